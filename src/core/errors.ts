@@ -1,0 +1,105 @@
+/** Errors of a request: answered at once, nothing is created. */
+export const REQUEST_ERROR_KINDS = [
+  "request_invalid",
+  "input_required",
+  "invalid_input",
+  "invalid_kind",
+  "invalid_format",
+  "invalid_codec",
+  "invalid_options",
+  "invalid_output",
+  "connection_required",
+  "token_missing",
+  "token_invalid",
+  "forbidden",
+  "task_not_found",
+  "step_not_found",
+  "connection_not_found",
+  "media_not_found",
+  "route_not_found",
+  "task_finished",
+  "step_finished",
+  "task_running",
+  "connection_in_use",
+  "idempotency_conflict",
+  "idempotency_mismatch",
+  "payload_too_large",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+] as const;
+
+/** Errors of a running step: kept in the `error` field of the step and its task. */
+export const RUN_ERROR_KINDS = [
+  "input_not_found",
+  "input_forbidden",
+  "input_unreachable",
+  "input_too_large",
+  "input_unsupported",
+  "input_no_video",
+  "input_no_audio",
+  "probe_failed",
+  "encoder_unavailable",
+  "encode_failed",
+  "out_of_memory",
+  "timeout",
+  "stalled",
+  "upload_failed",
+  "upload_forbidden",
+  "storage_full",
+  "worker_lost",
+] as const;
+
+/** Every kind of error that Framewright reports. */
+export const ERROR_KINDS = [...REQUEST_ERROR_KINDS, ...RUN_ERROR_KINDS] as const;
+
+/** The kind of an error of a request. */
+export type RequestErrorKind = (typeof REQUEST_ERROR_KINDS)[number];
+/** The kind of an error of a running step. */
+export type RunErrorKind = (typeof RUN_ERROR_KINDS)[number];
+/** Every kind of error that Framewright reports. */
+export type ErrorKind = RequestErrorKind | RunErrorKind;
+
+// Faults of the machinery, not of the media: another attempt may succeed.
+const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
+  "input_unreachable",
+  "timeout",
+  "stalled",
+  "upload_failed",
+  "worker_lost",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+]);
+
+/** What a {@link MediaError} can carry beside its kind and message. */
+export interface MediaErrorOptions extends ErrorOptions {
+  /** Dotted path of the one field at fault, such as `options.fps`. */
+  param?: string | undefined;
+  /** Whether another attempt may succeed; by default this follows from the kind. */
+  retryable?: boolean | undefined;
+}
+
+/** The one error class of Framewright: branch on `kind`; `message` says what is wrong and what would be right. */
+export class MediaError extends Error {
+  override readonly name = "MediaError";
+  /** What went wrong, from a closed set. */
+  readonly kind: ErrorKind;
+  /** Dotted path of the field at fault, where one field is. */
+  readonly param: string | undefined;
+  /** True when another attempt may succeed. */
+  readonly retryable: boolean;
+
+  constructor(kind: ErrorKind, message: string, options: MediaErrorOptions = {}) {
+    super(message, options);
+    this.kind = kind;
+    this.param = options.param;
+    this.retryable = options.retryable ?? RETRYABLE.has(kind);
+  }
+}
+
+/** Turns anything that was thrown into a {@link MediaError}; an unknown error becomes `fallback` with a message that leaks nothing. */
+export function toMediaError(thrown: unknown, fallback: ErrorKind = "internal_error"): MediaError {
+  if (thrown instanceof MediaError) return thrown;
+  return new MediaError(fallback, "Something failed on our side; try again.", { cause: thrown });
+}

@@ -1,0 +1,91 @@
+/** Facts of every output format: its MIME type, file extension and the codecs that it may hold, the default first. */
+export const FORMATS = {
+  video: {
+    mp4: { mime: "video/mp4", extension: "mp4", codecs: ["h264", "h265", "av1"], audio: "aac" },
+    webm: { mime: "video/webm", extension: "webm", codecs: ["vp9", "av1"], audio: "opus" },
+    mov: { mime: "video/quicktime", extension: "mov", codecs: ["h264", "h265"], audio: "aac" },
+  },
+  audio: {
+    mp3: { mime: "audio/mpeg", extension: "mp3", codec: "mp3" },
+    aac: { mime: "audio/aac", extension: "aac", codec: "aac" },
+    ogg: { mime: "audio/ogg", extension: "ogg", codec: "vorbis" },
+    opus: { mime: "audio/ogg; codecs=opus", extension: "opus", codec: "opus" },
+    wav: { mime: "audio/wav", extension: "wav", codec: "pcm_s16le" },
+    flac: { mime: "audio/flac", extension: "flac", codec: "flac" },
+  },
+  image: {
+    jpeg: { mime: "image/jpeg", extension: "jpg", alpha: false, animated: false },
+    png: { mime: "image/png", extension: "png", alpha: true, animated: false },
+    webp: { mime: "image/webp", extension: "webp", alpha: true, animated: true },
+    gif: { mime: "image/gif", extension: "gif", alpha: true, animated: true },
+    avif: { mime: "image/avif", extension: "avif", alpha: true, animated: false },
+  },
+  adaptive_video: {
+    hls: { mime: "application/vnd.apple.mpegurl", extension: "m3u8" },
+  },
+} as const;
+
+/** The kinds of a task, which are also the kinds of its encode step. */
+export const ENCODE_KINDS = ["video", "audio", "image", "adaptive_video"] as const;
+/** The kinds of a step. */
+export const STEP_KINDS = ["probe", "ingest", ...ENCODE_KINDS, "upload"] as const;
+
+/** The kind of a task, or of an encode step. */
+export type EncodeKind = (typeof ENCODE_KINDS)[number];
+/** The kind of a step. */
+export type StepKind = (typeof STEP_KINDS)[number];
+/** An output format of `video`. */
+export type VideoFormat = keyof (typeof FORMATS)["video"];
+/** An output format of `audio`. */
+export type AudioFormat = keyof (typeof FORMATS)["audio"];
+/** An output format of `image`. */
+export type ImageFormat = keyof (typeof FORMATS)["image"];
+/** An output format of `adaptive_video`. */
+export type AdaptiveFormat = keyof (typeof FORMATS)["adaptive_video"];
+/** A video codec that Framewright writes. */
+export type VideoCodec = (typeof FORMATS)["video"][VideoFormat]["codecs"][number];
+/** An audio codec that Framewright writes. */
+export type AudioCodec = (typeof FORMATS)["audio"][AudioFormat]["codec"];
+
+/** The video codecs that Framewright writes. */
+export const VIDEO_CODECS = ["h264", "h265", "vp9", "av1"] as const satisfies readonly VideoCodec[];
+/** The default format of each kind; an image keeps the format of its source where Framewright writes it. */
+export const DEFAULT_FORMAT = { video: "mp4", audio: "mp3", image: "jpeg", adaptive_video: "hls" } as const;
+
+/** Steps of quality from smallest file to best picture. */
+export const QUALITIES = ["very_low", "low", "medium", "high", "very_high"] as const;
+/** How a picture fills a box of another shape: bars, crop, or stretch. */
+export const FITS = ["contain", "cover", "fill"] as const;
+/** Where a picture sits in its box, or which part of it is kept. */
+export const POSITIONS = [
+  "center",
+  "top",
+  "bottom",
+  "left",
+  "right",
+  "top-left",
+  "top-right",
+  "bottom-left",
+  "bottom-right",
+] as const;
+
+/** A step of quality. */
+export type Quality = (typeof QUALITIES)[number];
+/** How a picture fills a box of another shape. */
+export type Fit = (typeof FITS)[number];
+/** Where a picture sits in its box. */
+export type Position = (typeof POSITIONS)[number];
+
+/** Inclusive bounds of the numeric options: frames per second, bits per second, pixels, percent. */
+export const BOUNDS = {
+  fps: { min: 1, max: 60 },
+  video_bitrate: { min: 300_000, max: 60_000_000 },
+  audio_bitrate: { min: 32_000, max: 320_000 },
+  pixels: { min: 1, max: 16_384 },
+  percent: { min: 1, max: 1_000 },
+  url_length: { max: 8_192 },
+  metadata_bytes: { max: 16_384 },
+} as const;
+
+/** URL schemes that a task's input may have. */
+export const INPUT_SCHEMES = ["http:", "https:", "s3:"] as const;

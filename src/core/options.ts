@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "./formats.ts";
+
+const keys = <T extends object>(table: T) =>
+  Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
+
+const seconds = z.number().min(0).max(1e7);
+
+const size = z
+  .union([
+    z.int().min(BOUNDS.pixels.min).max(BOUNDS.pixels.max),
+    z
+      .string()
+      .regex(/^\d{1,4}(\.\d{1,4})?%$/)
+      .refine((text) => {
+        const percent = Number.parseFloat(text);
+        return percent >= BOUNDS.percent.min && percent <= BOUNDS.percent.max;
+      }),
+  ])
+  .meta({ description: 'Pixels, or a percentage of the displayed source such as "50%".', example: 640 });
+
+const frame = {
+  width: size.optional(),
+  height: size.optional(),
+  fit: z
+    .enum(FITS)
+    .optional()
+    .meta({ description: "Needs width and height; contain when background is given, else fill." }),
+  position: z.enum(POSITIONS).optional().meta({ description: "Default center." }),
+  background: z
+    .string()
+    .regex(/^#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i)
+    .optional()
+    .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
+};
+
+const quality = z.enum(QUALITIES).optional().meta({ description: "Default medium." });
+const span = {
+  start: seconds.optional().meta({ description: "Seconds; default 0." }),
+  end: seconds.optional().meta({ description: "Seconds; default the end." }),
+};
+
+/** Options of the kind `video`, as they stand on the wire. */
+export const VideoOptions = z
+  .strictObject({
+    format: z.enum(keys(FORMATS.video)).optional().meta({ description: "Default mp4." }),
+    codec: z.enum(VIDEO_CODECS).optional().meta({ description: "Default the first codec of the format." }),
+    quality,
+    ...frame,
+    fps: z
+      .number()
+      .min(BOUNDS.fps.min)
+      .max(BOUNDS.fps.max)
+      .optional()
+      .meta({ description: "Frames per second." }),
+    bitrate: z
+      .int()
+      .min(BOUNDS.video_bitrate.min)
+      .max(BOUNDS.video_bitrate.max)
+      .optional()
+      .meta({ description: "Bits per second; wins over quality." }),
+    ...span,
+  })
+  .meta({ id: "VideoOptions" });
+
+/** Options of the kind `audio`, as they stand on the wire. */
+export const AudioOptions = z
+  .strictObject({
+    format: z.enum(keys(FORMATS.audio)).optional().meta({ description: "Default mp3." }),
+    quality,
+    bitrate: z
+      .int()
+      .min(BOUNDS.audio_bitrate.min)
+      .max(BOUNDS.audio_bitrate.max)
+      .optional()
+      .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
+    ...span,
+  })
+  .meta({ id: "AudioOptions" });
+
+/** Options of the kind `image`, as they stand on the wire. */
+export const ImageOptions = z
+  .strictObject({
+    format: z
+      .enum(keys(FORMATS.image))
+      .optional()
+      .meta({ description: "Default the source's own where it is one of these, else jpeg." }),
+    quality,
+    ...frame,
+    start: seconds
+      .optional()
+      .meta({ description: "Time of the frame in seconds, for a video input; default 0." }),
+  })
+  .meta({ id: "ImageOptions" });
+
+/** Options of the kind `adaptive_video`, as they stand on the wire. */
+export const AdaptiveVideoOptions = z
+  .strictObject({ format: z.enum(keys(FORMATS.adaptive_video)).optional(), quality, ...frame, ...span })
+  .meta({ id: "AdaptiveVideoOptions" });
+
+/** Options of the kinds `probe` and `ingest`: none yet. */
+export const NoOptions = z.strictObject({}).meta({ id: "NoOptions" });
+
+/** Options of the kind `upload`, as they stand on the wire. */
+export const UploadOptions = z
+  .strictObject({
+    url: z
+      .string()
+      .meta({ description: "Destination, `s3://<bucket>/<key>`.", example: "s3://bucket/key.mp4" }),
+    connection_id: z
+      .string()
+      .optional()
+      .meta({ description: "A stored connection; the default one when absent.", example: "conn_01k" }),
+  })
+  .meta({ id: "UploadOptions" });
+
+/** The schema of the options of each kind of step. */
+export const OPTIONS = {
+  probe: NoOptions,
+  ingest: NoOptions,
+  video: VideoOptions,
+  audio: AudioOptions,
+  image: ImageOptions,
+  adaptive_video: AdaptiveVideoOptions,
+  upload: UploadOptions,
+} as const;
+
+/** Options of the kind `video`. */
+export type VideoOptions = z.infer<typeof VideoOptions>;
+/** Options of the kind `audio`. */
+export type AudioOptions = z.infer<typeof AudioOptions>;
+/** Options of the kind `image`. */
+export type ImageOptions = z.infer<typeof ImageOptions>;
+/** Options of the kind `adaptive_video`. */
+export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
+/** Options of the kind `upload`. */
+export type UploadOptions = z.infer<typeof UploadOptions>;
+/** The options of a kind. */
+export type OptionsOf<K extends keyof typeof OPTIONS> = z.infer<(typeof OPTIONS)[K]>;
+/** The options that say how a picture is sized, shared by the kinds that have pictures. */
+export type FrameOptions = Pick<ImageOptions, "width" | "height" | "fit" | "position" | "background">;

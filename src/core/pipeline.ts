@@ -1,0 +1,64 @@
+import { MediaError, toMediaError } from "./errors.ts";
+import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
+import type { ExternalFile, Source } from "./source.ts";
+import type { Step } from "./step.ts";
+import type { Task } from "./task.ts";
+
+/** Runs a task's steps in order, reporting every change. Never rejects for media: failure is a state. */
+export async function runTask(task: Task, work: StepWork, report: Report, durably: Durably): Promise<void> {
+  let media: Source | ExternalFile = { object: "external_file", url: task.input };
+  for (const step of task.steps) {
+    const options = isEncode(step) ? task.options : step.options;
+    const output = await runStep({ ...step, options, input: media }, task.id, work, report, durably);
+    if (!output) return;
+    media = output;
+  }
+}
+
+/** Runs one step and reports its end; gives its output, or null when it failed or was cancelled. */
+export async function runStep(
+  step: Step,
+  run_id: string,
+  work: StepWork,
+  report: Report,
+  durably: Durably,
+): Promise<Source | null> {
+  const { id: step_id, input } = step;
+  if (!(await report({ type: "step_started", step_id, input }))) return null;
+  const context: StepContext = {
+    run_id,
+    step,
+    durably,
+    async progress(percent) {
+      if (!(await report({ type: "step_progressed", step_id, progress: percent }))) throw new RunOver();
+    },
+  };
+  try {
+    const output = await workOf(step, work, context);
+    return (await report({ type: "step_succeeded", step_id, output })) ? output : null;
+  } catch (thrown) {
+    if (thrown instanceof RunOver) return null;
+    const { kind, message, retryable } = toMediaError(thrown);
+    await report({ type: "step_failed", step_id, error: { kind, message, retryable } });
+    return null;
+  }
+}
+
+class RunOver extends Error {}
+
+function isEncode(step: Step): boolean {
+  return step.kind !== "probe" && step.kind !== "ingest" && step.kind !== "upload";
+}
+
+function workOf(step: Step, work: StepWork, context: StepContext): Promise<Source> {
+  const { input } = step;
+  if (!input) throw new MediaError("internal_error", "The step has no input.");
+  if (step.kind === "probe") return work.probe(input.url, context);
+  const source: Source =
+    input.object === "source"
+      ? input
+      : { object: "source", url: input.url, kind: "video", format: "unknown" };
+  if (step.kind === "ingest") return work.ingest(source, context);
+  if (step.kind === "upload") return work.upload(source, context);
+  return work.encode(source, context);
+}

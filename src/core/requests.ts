@@ -1,0 +1,191 @@
+import { z } from "zod";
+import { checkOptions } from "./check-options.ts";
+import { MediaError } from "./errors.ts";
+import {
+  BOUNDS,
+  ENCODE_KINDS,
+  type EncodeKind,
+  INPUT_SCHEMES,
+  STEP_KINDS,
+  type StepKind,
+} from "./formats.ts";
+import { OPTIONS } from "./options.ts";
+import { ExternalFile, Source } from "./source.ts";
+
+const metadata = z.record(z.string(), z.unknown());
+
+/** Body of `POST /tasks`, as it stands on the wire. */
+export const TaskRequest = z
+  .strictObject({
+    input: z.string().meta({
+      description: "Source URL: http://, https:// or s3://.",
+      example: "https://example.com/clip.mov",
+    }),
+    kind: z.enum(ENCODE_KINDS),
+    options: z
+      .union([OPTIONS.video, OPTIONS.audio, OPTIONS.image, OPTIONS.adaptive_video])
+      .optional()
+      .meta({ description: "The options of the chosen kind." }),
+    output: z
+      .string()
+      .optional()
+      .meta({ description: "Destination `s3://<bucket>/<key>`; needs a connection." }),
+    metadata: metadata.optional().meta({ description: "Key-value pairs of your own, up to 16 KB." }),
+  })
+  .meta({ id: "TaskRequest" });
+
+/** Body of `POST /steps`, as it stands on the wire. */
+export const StepRequest = z
+  .strictObject({
+    kind: z.enum(STEP_KINDS),
+    input: z.union([Source, ExternalFile.partial({ object: true })]),
+    options: z
+      .union([
+        OPTIONS.video,
+        OPTIONS.audio,
+        OPTIONS.image,
+        OPTIONS.adaptive_video,
+        OPTIONS.upload,
+        OPTIONS.probe,
+      ])
+      .optional(),
+  })
+  .meta({ id: "StepRequest" });
+
+/** A request for a task that passed every check. */
+export interface TaskRequest {
+  input: string;
+  kind: EncodeKind;
+  options: Record<string, unknown>;
+  output?: string;
+  metadata: Record<string, unknown>;
+}
+
+/** A request for a standalone step that passed every check. */
+export interface StepRequest {
+  kind: StepKind;
+  input: Source | ExternalFile;
+  options: Record<string, unknown>;
+}
+
+/** Parses the body of `POST /tasks`; throws a {@link MediaError} whose kind and `param` name the first fault. */
+export function parseTaskRequest(body: unknown): TaskRequest {
+  const given = parseObject(body, ["input", "kind", "options", "output", "metadata"]);
+  const input = parseUrl(given.input, "input", INPUT_SCHEMES);
+  const kind = parseKind(given.kind, ENCODE_KINDS);
+  const options = checkOptions(kind, given.options);
+  const request: TaskRequest = { input, kind, options, metadata: parseMetadata(given.metadata) };
+  if (given.output != null) request.output = parseS3Url(given.output, "output");
+  return request;
+}
+
+/** Parses the body of `POST /steps`; throws a {@link MediaError} whose kind and `param` name the first fault. */
+export function parseStepRequest(body: unknown): StepRequest {
+  const given = parseObject(body, ["kind", "input", "options"]);
+  const kind = parseKind(given.kind, STEP_KINDS);
+  const input = parseStepInput(kind, given.input);
+  const options = checkOptions(kind, given.options);
+  if (kind === "upload") parseS3Url(options.url, "options.url");
+  return { kind, input, options };
+}
+
+function parseObject(body: unknown, fields: readonly string[]): Record<string, unknown> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new MediaError("request_invalid", "The body must be a JSON object.");
+  }
+  const unknown = Object.keys(body).find((key) => !fields.includes(key));
+  if (unknown !== undefined) {
+    const message = `Unknown field ${JSON.stringify(unknown)}; the fields are ${fields.join(", ")}.`;
+    throw new MediaError("request_invalid", message, { param: unknown });
+  }
+  return body as Record<string, unknown>;
+}
+
+function parseKind<K extends string>(kind: unknown, kinds: readonly K[]): K {
+  const choices = kinds.join(", ");
+  if (kind == null)
+    throw new MediaError("request_invalid", `kind is required: ${choices}.`, { param: "kind" });
+  if (typeof kind !== "string")
+    throw new MediaError("request_invalid", "kind must be a string.", { param: "kind" });
+  if (!kinds.includes(kind as K)) {
+    throw new MediaError("invalid_kind", `Unknown kind ${quote(kind)}; use ${choices}.`, { param: "kind" });
+  }
+  return kind as K;
+}
+
+function parseUrl(value: unknown, param: string, schemes: readonly string[]): string {
+  if (value == null || value === "") {
+    throw new MediaError("input_required", `${param} is required: the URL of the source.`, { param });
+  }
+  if (typeof value !== "string")
+    throw new MediaError("request_invalid", `${param} must be a string.`, { param });
+  const fault = (message: string) => new MediaError("invalid_input", `${param} ${message}`, { param });
+  if (value.length > BOUNDS.url_length.max)
+    throw fault(`must not be longer than ${BOUNDS.url_length.max} characters.`);
+  const url = URL.parse(value);
+  if (!url || !schemes.includes(url.protocol) || !/^[a-z0-9]+:\/\//i.test(value)) {
+    throw fault(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(", ")}.`);
+  }
+  if (!url.hostname) throw fault("must name a host.");
+  if (url.username || url.password) throw fault("must not hold a user name or password.");
+  if (url.protocol === "s3:") parseS3Url(value, param, "invalid_input");
+  return value;
+}
+
+function parseS3Url(
+  value: unknown,
+  param: string,
+  kind: "invalid_output" | "invalid_input" = "invalid_output",
+): string {
+  if (typeof value !== "string")
+    throw new MediaError("request_invalid", `${param} must be a string.`, { param });
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/.exec(value);
+  if (!match || value.length > BOUNDS.url_length.max || /\p{Cc}/u.test(value)) {
+    throw new MediaError(kind, `${param} must have the shape s3://<bucket>/<key>.`, { param });
+  }
+  return value;
+}
+
+function parseMetadata(value: unknown): Record<string, unknown> {
+  if (value == null) return {};
+  const parsed = metadata.safeParse(value);
+  if (!parsed.success || Array.isArray(value)) {
+    throw new MediaError("request_invalid", "metadata must be an object.", { param: "metadata" });
+  }
+  if (new TextEncoder().encode(JSON.stringify(value)).length > BOUNDS.metadata_bytes.max) {
+    throw new MediaError("request_invalid", `metadata must not exceed ${BOUNDS.metadata_bytes.max} bytes.`, {
+      param: "metadata",
+    });
+  }
+  return parsed.data;
+}
+
+function parseStepInput(kind: StepKind, value: unknown): Source | ExternalFile {
+  if (value == null) throw new MediaError("input_required", "input is required.", { param: "input" });
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw new MediaError("request_invalid", "input must be an object.", { param: "input" });
+  }
+  const given = value as Record<string, unknown>;
+  const url = parseUrl(given.url, "input.url", INPUT_SCHEMES);
+  if (kind === "probe" || kind === "ingest") {
+    const parsed = ExternalFile.or(Source).safeParse({
+      ...given,
+      object: given.object ?? "external_file",
+    });
+    if (!parsed.success && given.object !== "source") {
+      throw new MediaError("invalid_input", "input.object must be external_file or source.", {
+        param: "input.object",
+      });
+    }
+    return { object: "external_file", url };
+  }
+  const parsed = Source.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const param = ["input", ...(parsed.error.issues[0]?.path ?? [])].join(".");
+  const message = `${param} is missing or wrong: pass a Source, such as the output of a probe step.`;
+  throw new MediaError("invalid_input", message, { param });
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { ERROR_KINDS } from "./errors.ts";
+import { STEP_KINDS, type StepKind } from "./formats.ts";
+import type { CreateId } from "./ids.ts";
+import { ExternalFile, Source } from "./source.ts";
+
+/** The states of a step; the last three are terminal. */
+export const STEP_STATUSES = ["waiting", "processing", "succeeded", "failed", "cancelled"] as const;
+/** The state of a step. */
+export type StepStatus = (typeof STEP_STATUSES)[number];
+
+/** Why a task or step failed. */
+export const RunError = z
+  .object({
+    kind: z.enum(ERROR_KINDS),
+    message: z.string(),
+    step_id: z.string().optional(),
+    retryable: z.boolean().meta({ description: "True when another attempt may succeed." }),
+  })
+  .meta({ id: "RunError" });
+/** Why a task or step failed. */
+export type RunError = z.infer<typeof RunError>;
+
+const milliseconds = z
+  .int()
+  .meta({ description: "Milliseconds since the Unix epoch.", example: 1795170600000 });
+
+/** One operation, of a task or standing alone. */
+export const Step = z
+  .object({
+    id: z.string().meta({ example: "step_01kbb1d3x4e8v0t6m9q2y5z7aw" }),
+    object: z.literal("step"),
+    kind: z.enum(STEP_KINDS),
+    input: z.union([Source, ExternalFile]).nullable(),
+    output: Source.nullable(),
+    options: z.record(z.string(), z.unknown()),
+    status: z.enum(STEP_STATUSES),
+    progress: z
+      .int()
+      .min(0)
+      .max(100)
+      .nullable()
+      .meta({ description: "Percent; null until it can be measured." }),
+    error: RunError.nullable(),
+    created_at: milliseconds,
+    started_at: milliseconds.nullable(),
+    finished_at: milliseconds.nullable(),
+    updated_at: milliseconds,
+  })
+  .meta({ id: "Step" });
+/** One operation, of a task or standing alone. */
+export type Step = z.infer<typeof Step>;
+
+/** Builds a waiting step. */
+export function createStep(
+  kind: StepKind,
+  id: CreateId,
+  now: number,
+  given: Partial<Pick<Step, "input" | "options">> = {},
+): Step {
+  return {
+    id: id("step", now),
+    object: "step",
+    kind,
+    input: given.input ?? null,
+    output: null,
+    options: given.options ?? {},
+    status: "waiting",
+    progress: null,
+    error: null,
+    created_at: now,
+    started_at: null,
+    finished_at: null,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,91 @@
+import { MediaError } from "./errors.ts";
+import type { Source } from "./source.ts";
+import type { RunError, Step } from "./step.ts";
+import type { Task } from "./task.ts";
+
+/** What can happen to a task or a standalone step while it runs. */
+export type RunEvent =
+  | { type: "step_started"; step_id: string; input: Step["input"] }
+  | { type: "step_progressed"; step_id: string; progress: number }
+  | { type: "step_succeeded"; step_id: string; output: Source }
+  | { type: "step_failed"; step_id: string; error: Omit<RunError, "step_id"> }
+  | { type: "cancelled" };
+
+const TERMINAL: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
+
+/** True when the state can change no more. */
+export function isFinished(record: Pick<Task | Step, "status">): boolean {
+  return TERMINAL.has(record.status);
+}
+
+/** Gives the step after an event of its own; unchanged (the same object) when the event no longer applies. */
+export function applyToStep(step: Step, event: RunEvent, now: number): Step {
+  if (isFinished(step)) return step;
+  switch (event.type) {
+    case "step_started":
+      // A repeated start is another attempt at the same work: it does not move started_at.
+      if (step.status === "processing") return step;
+      return {
+        ...step,
+        status: "processing",
+        input: event.input ?? step.input,
+        started_at: now,
+        updated_at: now,
+      };
+    case "step_progressed": {
+      const progress = Math.min(100, Math.max(step.progress ?? 0, Math.floor(event.progress)));
+      if (step.status !== "processing" || progress === step.progress) return step;
+      return { ...step, progress, updated_at: now };
+    }
+    case "step_succeeded":
+      return {
+        ...step,
+        status: "succeeded",
+        progress: 100,
+        output: event.output,
+        finished_at: now,
+        updated_at: now,
+      };
+    case "step_failed":
+      return { ...step, status: "failed", error: event.error, finished_at: now, updated_at: now };
+    case "cancelled":
+      return { ...step, status: "cancelled", finished_at: now, updated_at: now };
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Gives the task after an event; unchanged (the same object) when the event no longer applies. */
+export function applyToTask(task: Task, event: RunEvent, now: number): Task {
+  if (isFinished(task)) return task;
+  if (event.type === "cancelled") {
+    const steps = task.steps.map((step) => applyToStep(step, event, now));
+    return { ...task, status: "cancelled", steps, finished_at: now, updated_at: now };
+  }
+  const index = task.steps.findIndex((step) => step.id === event.step_id);
+  const before = task.steps[index];
+  if (!before) throw new MediaError("step_not_found", `Task ${task.id} has no step ${event.step_id}.`);
+  const after = applyToStep(before, event, now);
+  if (after === before) return task;
+  const steps = task.steps.with(index, after);
+  const changed: Task = { ...task, steps, updated_at: now };
+  switch (event.type) {
+    case "step_started":
+      return { ...changed, status: "processing", started_at: task.started_at ?? now };
+    case "step_failed":
+      return {
+        ...changed,
+        status: "failed",
+        error: { ...event.error, step_id: event.step_id },
+        steps: steps.map((step) => applyToStep(step, { type: "cancelled" }, now)),
+        finished_at: now,
+      };
+    case "step_succeeded":
+      if (index < steps.length - 1) return changed;
+      return { ...changed, status: "succeeded", output: task.output ?? event.output.url, finished_at: now };
+    case "step_progressed":
+      return changed;
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,105 @@
+import type { AudioCodec, EncodeKind, VideoCodec } from "../core/formats.ts";
+
+/** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
+export interface Geometry {
+  /** Clockwise degrees by which the decoded picture is turned first. */
+  rotate: 0 | 90 | 180 | 270;
+  /** Part of the turned picture that is kept (fit cover), in stored pixels after turning; null keeps all. */
+  crop: { x: number; y: number; width: number; height: number } | null;
+  /** Size to scale to; square pixels from here on. Null when nothing needs scaling. */
+  scale: { width: number; height: number } | null;
+  /** Bars around the scaled picture (fit contain): the whole canvas, where the picture sits, and an ffmpeg color; null for none. */
+  pad: { width: number; height: number; x: number; y: number; color: string } | null;
+  /** Width of the output picture in pixels. */
+  width: number;
+  /** Height of the output picture in pixels. */
+  height: number;
+}
+
+/** Constant quality in the codec's own scale, or an average bitrate in bits per second. */
+export type Rate = { crf: number; maxrate?: number } | { bitrate: number };
+
+/** What is done with the video stream. */
+export type VideoPlan =
+  | { mode: "copy"; codec: string; width: number; height: number }
+  | {
+      mode: "encode";
+      codec: VideoCodec;
+      geometry: Geometry;
+      rate: Rate;
+      /** Frames per second of the output; null keeps the source's timing. */
+      fps: number | null;
+      deinterlace: boolean;
+      /** HDR to SDR. */
+      tone_map: boolean;
+    };
+
+/** What is done with the audio stream. */
+export type AudioPlan =
+  | { mode: "copy"; codec: string }
+  | {
+      mode: "encode";
+      codec: AudioCodec;
+      /** Bits per second; null for lossless codecs. */
+      bitrate: number | null;
+      /** FLAC compression level; null for the others. */
+      compression: number | null;
+      channels: number;
+      /** Hertz. */
+      sample_rate: number;
+    };
+
+/** What is done to make an image. */
+export interface ImagePlan {
+  geometry: Geometry;
+  /** 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
+  quality: number | null;
+  /** True when more than one frame is kept (gif and webp from animated input). */
+  animated: boolean;
+  /** True when the output keeps transparency. */
+  alpha: boolean;
+  tone_map: boolean;
+}
+
+/** One stream of adaptive video. */
+export interface Rendition {
+  /** Folder of its files, such as `720p`. */
+  name: string;
+  geometry: Geometry;
+  rate: Rate;
+  fps: number | null;
+}
+
+/** A stretch of the source, in seconds, that is encoded alone; `track` says of what. */
+export interface Chunk {
+  index: number;
+  /** `all` for a plan of one chunk, else the pictures of a stretch or the whole sound. */
+  track: "all" | "video" | "audio";
+  start: number;
+  /** Null for to the end. */
+  end: number | null;
+}
+
+/** Everything that is to be done to a source, decided before any work starts; pure data that survives a restart. */
+export interface Plan {
+  kind: EncodeKind;
+  /** Output format, a key of FORMATS of that kind. */
+  format: string;
+  /** Whether the input is a still image (no timeline). */
+  still: boolean;
+  /** Seconds of the source at which the output starts. */
+  start: number;
+  /** Seconds of the source at which it ends; null for the end. */
+  end: number | null;
+  /** Expected seconds of output; null when unknown or for a still. */
+  duration: number | null;
+  /** Expected number of output frames; null when unknown. */
+  frames: number | null;
+  video: VideoPlan | null;
+  audio: AudioPlan | null;
+  image: ImagePlan | null;
+  /** Best first; empty but for adaptive video. */
+  renditions: Rendition[];
+  /** In order of time, audio last; one chunk of track `all` where the work is short. */
+  chunks: Chunk[];
+}

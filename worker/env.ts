@@ -1,0 +1,35 @@
+/** What the service Worker is bound to; see wrangler.toml. */
+export interface Env {
+  /** Keys, and the mirror of every task and standalone step. */
+  KV: KVNamespace;
+  /** Media: `work/<run>/…` while a run lasts, `out/<run>/…` for its output. */
+  MEDIA: R2Bucket;
+  /** One object per task or standalone step: the one writer of its record. */
+  TASK: DurableObjectNamespace<import("./task-object.ts").TaskObject>;
+  /** One object per project: the index that lists are read from. */
+  PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
+  /** The engine: one instance per task or standalone step. */
+  RUN: Workflow<{ id: string }>;
+  /** The light encoder, a Worker of its own. */
+  ENCODER: Fetcher;
+  /** Static files: the API reference page. */
+  ASSETS: Fetcher;
+  /** Secret: comma-separated `KEY` or `PROJECT:KEY`, accepted beside the keys in KV. */
+  API_KEYS?: string;
+  /** Secret: signs media URLs. */
+  MEDIA_SIGNING_KEY?: string;
+  /** Base of the URLs that the service gives out; default the request's own origin. */
+  PUBLIC_URL?: string;
+  /** "true" lets inputs be on loopback and private hosts: for local use. */
+  ALLOW_PRIVATE_NETWORK?: string;
+  /** Seconds that an output and its URL live; default 604800 (7 days). */
+  MEDIA_TTL?: string;
+  /** Bytes that an input may have; default 5 GB. */
+  MAX_INPUT_BYTES?: string;
+  /** Seconds of silence after which a run is looked after; default 30. */
+  WATCH_SECONDS?: string;
+  /** Seconds without progress after which a run fails as `stalled`; default 300. */
+  STALL_SECONDS?: string;
+  /** Seconds that fetching an input may take; default 3600. */
+  INGEST_SECONDS?: string;
+}

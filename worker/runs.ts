@@ -1,0 +1,30 @@
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
+
+/** What a list asks for; `after` and `before` are ids. */
+export interface ListQuery {
+  limit: number;
+  order: "asc" | "desc";
+  after?: string;
+  before?: string;
+  status?: string;
+  kind?: string;
+}
+
+/** A page of a list, and whether more follow in the same direction. */
+export interface ListPage<T> {
+  records: T[];
+  more: boolean;
+}
+
+/** What runs: tasks, or standalone steps, each in its project. An id of another project is as good as unknown. */
+export interface Runs<T extends Task | Step> {
+  /** Stores the new record and starts its run. */
+  create(project: string, record: T): Promise<T>;
+  get(project: string, id: string): Promise<T | null>;
+  list(project: string, query: ListQuery): Promise<ListPage<T>>;
+  /** Stops the work and gives the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
+  cancel(project: string, id: string): Promise<T>;
+  /** Removes the record and its output; rejects with not found, or `task_running` while it runs. */
+  delete(project: string, id: string): Promise<void>;
+}
