@@ -44,7 +44,10 @@ export async function runStep(
   }
 }
 
-class RunOver extends Error {}
+/** Thrown inside a step's work when its run was cancelled or deleted: stop at once and report nothing. */
+export class RunOver extends Error {
+  override readonly name = "RunOver";
+}
 
 function isEncode(step: Step): boolean {
   return step.kind !== "probe" && step.kind !== "ingest" && step.kind !== "upload";

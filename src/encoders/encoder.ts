@@ -17,6 +17,8 @@ export interface ChunkJob {
   source: Source;
   input: ByteReader;
   signal: AbortSignal;
+  /** Called now and then while the job waits for a free encoder, so that waiting is not taken for a stall. */
+  onWait?: () => void;
 }
 
 /** Something that encodes chunks of plans. */

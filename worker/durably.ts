@@ -1,0 +1,65 @@
+import type { WorkflowStep } from "cloudflare:workers";
+import { type ErrorKind, MediaError, toMediaError } from "../src/core/errors.ts";
+import { RunOver } from "../src/core/pipeline.ts";
+import type { Durably } from "../src/core/ports.ts";
+import type { Env } from "./env.ts";
+import { numberSetting } from "./settings.ts";
+import type { TaskObject } from "./task-object.ts";
+
+// First try and two more, for faults of the machinery only.
+const ATTEMPTS = 3;
+// The work has limits of its own; this one catches what slips through them.
+const STEP_TIMEOUT = "6 hours";
+
+type Outcome<T> =
+  | { value: T }
+  | { over: true }
+  | { error: { kind: ErrorKind; message: string; retryable: boolean } };
+
+/**
+ * Builds the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
+ * outcome; a retryable one is tried again with a growing delay. While it works, the TaskObject hears from it, and a run
+ * that is over has its signal aborted.
+ */
+export function createDurably(
+  step: WorkflowStep,
+  object: DurableObjectStub<TaskObject>,
+  env: Env,
+  run_id: string,
+): Durably {
+  const beat_ms = Math.min(5000, (numberSetting(env.WATCH_SECONDS, 30) * 1000) / 3);
+  return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const retries = { limit: ATTEMPTS - 1, delay: "1 second", backoff: "exponential" } as const;
+    const text = await step.do(name, { retries, timeout: STEP_TIMEOUT }, async ({ attempt }) => {
+      const controller = new AbortController();
+      const beat = setInterval(() => {
+        object.alive(false).then(
+          (goes_on) => goes_on || controller.abort(new RunOver()),
+          // A lost beat is no news: the next one tells.
+          () => undefined,
+        );
+      }, beat_ms);
+      try {
+        return JSON.stringify({ value: await work(controller.signal) } satisfies Outcome<T>);
+      } catch (thrown) {
+        if (controller.signal.aborted || thrown instanceof RunOver) return JSON.stringify({ over: true });
+        const error = toMediaError(thrown);
+        log(run_id, name, attempt, error);
+        if (error.retryable && attempt < ATTEMPTS) throw error;
+        const { kind, message, retryable } = error;
+        return JSON.stringify({ error: { kind, message, retryable } } satisfies Outcome<T>);
+      } finally {
+        clearInterval(beat);
+      }
+    });
+    const outcome: Outcome<T> = JSON.parse(text);
+    if ("over" in outcome) throw new RunOver();
+    if ("error" in outcome) throw new MediaError(outcome.error.kind, outcome.error.message, outcome.error);
+    return outcome.value;
+  };
+}
+
+function log(run_id: string, name: string, attempt: number, error: MediaError): void {
+  const cause = error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : undefined;
+  console.error(JSON.stringify({ message: "attempt failed", run_id, name, attempt, kind: error.kind, text: error.message, cause }));
+}

@@ -1,0 +1,210 @@
+import { DurableObject } from "cloudflare:workers";
+import { type ErrorKind, MediaError } from "../src/core/errors.ts";
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
+import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
+import type { Env } from "./env.ts";
+import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
+import { clearMedia } from "./media-keys.ts";
+import { createRunRows, type RunRow } from "./run-row.ts";
+import { numberSetting } from "./settings.ts";
+import { judgeRun, type WatchTimes } from "./watch.ts";
+
+// KV takes one write a second on a key.
+const MIRROR_MS = 1000;
+// An attempt that was told to stop may still write for a moment, so what a lost run left is cleared twice.
+const CLEANUPS = 2;
+const CLEANUP_MS = 60_000;
+const ALARM_RETRY_MS = 2000;
+
+/**
+ * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's
+ * index, the start of the run, the watch over it and the clearing of its files all happen here.
+ */
+export class TaskObject extends DurableObject<Env> {
+  readonly #rows = createRunRows(this.ctx.storage.sql);
+
+  /** Stores a new record; its run starts by the alarm, so that a crash right after loses nothing. */
+  async create(project: string, record: Task | Step, base: string): Promise<void> {
+    if (this.#rows.get()) return;
+    const now = Date.now();
+    this.#rows.insert({ project, base, record }, now);
+    await this.ctx.storage.setAlarm(now);
+    await this.#index(project, record, 1);
+  }
+
+  /** Gives the record as JSON when it is this project's, `deleted` when it was, null when this object never had one. */
+  read(project: string): string | "deleted" | null {
+    const row = this.#rows.get();
+    if (row) return row.project === project ? JSON.stringify(row.record) : "deleted";
+    return this.#rows.wasDeleted() ? "deleted" : null;
+  }
+
+  /** Gives what the run needs to begin, as JSON; null when there is nothing to run. */
+  begin(): string | null {
+    const row = this.#rows.get();
+    if (!row || isFinished(row.record)) return null;
+    const { project, base, record } = row;
+    return JSON.stringify({ project, base, record });
+  }
+
+  /** Takes an event of the run; false tells the run that it is over and must stop. */
+  async report(event: RunEvent): Promise<boolean> {
+    const row = this.#hear();
+    if (!row) return false;
+    await this.#apply(row, event);
+    return true;
+  }
+
+  /** Takes a sign of life; `progressed` when the work moved or waits its turn. False tells the run to stop. */
+  alive(progressed: boolean): boolean {
+    const row = this.#hear();
+    if (row && progressed) this.#rows.update({ progressed_at: Date.now() });
+    return row !== null;
+  }
+
+  /** Stops the run and gives the cancelled record as JSON, or the reason why it cannot. */
+  async cancel(project: string): Promise<{ record: string } | "unknown" | "finished"> {
+    const row = this.#rows.get();
+    if (!row || row.project !== project) return "unknown";
+    if (isFinished(row.record)) return "finished";
+    const record = await this.#apply(row, { type: "cancelled" });
+    await terminateInstance(this.env.RUN, record.id);
+    return { record: JSON.stringify(record) };
+  }
+
+  /** Removes the record, its mirrors and its files. */
+  async remove(project: string): Promise<"removed" | "unknown" | "running"> {
+    const row = this.#rows.get();
+    if (!row || row.project !== project) return "unknown";
+    if (!isFinished(row.record)) return "running";
+    await clearMedia(this.env.MEDIA, row.record.id, ["work", "out"]);
+    await this.env.PROJECT.getByName(project).remove(row.record.id);
+    await this.env.KV.delete(mirrorKey(row.record));
+    await this.ctx.storage.deleteAlarm();
+    this.#rows.delete();
+    return "removed";
+  }
+
+  /** Starts the run, mirrors the record, watches over the run and clears its files; what fails is tried again. */
+  override async alarm(): Promise<void> {
+    try {
+      await this.#start();
+      await this.#mirror();
+      await this.#watch();
+      await this.#cleanup();
+      await this.#arm();
+    } catch (thrown) {
+      console.error(JSON.stringify({ message: "alarm failed", object: this.ctx.id.name, error: String(thrown) }));
+      await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS);
+    }
+  }
+
+  #hear(): RunRow | null {
+    const row = this.#rows.get();
+    if (!row || isFinished(row.record)) return null;
+    this.#rows.update({ heard_at: Date.now(), wakes: 0 });
+    return row;
+  }
+
+  async #apply(row: RunRow, event: RunEvent): Promise<Task | Step> {
+    const now = Date.now();
+    const before = row.record;
+    const record = before.object === "task" ? applyToTask(before, event, now) : applyToStep(before, event, now);
+    if (record === before) {
+      this.#rows.update({ progressed_at: now });
+      return record;
+    }
+    const version = row.version + 1;
+    this.#rows.update({ record, version, progressed_at: now });
+    await this.#arm();
+    if (event.type !== "step_progressed") await this.#index(row.project, record, version);
+    return record;
+  }
+
+  // Lists are right at once where this succeeds; where it fails, the alarm writes the index with the mirror.
+  async #index(project: string, record: Task | Step, version: number): Promise<void> {
+    try {
+      await this.env.PROJECT.getByName(project).put(record, version);
+    } catch (thrown) {
+      console.error(JSON.stringify({ message: "index failed", id: record.id, error: String(thrown) }));
+    }
+  }
+
+  async #start(): Promise<void> {
+    const row = this.#rows.get();
+    if (!row || row.started) return;
+    await startInstance(this.env.RUN, row.record.id);
+    this.#rows.update({ started: 1 });
+  }
+
+  async #mirror(): Promise<void> {
+    const row = this.#rows.get();
+    const now = Date.now();
+    if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
+    const { project, record, version } = row;
+    await this.env.PROJECT.getByName(project).put(record, version);
+    await this.env.KV.put(mirrorKey(record), JSON.stringify({ project, record }));
+    this.#rows.update({ mirrored: version, mirrored_at: now });
+  }
+
+  async #watch(): Promise<void> {
+    const row = this.#rows.get();
+    if (!row) return;
+    const finding = judgeRun(row, this.#times(), Date.now());
+    if (finding === "well") return;
+    if (finding === "stalled") return this.#fail("stalled", "The work made no progress for too long and was stopped.");
+    const status = await instanceStatus(this.env.RUN, row.record.id);
+    const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
+    // The record may have been finished while the status was asked for.
+    const current = this.#rows.get();
+    if (!current || isFinished(current.record)) return;
+    if (ended || finding === "lost") return this.#fail("worker_lost", "The run was lost; create the task again.");
+    await wakeInstance(this.env.RUN, row.record.id, status);
+    this.#rows.update({ heard_at: Date.now(), progressed_at: Date.now(), wakes: row.wakes + 1 });
+  }
+
+  async #fail(kind: ErrorKind, message: string): Promise<void> {
+    const row = this.#rows.get();
+    if (!row) return;
+    const { record } = row;
+    const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
+    const { retryable } = new MediaError(kind, message);
+    const error = { kind, message, retryable };
+    await this.#apply(row, { type: "step_failed", step_id: open?.id ?? record.id, error });
+    await terminateInstance(this.env.RUN, record.id);
+  }
+
+  async #cleanup(): Promise<void> {
+    const row = this.#rows.get();
+    if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
+    const good = row.record.status === "succeeded";
+    await clearMedia(this.env.MEDIA, row.record.id, good ? ["work"] : ["work", "out"]);
+    this.#rows.update({ cleanups: good ? CLEANUPS : row.cleanups + 1, cleanup_at: Date.now() + CLEANUP_MS });
+  }
+
+  #times(): WatchTimes {
+    return {
+      watch: numberSetting(this.env.WATCH_SECONDS, 30) * 1000,
+      stall: numberSetting(this.env.STALL_SECONDS, 300) * 1000,
+    };
+  }
+
+  // One alarm serves all: it is set to the earliest thing that is due.
+  async #arm(): Promise<void> {
+    const row = this.#rows.get();
+    if (!row) return;
+    const now = Date.now();
+    const due: number[] = [];
+    if (!row.started) due.push(now);
+    if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
+    if (!isFinished(row.record)) due.push(now + this.#times().watch);
+    else if (row.cleanups < CLEANUPS) due.push(row.cleanup_at);
+    if (due.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...due)));
+  }
+}
+
+/** The key of a record's mirror in KV. */
+export function mirrorKey(record: Pick<Task | Step, "id" | "object">): string {
+  return `${record.object}:${record.id}`;
+}

@@ -1,0 +1,25 @@
+import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
+import { runStep, runTask } from "../src/core/pipeline.ts";
+import type { Report } from "../src/core/ports.ts";
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
+import { createDurably } from "./durably.ts";
+import type { Env } from "./env.ts";
+import { createStepWork } from "./step-work.ts";
+
+/** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
+export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
+  /** Carries the run out and reports to its TaskObject; media that fails is a state of the record, never a throw. */
+  override async run(event: Readonly<WorkflowEvent<{ id: string }>>, step: WorkflowStep): Promise<void> {
+    const { id } = event.payload;
+    const object = this.env.TASK.getByName(id);
+    const begun = await object.begin();
+    if (begun === null) return;
+    const { project, base, record }: { project: string; base: string; record: Task | Step } = JSON.parse(begun);
+    const report: Report = (change) => object.report(change);
+    const durably = createDurably(step, object, this.env, id);
+    const work = createStepWork(this.env, { project, base, run_id: id, standalone: record.object === "step" });
+    if (record.object === "task") await runTask(record, work, report, durably);
+    else await runStep(record, id, work, report, durably);
+  }
+}
