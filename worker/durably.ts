@@ -61,5 +61,15 @@ export function createDurably(
 
 function log(run_id: string, name: string, attempt: number, error: MediaError): void {
   const cause = error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : undefined;
-  console.error(JSON.stringify({ message: "attempt failed", run_id, name, attempt, kind: error.kind, text: error.message, cause }));
+  console.error(
+    JSON.stringify({
+      message: "attempt failed",
+      run_id,
+      name,
+      attempt,
+      kind: error.kind,
+      text: error.message,
+      cause,
+    }),
+  );
 }

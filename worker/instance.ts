@@ -11,7 +11,10 @@ export async function startInstance(binding: RunBinding, id: string): Promise<vo
 }
 
 /** Gives the status of a run's instance; null when there is none. */
-export async function instanceStatus(binding: RunBinding, id: string): Promise<InstanceStatus["status"] | null> {
+export async function instanceStatus(
+  binding: RunBinding,
+  id: string,
+): Promise<InstanceStatus["status"] | null> {
   try {
     return (await (await binding.get(id)).status()).status;
   } catch {

@@ -51,7 +51,7 @@ export function createRunRows(sql: SqlStorage): RunRows {
     get() {
       if (!ready) return null;
       const row = sql.exec<Record<string, SqlStorageValue>>("SELECT * FROM run").toArray()[0];
-      return row ? ({ ...row, record: JSON.parse(String(row["record"])) } as unknown as RunRow) : null;
+      return row ? ({ ...row, record: JSON.parse(String(row.record)) } as unknown as RunRow) : null;
     },
     insert({ project, base, record }, now) {
       sql.exec(SCHEMA);
@@ -62,7 +62,9 @@ export function createRunRows(sql: SqlStorage): RunRows {
     },
     update(change) {
       const names = Object.keys(change);
-      const values = Object.values(change).map((value) => (typeof value === "object" ? JSON.stringify(value) : value));
+      const values = Object.values(change).map((value) =>
+        typeof value === "object" ? JSON.stringify(value) : value,
+      );
       sql.exec(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
     },
     delete() {

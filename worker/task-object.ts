@@ -95,7 +95,9 @@ export class TaskObject extends DurableObject<Env> {
       await this.#cleanup();
       await this.#arm();
     } catch (thrown) {
-      console.error(JSON.stringify({ message: "alarm failed", object: this.ctx.id.name, error: String(thrown) }));
+      console.error(
+        JSON.stringify({ message: "alarm failed", object: this.ctx.id.name, error: String(thrown) }),
+      );
       await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS);
     }
   }
@@ -110,7 +112,8 @@ export class TaskObject extends DurableObject<Env> {
   async #apply(row: RunRow, event: RunEvent): Promise<Task | Step> {
     const now = Date.now();
     const before = row.record;
-    const record = before.object === "task" ? applyToTask(before, event, now) : applyToStep(before, event, now);
+    const record =
+      before.object === "task" ? applyToTask(before, event, now) : applyToStep(before, event, now);
     if (record === before) {
       this.#rows.update({ progressed_at: now });
       return record;
@@ -153,13 +156,15 @@ export class TaskObject extends DurableObject<Env> {
     if (!row) return;
     const finding = judgeRun(row, this.#times(), Date.now());
     if (finding === "well") return;
-    if (finding === "stalled") return this.#fail("stalled", "The work made no progress for too long and was stopped.");
+    if (finding === "stalled")
+      return this.#fail("stalled", "The work made no progress for too long and was stopped.");
     const status = await instanceStatus(this.env.RUN, row.record.id);
     const ended = status === null || status === "errored" || status === "terminated" || status === "complete";
     // The record may have been finished while the status was asked for.
     const current = this.#rows.get();
     if (!current || isFinished(current.record)) return;
-    if (ended || finding === "lost") return this.#fail("worker_lost", "The run was lost; create the task again.");
+    if (ended || finding === "lost")
+      return this.#fail("worker_lost", "The run was lost; create the task again.");
     await wakeInstance(this.env.RUN, row.record.id, status);
     this.#rows.update({ heard_at: Date.now(), progressed_at: Date.now(), wakes: row.wakes + 1 });
   }

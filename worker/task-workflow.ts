@@ -15,10 +15,16 @@ export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
     const object = this.env.TASK.getByName(id);
     const begun = await object.begin();
     if (begun === null) return;
-    const { project, base, record }: { project: string; base: string; record: Task | Step } = JSON.parse(begun);
+    const { project, base, record }: { project: string; base: string; record: Task | Step } =
+      JSON.parse(begun);
     const report: Report = (change) => object.report(change);
     const durably = createDurably(step, object, this.env, id);
-    const work = createStepWork(this.env, { project, base, run_id: id, standalone: record.object === "step" });
+    const work = createStepWork(this.env, {
+      project,
+      base,
+      run_id: id,
+      standalone: record.object === "step",
+    });
     if (record.object === "task") await runTask(record, work, report, durably);
     else await runStep(record, id, work, report, durably);
   }

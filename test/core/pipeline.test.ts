@@ -1,0 +1,125 @@
+import { expect, test } from "vitest";
+import { MediaError } from "../../src/core/errors.ts";
+import { createIds } from "../../src/core/ids.ts";
+import { RunOver, runTask } from "../../src/core/pipeline.ts";
+import type { Durably, StepWork } from "../../src/core/ports.ts";
+import type { Source } from "../../src/core/source.ts";
+import { createTask, type Task } from "../../src/core/task.ts";
+import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";
+
+const request = {
+  input: "https://example.com/a.mp4",
+  kind: "audio" as const,
+  options: { format: "mp3" },
+  metadata: {},
+};
+const source = (url: string): Source => ({ object: "source", url, kind: "video", format: "mp4" });
+const durably: Durably = (_, work) => work(new AbortController().signal);
+
+const work: StepWork = {
+  probe: async (input) => source(input),
+  ingest: async () => source("work"),
+  encode: async (_, { progress }) => {
+    await progress(40);
+    return source("encoded");
+  },
+  upload: async () => source("https://media/out"),
+};
+
+async function run(change: Partial<StepWork>, goesOn: (event: RunEvent) => boolean = () => true) {
+  let task: Task = createTask(
+    request,
+    createIds(() => 0.5),
+    1000,
+  );
+  const events: string[] = [];
+  let now = 1000;
+  await runTask(
+    task,
+    { ...work, ...change },
+    async (event) => {
+      events.push(event.type);
+      if (!goesOn(event)) return false;
+      now += 1;
+      task = applyToTask(task, event, now);
+      return true;
+    },
+    durably,
+  );
+  return { task, events };
+}
+
+test("a task's steps run in order, each taking what the one before gave, and end in its output", async () => {
+  const options: Record<string, unknown>[] = [];
+  const { task, events } = await run({
+    encode: async (_, context) => {
+      options.push(context.step.options);
+      return source("encoded");
+    },
+  });
+  const step = ["step_started", "step_succeeded"];
+  expect(events).toEqual([...step, ...step, ...step, ...step]);
+  expect(task.steps.map(({ kind, status, progress, input }) => [kind, status, progress, input?.url])).toEqual(
+    [
+      ["probe", "succeeded", 100, "https://example.com/a.mp4"],
+      ["ingest", "succeeded", 100, "https://example.com/a.mp4"],
+      ["audio", "succeeded", 100, "work"],
+      ["upload", "succeeded", 100, "encoded"],
+    ],
+  );
+  expect(options).toEqual([{ format: "mp3" }]);
+  expect([task.status, task.output, task.started_at, task.finished_at]).toEqual([
+    "succeeded",
+    "https://media/out",
+    1001,
+    1008,
+  ]);
+});
+
+test("a step that fails fails the task with its error, and the later steps are cancelled", async () => {
+  const { task, events } = await run({
+    encode: async () => {
+      throw new MediaError("input_no_audio", "There is no sound.");
+    },
+  });
+  expect(events.at(-1)).toBe("step_failed");
+  expect(task.status).toBe("failed");
+  expect(task.error).toEqual({
+    kind: "input_no_audio",
+    message: "There is no sound.",
+    retryable: false,
+    step_id: task.steps[2]?.id,
+  });
+  expect(task.steps.map((step) => step.status)).toEqual(["succeeded", "succeeded", "failed", "cancelled"]);
+});
+
+test("a thrown value that is no MediaError becomes internal_error and tells nothing of itself", async () => {
+  const { task } = await run({
+    probe: async () => {
+      throw new Error("secret detail");
+    },
+  });
+  expect(task.error?.kind).toBe("internal_error");
+  expect(JSON.stringify(task)).not.toContain("secret detail");
+});
+
+test("a run that is over stops at the next report and reports nothing more", async () => {
+  const { events } = await run({}, (event) => event.type !== "step_progressed");
+  expect(events).toEqual([
+    "step_started",
+    "step_succeeded",
+    "step_started",
+    "step_succeeded",
+    "step_started",
+    "step_progressed",
+  ]);
+});
+
+test("work that learns that its run is over ends without an error", async () => {
+  const { events } = await run({
+    probe: async () => {
+      throw new RunOver();
+    },
+  });
+  expect(events).toEqual(["step_started"]);
+});

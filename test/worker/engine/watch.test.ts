@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
+import { createTask, type Task } from "../../../src/core/task.ts";
+import type { RunRow } from "../../../worker/run-row.ts";
+import { judgeRun } from "../../../worker/watch.ts";
+
+const task = createTask(
+  { input: "https://example.com/a.mp4", kind: "video", options: {}, metadata: {} },
+  createIds(() => 0.5),
+  0,
+);
+
+function row(change: Partial<RunRow>): RunRow {
+  return {
+    project: "p",
+    base: "https://example.com",
+    record: task,
+    version: 1,
+    mirrored: 1,
+    mirrored_at: 0,
+    heard_at: 0,
+    progressed_at: 0,
+    wakes: 0,
+    started: 1,
+    cleanups: 0,
+    cleanup_at: 0,
+    ...change,
+  };
+}
+
+const finished: Task = { ...task, status: "succeeded" };
+
+test.each<[string, Partial<RunRow>, string]>([
+  ["heard and moving", { heard_at: 99_000, progressed_at: 99_000 }, "well"],
+  ["heard, at the last moment before silence", { heard_at: 70_001, progressed_at: 70_001 }, "well"],
+  ["not heard for the watch time", { heard_at: 70_000, progressed_at: 99_000 }, "silent"],
+  ["heard, but not moving for the stall time", { heard_at: 99_000, progressed_at: -200_000 }, "stalled"],
+  [
+    "silent since a long stop of the service: woken, not given up",
+    { heard_at: -9e9, progressed_at: -9e9 },
+    "silent",
+  ],
+  ["woken for the whole stall time without an answer", { heard_at: 0, progressed_at: 0, wakes: 10 }, "lost"],
+  ["woken once less than that", { heard_at: 0, progressed_at: 0, wakes: 9 }, "silent"],
+  ["finished long ago", { record: finished, heard_at: -9e9, progressed_at: -9e9 }, "well"],
+])("a run %s is found %s", (_, change, finding) => {
+  expect(judgeRun(row(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);
+});
