@@ -1,0 +1,62 @@
+import type { Benchmark, Result, Sample } from "./benchmark.ts";
+
+/** Measured rounds of every benchmark, after one that warms up and is not counted. */
+export const RUNS = 5;
+
+/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
+  return (lower + upper) / 2;
+}
+
+/** The smallest value that at least `percent` of the values do not exceed (nearest rank); NaN of nothing. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** The median of one fact of the samples. */
+export function medianOf(samples: readonly Sample[], fact: string): number {
+  return median(samples.map((sample) => sample[fact] ?? Number.NaN));
+}
+
+/** Turns the samples of both sides, paired by round, into a result. */
+export function summarize(
+  { name, unit }: Pick<Benchmark, "name" | "unit">,
+  ours: readonly Sample[],
+  peer: readonly Sample[],
+  notes: string,
+): Result {
+  const ratios = peer.map((sample, round) => (ours[round]?.value ?? Number.NaN) / sample.value);
+  return {
+    name,
+    ours: medianOf(ours, "value"),
+    peer: peer.length > 0 ? medianOf(peer, "value") : null,
+    ratio: ratios.length > 0 ? median(ratios) : null,
+    unit,
+    runs: ours.length,
+    notes,
+  };
+}
+
+/** Runs peer and ours in turn, once to warm up and then `runs` times; what it opened is closed however it ends. */
+export async function runBenchmark(benchmark: Benchmark, runs: number = RUNS): Promise<Result> {
+  const contest = await benchmark.open();
+  try {
+    const ours: Sample[] = [];
+    const peer: Sample[] = [];
+    for (let round = 0; round <= runs; round++) {
+      const theirs = await contest.peer?.();
+      const own = await contest.ours();
+      if (round === 0) continue;
+      if (theirs) peer.push(theirs);
+      ours.push(own);
+    }
+    return summarize(benchmark, ours, peer, contest.notes(ours, peer));
+  } finally {
+    await contest.close();
+  }
+}

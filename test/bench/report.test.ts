@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { Result } from "../../bench/benchmark.ts";
+import { formatJson, formatTable, short } from "../../bench/report.ts";
+
+const RESULTS: Result[] = [
+  {
+    name: "probe",
+    ours: 1_234_567,
+    peer: 4_000_000,
+    ratio: 0.308_641_75,
+    unit: "bytes",
+    runs: 5,
+    notes: "2 requests",
+  },
+  { name: "memory-growth", ours: 12.345, peer: null, ratio: null, unit: "MB", runs: 5, notes: "" },
+];
+
+test("the table has a row a benchmark and its notes below", () => {
+  expect(formatTable(RESULTS)).toBe(
+    [
+      "name              ours     peer  ratio  unit",
+      "probe          1234567  4000000  0.309  bytes",
+      "memory-growth     12.3        –      –  MB",
+      "",
+      "probe: 2 requests",
+    ].join("\n"),
+  );
+});
+
+test("without results or notes there is the heading alone", () => {
+  expect(formatTable([])).toBe("name  ours  peer  ratio  unit");
+});
+
+test("the JSON is the list of results in full precision", () => {
+  const list: unknown = JSON.parse(formatJson(RESULTS));
+  expect(list).toEqual(RESULTS);
+  expect((list as object[]).map((each) => Object.keys(each))).toEqual(
+    RESULTS.map(() => ["name", "ours", "peer", "ratio", "unit", "runs", "notes"]),
+  );
+});
+
+test.each([
+  [null, "–"],
+  [0, "0"],
+  [0.000_123_456, "0.000123"],
+  [1, "1"],
+  [9.999, "10"],
+  [99.95, "100"],
+  [100.4, "100"],
+  [1_234_567.8, "1234568"],
+])("%s prints as %s", (value, expected) => {
+  expect(short(value)).toBe(expected);
+});
