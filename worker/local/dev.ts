@@ -1,0 +1,22 @@
+import { once } from "node:events";
+import { parseArgs } from "node:util";
+import { runMain, stopSignal } from "./cli.ts";
+import { startService } from "./service.ts";
+import { parseSettings } from "./settings.ts";
+
+// npm run dev: the whole service on this machine until it is told to stop; with --watch, changed code is loaded by itself.
+runMain(async () => {
+  const { values } = parseArgs({ options: { watch: { type: "boolean", default: false } } });
+  const settings = parseSettings(process.env);
+  const signal = stopSignal();
+  const starting = startService({ ...settings, watch: values.watch, signal });
+  const service = await starting.catch((thrown: unknown) => {
+    if (signal.aborted) return null;
+    throw thrown;
+  });
+  if (!service) return;
+  console.log(`state and logs in ${settings.state_dir}`);
+  console.log(`ready ${service.url}`);
+  if (!signal.aborted) await once(signal, "abort");
+  await service.stop();
+});

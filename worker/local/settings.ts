@@ -1,0 +1,49 @@
+import { join, resolve } from "node:path";
+import { wrong } from "./cli.ts";
+
+/** The folder that holds package.json. */
+export const ROOT = join(import.meta.dirname, "..", "..");
+
+/** Settings that go to the service Worker as they are; see worker/env.ts. */
+export const PASSED_ON = [
+  "MEDIA_TTL",
+  "MAX_INPUT_BYTES",
+  "WATCH_SECONDS",
+  "STALL_SECONDS",
+  "INGEST_SECONDS",
+  "PUBLIC_URL",
+] as const;
+
+/** Settings of the local service. */
+export interface Settings {
+  /** Port on 127.0.0.1; 0 for any free one. */
+  port: number;
+  /** Comma-separated `KEY` or `PROJECT:KEY`. */
+  api_keys: string;
+  /** Folder of everything that the service keeps. */
+  state_dir: string;
+  /** Variables of the service Worker. */
+  vars: Record<string, string>;
+}
+
+/** Reads the settings from environment variables; throws a {@link MediaError} that names the wrong one. */
+export function parseSettings(env: Readonly<Record<string, string | undefined>>): Settings {
+  const port = Number(env.PORT || 8787);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    wrong(`PORT must be a whole number from 0 to 65535, not ${JSON.stringify(env.PORT)}.`, "PORT");
+  }
+  const api_keys = env.API_KEYS || "dev-key";
+  if (api_keys.split(",").some((entry) => !/^\s*([^\s:,]+:)?[^\s:,]+\s*$/.test(entry))) {
+    wrong("API_KEYS must be comma-separated entries KEY or PROJECT:KEY.", "API_KEYS");
+  }
+  const allow = env.ALLOW_PRIVATE_NETWORK || "true";
+  if (allow !== "true" && allow !== "false") {
+    wrong("ALLOW_PRIVATE_NETWORK must be true or false.", "ALLOW_PRIVATE_NETWORK");
+  }
+  const vars: Record<string, string> = { ALLOW_PRIVATE_NETWORK: allow };
+  for (const name of PASSED_ON) {
+    const value = env[name];
+    if (value) vars[name] = value;
+  }
+  return { port, api_keys, state_dir: resolve(env.STATE_DIR || ".framewright"), vars };
+}

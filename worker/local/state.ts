@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { MediaError } from "../../src/core/errors.ts";
+import { endGroup, groupMembers, isRunning, nameProcess, type ProcessName } from "./processes.ts";
+
+/** Who serves from a state folder: the process that supervises, and the leaders of its process groups. */
+interface Claim {
+  supervisor: ProcessName;
+  hosts: ProcessName[];
+}
+
+/** The folder of everything that one local service keeps. */
+export interface State {
+  dir: string;
+  /** Where the service Worker's KV, R2, Durable Objects and Workflows live. */
+  data: string;
+  /** What need not outlive the service. */
+  scratch: string;
+  /** Signs media URLs; made once, so that they outlive a restart. */
+  signing_key: string;
+  /** Path of a log file. */
+  log(name: string): string;
+  /** Notes a process group that is to be ended should this process die. */
+  note(leader: number): void;
+  /** Gives the folder free for another service. */
+  release(): void;
+}
+
+const LOG_BYTES = 10_000_000;
+
+/** Opens a state folder for one service, ending what a killed one left running in it; throws a {@link MediaError} when it cannot be written or is in use. */
+export async function openState(dir: string): Promise<State> {
+  const logs = join(dir, "logs");
+  const data = join(dir, "data");
+  const scratch = join(dir, "scratch");
+  const lock = join(dir, "service.json");
+  attempt(dir, () => {
+    for (const folder of [dir, data, logs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  });
+  const self = nameProcess(process.pid) ?? { pid: process.pid, started: 0 };
+  const claim: Claim = { supervisor: self, hosts: [] };
+  await takeLock(dir, lock, claim);
+  attempt(dir, () => rmSync(scratch, { recursive: true, force: true }));
+  return {
+    dir,
+    data,
+    scratch,
+    signing_key: attempt(dir, () => readSecret(join(dir, "media-signing-key"))),
+    log(name) {
+      const path = join(logs, `${name}.log`);
+      if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES) renameSync(path, `${path}.old`);
+      return path;
+    },
+    note(leader) {
+      const name = nameProcess(leader);
+      claim.hosts = [
+        ...claim.hosts.filter(({ pid }) => groupMembers(pid).length > 0),
+        ...(name ? [name] : []),
+      ];
+      write(lock, JSON.stringify(claim));
+    },
+    release: () => rmSync(lock, { force: true }),
+  };
+}
+
+async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> {
+  const text = JSON.stringify(claim);
+  for (let tries = 0; tries < 2; tries++) {
+    if (attempt(dir, () => create(lock, text))) return;
+    const old = readClaim(lock);
+    if (old && isRunning(old.supervisor)) {
+      const message = `A service (process ${old.supervisor.pid}) already runs on ${dir}: stop it, or set STATE_DIR to another folder.`;
+      throw new MediaError("service_unavailable", message);
+    }
+    // A group whose number went to somebody else since has a leader that we did not start.
+    const left = old?.hosts.filter(
+      (host) => (nameProcess(host.pid)?.started ?? host.started) === host.started,
+    );
+    await Promise.all((left ?? []).map((host) => endGroup(host.pid)));
+    rmSync(lock, { force: true });
+  }
+  throw new MediaError("service_unavailable", `Another service is just starting on ${dir}.`);
+}
+
+function readClaim(lock: string): Claim | null {
+  try {
+    return JSON.parse(readFileSync(lock, "utf8")) as Claim;
+  } catch {
+    return null;
+  }
+}
+
+function readSecret(path: string): string {
+  create(path, randomBytes(32).toString("base64url"));
+  chmodSync(path, 0o600);
+  return readFileSync(path, "utf8");
+}
+
+// False when the file is already there.
+function create(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw thrown;
+  }
+}
+
+function write(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+}
+
+function attempt<T>(dir: string, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    const message = `Cannot write to STATE_DIR ${dir} (${(thrown as NodeJS.ErrnoException).code}); set STATE_DIR to a folder that can be written.`;
+    throw new MediaError("service_unavailable", message, { cause: thrown });
+  }
+}

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { MediaError } from "../../src/core/errors.ts";
+import { runMain } from "./cli.ts";
+
+/** The programs of the system that the local host calls, and the Debian package that brings each. */
+export const TOOLS = { ffmpeg: "ffmpeg", ffprobe: "ffmpeg", chromium: "chromium" } as const;
+/** A program of the system that the local host calls. */
+export type Tool = keyof typeof TOOLS;
+
+/** Makes sure that the programs are there, installing Debian's packages where apt-get may be used; throws a {@link MediaError} that names what is missing. */
+export function requireTools(tools: readonly Tool[], env: NodeJS.ProcessEnv = process.env): void {
+  const missing = tools.filter((tool) => !findProgram(tool, env));
+  if (missing.length === 0) return;
+  const packages = [...new Set(missing.map((tool) => TOOLS[tool]))];
+  const lacking = `${missing.join(", ")} missing on this machine`;
+  const apt = findApt(env);
+  if (!apt) {
+    throw new MediaError(
+      "service_unavailable",
+      `${lacking}: install ${packages.join(" and ")} and try again.`,
+    );
+  }
+  console.error(`Installing ${packages.join(", ")} with apt-get (${lacking})…`);
+  apt(["update"]);
+  apt(["install", "--yes", "--no-install-recommends", ...packages]);
+  const still = missing.filter((tool) => !findProgram(tool, env));
+  if (still.length > 0) {
+    throw new MediaError(
+      "service_unavailable",
+      `apt-get ended well but ${still.join(", ")} is still missing.`,
+    );
+  }
+}
+
+/** Gives the path of a program on PATH, or null. */
+export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
+  for (const folder of (env.PATH ?? "").split(delimiter)) {
+    if (!folder) continue;
+    const path = join(folder, name);
+    try {
+      accessSync(path, constants.X_OK);
+      return path;
+    } catch {}
+  }
+  return null;
+}
+
+// apt-get as root, through sudo where that asks for no password, or null where neither can be.
+function findApt(env: NodeJS.ProcessEnv): ((args: string[]) => void) | null {
+  const apt = findProgram("apt-get", env);
+  if (!apt) return null;
+  const root = process.getuid?.() === 0;
+  const sudo = root ? null : findProgram("sudo", env);
+  if (!root && (!sudo || spawnSync(sudo, ["-n", "true"]).status !== 0)) return null;
+  const [command, ...first] = sudo ? [sudo, "-n", "DEBIAN_FRONTEND=noninteractive", apt] : [apt];
+  return (args) => {
+    const quiet = { ...env, DEBIAN_FRONTEND: "noninteractive" };
+    const ran = spawnSync(command ?? apt, [...first, "-qq", ...args], { env: quiet, encoding: "utf8" });
+    if (ran.status === 0) return;
+    const reason = ran.stderr.trim().split("\n").slice(-3).join(" ") || String(ran.error ?? ran.signal);
+    throw new MediaError("service_unavailable", `apt-get ${args[0]} failed: ${reason}`);
+  };
+}
+
+if (import.meta.main) {
+  runMain(async () => {
+    const named = process.argv.slice(2).filter((name): name is Tool => name in TOOLS);
+    requireTools(named.length > 0 ? named : (Object.keys(TOOLS) as Tool[]));
+  });
+}
