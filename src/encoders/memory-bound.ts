@@ -1,0 +1,80 @@
+import { MediaError } from "../core/errors.ts";
+import { CORE_NAMES, type CoreFileSystem, type CoreImports } from "./core-module.ts";
+
+/** A bound in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
+export interface MemoryBound {
+  /** Bytes held now. */
+  readonly held: number;
+  /** Bytes of the wasm heap, which never shrinks. */
+  readonly heap: number;
+  /** Counts bytes that were taken (or, negative, given back); throws `out_of_memory` beyond the bound. */
+  charge(bytes: number): void;
+  /** Makes the heap's growth obey the bound; to be called with the imports before, and the memory after, instantiation. */
+  guardImports(imports: CoreImports): void;
+  guardMemory(memory: WebAssembly.Memory): void;
+  /** Makes files written inside the core obey the bound. */
+  guardFiles(files: CoreFileSystem): void;
+}
+
+const PAGE = 65_536;
+const MIB = 1_048_576;
+
+/** Creates a bound of `limit` bytes; a job that would pass it ends with `out_of_memory` at that very moment. */
+export function createMemoryBound(limit: number): MemoryBound {
+  let charged = 0;
+  let memory: WebAssembly.Memory | undefined;
+  const heap = () => memory?.buffer.byteLength ?? 0;
+
+  function check(heapBytes: number): void {
+    if (heapBytes + charged <= limit) return;
+    const message = `The work needs more memory than the ${Math.round(limit / MIB)} MB that this encoder has.`;
+    throw new MediaError("out_of_memory", message);
+  }
+
+  return {
+    get held() {
+      return heap() + charged;
+    },
+    get heap() {
+      return heap();
+    },
+    charge(bytes) {
+      charged += bytes;
+      if (bytes > 0) check(heap());
+    },
+    guardImports(imports) {
+      const name = CORE_NAMES.imports.resizeHeap;
+      for (const group of Object.values(imports)) {
+        const resize = group[name];
+        if (!resize) continue;
+        // Thrown rather than answered with failure: much of the C code does not survive a malloc that gives nothing.
+        group[name] = (requested = 0) => {
+          check(requested >>> 0);
+          return resize(requested);
+        };
+      }
+    },
+    guardMemory(given) {
+      memory = given;
+      // The glue asks for up to 20 % more than is needed; near the bound it gets what fits.
+      const grow = WebAssembly.Memory.prototype.grow.bind(given);
+      const room = () => Math.max(0, Math.ceil((limit - charged - heap()) / PAGE));
+      given.grow = (pages) => grow(Math.min(pages, room()));
+    },
+    guardFiles(files) {
+      const operations = files.filesystems.MEMFS.ops_table.file.stream;
+      const { write } = operations;
+      operations.write = (stream, buffer, offset, length, position, canOwn) => {
+        const { node } = stream;
+        const capacity = ArrayBuffer.isView(node.contents) ? node.contents.byteLength : 0;
+        if (position + length > capacity) this.charge(grownTo(capacity, position + length) - capacity);
+        return write(stream, buffer, offset, length, position, canOwn);
+      };
+    },
+  };
+}
+
+// How the core's memory file system grows a file: doubled up to 1 MiB, then by an eighth.
+function grownTo(capacity: number, needed: number): number {
+  return Math.max(needed, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
+}

@@ -1,0 +1,75 @@
+import { CORE_NAMES, type CoreImports, type Instantiate } from "./core-module.ts";
+
+/** Gives out one instance again and again, wiped in between. */
+export interface InstanceKeeper {
+  instantiate: Instantiate;
+  /** Bytes of the kept instance's heap; 0 when none is kept. */
+  readonly heap: number;
+  /** Lets go of the instance, whose heap has grown for good: the next one starts small. */
+  drop(): void;
+}
+
+interface Kept {
+  exports: Record<string, unknown>;
+  memory: WebAssembly.Memory;
+  /** The memory as it was at the start, up to its last byte that is not zero. */
+  image: Uint8Array;
+  stack: number;
+}
+
+/**
+ * Keeps one instance of the core for all jobs. A new instance for each would leave the heaps of the last two or three to
+ * the garbage collector's leisure (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. The memory is
+ * set back byte for byte, and the stack pointer with it; the wasm's only other mutable global holds the upper half
+ * of a 64-bit result while it is handed over. So nothing of a job is left for the next.
+ */
+export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
+  let kept: Kept | null = null;
+  let current: CoreImports = {};
+
+  // The instance is bound to its imports for good, but each job brings new ones.
+  function forward(imports: CoreImports): CoreImports {
+    const groups = Object.entries(imports).map(([group, functions]) => {
+      const forwarded = Object.keys(functions).map((name) => {
+        return [name, (...args: number[]) => current[group]?.[name]?.(...args)] as const;
+      });
+      return [group, Object.fromEntries(forwarded)] as const;
+    });
+    return Object.fromEntries(groups);
+  }
+
+  return {
+    get heap() {
+      return kept?.memory.buffer.byteLength ?? 0;
+    },
+    drop() {
+      kept = null;
+    },
+    async instantiate(imports) {
+      if (kept) {
+        current = imports;
+        wipe(kept);
+        return kept;
+      }
+      const { exports } = await instantiate(forward(imports));
+      current = imports;
+      const memory = exports[CORE_NAMES.exports.memory] as WebAssembly.Memory;
+      const stackSave = exports[CORE_NAMES.exports.stackSave] as () => number;
+      kept = { exports, memory, image: imageOf(memory), stack: stackSave() };
+      return kept;
+    },
+  };
+}
+
+function imageOf(memory: WebAssembly.Memory): Uint8Array {
+  const bytes = new Uint8Array(memory.buffer);
+  return bytes.slice(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
+}
+
+function wipe({ exports, memory, image, stack }: Kept): void {
+  const bytes = new Uint8Array(memory.buffer);
+  bytes.fill(0, image.length);
+  bytes.set(image);
+  const stackRestore = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;
+  stackRestore(stack);
+}
