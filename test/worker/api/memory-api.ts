@@ -1,0 +1,40 @@
+import { createIds } from "../../../src/core/ids.ts";
+import type { StoredObject } from "../../../src/core/ports.ts";
+import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { createApp } from "../../../worker/app.ts";
+import { createKeyRing } from "../../../worker/auth/key-ring.ts";
+import { createSigner } from "../../../worker/media/signer.ts";
+import type { ApiSettings } from "../../../worker/services.ts";
+import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
+
+/** A bearer header of the key that the API in memory knows. */
+export const KEY = { Authorization: "Bearer good-key" };
+
+/** Builds the whole API over memory: the routes, errors and checks are the real ones, and nothing runs. */
+export function createMemoryApi(settings: Partial<ApiSettings> = {}) {
+  const tasks = createMemoryRuns<Task>("task");
+  const steps = createMemoryRuns<Step>("step");
+  const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
+  const signer = createSigner("a secret", Date.now);
+  const app = createApp({
+    tasks,
+    steps,
+    findStep: createMemoryFindStep(tasks, steps),
+    media: {
+      head: async (key) => objects.get(key) ?? null,
+      async read(key, range) {
+        const found = objects.get(key);
+        if (!found) return null;
+        return { ...found, body: new Blob([found.bytes.slice(range?.start, range?.end)]).stream() };
+      },
+    },
+    keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
+    signer,
+    assets: { fetch: async () => new Response("no file", { status: 404 }) },
+    settings: { allow_private_network: false, allowed_hosts: [], ...settings },
+    now: Date.now,
+    id: createIds(Math.random),
+  });
+  return { app, tasks, steps, objects, signer };
+}

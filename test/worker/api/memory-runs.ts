@@ -1,0 +1,76 @@
+import { MediaError } from "../../../src/core/errors.ts";
+import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import type { FindStep, Runs } from "../../../worker/runs.ts";
+
+/** Runs kept in memory, which move only when a test reports an event. */
+export interface MemoryRuns<T extends Task | Step> extends Runs<T> {
+  report(id: string, event: RunEvent): void;
+}
+
+/** Keeps the records of one sort, as the engine does, without running anything. */
+export function createMemoryRuns<T extends Task | Step>(object: T["object"]): MemoryRuns<T> {
+  const rows = new Map<string, { project: string; record: T }>();
+  const change = (id: string, event: RunEvent): T => {
+    const row = rows.get(id);
+    if (!row) throw new Error(`no ${id}`);
+    const { record } = row;
+    const apply = record.object === "task" ? applyToTask(record, event, 5) : applyToStep(record, event, 5);
+    row.record = apply as T;
+    return row.record;
+  };
+  const find = (project: string, id: string): T => {
+    const row = rows.get(id);
+    if (row?.project !== project) throw new MediaError(`${object}_not_found`, `There is no ${object} ${id}.`);
+    return row.record;
+  };
+  return {
+    report: change,
+    async create(project, record) {
+      rows.set(record.id, { project, record });
+      return record;
+    },
+    async get(project, id) {
+      const row = rows.get(id);
+      return row?.project === project ? row.record : null;
+    },
+    async list(project, { limit, order, after, before, status, kind }) {
+      const sign = order === "asc" ? 1 : -1;
+      const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
+      const all = [...rows.values()]
+        .filter((row) => row.project === project)
+        .map((row) => row.record)
+        .filter(
+          (each) => (status === undefined || each.status === status) && (kind ?? each.kind) === each.kind,
+        )
+        .filter((each) => after === undefined || compare(each.id, after) > 0)
+        .filter((each) => before === undefined || compare(each.id, before) < 0)
+        .toSorted((a, b) => compare(a.id, b.id));
+      const records = before === undefined ? all.slice(0, limit) : all.slice(-limit);
+      return { records, more: all.length > limit };
+    },
+    async cancel(project, id) {
+      if (isFinished(find(project, id))) throw new MediaError(`${object}_finished`, "It is finished.");
+      return change(id, { type: "cancelled" });
+    },
+    async delete(project, id) {
+      if (!isFinished(find(project, id))) throw new MediaError("task_running", "It still runs.");
+      rows.delete(id);
+    },
+  };
+}
+
+/** Finds a step in both sorts of runs. */
+export function createMemoryFindStep(tasks: MemoryRuns<Task>, steps: MemoryRuns<Step>): FindStep {
+  return async (project, id) => {
+    const alone = await steps.get(project, id);
+    if (alone) return { step: alone, task_id: null };
+    const page = await tasks.list(project, { limit: 1000, order: "asc" });
+    for (const task of page.records) {
+      const step = task.steps.find((each) => each.id === id);
+      if (step) return { step, task_id: task.id };
+    }
+    return null;
+  };
+}

@@ -1,0 +1,29 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { methodNotAllowed } from "hono/method-not-allowed";
+import { bearer } from "./auth/bearer.ts";
+import type { Api, ApiEnv } from "./http/context.ts";
+import { answerError, answerNoRoute } from "./http/errors.ts";
+import { crossOrigin, noStore, requestId, securityHeaders } from "./http/headers.ts";
+import { addMediaRoutes } from "./routes/media.ts";
+import { addServiceRoutes } from "./routes/service.ts";
+import { addStepRoutes } from "./routes/steps.ts";
+import { addTaskRoutes } from "./routes/tasks.ts";
+import type { Services } from "./services.ts";
+
+const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|media\/.*)$/;
+
+/** Builds the API over its services; every route, every header and every error of HTTP is in here. */
+export function createApp(services: Services): Api {
+  const app = new OpenAPIHono<ApiEnv>();
+  app.use(requestId(services.id, services.now));
+  app.use(noStore, securityHeaders, crossOrigin);
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: answerNoRoute }));
+  app.use(bearer(services.keys, (path) => OPEN.test(path)));
+  app.onError((thrown, c) => answerError(thrown, c));
+  app.notFound((c) => answerNoRoute(c));
+  addTaskRoutes(app, services);
+  addStepRoutes(app, services);
+  addMediaRoutes(app, services);
+  addServiceRoutes(app, services);
+  return app;
+}

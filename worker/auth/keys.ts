@@ -1,0 +1,54 @@
+const PREFIX = "fw_live_";
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+// 62^43 > 2^256 and 62^6 > 2^32
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+
+/** Makes an API key: `fw_live_`, 256 random bits and a checksum in base 62, so that a mistyped key is known without a look-up. */
+export async function createKey(random = crypto.getRandomValues(new Uint8Array(32))): Promise<string> {
+  const secret = toBase62(random, SECRET_LENGTH);
+  return PREFIX + secret + (await checksum(secret));
+}
+
+/** Gives the SHA-256 of a key in hex: what is stored in its place. */
+export async function hashKey(key: string): Promise<string> {
+  return toHex(await digest(key));
+}
+
+/** False for a key with our prefix whose length or checksum is wrong; keys of another shape cannot be told from right ones. */
+export async function isPlausibleKey(key: string): Promise<boolean> {
+  if (!key.startsWith(PREFIX)) return true;
+  const secret = key.slice(PREFIX.length, -CHECKSUM_LENGTH);
+  return secret.length === SECRET_LENGTH && key.endsWith(await checksum(secret));
+}
+
+/** Gives the SHA-256 of a text. */
+export async function digest(text: string): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+}
+
+/** Writes bytes in hex. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Compares two digests in a time that does not depend on where they differ. */
+export function equalDigests(a: Uint8Array, b: Uint8Array): boolean {
+  let difference = a.length ^ b.length;
+  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
+  return difference === 0;
+}
+
+async function checksum(secret: string): Promise<string> {
+  return toBase62((await digest(PREFIX + secret)).subarray(0, 4), CHECKSUM_LENGTH);
+}
+
+function toBase62(bytes: Uint8Array, length: number): string {
+  let rest = BigInt(`0x${toHex(bytes)}`);
+  let text = "";
+  while (text.length < length) {
+    text = ALPHABET[Number(rest % 62n)] + text;
+    rest /= 62n;
+  }
+  return text;
+}

@@ -1,0 +1,59 @@
+import { z } from "zod";
+import type { Api } from "../http/context.ts";
+
+/** Version of the API, the same as the package's. */
+export const API_VERSION = "0.1.0";
+
+/** Body of `GET /health`. */
+export const Health = z.object({ status: z.literal("ok") }).meta({ id: "Health" });
+
+const INFO = {
+  title: "Framewright",
+  version: API_VERSION,
+  description:
+    "Media processing with one task model. A **task** takes the URL of a media file and a kind and runs probe, ingest, encode and upload; a **step** is one of these operations alone. Every request carries `Authorization: Bearer <API_KEY>`; every answer carries `Request-Id`.",
+  license: { name: "MIT", identifier: "MIT" },
+};
+
+const TAGS = [
+  { name: "Tasks", description: "A whole pipeline over one media file." },
+  { name: "Steps", description: "One operation, to compose your own pipeline." },
+  { name: "Media", description: "What came out." },
+  { name: "Service", description: "The service itself." },
+];
+
+const HEADERS = {
+  "Request-Id": "Id of the request, for support.",
+  Link: 'The pages beside this one: `<url>; rel="next"`, `<url>; rel="prev"` (RFC 8288).',
+  "Has-More": "`true` when more records follow in the same direction.",
+  "Retry-After": "Seconds to wait.",
+  "WWW-Authenticate": "The scheme to use.",
+  ETag: "Version of the file.",
+  "Accept-Ranges": "`bytes`.",
+  "Content-Range": "Which bytes of how many.",
+};
+
+/** Builds the OpenAPI 3.1 document of an app from its routes and from the zod schemas that have an id. */
+export function createDocument(app: Api): object {
+  const { openAPIRegistry: registry } = app;
+  registry.registerComponent("securitySchemes", "api_key", { type: "http", scheme: "bearer" });
+  for (const [name, description] of Object.entries(HEADERS)) {
+    registry.registerComponent("headers", name, { description, schema: { type: "string" } });
+  }
+  const document = app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, tags: TAGS });
+  return { ...document, components: { ...document.components, schemas: jsonSchemas() } };
+}
+
+// Zod writes its own schemas as JSON Schema 2020-12, the dialect of OpenAPI 3.1, nulls and references included.
+function jsonSchemas(): Record<string, object> {
+  const { schemas } = z.toJSONSchema(z.globalRegistry, {
+    io: "input",
+    uri: (id) => `#/components/schemas/${id}`,
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  const entries = Object.entries(schemas).map(([name, { $schema, $id, ...schema }]) => [name, schema]);
+  return Object.fromEntries(entries);
+}

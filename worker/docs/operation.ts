@@ -1,0 +1,99 @@
+import type { RouteConfig } from "@hono/zod-openapi";
+import type { RequestErrorKind } from "../../src/core/errors.ts";
+import { STATUS } from "../http/errors.ts";
+import { ERROR_EXAMPLES, EXAMPLE_REQUEST_ID } from "./error-examples.ts";
+
+/** Values by name, as they are shown in the document. */
+export type Examples = Record<string, unknown>;
+
+/** What is to be told of an operation; the errors that any operation can give need not be named. */
+export interface Operation {
+  method: "get" | "post" | "delete";
+  path: string;
+  operationId: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** True for what takes no API key. */
+  open?: boolean;
+  parameters?: RouteConfig["parameters"];
+  body?: { schema: string; examples: Examples };
+  answers: Record<number, Answer>;
+  errors: readonly RequestErrorKind[];
+}
+
+/** An answer of an operation; `schema` names a component, `list` of it when `many`. */
+export interface Answer {
+  description: string;
+  schema?: string;
+  many?: boolean;
+  examples?: Examples;
+  headers?: readonly string[];
+  /** Content that is not JSON, by media type. */
+  content?: Record<string, { schema: object }>;
+}
+
+/** Writes the OpenAPI description of an operation. */
+export function operation(given: Operation): RouteConfig {
+  const { method, path, operationId, tag, summary, description, parameters, body, open } = given;
+  const errors: RequestErrorKind[] = [...given.errors, "internal_error", "service_unavailable"];
+  if (!open) errors.unshift("token_missing", "token_invalid");
+  return {
+    method,
+    path,
+    operationId,
+    tags: [tag],
+    summary,
+    security: open ? [] : [{ api_key: [] }],
+    ...(description !== undefined && { description }),
+    ...(parameters && { parameters }),
+    ...(body && { request: { body: { required: true, content: json(ref(body.schema), body.examples) } } }),
+    responses: { ...describeAnswers(given.answers), ...describeErrors(errors) },
+  };
+}
+
+function describeAnswers(answers: Record<number, Answer>): RouteConfig["responses"] {
+  const entries = Object.entries(answers).map(([status, answer]) => {
+    const { description, schema, many, examples = {}, headers = [], content } = answer;
+    const one = schema === undefined ? undefined : ref(schema);
+    const shape = one && many ? { type: "array" as const, items: one } : one;
+    const body = shape ? json(shape, examples) : content;
+    return [status, { description, headers: headerRefs(headers), ...(body && { content: body }) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+function describeErrors(kinds: readonly RequestErrorKind[]): RouteConfig["responses"] {
+  const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
+  const entries = [...byStatus].map(([status, kinds]) => {
+    const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind)]));
+    const headers = status === 401 ? ["WWW-Authenticate"] : status === 503 ? ["Retry-After"] : [];
+    return [
+      status,
+      {
+        description: kinds.map((kind) => `\`${kind}\``).join(", "),
+        headers: headerRefs(headers),
+        content: json(ref("Error"), examples),
+      },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+function errorExample(kind: RequestErrorKind): unknown {
+  return { kind, ...ERROR_EXAMPLES[kind], request_id: EXAMPLE_REQUEST_ID };
+}
+
+function json(schema: object, examples: Examples) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return { "application/json": { schema, ...(named.length > 0 && { examples: Object.fromEntries(named) }) } };
+}
+
+function ref(schema: string): { $ref: string } {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+function headerRefs(names: readonly string[]) {
+  const entries = ["Request-Id", ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return Object.fromEntries(entries);
+}

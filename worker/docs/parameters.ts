@@ -1,0 +1,49 @@
+import type { RouteConfig } from "@hono/zod-openapi";
+
+type Parameters = NonNullable<RouteConfig["parameters"]>;
+
+/** The id in a path. */
+export function idParameter(sort: "task" | "step", example: string): Parameters {
+  return [
+    {
+      name: "id",
+      in: "path",
+      required: true,
+      description: `Id of the ${sort}.`,
+      schema: { type: "string" },
+      example,
+    },
+  ];
+}
+
+/** The query of a list. */
+export function listParameters(
+  sort: "task" | "step",
+  statuses: readonly string[],
+  kinds: readonly string[],
+  example: string,
+): Parameters {
+  const query = (name: string, description: string, schema: object, example: unknown) =>
+    ({ name, in: "query", required: false, description, schema, example }) as const;
+  const cursor = { type: "string" };
+  return [
+    query("limit", "Records on the page.", { type: "integer", minimum: 1, maximum: 100, default: 20 }, 20),
+    query(
+      "after",
+      `Id of a ${sort}: the page starts after it. Not together with \`before\`.`,
+      cursor,
+      example,
+    ),
+    {
+      ...query("before", `Id of a ${sort}: the page ends before it.`, cursor, example),
+    },
+    query(
+      "order",
+      "By time of creation.",
+      { type: "string", enum: ["asc", "desc"], default: "desc" },
+      "desc",
+    ),
+    query("status", "Only records in this state.", { type: "string", enum: [...statuses] }, statuses[0]),
+    query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] }, kinds[0]),
+  ];
+}

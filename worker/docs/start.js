@@ -1,0 +1,10 @@
+// Runs in the reference page, after Swagger UI's own script.
+window.SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#reference",
+  // Else it would ask a validator on the internet.
+  validatorUrl: null,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: false,
+});

@@ -1,0 +1,91 @@
+import { STEP_KINDS } from "../../src/core/formats.ts";
+import { STEP_STATUSES } from "../../src/core/step.ts";
+import { CANCELLED_STEP, STEP_REQUESTS, SUCCEEDED_STEP, WAITING_STEP } from "./examples.ts";
+import { operation } from "./operation.ts";
+import { idParameter, listParameters } from "./parameters.ts";
+
+const tag = "Steps";
+const one = idParameter("step", WAITING_STEP.id);
+
+/** `POST /steps`. */
+export const createStep = operation({
+  method: "post",
+  path: "/steps",
+  operationId: "createStep",
+  tag,
+  summary: "Create a step",
+  description:
+    "Creates a single operation without a task. The `output` of a finished step is the `input` of the next: probe a file, then pass on what came out.",
+  body: { schema: "StepRequest", examples: STEP_REQUESTS },
+  answers: {
+    201: { description: "The step, waiting.", schema: "Step", examples: { waiting: WAITING_STEP } },
+  },
+  errors: [
+    "request_invalid",
+    "input_required",
+    "invalid_input",
+    "invalid_kind",
+    "invalid_format",
+    "invalid_codec",
+    "invalid_options",
+    "invalid_output",
+    "connection_required",
+    "connection_not_found",
+    "payload_too_large",
+  ],
+});
+
+/** `GET /steps`. */
+export const listSteps = operation({
+  method: "get",
+  path: "/steps",
+  operationId: "listSteps",
+  tag,
+  summary: "List steps",
+  description: "Gives the project's standalone steps, the newest first; a task's steps are in the task.",
+  parameters: listParameters("step", STEP_STATUSES, STEP_KINDS, WAITING_STEP.id),
+  answers: {
+    200: {
+      description: "A page of steps.",
+      schema: "Step",
+      many: true,
+      examples: { page: [SUCCEEDED_STEP], empty: [] },
+      headers: ["Link", "Has-More"],
+    },
+  },
+  errors: ["request_invalid", "invalid_kind"],
+});
+
+/** `GET /steps/{id}`. */
+export const getStep = operation({
+  method: "get",
+  path: "/steps/{id}",
+  operationId: "getStep",
+  tag,
+  summary: "Get a step",
+  description: "Gives a step as it stands now, standing alone or inside a task.",
+  parameters: one,
+  answers: {
+    200: {
+      description: "The step.",
+      schema: "Step",
+      examples: { waiting: WAITING_STEP, succeeded: SUCCEEDED_STEP },
+    },
+  },
+  errors: ["step_not_found"],
+});
+
+/** `POST /steps/{id}/cancel`. */
+export const cancelStep = operation({
+  method: "post",
+  path: "/steps/{id}/cancel",
+  operationId: "cancelStep",
+  tag,
+  summary: "Cancel a step",
+  description: "Stops a standalone step. A step of a task is stopped by cancelling the task.",
+  parameters: one,
+  answers: {
+    200: { description: "The step, cancelled.", schema: "Step", examples: { cancelled: CANCELLED_STEP } },
+  },
+  errors: ["request_invalid", "step_not_found", "step_finished"],
+});

@@ -1,0 +1,107 @@
+import { ENCODE_KINDS } from "../../src/core/formats.ts";
+import { TASK_STATUSES } from "../../src/core/task.ts";
+import {
+  CANCELLED_TASK,
+  FAILED_TASK,
+  PROCESSING_TASK,
+  QUEUED_TASK,
+  SUCCEEDED_TASK,
+  TASK_REQUESTS,
+} from "./examples.ts";
+import { operation } from "./operation.ts";
+import { idParameter, listParameters } from "./parameters.ts";
+
+const tag = "Tasks";
+const one = idParameter("task", QUEUED_TASK.id);
+
+/** `POST /tasks`. */
+export const createTask = operation({
+  method: "post",
+  path: "/tasks",
+  operationId: "createTask",
+  tag,
+  summary: "Create a task",
+  description: "Creates a task that runs the pipeline probe, ingest, encode, upload over one media file.",
+  body: { schema: "TaskRequest", examples: TASK_REQUESTS },
+  answers: { 201: { description: "The task, queued.", schema: "Task", examples: { queued: QUEUED_TASK } } },
+  errors: [
+    "request_invalid",
+    "input_required",
+    "invalid_input",
+    "invalid_kind",
+    "invalid_format",
+    "invalid_codec",
+    "invalid_options",
+    "invalid_output",
+    "connection_required",
+    "payload_too_large",
+  ],
+});
+
+/** `GET /tasks`. */
+export const listTasks = operation({
+  method: "get",
+  path: "/tasks",
+  operationId: "listTasks",
+  tag,
+  summary: "List tasks",
+  description: "Gives the project's tasks, the newest first.",
+  parameters: listParameters("task", TASK_STATUSES, ENCODE_KINDS, QUEUED_TASK.id),
+  answers: {
+    200: {
+      description: "A page of tasks.",
+      schema: "Task",
+      many: true,
+      examples: { page: [PROCESSING_TASK], empty: [] },
+      headers: ["Link", "Has-More"],
+    },
+  },
+  errors: ["request_invalid", "invalid_kind"],
+});
+
+/** `GET /tasks/{id}`. */
+export const getTask = operation({
+  method: "get",
+  path: "/tasks/{id}",
+  operationId: "getTask",
+  tag,
+  summary: "Get a task",
+  description: "Gives a task with its steps, as it stands now.",
+  parameters: one,
+  answers: {
+    200: {
+      description: "The task.",
+      schema: "Task",
+      examples: { processing: PROCESSING_TASK, succeeded: SUCCEEDED_TASK, failed: FAILED_TASK },
+    },
+  },
+  errors: ["task_not_found"],
+});
+
+/** `POST /tasks/{id}/cancel`. */
+export const cancelTask = operation({
+  method: "post",
+  path: "/tasks/{id}/cancel",
+  operationId: "cancelTask",
+  tag,
+  summary: "Cancel a task",
+  description: "Stops the work itself; what the task wrote is removed.",
+  parameters: one,
+  answers: {
+    200: { description: "The task, cancelled.", schema: "Task", examples: { cancelled: CANCELLED_TASK } },
+  },
+  errors: ["task_not_found", "task_finished"],
+});
+
+/** `DELETE /tasks/{id}`. */
+export const deleteTask = operation({
+  method: "delete",
+  path: "/tasks/{id}",
+  operationId: "deleteTask",
+  tag,
+  summary: "Delete a task",
+  description: "Removes the record of a finished task and its output in managed storage.",
+  parameters: one,
+  answers: { 204: { description: "The task is gone." } },
+  errors: ["task_not_found", "task_running"],
+});

@@ -1,0 +1,83 @@
+import { MediaError } from "../../src/core/errors.ts";
+
+/** Bytes that the body of a request may have. */
+export const MAX_BODY_BYTES = 256 * 1024;
+/** Levels of objects and arrays that the body of a request may have. */
+export const MAX_BODY_DEPTH = 32;
+
+/** Reads the JSON body of a request; throws `request_invalid` for what is not JSON, `payload_too_large` for what is too long. */
+export async function readJson(request: Request): Promise<unknown> {
+  checkContentType(request.headers.get("Content-Type"));
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) throw invalid("The body is empty; send a JSON object.");
+  const value = parse(decode(bytes));
+  if (isDeeper(value, MAX_BODY_DEPTH))
+    throw invalid(`The body is nested over ${MAX_BODY_DEPTH} levels deep.`);
+  return value;
+}
+
+function invalid(message: string): MediaError {
+  return new MediaError("request_invalid", message);
+}
+
+function checkContentType(header: string | null): void {
+  const [type, ...parameters] = (header ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  if (type !== "application/json") throw invalid("The Content-Type header must be application/json.");
+  const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice(8);
+  if (charset !== undefined && !["utf-8", '"utf-8"', "utf8"].includes(charset)) {
+    throw invalid("The body must be UTF-8.");
+  }
+}
+
+// Counted while it is read: Content-Length may be absent.
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = request.body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || !value) break;
+    length += value.length;
+    if (length > MAX_BODY_BYTES) {
+      await reader?.cancel();
+      throw tooLarge();
+    }
+    chunks.push(value);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function tooLarge(): MediaError {
+  return new MediaError("payload_too_large", `The body must not exceed ${MAX_BODY_BYTES} bytes.`);
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    throw invalid("The body is not valid UTF-8.");
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid("The body is not valid JSON.");
+  }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}

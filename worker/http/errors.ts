@@ -1,0 +1,103 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { z } from "zod";
+import {
+  type ErrorKind,
+  MediaError,
+  REQUEST_ERROR_KINDS,
+  type RequestErrorKind,
+} from "../../src/core/errors.ts";
+import type { ApiEnv } from "./context.ts";
+
+/** The HTTP status of every error that a request can be answered with. */
+export const STATUS = {
+  request_invalid: 400,
+  input_required: 400,
+  invalid_input: 400,
+  invalid_kind: 400,
+  invalid_format: 400,
+  invalid_codec: 400,
+  invalid_options: 400,
+  invalid_output: 400,
+  connection_required: 400,
+  token_missing: 401,
+  token_invalid: 401,
+  forbidden: 403,
+  task_not_found: 404,
+  step_not_found: 404,
+  connection_not_found: 404,
+  media_not_found: 404,
+  route_not_found: 404,
+  task_finished: 409,
+  step_finished: 409,
+  task_running: 409,
+  connection_in_use: 409,
+  idempotency_conflict: 409,
+  payload_too_large: 413,
+  idempotency_mismatch: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Record<RequestErrorKind, ContentfulStatusCode>;
+
+/** The body of every error answer. */
+export const ErrorBody = z
+  .object({
+    kind: z.enum(REQUEST_ERROR_KINDS),
+    message: z.string().meta({ description: "What is wrong and what would be right." }),
+    param: z.string().optional().meta({
+      description: "Dotted path of the field at fault, where one field is.",
+      example: "options.fps",
+    }),
+    request_id: z.string().meta({ description: "Also in the header `Request-Id`." }),
+  })
+  .meta({ id: "Error" });
+/** The body of every error answer. */
+export type ErrorBody = z.infer<typeof ErrorBody>;
+
+const UNKNOWN = "Something failed on our side; try again, and name the request id if it persists.";
+
+/** Turns whatever a handler threw into an answer; the one place where an error meets HTTP. Tells nothing of an unknown error but logs it. */
+export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
+  const request_id = c.get("request_id");
+  if (!(thrown instanceof MediaError) || !isRequestError(thrown.kind) || thrown.kind === "internal_error") {
+    log(c, thrown);
+    return c.json({ kind: "internal_error", message: UNKNOWN, request_id } satisfies ErrorBody, 500);
+  }
+  const { kind, message, param } = thrown;
+  const status = STATUS[kind];
+  if (status === 401) c.header("WWW-Authenticate", challenge(kind));
+  if (status === 503) c.header("Retry-After", "5");
+  if (status >= 500) log(c, thrown);
+  const body: ErrorBody = { kind, message, ...(param !== undefined && { param }), request_id };
+  return c.json(body, status);
+}
+
+/** Answers what no route takes; `methods` are those that the path does take. */
+export function answerNoRoute(c: Context<ApiEnv>, methods: readonly string[] = []): Response {
+  const { method } = c.req;
+  const path = c.req.path.length > 64 ? `${c.req.path.slice(0, 64)}…` : c.req.path;
+  const hint =
+    methods.length > 0 ? `${path} takes ${methods.join(", ")}, not ${method}.` : `There is no ${path}.`;
+  return answerError(new MediaError("route_not_found", `${hint} See /docs for what there is.`), c);
+}
+
+function isRequestError(kind: ErrorKind): kind is RequestErrorKind {
+  return Object.hasOwn(STATUS, kind);
+}
+
+// https://www.rfc-editor.org/rfc/rfc6750#section-3
+function challenge(kind: RequestErrorKind): string {
+  const realm = 'Bearer realm="framewright"';
+  return kind === "token_missing" ? realm : `${realm}, error="invalid_token"`;
+}
+
+// A media path holds its signature, which gives access, so it is not written down.
+function log(c: Context<ApiEnv>, thrown: unknown): void {
+  const path = c.req.path.startsWith("/media/") ? "/media/" : c.req.path;
+  const error = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);
+  const cause = thrown instanceof Error && thrown.cause !== undefined ? String(thrown.cause) : undefined;
+  console.error(
+    JSON.stringify({ request_id: c.get("request_id"), method: c.req.method, path, error, cause }),
+  );
+}

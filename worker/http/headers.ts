@@ -1,0 +1,51 @@
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { secureHeaders } from "hono/secure-headers";
+import type { CreateId } from "../../src/core/ids.ts";
+import type { ApiEnv } from "./context.ts";
+
+/** Gives every request an id, which its answer carries as `Request-Id`. */
+export function requestId(id: CreateId, now: () => number): MiddlewareHandler<ApiEnv> {
+  return async function requestId(c, next) {
+    c.set("request_id", id("request", now()));
+    await next();
+    c.header("Request-Id", c.get("request_id"));
+  };
+}
+
+/** Lets pages of any origin call the API with a bearer key and play media; answers preflights before any authentication. */
+export const crossOrigin: MiddlewareHandler = cors({
+  origin: "*",
+  allowMethods: ["GET", "HEAD", "POST", "DELETE"],
+  allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "Range", "If-Range", "If-None-Match"],
+  exposeHeaders: [
+    "Request-Id",
+    "Link",
+    "Has-More",
+    "Retry-After",
+    "Content-Length",
+    "Content-Range",
+    "Accept-Ranges",
+    "ETag",
+  ],
+  maxAge: 7200,
+});
+
+/** Headers that keep a browser from misusing an answer; a route that serves pages or media sets its own policy first. */
+export const securityHeaders: MiddlewareHandler = secureHeaders({
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  strictTransportSecurity: "max-age=15552000",
+  xFrameOptions: "DENY",
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+  overwrite: false,
+});
+
+/** Keeps answers out of caches, but for those that say how long they may be kept. */
+export const noStore: MiddlewareHandler = async function noStore(c, next) {
+  await next();
+  if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+};

@@ -1,0 +1,95 @@
+import { isId } from "../../src/core/ids.ts";
+
+/** What a valid media URL opens. */
+export interface Grant {
+  /** Key of the object in storage. */
+  key: string;
+  /** Unix seconds at which the URL stops working. */
+  expires: number;
+}
+
+/** Makes media URLs that expire, and opens them. */
+export interface Signer {
+  /**
+   * Gives `<base>/media/<signature>.<expires>/<key>`, good until `expires` (Unix seconds). The signature covers the run's folder,
+   * `out/<run>/` or `work/<run>/`, so that relative URLs inside a playlist work too. Throws for a key outside such a folder.
+   */
+  sign(key: string, expires: number, base: string): Promise<string>;
+  /** Opens a media URL, of any base; null when it is not one, is signed otherwise or has expired. */
+  open(url: string): Promise<Grant | null>;
+  /** Gives the key behind one of our own media URLs, or null, so that a step reads it from storage without a request. */
+  resolve(url: string): Promise<string | null>;
+}
+
+const MEDIA_PATH = /\/media\/([\w-]{43})\.(\d{1,12})\/(.+)$/;
+
+/** Builds a {@link Signer} over a secret, by HMAC-SHA-256; throws when the secret is empty. */
+export function createSigner(secret: string, now: () => number): Signer {
+  if (secret === "") throw new Error("The secret that signs media URLs is empty; set MEDIA_SIGNING_KEY.");
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const hmac = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, [
+    "sign",
+    "verify",
+  ]);
+  async function open(url: string): Promise<Grant | null> {
+    const [, signature, digits, path] = MEDIA_PATH.exec(URL.parse(url)?.pathname ?? "") ?? [];
+    const key = path === undefined ? null : decodeKey(path);
+    const folder = key === null ? null : folderOf(key);
+    if (signature === undefined || key === null || folder === null) return null;
+    const expires = Number(digits);
+    // Web Crypto compares in constant time.
+    const valid = await crypto.subtle.verify(
+      "HMAC",
+      await hmac,
+      decode64(signature),
+      message(folder, expires),
+    );
+    return valid && now() < expires * 1000 ? { key, expires } : null;
+  }
+  return {
+    async sign(key, expires, base) {
+      const folder = folderOf(key);
+      if (folder === null) throw new Error("Only files of a run have media URLs.");
+      const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", await hmac, message(folder, expires)));
+      const path = key.split("/").map(encodeURIComponent).join("/");
+      return `${base.replace(/\/+$/, "")}/media/${encode64(bytes)}.${expires}/${path}`;
+    },
+    open,
+    async resolve(url) {
+      return (await open(url))?.key ?? null;
+    },
+  };
+}
+
+function message(folder: string, expires: number): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(new TextEncoder().encode(`${folder}\n${expires}`));
+}
+
+// `out/<run>/` or `work/<run>/` of a key with a file below it.
+function folderOf(key: string): string | null {
+  const [top, run = "", ...rest] = key.split("/");
+  if ((top !== "out" && top !== "work") || !(isId("task", run) || isId("step", run))) return null;
+  const safe = rest.length > 0 && rest.every((part) => part !== "" && part !== "." && part !== "..");
+  return safe ? `${top}/${run}/` : null;
+}
+
+// An encoded slash would make another folder of a file's name; what is not text is nobody's key.
+function decodeKey(path: string): string | null {
+  try {
+    const parts = path.split("/").map(decodeURIComponent);
+    return parts.some((part) => /[/\\\p{Cc}]/u.test(part)) ? null : parts.join("/");
+  } catch {
+    return null;
+  }
+}
+
+function encode64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replace(/=+$/, "");
+}
+
+function decode64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+}

@@ -1,0 +1,36 @@
+import type { CreateId } from "../src/core/ids.ts";
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
+import type { KeyRing } from "./auth/key-ring.ts";
+import type { MediaReader } from "./media/answer.ts";
+import type { Signer } from "./media/signer.ts";
+import type { FindStep, Runs } from "./runs.ts";
+
+/** What the API does by the wish of whoever runs it. */
+export interface ApiSettings {
+  /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
+  base_url?: string | undefined;
+  /** True lets inputs be on loopback and private hosts. */
+  allow_private_network: boolean;
+  /** Hosts that are let through although they are private; `host` or `host:port`. */
+  allowed_hosts: readonly string[];
+}
+
+/** Everything that the API is built on; the composition root provides it. */
+export interface Services {
+  tasks: Runs<Task>;
+  /** Standalone steps. */
+  steps: Runs<Step>;
+  /** Finds a step standing alone or inside a task. */
+  findStep: FindStep;
+  /** The bytes behind the media URLs. */
+  media: MediaReader;
+  keys: KeyRing;
+  signer: Signer;
+  /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */
+  assets: { fetch(request: Request): Promise<Response> };
+  settings: ApiSettings;
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  id: CreateId;
+}
