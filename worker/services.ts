@@ -1,19 +1,16 @@
 import type { CreateId } from "../src/core/ids.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
+import type { HostRules } from "../src/storage/host-guard.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
-/** What the API does by the wish of whoever runs it. */
-export interface ApiSettings {
+/** What the API does by the wish of whoever runs it: beside the rest, which hosts an input may be on. */
+export interface ApiSettings extends HostRules {
   /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
   base_url?: string | undefined;
-  /** True lets inputs be on loopback and private hosts. */
-  allow_private_network: boolean;
-  /** Hosts that are let through although they are private; `host` or `host:port`. */
-  allowed_hosts: readonly string[];
 }
 
 /** Everything that the API is built on; the composition root provides it. */

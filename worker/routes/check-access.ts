@@ -1,5 +1,6 @@
-import { MediaError } from "../../src/core/errors.ts";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
+import { checkHost } from "../../src/storage/host-guard.ts";
 import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "signer" | "settings">;
@@ -19,8 +20,15 @@ export async function checkStepAccess(request: StepRequest, needs: Needs): Promi
   throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
 }
 
-async function checkInput(url: string, param: string, _needs: Needs): Promise<void> {
+async function checkInput(url: string, param: string, { signer, settings }: Needs): Promise<void> {
   if (/^s3:/i.test(url)) throw connectionRequired(param, "An s3:// input");
+  // Our own media are read from storage, wherever the service itself may stand.
+  if ((await signer.resolve(url)) !== null) return;
+  try {
+    checkHost(url, settings);
+  } catch (thrown) {
+    throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
+  }
 }
 
 function connectionRequired(param: string, what: string): MediaError {
