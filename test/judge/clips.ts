@@ -1,0 +1,88 @@
+import { makeClip } from "../fixtures/make-clip.ts";
+
+/** The four colors of a quadrant picture as text for ffmpeg: top left, top right, bottom left, bottom right. */
+export const QUADRANT_COLORS = ["#c02020", "#20a030", "#2040c0", "#d0b020"] as const;
+
+const WIDTH = 160;
+const HEIGHT = 96;
+const [TL, TR, BL, BR] = QUADRANT_COLORS.map((color) => color.replace("#", "0x"));
+const box = (color: string | undefined, x: number, y: number) =>
+  `drawbox=x=${x}:y=${y}:w=${WIDTH / 2}:h=${HEIGHT / 2}:color=${color}:t=fill`;
+const quadrants = [
+  ...["-f", "lavfi", "-i", `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=0.2,format=rgb24`],
+];
+const drawn = [box(TR, WIDTH / 2, 0), box(BL, 0, HEIGHT / 2), box(BR, WIDTH / 2, HEIGHT / 2)].join(",");
+// The matrix is written and tagged, so that no judge has to guess it.
+const YUV =
+  "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709";
+const H264 = "-c:v libx264 -preset veryfast -qp 8 -colorspace bt709 -color_primaries bt709 -color_trc bt709";
+
+/** A clip of 5 frames, 160x96, of four colored quadrants; `turned` adds a display matrix that turns it clockwise. */
+export function quadrantClip(turned: 0 | 90 | 180 | 270 = 0): Promise<string> {
+  const make = [...quadrants, "-vf", `${drawn},${YUV},format=yuv420p`, ...H264.split(" ")];
+  if (turned === 0) return makeClip("mp4", make);
+  // ffmpeg's tag counts the other way round from the turn that a player makes.
+  return makeClip("mp4", make, ["-i", "{in}", "-c", "copy", "-metadata:s:v", `rotate=${360 - turned}`]);
+}
+
+/** The quadrants with pixels of 4:3, so that the 160x96 show as 213x96. */
+export function wideQuadrantClip(): Promise<string> {
+  return makeClip("mp4", [
+    ...quadrants,
+    ...["-vf", `${drawn},${YUV},format=yuv420p,setsar=4/3`],
+    ...H264.split(" "),
+  ]);
+}
+
+/** The quadrants as a still picture without loss. */
+export function quadrantPng(): Promise<string> {
+  return makeClip("png", [...quadrants, "-vf", drawn, "-bitexact", "-frames:v", "1"]);
+}
+
+/** The quadrants as true HDR: H.265 with 10 bits, PQ and BT.2020, their white at 203 cd/m², so that a tone map gives the colors back. */
+export function hdrQuadrantClip(): Promise<string> {
+  const pq =
+    "zscale=primariesin=bt709:transferin=bt709:matrixin=bt709:rangein=tv:transfer=linear:npl=203,format=gbrpf32le," +
+    "zscale=primaries=bt2020:transfer=smpte2084:matrix=bt2020nc:range=tv:npl=203,format=yuv420p10le";
+  const codec =
+    "-c:v libx265 -preset ultrafast -crf 10 -x265-params log-level=none:pools=1:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc -tag:v hvc1";
+  const tags = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv";
+  return makeClip("mp4", [
+    ...quadrants,
+    ...["-vf", `${drawn},${YUV},${pq}`, ...codec.split(" "), ...tags.split(" ")],
+  ]);
+}
+
+// Two different noises below 3 kHz: they never repeat, so that any delay shows, and every codec keeps them.
+const noise = (seed: number, seconds: number) =>
+  `anoisesrc=seed=${seed}:color=pink:amplitude=0.5:sample_rate=48000:duration=${seconds},lowpass=f=3000`;
+
+/** Sound that never repeats, different left and right, at 48 kHz. */
+export function noiseSound(
+  extension: "wav" | "flac" | "mp3" | "m4a" | "ogg" | "opus",
+  seconds: number,
+): Promise<string> {
+  const codecs = {
+    wav: "pcm_s16le",
+    flac: "flac",
+    mp3: "libmp3lame",
+    m4a: "aac",
+    ogg: "libvorbis",
+    opus: "libopus",
+  };
+  return makeClip(extension, [
+    ...["-f", "lavfi", "-i", noise(1, seconds), "-f", "lavfi", "-i", noise(2, seconds)],
+    ...["-filter_complex", "[0:a][1:a]amerge=inputs=2[sound]", "-map", "[sound]"],
+    ...["-c:a", codecs[extension], ...(extension === "wav" || extension === "flac" ? [] : ["-b:a", "192k"])],
+  ]);
+}
+
+/** The same sound under pictures of a test pattern, 160x90 at 25 a second. */
+export function noiseClip(seconds: number): Promise<string> {
+  return makeClip("mp4", [
+    ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=25:duration=${seconds}`],
+    ...["-f", "lavfi", "-i", noise(1, seconds), "-f", "lavfi", "-i", noise(2, seconds)],
+    ...["-filter_complex", "[1:a][2:a]amerge=inputs=2[sound]", "-map", "0:v", "-map", "[sound]"],
+    ..."-c:v libx264 -preset veryfast -crf 14 -pix_fmt yuv420p -g 12 -c:a aac -b:a 192k".split(" "),
+  ]);
+}

@@ -1,0 +1,138 @@
+import { stat } from "node:fs/promises";
+import { z } from "zod";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+
+const count = z.coerce.number();
+const seconds = z.coerce.number().optional();
+
+const Probed = z.object({
+  format: z.object({ format_name: z.string(), duration: seconds, bit_rate: seconds }),
+  streams: z.array(
+    z.object({
+      codec_type: z.string(),
+      codec_name: z.string().optional(),
+      codec_tag_string: z.string().optional(),
+      profile: z.string().optional(),
+      width: count.optional(),
+      height: count.optional(),
+      pix_fmt: z.string().optional(),
+      sample_aspect_ratio: z.string().optional(),
+      color_transfer: z.string().optional(),
+      color_primaries: z.string().optional(),
+      color_space: z.string().optional(),
+      r_frame_rate: z.string().optional(),
+      avg_frame_rate: z.string().optional(),
+      channels: count.optional(),
+      sample_rate: count.optional(),
+      duration: seconds,
+      bit_rate: seconds,
+      tags: z.record(z.string(), z.string()).optional(),
+      side_data_list: z.array(z.object({ rotation: z.number().optional() })).optional(),
+    }),
+  ),
+  frames: z
+    .array(
+      z.object({
+        media_type: z.string(),
+        best_effort_timestamp_time: seconds,
+        pkt_duration_time: seconds,
+        interlaced_frame: z.number().optional(),
+      }),
+    )
+    .optional(),
+});
+
+/** What native ffprobe says of the pictures of a file. */
+export interface PictureFacts {
+  codec: string;
+  /** The four letters of the codec in the container, such as `avc1`. */
+  tag: string;
+  width: number;
+  height: number;
+  pixel_format: string;
+  /** `1:1` where pixels are square or nothing is said. */
+  pixel_aspect: string;
+  /** Degrees of a display matrix; 0 for none. */
+  rotation: number;
+  transfer: string | undefined;
+  primaries: string | undefined;
+  /** Time of every decoded frame in seconds. */
+  times: number[];
+  /** From the first frame to the end of the last, in seconds. */
+  duration: number;
+  interlaced: boolean;
+  /** Average frames per second by the container's header. */
+  fps: number;
+}
+
+/** What native ffprobe says of the sound of a file; lengths are judged by decoding, see sound.ts. */
+export interface SoundFacts {
+  codec: string;
+  channels: number;
+  sample_rate: number;
+  /** Bits per second by the header; NaN where none is given. */
+  bitrate: number;
+}
+
+/** What native ffprobe says of a file, every frame decoded. */
+export interface Facts {
+  /** All names of the demuxer that read it. */
+  format: string;
+  bytes: number;
+  /** Seconds by the container; NaN where it gives none. */
+  duration: number;
+  streams: number;
+  picture: PictureFacts | null;
+  sound: SoundFacts | null;
+}
+
+/** Reads a file with native ffprobe, decoding every frame of it. */
+export async function readFacts(path: string): Promise<Facts> {
+  const { format, streams, frames } = Probed.parse(await runFfprobe(path, ["-show_frames"]));
+  const video = streams.find((stream) => stream.codec_type === "video");
+  const audio = streams.find((stream) => stream.codec_type === "audio");
+  const shownFrames = (frames ?? []).filter((frame) => frame.media_type === "video");
+  const times = shownFrames.map((frame) => frame.best_effort_timestamp_time ?? Number.NaN);
+  const last = shownFrames.at(-1)?.pkt_duration_time ?? 0;
+  const tag = Number(video?.tags?.rotate ?? 0);
+  return {
+    format: format.format_name,
+    bytes: (await stat(path)).size,
+    duration: format.duration ?? Number.NaN,
+    streams: streams.length,
+    picture: video
+      ? {
+          codec: video.codec_name ?? "",
+          tag: video.codec_tag_string ?? "",
+          width: video.width ?? 0,
+          height: video.height ?? 0,
+          pixel_format: video.pix_fmt ?? "",
+          pixel_aspect: squareIfUnknown(video.sample_aspect_ratio),
+          rotation: video.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? tag,
+          transfer: video.color_transfer,
+          primaries: video.color_primaries,
+          times,
+          duration: (times.at(-1) ?? 0) - (times[0] ?? 0) + last,
+          interlaced: shownFrames.some((frame) => frame.interlaced_frame === 1),
+          fps: ratio(video.avg_frame_rate),
+        }
+      : null,
+    sound: audio
+      ? {
+          codec: audio.codec_name ?? "",
+          channels: audio.channels ?? 0,
+          sample_rate: audio.sample_rate ?? 0,
+          bitrate: audio.bit_rate ?? format.bit_rate ?? Number.NaN,
+        }
+      : null,
+  };
+}
+
+function squareIfUnknown(ratio: string | undefined): string {
+  return ratio === undefined || ratio === "0:1" || ratio === "N/A" ? "1:1" : ratio;
+}
+
+function ratio(text: string | undefined): number {
+  const [above = "0", below = "1"] = (text ?? "0/1").split("/");
+  return Number(above) / (Number(below) || 1);
+}

@@ -1,0 +1,26 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** What native ffmpeg wrote: its standard output as bytes, and its log. */
+export interface NativeResult {
+  output: Buffer;
+  log: string;
+}
+
+/** Runs native ffmpeg to judge with, its log at level info; rejects with the end of the log when it fails. */
+export async function runNative(args: readonly string[]): Promise<NativeResult> {
+  const common = ["-hide_banner", "-nostats", "-nostdin", "-threads", "1"];
+  try {
+    const { stdout, stderr } = await run("ffmpeg", [...common, ...args], {
+      encoding: "buffer",
+      maxBuffer: 1 << 28,
+      timeout: 60_000,
+    });
+    return { output: stdout, log: stderr.toString() };
+  } catch (thrown) {
+    const log = Object(thrown).stderr?.toString() ?? "";
+    throw new Error(`ffmpeg failed to judge: ${args.join(" ")}\n${log.slice(-2000)}`, { cause: thrown });
+  }
+}

@@ -1,0 +1,85 @@
+import { runNative } from "./native.ts";
+
+/** Decoded sound. */
+export interface Sound {
+  /** Samples from -1 to 1, one array per channel. */
+  channels: Float32Array[];
+  sample_rate: number;
+  /** Seconds, by the number of samples. */
+  duration: number;
+}
+
+/** How one channel of an output compares with what it should be. */
+export interface Echo {
+  /** Seconds by which the output comes late; negative when early. */
+  lag: number;
+  /** Likeness of the waves at that lag: 1 is the same but for loudness. */
+  correlation: number;
+  /** Decibels by which the output is louder. */
+  gain: number;
+}
+
+/** Decodes the sound of a file with native ffmpeg, by options of the test's own such as `-ss 0.5` or `-ac 2`. */
+export async function readSound(
+  path: string,
+  options: { before?: readonly string[]; after?: readonly string[]; sample_rate?: number; channels: number },
+): Promise<Sound> {
+  const { before = [], after = [], sample_rate = 48_000, channels: count } = options;
+  const { output } = await runNative([
+    ...[...before, "-i", path, "-vn", ...after],
+    ...["-ac", `${count}`, "-ar", `${sample_rate}`, "-f", "f32le", "-"],
+  ]);
+  const samples = Math.floor(output.length / 4 / count);
+  const channels = Array.from({ length: count }, () => new Float32Array(samples));
+  for (let at = 0; at < samples; at++) {
+    for (let channel = 0; channel < count; channel++) {
+      const into = channels[channel];
+      if (into) into[at] = output.readFloatLE((at * count + channel) * 4);
+    }
+  }
+  return { channels, sample_rate, duration: samples / sample_rate };
+}
+
+/** Loudness as the root of the mean square, in decibels below full scale. */
+export function levelOf(samples: Float32Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return 10 * Math.log10(sum / Math.max(1, samples.length) + 1e-12);
+}
+
+/** Compares each channel with its original, searching the best match within `reach` seconds of delay either way. */
+export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[] {
+  const furthest = Math.round(reach * original.sample_rate);
+  return original.channels.map((wanted, index) => {
+    const got = output.channels[index] ?? new Float32Array(0);
+    let best = { lag: 0, correlation: -1 };
+    // The nearest delays first, so that of two equal matches of a periodic sound the nearer one counts.
+    for (let step = 0; step <= furthest; step++) {
+      for (const lag of step === 0 ? [0] : [step, -step]) {
+        const correlation = correlate(got, wanted, lag);
+        if (correlation > best.correlation + 1e-4) best = { lag, correlation };
+      }
+    }
+    return {
+      lag: best.lag / original.sample_rate,
+      correlation: best.correlation,
+      gain: levelOf(got) - levelOf(wanted),
+    };
+  });
+}
+
+function correlate(got: Float32Array, wanted: Float32Array, lag: number): number {
+  let product = 0;
+  let gotPower = 0;
+  let wantedPower = 0;
+  const from = Math.max(0, -lag);
+  const to = Math.min(wanted.length, got.length - lag);
+  for (let at = from; at < to; at++) {
+    const one = got[at + lag] ?? 0;
+    const other = wanted[at] ?? 0;
+    product += one * other;
+    gotPower += one * one;
+    wantedPower += other * other;
+  }
+  return product / Math.sqrt(gotPower * wantedPower + 1e-12);
+}
