@@ -4,7 +4,7 @@ import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, type StepKind, VIDEO_CODEC
 import { OPTIONS } from "./options.ts";
 
 const size = `must be a whole number of pixels from ${BOUNDS.pixels.min} to ${BOUNDS.pixels.max} or a percentage such as "50%" (${BOUNDS.percent.min} to ${BOUNDS.percent.max}).`;
-const span = "must be a number of seconds, 0 or more.";
+const span = `must be a number of seconds from ${BOUNDS.seconds.min} to ${BOUNDS.seconds.max}.`;
 
 const RIGHT: Readonly<Record<string, string>> = {
   quality: `must be one of ${QUALITIES.join(", ")}.`,
@@ -47,7 +47,7 @@ function worst(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefine
 
 function toError(kind: StepKind, issue: z.core.$ZodIssue, given: Record<string, unknown>): MediaError {
   if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0] ?? "";
+    const key = clip(issue.keys[0] ?? "");
     const known = Object.keys(OPTIONS[kind].shape).join(", ") || "none";
     return new MediaError(
       "request_invalid",
@@ -74,6 +74,11 @@ function toError(kind: StepKind, issue: z.core.$ZodIssue, given: Record<string, 
     );
   }
   return error(wrongType ? "request_invalid" : "invalid_options", RIGHT[key] ?? bitrateRule(kind, key));
+}
+
+/** Shortens a text of the caller's for a message. */
+export function clip(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 
 function isWrongType(kind: StepKind, key: string, value: unknown): boolean {

@@ -4,7 +4,7 @@ import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "./for
 const keys = <T extends object>(table: T) =>
   Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
 
-const seconds = z.number().min(0).max(1e7);
+const seconds = z.number().min(BOUNDS.seconds.min).max(BOUNDS.seconds.max);
 
 const size = z
   .union([
@@ -29,7 +29,8 @@ const frame = {
   position: z.enum(POSITIONS).optional().meta({ description: "Default center." }),
   background: z
     .string()
-    .regex(/^#?([0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})$/i)
+    // No flags: a JSON Schema cannot say them.
+    .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/)
     .optional()
     .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkOptions } from "./check-options.ts";
+import { checkOptions, clip } from "./check-options.ts";
 import { MediaError } from "./errors.ts";
 import {
   BOUNDS,
@@ -95,8 +95,8 @@ function parseObject(body: unknown, fields: readonly string[]): Record<string, u
   }
   const unknown = Object.keys(body).find((key) => !fields.includes(key));
   if (unknown !== undefined) {
-    const message = `Unknown field ${JSON.stringify(unknown)}; the fields are ${fields.join(", ")}.`;
-    throw new MediaError("request_invalid", message, { param: unknown });
+    const message = `Unknown field ${quote(unknown)}; the fields are ${fields.join(", ")}.`;
+    throw new MediaError("request_invalid", message, { param: clip(unknown) });
   }
   return body as Record<string, unknown>;
 }
@@ -122,6 +122,8 @@ function parseUrl(value: unknown, param: string, schemes: readonly string[]): st
   const fault = (message: string) => new MediaError("invalid_input", `${param} ${message}`, { param });
   if (value.length > BOUNDS.url_length.max)
     throw fault(`must not be longer than ${BOUNDS.url_length.max} characters.`);
+  // The URL parser drops line breaks and tabs, so that the text would not be what is fetched.
+  if (/\p{Cc}/u.test(value)) throw fault("must not hold control characters.");
   const url = URL.parse(value);
   if (!url || !schemes.includes(url.protocol) || !/^[a-z0-9]+:\/\//i.test(value)) {
     throw fault(`must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(", ")}.`);
@@ -168,24 +170,32 @@ function parseStepInput(kind: StepKind, value: unknown): Source | ExternalFile {
   const given = value as Record<string, unknown>;
   const url = parseUrl(given.url, "input.url", INPUT_SCHEMES);
   if (kind === "probe" || kind === "ingest") {
-    const parsed = ExternalFile.or(Source).safeParse({
-      ...given,
-      object: given.object ?? "external_file",
-    });
-    if (!parsed.success && given.object !== "source") {
-      throw new MediaError("invalid_input", "input.object must be external_file or source.", {
-        param: "input.object",
-      });
-    }
-    return { object: "external_file", url };
+    const object = given.object ?? "external_file";
+    if (object === "external_file" || object === "source") return { object: "external_file", url };
+    const wrongType = typeof object !== "string";
+    throw new MediaError(
+      wrongType ? "request_invalid" : "invalid_input",
+      "input.object must be external_file or source.",
+      { param: "input.object" },
+    );
   }
   const parsed = Source.safeParse(given);
   if (parsed.success) return parsed.data;
-  const param = ["input", ...(parsed.error.issues[0]?.path ?? [])].join(".");
-  const message = `${param} is missing or wrong: pass a Source, such as the output of a probe step.`;
-  throw new MediaError("invalid_input", message, { param });
+  throw sourceError(parsed.error.issues[0], given);
+}
+
+function sourceError(issue: z.core.$ZodIssue | undefined, given: Record<string, unknown>): MediaError {
+  const path = issue?.path ?? [];
+  const param = ["input", ...path].join(".");
+  let value: unknown = given;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  const fraction = typeof value === "number" && issue?.code === "invalid_type" && issue.expected === "int";
+  const wrongType = issue?.code === "invalid_type" && value !== undefined && !fraction;
+  const fault = value === undefined ? "is missing" : "is wrong";
+  const message = `${param} ${fault}: pass a Source, such as the output of a probe step.`;
+  return new MediaError(wrongType ? "request_invalid" : "invalid_input", message, { param });
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+  return JSON.stringify(clip(text));
 }

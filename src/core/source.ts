@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { BOUNDS } from "./formats.ts";
 
 const color = z
   .object({
@@ -22,7 +23,12 @@ const stream = z
   })
   .meta({ id: "Stream" });
 
-const audio = z.object({ channels: z.int(), sample_rate: z.int() }).meta({ id: "SourceAudio" });
+const audio = z
+  .object({ channels: z.int().min(1), sample_rate: z.int().min(1).meta({ description: "Hertz." }) })
+  .meta({ id: "SourceAudio" });
+
+// A caller who composes a Source by hand may leave out the one that is not there.
+const codec = z.string().nullable().default(null);
 
 /** Probed media: what a step gives, and what the next one takes. */
 export const Source = z
@@ -34,24 +40,45 @@ export const Source = z
       .string()
       .meta({ description: "Container format, such as mp4, matroska, jpeg.", example: "mp4" }),
     mime: z.string().optional(),
-    filesize: z.int().optional().meta({ description: "Bytes." }),
-    width: z.int().optional().meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
-    height: z.int().optional().meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
-    duration: z.number().optional().meta({ description: "Seconds." }),
-    codecs: z.object({ video: z.string().nullable(), audio: z.string().nullable() }).optional(),
-    fps: z.number().optional().meta({ description: "Average frames per second." }),
-    bitrate: z.int().optional().meta({ description: "Bits per second of the whole file." }),
+    filesize: z.int().min(0).optional().meta({ description: "Bytes." }),
+    width: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
+    height: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: "Displayed pixels, after rotation and pixel aspect." }),
+    duration: z
+      .number()
+      .min(BOUNDS.seconds.min)
+      .max(BOUNDS.seconds.max)
+      .optional()
+      .meta({ description: "Seconds." }),
+    codecs: z.object({ video: codec, audio: codec }).optional(),
+    fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
+    bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),
     rotation: z
       .int()
+      .min(0)
+      .max(270)
+      .multipleOf(90)
       .optional()
       .meta({ description: "Clockwise degrees that a player turns the picture: 0, 90, 180, 270." }),
     has_alpha: z.boolean().optional(),
     animated: z.boolean().optional().meta({ description: "True for an image with more than one frame." }),
     interlaced: z.boolean().optional(),
     pixel_format: z.string().optional(),
-    coded_width: z.int().optional().meta({ description: "Stored pixels, before rotation and pixel aspect." }),
+    coded_width: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: "Stored pixels, before rotation and pixel aspect." }),
     coded_height: z
       .int()
+      .min(1)
       .optional()
       .meta({ description: "Stored pixels, before rotation and pixel aspect." }),
     sample_aspect_ratio: z
@@ -65,8 +92,8 @@ export const Source = z
       .array(
         z.object({
           url: z.string(),
-          width: z.int().optional(),
-          height: z.int().optional(),
+          width: z.int().min(1).optional(),
+          height: z.int().min(1).optional(),
           bitrate: z.int(),
           codecs: z.string(),
         }),

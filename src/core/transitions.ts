@@ -6,7 +6,7 @@ import type { Task } from "./task.ts";
 /** What can happen to a task or a standalone step while it runs. */
 export type RunEvent =
   | { type: "step_started"; step_id: string; input: Step["input"] }
-  | { type: "step_progressed"; step_id: string; progress: number }
+  | { type: "step_progressed"; step_id: string; progress: number | null }
   | { type: "step_succeeded"; step_id: string; output: Source }
   | { type: "step_failed"; step_id: string; error: Omit<RunError, "step_id"> }
   | { type: "cancelled" };
@@ -33,11 +33,14 @@ export function applyToStep(step: Step, event: RunEvent, now: number): Step {
         updated_at: now,
       };
     case "step_progressed": {
+      if (event.progress === null) return step;
+      if (step.status !== "processing" || Number.isNaN(event.progress)) return step;
       const progress = Math.min(100, Math.max(step.progress ?? 0, Math.floor(event.progress)));
-      if (step.status !== "processing" || progress === step.progress) return step;
+      if (progress === step.progress) return step;
       return { ...step, progress, updated_at: now };
     }
     case "step_succeeded":
+      if (step.status !== "processing") return step;
       return {
         ...step,
         status: "succeeded",
