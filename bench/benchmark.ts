@@ -8,8 +8,6 @@ export interface Contest {
   peer: (() => Promise<Sample>) | null;
   /** Says what the figures alone do not; takes the samples without the warm-up. */
   notes(ours: readonly Sample[], peer: readonly Sample[]): string;
-  /** Ends what was started and removes what was written. */
-  close(): Promise<void>;
 }
 
 /** One thing that is measured. */
@@ -17,8 +15,8 @@ export interface Benchmark {
   name: string;
   /** Unit of the two values. */
   unit: string;
-  /** Starts whatever both sides need. */
-  open(): Promise<Contest>;
+  /** Starts whatever both sides need; what `ends` is told is ended after the last round, the latest first. */
+  open(ends: AsyncDisposableStack): Promise<Contest>;
 }
 
 /** What came out of a benchmark: medians over its runs; without a peer, `peer` and `ratio` are null. */

@@ -42,21 +42,18 @@ export function summarize(
   };
 }
 
-/** Runs peer and ours in turn, once to warm up and then `runs` times; what it opened is closed however it ends. */
+/** Runs peer and ours in turn, once to warm up and then `runs` times; what was started is ended however it goes. */
 export async function runBenchmark(benchmark: Benchmark, runs: number = RUNS): Promise<Result> {
-  const contest = await benchmark.open();
-  try {
-    const ours: Sample[] = [];
-    const peer: Sample[] = [];
-    for (let round = 0; round <= runs; round++) {
-      const theirs = await contest.peer?.();
-      const own = await contest.ours();
-      if (round === 0) continue;
-      if (theirs) peer.push(theirs);
-      ours.push(own);
-    }
-    return summarize(benchmark, ours, peer, contest.notes(ours, peer));
-  } finally {
-    await contest.close();
+  await using ends = new AsyncDisposableStack();
+  const contest = await benchmark.open(ends);
+  const ours: Sample[] = [];
+  const peer: Sample[] = [];
+  for (let round = 0; round <= runs; round++) {
+    const theirs = await contest.peer?.();
+    const own = await contest.ours();
+    if (round === 0) continue;
+    if (theirs) peer.push(theirs);
+    ours.push(own);
   }
+  return summarize(benchmark, ours, peer, contest.notes(ours, peer));
 }

@@ -51,24 +51,26 @@ function scripted(ours: number[], peer: number[] | null, calls: string[]): Bench
   return {
     name: "scripted",
     unit: "s",
-    open: async () => ({
-      ours: next("ours", ours),
-      peer: peer && next("peer", peer),
-      notes: (own, theirs) => `${own.length} and ${theirs.length}`,
-      close: async () => void calls.push("close"),
-    }),
+    open: async (ends) => {
+      ends.defer(() => void calls.push("end"));
+      return {
+        ours: next("ours", ours),
+        peer: peer && next("peer", peer),
+        notes: (own, theirs) => `${own.length} and ${theirs.length}`,
+      };
+    },
   };
 }
 
 test("peer and ours run in turn, and the warm-up does not count", async () => {
   const calls: string[] = [];
   const result = await runBenchmark(scripted([900, 2, 4], [1, 1, 1], calls), 2);
-  expect(calls).toEqual(["peer", "ours", "peer", "ours", "peer", "ours", "close"]);
+  expect(calls).toEqual(["peer", "ours", "peer", "ours", "peer", "ours", "end"]);
   expect(result).toMatchObject({ ours: 3, peer: 1, ratio: 3, runs: 2, notes: "2 and 2" });
 });
 
-test("it closes when a side fails, and alone when there is no peer", async () => {
+test("it ends what was started when a side fails, and alone when there is no peer", async () => {
   const calls: string[] = [];
   await expect(runBenchmark(scripted([1, 2], null, calls), 2)).rejects.toThrow("no more");
-  expect(calls).toEqual(["ours", "ours", "ours", "close"]);
+  expect(calls).toEqual(["ours", "ours", "ours", "end"]);
 });

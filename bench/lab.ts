@@ -1,0 +1,56 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Step } from "../src/core/step.ts";
+import { type Service, startService } from "../worker/local/service.ts";
+import { makeScratch } from "./scratch.ts";
+
+/** The API key of the measured service. */
+export const KEY = "bench-key";
+const POLL_MS = 10;
+const LIMIT_MS = 600_000;
+
+/** The whole service, started for one benchmark, and a folder for what the peer writes. */
+export interface Lab {
+  service: Service;
+  /** A folder beside the service's own, on the same disk. */
+  dir: string;
+  /** Sends a request and gives the JSON of its answer; rejects when it is an error. */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Creates a standalone step and waits for its end; rejects unless it succeeds. */
+  runStep(body: unknown): Promise<Step>;
+}
+
+/** Starts the service as `npm run dev` does, with a state folder of its own that is removed at the end. */
+export async function openLab(ends: AsyncDisposableStack): Promise<Lab> {
+  const dir = await makeScratch(ends);
+  const vars = { ALLOW_PRIVATE_NETWORK: "true" };
+  const service = await startService({ port: 0, api_keys: KEY, state_dir: join(dir, "state"), vars });
+  ends.defer(() => service.stop());
+  const call = <T>(method: string, path: string, body?: unknown) =>
+    callApi<T>(service.url, method, path, body);
+  return {
+    service,
+    dir,
+    call,
+    async runStep(body) {
+      let step = await call<Step>("POST", "/steps", body);
+      for (const end = Date.now() + LIMIT_MS; !step.finished_at; await sleep(POLL_MS)) {
+        if (Date.now() > end) throw new Error(`The step ${step.kind} did not end.`);
+        step = await call<Step>("GET", `/steps/${step.id}`);
+      }
+      if (step.status === "succeeded") return step;
+      throw new Error(`The step ${step.kind} is ${step.status}: ${step.error?.message ?? ""}`);
+    },
+  };
+}
+
+async function callApi<T>(base: string, method: string, path: string, body: unknown): Promise<T> {
+  const response = await fetch(base + path, {
+    method,
+    headers: { Authorization: `Bearer ${KEY}`, "Content-Type": "application/json" },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
+  return (text ? JSON.parse(text) : null) as T;
+}

@@ -1,0 +1,72 @@
+import { Agent, request } from "node:http";
+import { percentile } from "./measure.ts";
+
+/** One request of a load. */
+export interface LoadRequest {
+  method: "GET" | "POST";
+  url: string;
+  key: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** The status that it must be answered with. */
+  status: number;
+}
+
+/** What a load showed. */
+export interface Load {
+  /** Requests a second. */
+  rate: number;
+  /** Milliseconds from sending to the last byte of the answer. */
+  p50: number;
+  p99: number;
+  /** The bodies of the answers, as they came. */
+  bodies: string[];
+}
+
+/** Sends `total` requests over `connections` kept-alive connections, each its next one when the last is answered; rejects at the first wrong status. */
+export async function runLoad(ask: LoadRequest, total: number, connections: number): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const times: number[] = [];
+  const bodies: string[] = [];
+  let left = total;
+  const started = performance.now();
+  const connection = async () => {
+    while (left-- > 0) {
+      const sent = performance.now();
+      bodies.push(await send(ask, agent));
+      times.push(performance.now() - sent);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: connections }, connection));
+  } finally {
+    left = 0;
+    agent.destroy();
+  }
+  const rate = total / ((performance.now() - started) / 1000);
+  return { rate, p50: percentile(times, 50), p99: percentile(times, 99), bodies };
+}
+
+// The plain client of Node: a fetch would cost more than what it measures.
+function send({ method, url, key, body, status }: LoadRequest, agent: Agent): Promise<string> {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    Authorization: `Bearer ${key}`,
+    ...(text !== undefined && {
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(text),
+    }),
+  };
+  return new Promise((resolve, reject) => {
+    const sending = request(url, { method, agent, headers }, (answer) => {
+      const parts: Buffer[] = [];
+      answer.on("data", (part: Buffer) => parts.push(part)).on("error", reject);
+      answer.on("end", () => {
+        const got = Buffer.concat(parts).toString();
+        if (answer.statusCode === status) resolve(got);
+        else reject(new Error(`${method} ${url} answered ${answer.statusCode}: ${got.slice(0, 200)}`));
+      });
+    });
+    sending.on("error", reject).end(text);
+  });
+}

@@ -1,0 +1,16 @@
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Makes a folder that is removed with the rest, or when the process ends before. */
+export async function makeScratch(ends: AsyncDisposableStack): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "framewright-bench-"));
+  const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
+  process.once("exit", remove);
+  ends.defer(() => {
+    process.off("exit", remove);
+    remove();
+  });
+  return dir;
+}
