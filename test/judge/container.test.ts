@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { readBoxes, readContainer, readWebpAnimation } from "./container.ts";
+
+const CLIPS = {
+  mp4: "mp4",
+  mov: "mov",
+  webm: "webm",
+  matroska: "mkv",
+  mp3: "mp3",
+  aac: "aac",
+  ogg: "ogg",
+  opus: "opus",
+  wav: "wav",
+  flac: "flac",
+  jpeg: "jpeg",
+  png: "png",
+  webp: "webp",
+  gif: "gif",
+  avif: "avif",
+} as const;
+
+test.for(Object.entries(CLIPS))("tells %s by its bytes", { timeout: 60_000 }, async ([format, name]) => {
+  expect(await readContainer(await clip(name, { seconds: 1 }))).toBe(format);
+});
+
+test("tells where the index of an mp4 stands, and an animated webp from a still one", async () => {
+  const order = (names: string[]) => names.filter((name) => name === "moov" || name === "mdat");
+  expect(order(await readBoxes(await clip("mp4", { seconds: 1 })))).toEqual(["mdat", "moov"]);
+  expect(order(await readBoxes(await clip("mp4_faststart", { seconds: 1 })))).toEqual(["moov", "mdat"]);
+  expect(await readWebpAnimation(await clip("webp", { seconds: 1 }))).toBeNull();
+  const animation = await readWebpAnimation(await clip("webp_animated", { seconds: 1 }));
+  expect(animation).toMatchObject({ width: 160, height: 90 });
+  expect(animation?.delays).toHaveLength(25);
+  expect(animation?.delays.reduce((sum, delay) => sum + delay, 0)).toBe(1000);
+});
