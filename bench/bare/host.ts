@@ -10,5 +10,5 @@ export async function startBare(dir: string, ends: AsyncDisposableStack): Promis
   ends.defer(() => host.end());
   const config = join(import.meta.dirname, "wrangler.toml");
   const places = { data: state.data, registry: registryOf(state) };
-  return host.start({ config, ...places, port: 0, watch: false, vars: {}, secrets: {} });
+  return host.start({ config, ...places, port: 0, assets: null, watch: false, vars: {}, secrets: {} });
 }

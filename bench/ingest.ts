@@ -1,0 +1,73 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { hugeMp4 } from "../test/fixtures/huge.ts";
+import { startOrigin } from "../test/fixtures/origin.ts";
+import type { Benchmark, Contest, Sample } from "./benchmark.ts";
+import { type Lab, openLab } from "./lab.ts";
+import { medianOf } from "./measure.ts";
+import { forgetPeaks, peakMb, residentMb, workerds } from "./memory.ts";
+import { short } from "./report.ts";
+import { runCommand } from "./run-command.ts";
+
+const BYTES = 2_000_000_000;
+const SMALL = 20_000_000;
+
+/** An ingest step of 2 GB from a local server into storage: its time against `curl -o`, and the memory that it takes. */
+export const ingestBenchmarks: readonly Benchmark[] = [
+  { name: "ingest-vs-curl", unit: "s", open: openTime },
+  { name: "ingest-memory", unit: "MB", open: openMemory },
+];
+
+async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
+  const { lab, url } = await openIngest(ends);
+  const copy = join(lab.dir, "copy");
+  return {
+    async peer() {
+      const { seconds } = await runCommand("curl", ["-sS", "--fail", "-o", copy, url]);
+      await rm(copy);
+      return { value: seconds };
+    },
+    ours: () => ingest(lab, url, BYTES),
+    notes(ours, peer) {
+      const speed = (samples: readonly Sample[]) => `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
+      return `2 GB; ours ${speed(ours)} from POST /steps to its end, curl ${speed(peer)}`;
+    },
+  };
+}
+
+async function openMemory(ends: AsyncDisposableStack): Promise<Contest> {
+  const { lab, url, small } = await openIngest(ends);
+  // Code and caches that any ingest needs are there before; all else counts, in every round from the same start.
+  await ingest(lab, small, SMALL);
+  const pids = workerds(lab.service.pids("framewright"));
+  const before = residentMb(pids);
+  return {
+    peer: null,
+    async ours() {
+      forgetPeaks(pids);
+      await ingest(lab, url, BYTES);
+      return { value: peakMb(pids) - before };
+    },
+    notes(ours) {
+      const worst = Math.max(...ours.map(({ value }) => value));
+      return `2 GB; peak over the ${short(before)} MB that workerd has after an ingest of 20 MB; worst round ${short(worst)}`;
+    },
+  };
+}
+
+async function openIngest(ends: AsyncDisposableStack) {
+  const origin = await startOrigin();
+  ends.defer(() => origin.close());
+  const lab = await openLab(ends);
+  const serve = async (path: string, bytes: number) =>
+    origin.serve(path, { file: await hugeMp4(bytes), mime: "video/mp4" });
+  return { lab, url: await serve("/large.mp4", BYTES), small: await serve("/small.mp4", SMALL) };
+}
+
+async function ingest(lab: Lab, url: string, bytes: number): Promise<Sample> {
+  const started = performance.now();
+  const step = await lab.runStep({ kind: "ingest", input: { url } });
+  const seconds = (performance.now() - started) / 1000;
+  if (step.output?.filesize !== bytes) throw new Error(`${step.output?.filesize} of ${bytes} bytes arrived.`);
+  return { value: seconds };
+}

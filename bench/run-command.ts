@@ -1,0 +1,18 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { wrong } from "../worker/local/cli.ts";
+import { findProgram } from "../worker/local/system.ts";
+
+const execute = promisify(execFile);
+
+/** Runs a program to its end and gives what it wrote, and the seconds it took; rejects when it is missing or fails. */
+export async function runCommand(
+  program: string,
+  args: readonly string[],
+): Promise<{ stdout: string; stderr: string; seconds: number }> {
+  const path = findProgram(program, process.env);
+  if (!path) wrong(`${program} is missing on this machine: install it to have something to compare with.`);
+  const started = performance.now();
+  const { stdout, stderr } = await execute(path, [...args], { maxBuffer: 1 << 26 });
+  return { stdout, stderr, seconds: (performance.now() - started) / 1000 };
+}
