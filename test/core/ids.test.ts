@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { createIds, isId } from "../../src/core/ids.ts";
+
+test("an id is its prefix and a lower-case ULID of its time", () => {
+  const id = createIds(() => 0);
+  // The example of https://github.com/ulid/javascript
+  expect(id("task", 1469918176385)).toBe("task_01aryz6s410000000000000000");
+  expect(isId("task", createIds(Math.random)("task", 1795170600000))).toBe(true);
+});
+
+test("ids sort by time, and within a millisecond by order of making", () => {
+  const id = createIds(Math.random);
+  const made = [1, 1, 1, 2, 2, 1000, 1795170600000, 1795170600000, 1795170600001].map((now) =>
+    id("step", now),
+  );
+  expect(made.toSorted()).toEqual(made);
+  expect(new Set(made).size).toBe(made.length);
+});
+
+test("ids still sort when the clock steps back", () => {
+  const id = createIds(Math.random);
+  const made = [5000, 4000, 4500].map((now) => id("task", now));
+  expect(made.toSorted()).toEqual(made);
+});
+
+test("a hundred thousand ids of one millisecond differ", () => {
+  const id = createIds(Math.random);
+  const made = new Set(Array.from({ length: 100_000 }, () => id("task", 1)));
+  expect(made.size).toBe(100_000);
+});
+
+const ulid = "01kbb1d3x4e8v0t6m9q2y5z7av";
+test.each([
+  [`task_${ulid}`, true],
+  [`step_${ulid}`, false],
+  [ulid, false],
+  ["task_", false],
+  [`task_${ulid.slice(1)}`, false],
+  [`task_${ulid}0`, false],
+  [`task_${ulid.toUpperCase()}`, false],
+  [`task_8${ulid.slice(1)}`, false],
+  [`task_${ulid.slice(0, 25)}i`, false],
+  [`task_${ulid.slice(0, 25)}l`, false],
+  [`task_${ulid.slice(0, 25)}o`, false],
+  [`task_${ulid.slice(0, 25)}u`, false],
+  [`task_${ulid}\n`, false],
+  [` task_${ulid}`, false],
+  [`task_${ulid.slice(0, 22)}/../`, false],
+  ["", false],
+  ["__proto__", false],
+])("%j as the id of a task: %s", (text, right) => {
+  expect(isId("task", text)).toBe(right);
+});

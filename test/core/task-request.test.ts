@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import { MediaError } from "../../src/core/errors.ts";
+import { parseTaskRequest } from "../../src/core/requests.ts";
+import { faultOf } from "./fault.ts";
+
+const right = { input: "https://example.com/a.mp4", kind: "video" };
+const long = (length: number) => `https://example.com/${"a".repeat(length - 20)}`;
+
+test("fills in what was not given", () => {
+  expect(parseTaskRequest(right)).toEqual({ ...right, options: {}, metadata: {} });
+});
+
+test("keeps everything that was given", () => {
+  const full = {
+    input: "s3://bucket/a key/with spaces.mp4",
+    kind: "image",
+    options: { format: "webp", width: "50%", height: 20, fit: "cover", position: "top-left", start: 1.5 },
+    output: "s3://my.bucket-1/deep/key.webp",
+    metadata: { a: 1, nested: { list: [null, true, "x"] } },
+  };
+  expect(parseTaskRequest(full)).toEqual(full);
+});
+
+test("takes null for what is optional, as a task shows it", () => {
+  expect(parseTaskRequest({ ...right, output: null, options: null, metadata: null })).toEqual({
+    ...right,
+    options: {},
+    metadata: {},
+  });
+});
+
+test.each([
+  ["no object", "text", ["request_invalid"]],
+  ["null", null, ["request_invalid"]],
+  ["an array", [right], ["request_invalid"]],
+  ["an unknown field", { ...right, inputs: 1 }, ["request_invalid", "inputs"]],
+  ["a field of the prototype", { ...right, constructor: 1 }, ["request_invalid", "constructor"]],
+  [
+    "__proto__",
+    JSON.parse('{"input":"https://e.org/a","kind":"video","__proto__":1}'),
+    ["request_invalid", "__proto__"],
+  ],
+  ["nothing", {}, ["input_required", "input"]],
+])("refuses a body that is %s", (_, body, fault) => {
+  expect(faultOf(() => parseTaskRequest(body))).toEqual(fault);
+});
+
+test.each([
+  ["missing", undefined, ["input_required", "input"]],
+  ["null", null, ["input_required", "input"]],
+  ["empty", "", ["input_required", "input"]],
+  ["a number", 5, ["request_invalid", "input"]],
+  ["an object", { url: "https://e.org/a" }, ["request_invalid", "input"]],
+  ["no URL", "clip.mp4", ["invalid_input", "input"]],
+  ["relative to a scheme", "//example.com/a", ["invalid_input", "input"]],
+  ["without slashes", "https:example.com/a", ["invalid_input", "input"]],
+  ["ftp", "ftp://example.com/a", ["invalid_input", "input"]],
+  ["file", "file:///etc/passwd", ["invalid_input", "input"]],
+  ["data", "data:video/mp4;base64,AAAA", ["invalid_input", "input"]],
+  ["javascript", "javascript://x/%0aalert(1)", ["invalid_input", "input"]],
+  ["without a host", "http://", ["invalid_input", "input"]],
+  ["with a bad port", "http://example.com:99999/a", ["invalid_input", "input"]],
+  ["with a user name", "https://me@example.com/a", ["invalid_input", "input"]],
+  ["with a password", "https://me:secret@example.com/a", ["invalid_input", "input"]],
+  ["with a line break", "https://example.com/a\n.mp4", ["invalid_input", "input"]],
+  ["with a tab", "https://exa\tmple.com/a", ["invalid_input", "input"]],
+  ["with NUL", "https://example.com/\0", ["invalid_input", "input"]],
+  ["after a space", " https://example.com/a", ["invalid_input", "input"]],
+  ["too long", long(8193), ["invalid_input", "input"]],
+  ["s3 without a key", "s3://bucket", ["invalid_input", "input"]],
+  ["s3 with an empty key", "s3://bucket/", ["invalid_input", "input"]],
+  ["s3 with a bad bucket", "s3://Bu_cket/key", ["invalid_input", "input"]],
+  ["s3 with a bucket of two letters", "s3://ab/key", ["invalid_input", "input"]],
+])("refuses an input %s", (_, input, fault) => {
+  expect(faultOf(() => parseTaskRequest({ ...right, input }))).toEqual(fault);
+});
+
+test.each([
+  "http://example.com/a",
+  "HTTPS://EXAMPLE.COM/a?b=c#d",
+  "https://example.com:8443/ä ö.mp4",
+  "s3://bucket/key",
+  `s3://${"b".repeat(63)}/key`,
+  long(8192),
+])("takes the input %.60s", (input) => {
+  expect(parseTaskRequest({ ...right, input }).input).toBe(input);
+});
+
+test.each([
+  ["missing", undefined, ["request_invalid", "kind"]],
+  ["null", null, ["request_invalid", "kind"]],
+  ["a number", 1, ["request_invalid", "kind"]],
+  ["unknown", "movie", ["invalid_kind", "kind"]],
+  ["in capitals", "Video", ["invalid_kind", "kind"]],
+  ["empty", "", ["invalid_kind", "kind"]],
+  ["of a step only", "probe", ["invalid_kind", "kind"]],
+  ["of the prototype", "toString", ["invalid_kind", "kind"]],
+])("refuses a kind that is %s", (_, kind, fault) => {
+  expect(faultOf(() => parseTaskRequest({ ...right, kind }))).toEqual(fault);
+});
+
+test.each([
+  ["a number", 5, ["request_invalid", "output"]],
+  ["empty", "", ["invalid_output", "output"]],
+  ["http", "https://example.com/a", ["invalid_output", "output"]],
+  ["without a key", "s3://bucket", ["invalid_output", "output"]],
+  ["with an empty key", "s3://bucket/", ["invalid_output", "output"]],
+  ["with a bad bucket", "s3://-bucket/key", ["invalid_output", "output"]],
+  ["with a bucket of 64 letters", `s3://${"b".repeat(64)}/key`, ["invalid_output", "output"]],
+  ["with a line break", "s3://bucket/a\nb", ["invalid_output", "output"]],
+  ["too long", `s3://bucket/${"k".repeat(8181)}`, ["invalid_output", "output"]],
+])("refuses an output that is %s", (_, output, fault) => {
+  expect(faultOf(() => parseTaskRequest({ ...right, output }))).toEqual(fault);
+});
+
+test.each([
+  ["a text", "x", ["request_invalid", "metadata"]],
+  ["an array", [], ["request_invalid", "metadata"]],
+  ["a number", 0, ["request_invalid", "metadata"]],
+  ["too large", { a: "x".repeat(16_384 - 7) }, ["request_invalid", "metadata"]],
+  ["too large in bytes", { a: "é".repeat(8_189) }, ["request_invalid", "metadata"]],
+])("refuses metadata that are %s", (_, metadata, fault) => {
+  expect(faultOf(() => parseTaskRequest({ ...right, metadata }))).toEqual(fault);
+});
+
+test("takes metadata of exactly 16 KB, and keys of any name", () => {
+  const metadata = { a: "x".repeat(16_384 - 8) };
+  expect(parseTaskRequest({ ...right, metadata }).metadata).toEqual(metadata);
+  const odd = { constructor: 1, "": 2, "a.b": 3 };
+  expect(parseTaskRequest({ ...right, metadata: odd }).metadata).toEqual(odd);
+});
+
+test("does not let metadata reach a prototype", () => {
+  const { metadata } = parseTaskRequest({
+    ...right,
+    metadata: JSON.parse('{"__proto__":{"bad":true},"a":1}'),
+  });
+  expect(Object.getPrototypeOf(metadata)).toBe(Object.prototype);
+  expect("bad" in metadata).toBe(false);
+});
+
+test("names the first fault: unknown field, input, kind, options, metadata, output", () => {
+  const all = { input: "x", kind: "x", options: { fps: 0 }, metadata: 1, output: "x", more: 1 };
+  const faults: unknown[] = [];
+  for (const [field, repaired] of Object.entries({
+    more: undefined,
+    input: right.input,
+    kind: "video",
+    options: {},
+    metadata: {},
+  })) {
+    faults.push(faultOf(() => parseTaskRequest(all)));
+    if (repaired === undefined) delete (all as Record<string, unknown>)[field];
+    else Object.assign(all, { [field]: repaired });
+  }
+  faults.push(faultOf(() => parseTaskRequest(all)));
+  expect(faults).toEqual([
+    ["request_invalid", "more"],
+    ["invalid_input", "input"],
+    ["invalid_kind", "kind"],
+    ["invalid_options", "options.fps"],
+    ["request_invalid", "metadata"],
+    ["invalid_output", "output"],
+  ]);
+});
+
+test("keeps long names out of its messages", () => {
+  const name = "x".repeat(10_000);
+  for (const body of [
+    { ...right, [name]: 1 },
+    { ...right, kind: name },
+    { ...right, options: { [name]: 1 } },
+  ]) {
+    try {
+      parseTaskRequest(body);
+      expect.unreachable();
+    } catch (thrown) {
+      expect(thrown).toBeInstanceOf(MediaError);
+      const { message, param } = thrown as MediaError;
+      expect(message.length).toBeLessThan(300);
+      expect(param?.length).toBeLessThan(100);
+    }
+  }
+});
