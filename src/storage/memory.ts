@@ -1,0 +1,41 @@
+import type { Storage, StoredInfo } from "../core/ports.ts";
+import { readAll, streamOf } from "./read-all.ts";
+
+interface Stored extends StoredInfo {
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Storage in memory, gone with the process: for tests and small runs. */
+export function createMemoryStorage(): Storage {
+  const objects = new Map<string, Stored>();
+  return {
+    async read(key, range) {
+      const stored = objects.get(key);
+      if (!stored) return null;
+      const { bytes, ...info } = stored;
+      return { ...info, body: streamOf(range ? bytes.slice(range.start, range.end) : bytes.slice()) };
+    },
+    async head(key) {
+      const stored = objects.get(key);
+      return stored ? infoOf(stored) : null;
+    },
+    async write(key, body, mime) {
+      const bytes = body instanceof Uint8Array ? body.slice() : await readAll(body);
+      const stored = { bytes, size: bytes.length, etag: await sha256(bytes), mime };
+      objects.set(key, stored);
+      return infoOf(stored);
+    },
+    async clear(prefix) {
+      for (const key of objects.keys()) if (key.startsWith(prefix)) objects.delete(key);
+    },
+  };
+}
+
+function infoOf({ size, etag, mime }: Stored): StoredInfo {
+  return { size, etag, mime };
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

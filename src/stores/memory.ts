@@ -1,0 +1,20 @@
+import type { Store } from "../core/ports.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+
+/** A store in memory, gone with the process; what is put in or given out is a copy. */
+export function createMemoryStore<T extends { id: string } = Task | Step>(): Store<T> {
+  const records = new Map<string, T>();
+  return {
+    async get(id) {
+      const record = records.get(id);
+      return record === undefined ? null : structuredClone(record);
+    },
+    async put(record) {
+      records.set(record.id, structuredClone(record));
+    },
+    async delete(id) {
+      records.delete(id);
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import type { R2Bucket, R2MultipartUpload, R2Object, R2UploadedPart } from "@cloudflare/workers-types";
+import { MediaError } from "../src/core/errors.ts";
+import type { ByteRange, Storage, StoredInfo, StoredObject } from "../src/core/ports.ts";
+import { streamOf } from "../src/storage/read-all.ts";
+import { createPartReader } from "./part-reader.ts";
+
+// R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
+const PART_BYTES = 5 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+const PART_ATTEMPTS = 3;
+const KEYS_AT_ONCE = 1000;
+
+/** Storage in an R2 bucket: streams of any length go up in parts, so that memory stays constant. */
+export function createR2Storage(bucket: R2Bucket): Storage {
+  return {
+    async read(key, range) {
+      if (!range) return toStored(await bucket.get(key));
+      if (range.end <= range.start) return emptyRange(bucket, key);
+      try {
+        return toStored(await bucket.get(key, { range: toR2Range(range) }));
+      } catch (thrown) {
+        if (!isOutOfRange(thrown)) throw thrown;
+        return emptyRange(bucket, key);
+      }
+    },
+    async head(key) {
+      const object = await bucket.head(key);
+      return object ? infoOf(object) : null;
+    },
+    async write(key, body, mime) {
+      const options = { httpMetadata: { contentType: mime } };
+      const parts = createPartReader(body instanceof Uint8Array ? streamOf(body) : body, PART_BYTES);
+      try {
+        const first = await parts.next();
+        if (first.last) return infoOf(await guarded(() => bucket.put(key, first.bytes, options)));
+        const upload = await guarded(() => bucket.createMultipartUpload(key, options));
+        return infoOf(await writeParts(upload, first.bytes, parts));
+      } catch (thrown) {
+        await parts.cancel(thrown);
+        throw thrown;
+      }
+    },
+    async clear(prefix) {
+      for (;;) {
+        const { objects } = await bucket.list({ prefix, limit: KEYS_AT_ONCE });
+        if (objects.length === 0) return;
+        await bucket.delete(objects.map((object) => object.key));
+      }
+    },
+  };
+}
+
+type PartReader = ReturnType<typeof createPartReader>;
+
+async function writeParts(
+  upload: R2MultipartUpload,
+  first: Uint8Array,
+  parts: PartReader,
+): Promise<R2Object> {
+  const uploaded: R2UploadedPart[] = [];
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const start = (number: number, bytes: Uint8Array) => {
+    const run = uploadPart(upload, number, bytes)
+      .then((part) => {
+        uploaded[number - 1] = part;
+        parts.recycle(bytes);
+      })
+      .catch((thrown) => void failures.push(thrown))
+      .finally(() => running.delete(run));
+    running.add(run);
+  };
+  try {
+    start(1, first);
+    for (let number = 2, last = false; !last; number++) {
+      if (running.size >= PARTS_AT_ONCE) await Promise.race(running);
+      if (failures.length > 0) break;
+      const part = await parts.next();
+      last = part.last;
+      if (part.bytes.length > 0) start(number, part.bytes);
+    }
+    await Promise.all(running);
+    if (failures.length > 0) throw failures[0];
+    return await guarded(() => upload.complete(uploaded));
+  } catch (thrown) {
+    await Promise.all(running);
+    await upload.abort().catch(() => {});
+    throw thrown;
+  }
+}
+
+async function uploadPart(upload: R2MultipartUpload, number: number, bytes: Uint8Array) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await guarded(() => upload.uploadPart(number, bytes));
+    } catch (thrown) {
+      if (attempt >= PART_ATTEMPTS || !(thrown instanceof MediaError && thrown.retryable)) throw thrown;
+    }
+  }
+}
+
+/** Runs a write to R2; its failure becomes `storage_full` where there is no room left, else `upload_failed`. */
+async function guarded<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (cause) {
+    const full = /SQLITE_FULL|ENOSPC|no space|disk is full|quota/i.test(String(cause));
+    if (full) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
+    throw new MediaError("upload_failed", "Storage did not take the bytes.", { cause });
+  }
+}
+
+function toR2Range({ start, end }: ByteRange) {
+  return { offset: start, length: end - start };
+}
+
+// R2's code for a range that starts behind the end.
+function isOutOfRange(thrown: unknown): boolean {
+  return /\b10039\b/.test(String(thrown));
+}
+
+async function emptyRange(bucket: R2Bucket, key: string): Promise<StoredObject | null> {
+  const object = await bucket.head(key);
+  return object ? { ...infoOf(object), body: streamOf(new Uint8Array(0)) } : null;
+}
+
+function toStored(object: Awaited<ReturnType<R2Bucket["get"]>>): StoredObject | null {
+  if (!object) return null;
+  return { ...infoOf(object), body: object.body as unknown as ReadableStream<Uint8Array> };
+}
+
+function infoOf({ size, etag, httpMetadata }: R2Object): StoredInfo {
+  return { size, etag, mime: httpMetadata?.contentType ?? "application/octet-stream" };
+}
