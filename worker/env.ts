@@ -22,6 +22,8 @@ export interface Env {
   PUBLIC_URL?: string;
   /** "true" lets inputs be on loopback and private hosts: for local use. */
   ALLOW_PRIVATE_NETWORK?: string;
+  /** Comma-separated private hosts, `host` or `host:port`, that inputs may be on all the same: for self-hosting. */
+  ALLOWED_HOSTS?: string;
   /** Seconds that an output and its URL live; default 604800 (7 days). */
   MEDIA_TTL?: string;
   /** Bytes that an input may have; default 5 GB. */

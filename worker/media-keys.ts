@@ -1,3 +1,5 @@
+import type { Storage } from "../src/core/ports.ts";
+
 /** The folders of a run: its working files, and what it gives out. */
 export type MediaFolder = "work" | "out";
 
@@ -7,13 +9,10 @@ export function runFolder(folder: MediaFolder, run_id: string): string {
 }
 
 /** Removes the files of a run in the folders given. */
-export async function clearMedia(bucket: R2Bucket, run_id: string, folders: MediaFolder[]): Promise<void> {
-  for (const folder of folders) {
-    let page: R2Objects;
-    do {
-      // Always the first page: what was listed is gone by the next turn.
-      page = await bucket.list({ prefix: runFolder(folder, run_id), limit: 1000 });
-      if (page.objects.length > 0) await bucket.delete(page.objects.map((object) => object.key));
-    } while (page.truncated);
-  }
+export async function clearMedia(
+  storage: Storage,
+  run_id: string,
+  folders: readonly MediaFolder[],
+): Promise<void> {
+  for (const folder of folders) await storage.clear(runFolder(folder, run_id));
 }

@@ -6,6 +6,7 @@ import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core
 import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { clearMedia } from "./media-keys.ts";
+import { createR2Storage } from "./r2-storage.ts";
 import { createRunRows, type RunRow } from "./run-row.ts";
 import { numberSetting } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
@@ -22,6 +23,7 @@ const ALARM_RETRY_MS = 2000;
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Env> {
+  readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
 
   /** Stores a new record; its run starts by the alarm, so that a crash right after loses nothing. */
@@ -44,8 +46,8 @@ export class TaskObject extends DurableObject<Env> {
   begin(): string | null {
     const row = this.#rows.get();
     if (!row || isFinished(row.record)) return null;
-    const { project, base, record } = row;
-    return JSON.stringify({ project, base, record });
+    const { base, record } = row;
+    return JSON.stringify({ base, record });
   }
 
   /** Takes an event of the run; false tells the run that it is over and must stop. */
@@ -78,7 +80,7 @@ export class TaskObject extends DurableObject<Env> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
-    await clearMedia(this.env.MEDIA, row.record.id, ["work", "out"]);
+    await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.env.PROJECT.getByName(project).remove(row.record.id);
     await this.env.KV.delete(mirrorKey(row.record));
     await this.ctx.storage.deleteAlarm();
@@ -184,7 +186,7 @@ export class TaskObject extends DurableObject<Env> {
     const row = this.#rows.get();
     if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
     const good = row.record.status === "succeeded";
-    await clearMedia(this.env.MEDIA, row.record.id, good ? ["work"] : ["work", "out"]);
+    await clearMedia(this.#storage, row.record.id, good ? ["work"] : ["work", "out"]);
     this.#rows.update({ cleanups: good ? CLEANUPS : row.cleanups + 1, cleanup_at: Date.now() + CLEANUP_MS });
   }
 

@@ -5,6 +5,7 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { createDurably } from "./durably.ts";
 import type { Env } from "./env.ts";
+import { createRunTools } from "./run-tools.ts";
 import { createStepWork } from "./step-work.ts";
 
 /** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
@@ -15,16 +16,11 @@ export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
     const object = this.env.TASK.getByName(id);
     const begun = await object.begin();
     if (begun === null) return;
-    const { project, base, record }: { project: string; base: string; record: Task | Step } =
-      JSON.parse(begun);
+    const { base, record }: { base: string; record: Task | Step } = JSON.parse(begun);
     const report: Report = (change) => object.report(change);
     const durably = createDurably(step, object, this.env, id);
-    const work = createStepWork(this.env, {
-      project,
-      base,
-      run_id: id,
-      standalone: record.object === "step",
-    });
+    const tools = createRunTools(this.env, base, record.created_at);
+    const work = createStepWork(tools, record.object === "step");
     if (record.object === "task") await runTask(record, work, report, durably);
     else await runStep(record, id, work, report, durably);
   }

@@ -62,8 +62,8 @@ export interface StepContext {
   /** The id of the task, or of the standalone step: the name of its folder in storage. */
   run_id: string;
   step: Step;
-  /** Reports percent done, 0 to 100; rejects when the run is over. */
-  progress(percent: number): Promise<void>;
+  /** Reports percent done, 0 to 100, or null for work that moves (or waits its turn) without a measure; rejects when the run is over. */
+  progress(percent: number | null): Promise<void>;
   durably: Durably;
 }
 

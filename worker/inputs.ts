@@ -1,0 +1,80 @@
+import { MediaError } from "../src/core/errors.ts";
+import type { ByteReader, Storage } from "../src/core/ports.ts";
+import { createHostGuard } from "../src/storage/host-guard.ts";
+import { type HttpFile, openHttp } from "../src/storage/http-reader.ts";
+import { storageReader } from "../src/storage/storage-reader.ts";
+import type { Env } from "./env.ts";
+import type { Signer } from "./media/signer.ts";
+import { numberSetting, readHostRules } from "./settings.ts";
+
+/** Input media, wherever they are. */
+export interface Inputs {
+  /** Opens a URL: one of our own media URLs from storage without a request, any other by HTTP. */
+  open(url: string, signal: AbortSignal): Promise<OpenInput>;
+}
+
+/** Input media, opened. */
+export interface OpenInput {
+  /** Random access; null when the server has no ranges and the bytes have to be fetched whole. */
+  reader: ByteReader | null;
+  mime: string | null;
+  /** The whole, as `runIngest` takes it. */
+  file: HttpFile;
+}
+
+// A source of the greatest size that is allowed, and the time to fetch it.
+const MAX_INPUT_BYTES = 5e9;
+const INGEST_SECONDS = 3600;
+
+/** Builds the inputs of a run over its storage and the network, with the limits of the settings. */
+export function createInputs(env: Env, storage: Storage, signer: Signer): Inputs {
+  const guard = createHostGuard(readHostRules(env));
+  const max_bytes = numberSetting(env.MAX_INPUT_BYTES, MAX_INPUT_BYTES);
+  const total_ms = numberSetting(env.INGEST_SECONDS, INGEST_SECONDS) * 1000;
+  const timeouts = { total_ms, headers_ms: Math.min(20_000, total_ms), idle_ms: Math.min(30_000, total_ms) };
+  return {
+    async open(url, signal) {
+      if (/^s3:/i.test(url)) {
+        throw new MediaError(
+          "connection_required",
+          "An s3:// input needs a stored connection, and there is none.",
+        );
+      }
+      const key = await signer.resolve(url);
+      if (key !== null) return openStored(storage, key, url);
+      const file = await openHttp(url, {
+        fetch: (at, init) => fetch(at, init),
+        guard,
+        signal,
+        timeouts,
+        max_bytes,
+      });
+      return { reader: file.reader, mime: file.mime, file };
+    },
+  };
+}
+
+async function openStored(storage: Storage, key: string, url: string): Promise<OpenInput> {
+  const object = await storage.read(key);
+  if (!object)
+    throw new MediaError(
+      "input_not_found",
+      "There is no such file any more; outputs are kept for a limited time.",
+    );
+  const reader = await storageReader(storage, key);
+  const { size, etag, mime, body } = object;
+  const file: HttpFile = {
+    url,
+    size,
+    etag,
+    version: etag,
+    mime,
+    ranges: true,
+    reader,
+    stream: () => body,
+    close: async () => {
+      if (!body.locked) await body.cancel();
+    },
+  };
+  return { reader, mime, file };
+}

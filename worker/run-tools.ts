@@ -1,0 +1,28 @@
+import { createLightEncoder } from "../src/encoders/light.ts";
+import { probeMedia } from "../src/probe/probe-media.ts";
+import type { Env } from "./env.ts";
+import { createInputs } from "./inputs.ts";
+import { createSigner } from "./media/signer.ts";
+import { createR2Storage } from "./r2-storage.ts";
+import { numberSetting } from "./settings.ts";
+import type { StepTools } from "./step-work.ts";
+
+const MEDIA_TTL = 604_800;
+
+/** Builds what the work of one run is done with, over the bindings of the Worker; its URLs begin with `base` and live as long as the output. */
+export function createRunTools(env: Env, base: string, created_at: number): StepTools {
+  const storage = createR2Storage(env.MEDIA);
+  const signer = createSigner(env.MEDIA_SIGNING_KEY ?? "", () => Date.now());
+  const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
+  // Counted from the creation, so that a repeated step gives the same URL.
+  const expires = Math.floor(created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
+  return {
+    storage,
+    inputs: createInputs(env, storage, signer),
+    encoders: [light],
+    probe: (reader, given, signal, onWait) =>
+      probeMedia(reader, given, (input, until) => light.probe(input, until, onWait), signal),
+    url: (key) => signer.sign(key, expires, base),
+    key: (url) => signer.resolve(url),
+  };
+}

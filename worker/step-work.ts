@@ -1,0 +1,151 @@
+import { MediaError } from "../src/core/errors.ts";
+import type { EncodeKind } from "../src/core/formats.ts";
+import type { ByteReader, StepContext, StepWork, Storage } from "../src/core/ports.ts";
+import type { Source } from "../src/core/source.ts";
+import type { Encoder } from "../src/encoders/encoder.ts";
+import { runEncode } from "../src/encoders/run-encode.ts";
+import { createPlan } from "../src/plan/index.ts";
+import { runIngest } from "../src/storage/ingest.ts";
+import { storageReader } from "../src/storage/storage-reader.ts";
+import { describeStream } from "./describe-stream.ts";
+import type { Inputs, OpenInput } from "./inputs.ts";
+import { runFolder } from "./media-keys.ts";
+import { outputStem } from "./output-name.ts";
+import { seldom } from "./seldom.ts";
+
+/** What is known of media before they are looked into. */
+export interface Given {
+  url: string;
+  mime?: string;
+}
+
+/** What the work of a run is done with. */
+export interface StepTools {
+  storage: Storage;
+  inputs: Inputs;
+  /** In order of preference. */
+  encoders: readonly Encoder[];
+  /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
+  probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
+  /** Gives the URL of a stored object. */
+  url(key: string): Promise<string>;
+  /** Gives the key behind one of our own URLs; null for any other. */
+  key(url: string): Promise<string | null>;
+}
+
+/** Builds the work of the steps of one run at the edge. A standalone step's input comes from outside and is trusted in nothing. */
+export function createStepWork(tools: StepTools, standalone: boolean): StepWork {
+  const { storage, inputs } = tools;
+
+  async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
+    const progress = seldom((received: number, size: number | null) =>
+      context.progress(size ? (received / size) * 100 : null),
+    );
+    return runIngest({ open: async () => input.file, storage, key, signal, progress });
+  }
+
+  function look(
+    reader: ByteReader,
+    url: string,
+    mime: string | null,
+    context: StepContext,
+    signal: AbortSignal,
+  ) {
+    // A run that is over hears so by its signal.
+    const onWait = seldom(() => context.progress(null).catch(() => undefined));
+    return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
+  }
+
+  async function lookAtStored(
+    key: string,
+    url: string,
+    context: StepContext,
+    signal: AbortSignal,
+  ): Promise<Source> {
+    const info = await storage.head(key);
+    return look(await storageReader(storage, key), url, info?.mime ?? null, context, signal);
+  }
+
+  return {
+    probe: (url, context) =>
+      context.durably("probe", async (signal) => {
+        const input = await inputs.open(url, signal);
+        try {
+          if (input.reader) {
+            return await look(input.reader, url, input.mime, context, signal);
+          }
+          // A server without ranges can only be read from the front to the end, so it is read once, into storage.
+          const key = workingCopy(context);
+          await copyInput(input, key, context, signal);
+          return await lookAtStored(key, url, context, signal);
+        } finally {
+          await input.file.close();
+        }
+      }),
+
+    ingest: (source, context) =>
+      context.durably("ingest", async (signal) => {
+        const key = standalone
+          ? `${runFolder("out", context.run_id)}${outputStem(source.url)}`
+          : workingCopy(context);
+        // The probe may have fetched it already.
+        const found = await storage.head(key);
+        const info = found ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
+        const changed = standalone || (source.filesize !== undefined && source.filesize !== info.size);
+        const seen = changed ? await lookAtStored(key, source.url, context, signal) : source;
+        return { ...seen, url: await tools.url(key), filesize: info.size };
+      }),
+
+    async encode(given, context) {
+      const stored = await context.durably("open", async (signal) => {
+        const own = await tools.key(given.url);
+        const key = own ?? workingCopy(context);
+        if (own === null) await copyInput(await inputs.open(given.url, signal), key, context, signal);
+        return { key, source: standalone ? await lookAtStored(key, given.url, context, signal) : given };
+      });
+      const { kind, options } = context.step;
+      const plan = createPlan(stored.source, kind as EncodeKind, options);
+      const encoded = await runEncode({
+        plan,
+        source: stored.source,
+        input: () => storageReader(storage, stored.key),
+        encoders: tools.encoders,
+        storage,
+        work: `${runFolder("work", context.run_id)}chunks/`,
+        prefix: runFolder("out", context.run_id),
+        name: outputStem(given.url),
+        durably: context.durably,
+        progress: context.progress,
+      });
+      return context.durably("inspect", async (signal) => {
+        const url = await tools.url(encoded.key);
+        const { encoder, reason } = encoded;
+        const described =
+          plan.kind === "adaptive_video"
+            ? await describeStream(encoded.key, encoded.files, plan, storage, tools.url)
+            : await lookAtStored(encoded.key, url, context, signal);
+        return { ...described, url, encoder, reason };
+      });
+    },
+
+    upload: (source, context) =>
+      context.durably("upload", async () => {
+        const key = await tools.key(source.url);
+        const info = key === null ? null : await storage.head(key);
+        // The encode wrote to managed storage already, whole files only; to copy them there again would gain nothing.
+        if (key === null || !info)
+          throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+        return {
+          ...source,
+          url: await tools.url(key),
+          mime: info.mime,
+          filesize: source.filesize ?? info.size,
+          etag: info.etag,
+        };
+      }),
+  };
+}
+
+function workingCopy(context: StepContext): string {
+  return `${runFolder("work", context.run_id)}source`;
+}
