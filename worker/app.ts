@@ -2,7 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
-import { answerError, answerNoRoute } from "./http/errors.ts";
+import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
 import { crossOrigin, noStore, requestId, securityHeaders } from "./http/headers.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addServiceRoutes } from "./routes/service.ts";
@@ -18,6 +18,7 @@ export function createApp(services: Services): Api {
   app.use(requestId(services.id, services.now));
   app.use(noStore, securityHeaders, crossOrigin);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: answerNoRoute }));
+  app.use(onlyErrors);
   app.use(bearer(services.keys, (path) => OPEN.test(path)));
   app.onError((thrown, c) => answerError(thrown, c));
   app.notFound((c) => answerNoRoute(c));

@@ -7,10 +7,12 @@ import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
-/** What the API does by the wish of whoever runs it: beside the rest, which hosts an input may be on. */
-export interface ApiSettings extends HostRules {
+/** What the API does by the wish of whoever runs it. */
+export interface ApiSettings {
   /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
   base_url?: string | undefined;
+  /** Which hosts inputs may be on beside the public ones. */
+  hosts: HostRules;
 }
 
 /** Everything that the API is built on; the composition root provides it. */

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
 import {
@@ -81,6 +81,15 @@ export function answerNoRoute(c: Context<ApiEnv>, methods: readonly string[] = [
     methods.length > 0 ? `${path} takes ${methods.join(", ")}, not ${method}.` : `There is no ${path}.`;
   return answerError(new MediaError("route_not_found", `${hint} See /docs for what there is.`), c);
 }
+
+/** Makes an Error of whatever else was thrown, as Hono hands only these to its error handler. */
+export const onlyErrors: MiddlewareHandler = async function onlyErrors(_, next) {
+  try {
+    await next();
+  } catch (thrown) {
+    throw thrown instanceof Error ? thrown : new Error(String(thrown));
+  }
+};
 
 function isRequestError(kind: ErrorKind): kind is RequestErrorKind {
   return Object.hasOwn(STATUS, kind);

@@ -47,7 +47,8 @@ export function createSigner(secret: string, now: () => number): Signer {
     return valid && now() < expires * 1000 ? { key, expires } : null;
   }
   return {
-    async sign(key, expires, base) {
+    async sign(key, until, base) {
+      const expires = Math.floor(until);
       const folder = folderOf(key);
       if (folder === null) throw new Error("Only files of a run have media URLs.");
       const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", await hmac, message(folder, expires)));

@@ -4,7 +4,7 @@ import { parseStepRequest } from "../../src/core/requests.ts";
 import { createStep, STEP_STATUSES } from "../../src/core/step.ts";
 import * as docs from "../docs/steps.ts";
 import { readJson } from "../http/body.ts";
-import { type Api, baseUrl } from "../http/context.ts";
+import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
@@ -36,11 +36,11 @@ export function addStepRoutes(app: Api, services: Services): void {
   });
 
   serve(app, docs.getStep, async (c) => {
-    return c.json((await find(c.get("project"), c.req.param("id") ?? "")).step);
+    return c.json((await find(c.get("project"), idInPath(c, "step"))).step);
   });
 
   serve(app, docs.cancelStep, async (c) => {
-    const { step, task_id } = await find(c.get("project"), c.req.param("id") ?? "");
+    const { step, task_id } = await find(c.get("project"), idInPath(c, "step"));
     if (task_id !== null) {
       throw new MediaError(
         "request_invalid",

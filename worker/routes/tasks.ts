@@ -4,7 +4,7 @@ import { parseTaskRequest } from "../../src/core/requests.ts";
 import { createTask, TASK_STATUSES } from "../../src/core/task.ts";
 import * as docs from "../docs/tasks.ts";
 import { readJson } from "../http/body.ts";
-import { type Api, baseUrl } from "../http/context.ts";
+import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import type { Services } from "../services.ts";
 import { checkTaskAccess } from "./check-access.ts";
@@ -29,18 +29,17 @@ export function addTaskRoutes(app: Api, services: Services): void {
   });
 
   serve(app, docs.getTask, async (c) => {
-    const id = c.req.param("id") ?? "";
-    const task = await tasks.get(c.get("project"), id);
+    const task = await tasks.get(c.get("project"), idInPath(c, "task"));
     if (!task) throw new MediaError("task_not_found", "There is no task with that id.");
     return c.json(task);
   });
 
   serve(app, docs.cancelTask, async (c) => {
-    return c.json(await tasks.cancel(c.get("project"), c.req.param("id") ?? ""));
+    return c.json(await tasks.cancel(c.get("project"), idInPath(c, "task")));
   });
 
   serve(app, docs.deleteTask, async (c) => {
-    await tasks.delete(c.get("project"), c.req.param("id") ?? "");
+    await tasks.delete(c.get("project"), idInPath(c, "task"));
     return c.body(null, 204);
   });
 }

@@ -1,0 +1,204 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { ERROR_KINDS, MediaError, RUN_ERROR_KINDS } from "../../../src/core/errors.ts";
+import { createMemoryApi, KEY } from "./memory-api.ts";
+
+const ID = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
+const REQUEST_ID = /^req_[0-9a-z]{26}$/;
+
+afterEach(() => vi.restoreAllMocks());
+
+function failing(error: unknown) {
+  const api = createMemoryApi();
+  api.tasks.get = () => Promise.reject(error);
+  return api.app;
+}
+
+test("every error carries its request id in body and header, each its own", async () => {
+  const { app } = createMemoryApi();
+  const seen = new Set<string>();
+  for (const path of ["/tasks", "/nope", `/tasks/${ID}`, "/tasks?limit=0", "/media/x", "/docs/x"]) {
+    const response = await app.request(path, path === "/tasks" ? {} : { headers: KEY });
+    const body = (await response.json()) as { request_id: string; kind: string; message: string };
+    expect(body.request_id).toMatch(REQUEST_ID);
+    expect(response.headers.get("Request-Id")).toBe(body.request_id);
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    expect(Object.keys(body).filter((key) => key !== "param")).toEqual(["kind", "message", "request_id"]);
+    seen.add(body.request_id);
+  }
+  expect(seen.size).toBe(6);
+});
+
+test("every answer that is right carries a request id too", async () => {
+  const { app } = createMemoryApi();
+  for (const path of ["/health", "/tasks", "/openapi.json", "/docs"]) {
+    const response = await app.request(path, { headers: KEY });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Request-Id")).toMatch(REQUEST_ID);
+  }
+});
+
+test("an unknown error tells nothing but its request id, and is logged with it", async () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  const response = await failing(new Error("password hunter2 at /srv/db.ts")).request(`/tasks/${ID}`, {
+    headers: KEY,
+  });
+  const text = await response.text();
+  expect(response.status).toBe(500);
+  expect(text).not.toMatch(/hunter2|srv|password/);
+  const { kind, request_id } = JSON.parse(text);
+  expect(kind).toBe("internal_error");
+  expect(log).toHaveBeenCalledTimes(1);
+  const entry = JSON.parse(String(log.mock.calls[0]?.[0]));
+  expect(entry).toMatchObject({ request_id, method: "GET", path: `/tasks/${ID}` });
+  expect(entry.error).toContain("hunter2");
+});
+
+test("what is logged holds neither the key nor the signature of a media URL", async () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  const { app, signer } = createMemoryApi();
+  await failing("thrown text").request(`/tasks/${ID}`, { headers: KEY });
+  const url = await signer.sign(`out/${ID}/a.mp4`, Date.now() / 1000 + 60, "http://localhost");
+  const broken = createMemoryApi();
+  broken.objects.get = () => {
+    throw new Error("broken disk");
+  };
+  expect((await broken.app.request(url)).status).toBe(500);
+  expect((await app.request(url)).status).toBe(404);
+  const logged = log.mock.calls.map(String).join();
+  expect(log).toHaveBeenCalledTimes(2);
+  expect(logged).not.toContain("good-key");
+  expect(logged).not.toContain(url.split("/")[4]);
+});
+
+test.each(RUN_ERROR_KINDS)(
+  "%s belongs to a run, so a request that meets it is internal_error",
+  async (kind) => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const response = await failing(new MediaError(kind, "detail")).request(`/tasks/${ID}`, { headers: KEY });
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ kind: "internal_error" });
+  },
+);
+
+test.each([
+  ["request_invalid", 400],
+  ["input_required", 400],
+  ["invalid_input", 400],
+  ["invalid_kind", 400],
+  ["invalid_format", 400],
+  ["invalid_codec", 400],
+  ["invalid_options", 400],
+  ["invalid_output", 400],
+  ["connection_required", 400],
+  ["token_missing", 401],
+  ["token_invalid", 401],
+  ["forbidden", 403],
+  ["task_not_found", 404],
+  ["step_not_found", 404],
+  ["connection_not_found", 404],
+  ["media_not_found", 404],
+  ["route_not_found", 404],
+  ["task_finished", 409],
+  ["step_finished", 409],
+  ["task_running", 409],
+  ["connection_in_use", 409],
+  ["idempotency_conflict", 409],
+  ["payload_too_large", 413],
+  ["idempotency_mismatch", 422],
+  ["rate_limited", 429],
+  ["service_unavailable", 503],
+] as const)("%s is %i", async (kind, status) => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const app = failing(new MediaError(kind, "Plain words.", { param: "a.b" }));
+  const response = await app.request(`/tasks/${ID}`, { headers: KEY });
+  expect(response.status).toBe(status);
+  const request_id = response.headers.get("Request-Id");
+  expect(await response.json()).toEqual({ kind, message: "Plain words.", param: "a.b", request_id });
+  expect(ERROR_KINDS).toContain(kind);
+});
+
+test.each([
+  ["/nope", "GET"],
+  ["/tasks/", "GET"],
+  ["/tasks/a/b", "GET"],
+  ["/tasks//cancel", "POST"],
+  ["/Tasks", "GET"],
+  ["/docs/../tasks/x/y", "GET"],
+  ["/docs/swagger-ui.css.map", "GET"],
+  ["/docs/LICENSE", "GET"],
+])("%s is no route", async (path, method) => {
+  const response = await createMemoryApi().app.request(path, { method, headers: KEY });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ kind: "route_not_found" });
+});
+
+test.each([
+  ["PUT", "/tasks", ["POST", "GET"]],
+  ["DELETE", "/tasks", ["POST", "GET"]],
+  ["PATCH", `/tasks/${ID}`, ["GET", "DELETE"]],
+  ["GET", `/tasks/${ID}/cancel`, ["POST"]],
+  ["DELETE", `/steps/${ID}`, ["GET"]],
+  ["POST", "/health", ["GET"]],
+  ["POST", "/openapi.json", ["GET"]],
+  ["POST", "/media/x", ["GET", "HEAD"]],
+])("%s %s is no route, and the message tells what is", async (method, path, methods) => {
+  const response = await createMemoryApi().app.request(path, { method, headers: KEY });
+  expect(response.status).toBe(404);
+  const { kind, message } = (await response.json()) as { kind: string; message: string };
+  expect(kind).toBe("route_not_found");
+  for (const right of methods) expect(message).toContain(right);
+  expect(message).toContain(`not ${method}`);
+});
+
+test("a preflight is answered without a key", async () => {
+  const headers = {
+    Origin: "https://page.example",
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
+  };
+  for (const path of ["/tasks", `/tasks/${ID}/cancel`, "/media/x"]) {
+    const response = await createMemoryApi().app.request(path, { method: "OPTIONS", headers });
+    expect(response.status).toBe(204);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+    const allowed = response.headers.get("Access-Control-Allow-Headers")?.toLowerCase().split(",");
+    expect(allowed).toEqual(expect.arrayContaining(["authorization", "content-type", "idempotency-key"]));
+    expect(response.headers.get("Access-Control-Allow-Methods")?.split(",")).toEqual(
+      expect.arrayContaining(["GET", "POST", "DELETE"]),
+    );
+    expect(response.headers.get("Access-Control-Allow-Credentials")).toBe(null);
+  }
+});
+
+test("answers to a page of another origin can be read, errors included", async () => {
+  const { app } = createMemoryApi();
+  for (const headers of [{ ...KEY, Origin: "https://page.example" }, { Origin: "https://page.example" }]) {
+    const response = await app.request("/tasks", { headers });
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+    expect(response.headers.get("Access-Control-Expose-Headers")?.split(",")).toEqual(
+      expect.arrayContaining(["Request-Id", "Link", "Has-More", "Retry-After"]),
+    );
+  }
+});
+
+test("answers are neither kept nor sniffed nor framed", async () => {
+  const response = await createMemoryApi().app.request("/tasks", { headers: KEY });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+  });
+});
+
+test("a service that is away says when to come again", async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  const app = failing(new MediaError("service_unavailable", "Away."));
+  const response = await app.request(`/tasks/${ID}`, { headers: KEY });
+  expect(response.headers.get("Retry-After")).toBe("5");
+});
+
+test("health needs no key", async () => {
+  const response = await createMemoryApi().app.request("/health");
+  expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
+});
