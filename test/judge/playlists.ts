@@ -1,0 +1,84 @@
+/** One stream that a master playlist offers. */
+export interface Variant {
+  url: string;
+  bandwidth: number;
+  average_bandwidth: number;
+  codecs: string;
+  resolution: string | undefined;
+  frame_rate: number;
+  audio: string | undefined;
+}
+
+/** A master playlist, read by hand. */
+export interface MasterPlaylist {
+  variants: Variant[];
+  /** URLs of the audio renditions by their group. */
+  audio: Record<string, string>;
+}
+
+/** A media playlist, read by hand. */
+export interface MediaPlaylist {
+  target: number;
+  init: string;
+  segments: { url: string; seconds: number }[];
+  ended: boolean;
+  kind: string | undefined;
+}
+
+/** Reads a master playlist; URLs are resolved against its own. */
+export function parseMaster(text: string, base: string): MasterPlaylist {
+  const lines = linesOf(text);
+  const variants: Variant[] = [];
+  const audio: Record<string, string> = {};
+  for (const [index, line] of lines.entries()) {
+    if (line.startsWith("#EXT-X-MEDIA:")) {
+      const { TYPE, URI = "", "GROUP-ID": group = "" } = attributes(line);
+      if (TYPE === "AUDIO") audio[group] = new URL(URI, base).href;
+    }
+    if (!line.startsWith("#EXT-X-STREAM-INF:")) continue;
+    const given = attributes(line);
+    variants.push({
+      url: new URL(lines[index + 1] ?? "", base).href,
+      bandwidth: Number(given.BANDWIDTH),
+      average_bandwidth: Number(given["AVERAGE-BANDWIDTH"]),
+      codecs: given.CODECS ?? "",
+      resolution: given.RESOLUTION,
+      frame_rate: Number(given["FRAME-RATE"]),
+      audio: given.AUDIO,
+    });
+  }
+  return { variants, audio };
+}
+
+/** Reads a media playlist of fMP4 segments; URLs are resolved against its own. */
+export function parseMedia(text: string, base: string): MediaPlaylist {
+  const lines = linesOf(text);
+  const value = (tag: string) => lines.find((line) => line.startsWith(`${tag}:`))?.slice(tag.length + 1);
+  const segments: MediaPlaylist["segments"] = [];
+  for (const [index, line] of lines.entries()) {
+    if (!line.startsWith("#EXTINF:")) continue;
+    const next = lines.slice(index + 1).find((other) => !other.startsWith("#")) ?? "";
+    segments.push({ url: new URL(next, base).href, seconds: Number.parseFloat(line.slice(8)) });
+  }
+  const map = attributes(`#EXT-X-MAP:${value("#EXT-X-MAP") ?? ""}`).URI;
+  return {
+    target: Number(value("#EXT-X-TARGETDURATION")),
+    init: map ? new URL(map, base).href : "",
+    segments,
+    ended: lines.includes("#EXT-X-ENDLIST"),
+    kind: value("#EXT-X-PLAYLIST-TYPE"),
+  };
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines[0] !== "#EXTM3U") throw new Error("A playlist begins with #EXTM3U.");
+  return lines;
+}
+
+// Attribute lists of RFC 8216, 4.2: NAME=value, where a quoted value may hold commas.
+function attributes(line: string): Record<string, string> {
+  const list = line.slice(line.indexOf(":") + 1);
+  const pairs = [...list.matchAll(/([A-Z0-9-]+)=("[^"]*"|[^,]*)/g)];
+  return Object.fromEntries(pairs.map(([, name = "", value = ""]) => [name, value.replaceAll('"', "")]));
+}

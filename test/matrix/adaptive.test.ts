@@ -1,0 +1,199 @@
+import { writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, type expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noiseClip, noiseSound, quadrantClip } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import type { Fetched } from "../judge/front-door.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
+import { runNative } from "../judge/native.ts";
+import { readPicture } from "../judge/picture.ts";
+import { type MediaPlaylist, parseMaster, parseMedia, type Variant } from "../judge/playlists.ts";
+import { wrongPoints } from "../judge/quadrants.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+const MIME = "application/vnd.apple.mpegurl";
+
+interface Stream {
+  url: string;
+  variants: (Variant & { playlist: MediaPlaylist })[];
+  audio: MediaPlaylist | undefined;
+}
+
+async function stream(original: string, options: Record<string, unknown> = {}): Promise<Stream> {
+  const task = await rig.door.runTask({ input: rig.serve(original), kind: "adaptive_video", options });
+  if (task.status !== "succeeded" || !task.output) throw new Error(JSON.stringify(task.error));
+  const url = task.output;
+  const { variants, audio } = parseMaster(await readText(url), url);
+  const lists = variants.map(async (variant) => ({ ...variant, playlist: await readMedia(variant.url) }));
+  const [group] = Object.values(audio);
+  return { url, variants: await Promise.all(lists), audio: group ? await readMedia(group) : undefined };
+}
+
+async function readText(url: string): Promise<string> {
+  const response = await fetch(url);
+  if (response.status !== 200 || response.headers.get("Content-Type") !== MIME) {
+    throw new Error(`${url}: ${response.status} ${response.headers.get("Content-Type")}`);
+  }
+  return response.text();
+}
+
+const readMedia = async (url: string) => parseMedia(await readText(url), url);
+
+// All segments behind their init make one file that any player of MP4 reads.
+async function join(playlist: MediaPlaylist): Promise<Fetched> {
+  const init = await rig.door.fetchFile(playlist.init);
+  const parts: Buffer[] = [];
+  for (const url of [playlist.init, ...playlist.segments.map((segment) => segment.url)]) {
+    parts.push(Buffer.from(await (await fetch(url)).arrayBuffer()));
+  }
+  await writeFile(init.path, Buffer.concat(parts));
+  return init;
+}
+
+async function checkPlaylist(playlist: MediaPlaylist, seconds: number, check: typeof expect): Promise<void> {
+  check(playlist.ended).toBe(true);
+  check(playlist.kind).toBe("VOD");
+  const lengths = playlist.segments.map((segment) => segment.seconds);
+  check(Math.abs(lengths.reduce((sum, length) => sum + length, 0) - seconds)).toBeLessThanOrEqual(0.1);
+  // RFC 8216, 4.3.3.1: rounded, no segment is longer than the target.
+  check(Math.max(...lengths.map(Math.round))).toBeLessThanOrEqual(playlist.target);
+  for (const length of lengths.slice(0, -1)) check(Math.abs(length - 6)).toBeLessThanOrEqual(0.1);
+}
+
+// RFC 8216, 4.3.4.2: BANDWIDTH is the peak over segments of the stream and its audio, AVERAGE-BANDWIDTH the mean.
+async function measureBits(playlists: MediaPlaylist[]): Promise<{ peak: number; average: number }> {
+  let peak = 0;
+  let average = 0;
+  for (const { segments } of playlists) {
+    const rates = await Promise.all(
+      segments.map(async ({ url, seconds }) => ({
+        bits: (await (await fetch(url)).arrayBuffer()).byteLength * 8,
+        seconds,
+      })),
+    );
+    const whole = rates.reduce((sum, { seconds }) => sum + seconds, 0);
+    peak += Math.max(...rates.map(({ bits, seconds }) => bits / seconds));
+    average += rates.reduce((sum, { bits }) => sum + bits, 0) / whole;
+  }
+  return { peak, average };
+}
+
+test.concurrent("a clip of two segments plays whole, alike, in time", LIMIT, async ({ expect }) => {
+  const original = await noiseClip(7);
+  const { url, variants, audio } = await stream(original, { quality: "high" });
+  expect(variants).toHaveLength(1);
+  const [variant] = variants;
+  if (!variant || !audio) throw new Error("No variant, or no sound.");
+  expect(variant).toMatchObject({ resolution: "160x90", frame_rate: 25 });
+  expect(variant.codecs).toMatch(/^avc1\.[0-9a-fA-F]{6},mp4a\.40\.2$/);
+  await checkPlaylist(variant.playlist, 7, expect);
+  await checkPlaylist(audio, 7, expect);
+  expect(variant.playlist.segments).toHaveLength(2);
+  const { peak, average } = await measureBits([variant.playlist, audio]);
+  expect(Math.abs(variant.bandwidth / peak - 1)).toBeLessThan(0.1);
+  expect(Math.abs(variant.average_bandwidth / average - 1)).toBeLessThan(0.1);
+
+  const pictures = await join(variant.playlist);
+  expect(pictures.mime).toBe("video/mp4");
+  const facts = await readFacts(pictures.path);
+  expect(facts.picture?.times).toHaveLength(175);
+  const like = await measureLikeness(pictures.path, original);
+  console.log(`SSIM ${like.mean.toFixed(4)} worst ${like.worst.toFixed(4)} hls`);
+  expect(like.mean).toBeGreaterThan(LIKE);
+  const as = { channels: 2, sample_rate: 8000 };
+  const sound = await readSound((await join(audio)).path, as);
+  for (const echo of compareSound(sound, await readSound(original, as))) {
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+  }
+  // A player that knows nothing but the URL: native ffmpeg reads master, playlists and segments over HTTP.
+  const played = await readFactsOf(url);
+  expect(played.picture?.times).toHaveLength(175);
+  expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
+});
+
+// Played and kept without another encode, as readFacts wants a file.
+async function readFactsOf(url: string) {
+  const { path } = await rig.door.fetchFile(url);
+  await runNative(["-y", "-i", url, "-map", "0:v:0?", "-map", "0:a:0?", "-c", "copy", `${path}.mkv`]);
+  return readFacts(`${path}.mkv`);
+}
+
+test.concurrent(
+  "renditions come best first, aligned, none larger than the source",
+  LIMIT,
+  async ({ expect }) => {
+    const original = await makeClip("mp4", [
+      ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=1".split(" "),
+      ..."-c:v libx264 -preset veryfast -crf 18 -pix_fmt yuv420p".split(" "),
+    ]);
+    const { variants, audio } = await stream(original);
+    expect(audio).toBeUndefined();
+    expect(variants.map((variant) => variant.resolution)).toEqual(["640x360", "426x240"]);
+    expect(variants[0]?.bandwidth).toBeGreaterThan(variants[1]?.bandwidth ?? Number.NaN);
+    const [top, low] = variants.map(({ playlist }) => playlist.segments.map((segment) => segment.seconds));
+    expect(top).toEqual(low);
+    for (const [index, variant] of variants.entries()) {
+      expect(variant.codecs).toMatch(/^avc1\.[0-9a-fA-F]{6}$/);
+      await checkPlaylist(variant.playlist, 1, expect);
+      const { path } = await join(variant.playlist);
+      const { picture } = await readFacts(path);
+      expect(picture).toMatchObject(index === 0 ? { width: 640, height: 360 } : { width: 426, height: 240 });
+      expect(picture?.times).toHaveLength(25);
+      const filter = index === 0 ? "null" : "scale=426:240";
+      expect((await measureLikeness(path, original, { filter })).mean).toBeGreaterThan(LIKE);
+    }
+  },
+);
+
+test.concurrent("a stream of sound alone has no pictures", LIMIT, async ({ expect }) => {
+  const original = await noiseSound("wav", 2);
+  const { url, variants } = await stream(original);
+  expect(variants.length).toBeGreaterThan(0);
+  for (const variant of variants) {
+    expect(variant.codecs).toBe("mp4a.40.2");
+    expect(variant.resolution).toBeUndefined();
+  }
+  const played = await readFactsOf(url);
+  expect(played.picture).toBeNull();
+  expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
+});
+
+test.concurrent("a turned clip is upright in a stream, cut and placed", LIMIT, async ({ expect }) => {
+  const { variants } = await stream(await quadrantClip(90), {
+    width: 80,
+    height: 80,
+    fit: "cover",
+    position: "top",
+  });
+  const [variant] = variants;
+  if (!variant) throw new Error("No variant.");
+  expect(variant.resolution).toBe("80x80");
+  const picture = await readPicture((await join(variant.playlist)).path);
+  const placing = {
+    ...({ source: { width: 96, height: 160 }, turned: 90, width: 80, height: 80 } as const),
+    ...({ fit: "cover", position: "top", background: "#000000" } as const),
+  };
+  expect(wrongPoints(picture, placing, 24)).toEqual([]);
+});
+
+test.concurrent("start and end cut a stream", LIMIT, async ({ expect }) => {
+  const original = await clip("mp4", { seconds: 2 });
+  const { variants } = await stream(original, { start: 0.4, end: 1.2, quality: "high" });
+  const [variant] = variants;
+  if (!variant) throw new Error("No variant.");
+  await checkPlaylist(variant.playlist, 0.8, expect);
+  const { path } = await join(variant.playlist);
+  const like = await measureLikeness(path, original, { filter: "trim=start_frame=10:end_frame=30" });
+  expect(like.frames).toBe(20);
+  expect(like.worst).toBeGreaterThan(LIKE - 0.02);
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { type AudioFormat, FORMATS } from "../../src/core/formats.ts";
+import { clip } from "../fixtures/clips.ts";
+import { noiseClip, noiseSound } from "../judge/clips.ts";
+import { readContainer } from "../judge/container.ts";
+import { readFacts } from "../judge/facts.ts";
+import { ALIKE_SOUND } from "../judge/limits.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 120_000 };
+const FORMAT_NAMES = Object.keys(FORMATS.audio) as AudioFormat[];
+
+// Seconds that a decoder of the output may be late or the sound too long: one frame of the codec, or two where the
+// format cannot tell how much of the first is padding (aac in ADTS).
+const SLACK = { mp3: 0.03, aac: 0.05, ogg: 0.03, opus: 0.025, wav: 0.0005, flac: 0.0005 } as const;
+
+const SOURCES = {
+  wav: () => noiseSound("wav", 1),
+  flac: () => noiseSound("flac", 1),
+  mp3: () => noiseSound("mp3", 1),
+  m4a: () => noiseSound("m4a", 1),
+  ogg: () => noiseSound("ogg", 1),
+  opus: () => noiseSound("opus", 1),
+  "a video": () => noiseClip(1),
+  "24 bits": () => clip("wav_24_bit", { seconds: 1 }),
+  "mp3 with a cover": () => clip("mp3_cover", { seconds: 1 }),
+  "video of avi": () => clip("avi", { seconds: 1 }),
+  "video of mpegts": () => clip("mpegts", { seconds: 1 }),
+};
+
+const CASES = Object.keys(SOURCES).flatMap((name) =>
+  FORMAT_NAMES.map((format) => ({ name: name as keyof typeof SOURCES, format })),
+);
+
+test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format }, { expect }) => {
+  const original = await SOURCES[name]();
+  const output = await rig.door.encode({
+    input: rig.serve(original),
+    kind: "audio",
+    options: { format, quality: "high" },
+  });
+  expect(output.mime).toBe(FORMATS.audio[format].mime);
+  expect(await readContainer(output.path)).toBe(format);
+  const facts = await readFacts(output.path);
+  expect(facts).toMatchObject({ streams: 1, picture: null });
+  expect(facts.sound).toMatchObject({ codec: FORMATS.audio[format].codec, channels: 2 });
+  const as = { channels: 2, sample_rate: 8000 };
+  const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+  const slack = SLACK[format];
+  expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
+  for (const echo of compareSound(got, wanted)) {
+    console.log(`${name} to ${format}: ${JSON.stringify(echo)} ${got.duration - wanted.duration}`);
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    expect(Math.abs(echo.lag)).toBeLessThanOrEqual(slack);
+    expect(Math.abs(echo.gain)).toBeLessThan(1);
+  }
+});
+
+test.concurrent.for(["wav", "flac"] as const)("%s loses nothing", LIMIT, async (format, { expect }) => {
+  const original = await noiseSound("wav", 1);
+  const input = rig.serve(original);
+  const output = await rig.door.encode({ input, kind: "audio", options: { format } });
+  const as = { channels: 2, sample_rate: 48_000 };
+  const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+  expect(got).toEqual(wanted);
+});
+
+test.concurrent.for(FORMAT_NAMES)(
+  "surround sound to %s keeps its channels without loss, else is folded to two",
+  LIMIT,
+  async (format, { expect }) => {
+    const original = await clip("mp4_surround", { seconds: 1 });
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
+    const { sound } = await readFacts(output.path);
+    expect(sound?.channels).toBe(format === "wav" || format === "flac" ? 6 : 2);
+    // 440 Hz belongs to the left side and 880 Hz to the right one.
+    const as = { channels: 2, sample_rate: 8000 };
+    const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+    for (const echo of compareSound(got, wanted)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+  },
+);
+
+test.concurrent.for(FORMAT_NAMES)("start and end cut %s to the sample", LIMIT, async (format, { expect }) => {
+  const original = await noiseSound("flac", 2);
+  const options = { format, quality: "high", start: 0.5, end: 1.25 };
+  const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+  const as = { channels: 2, sample_rate: 8000 };
+  const [got, wanted] = await Promise.all([
+    readSound(output.path, as),
+    readSound(original, { ...as, after: ["-af", "atrim=0.5:1.25,asetpts=PTS-STARTPTS"] }),
+  ]);
+  expect(Math.abs(got.duration - 0.75)).toBeLessThanOrEqual(SLACK[format] + 0.001);
+  for (const echo of compareSound(got, wanted)) {
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    expect(Math.abs(echo.lag)).toBeLessThanOrEqual(SLACK[format]);
+  }
+});

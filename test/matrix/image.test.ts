@@ -1,0 +1,195 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, test } from "vitest";
+import { FORMATS, type ImageFormat } from "../../src/core/formats.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
+import { quadrantPng } from "../judge/clips.ts";
+import { readContainer, readWebpAnimation } from "../judge/container.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { readPicture } from "../judge/picture.ts";
+import { wrongPoints } from "../judge/quadrants.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 120_000 };
+
+// Least SSIM against the source in RGB at quality high: png loses nothing, gif has 256 colors, jpeg and webp halve the color.
+const LIKE_IN = { jpeg: 0.9, png: 0.995, webp: 0.9, gif: 0.85 } as const;
+type Format = keyof typeof LIKE_IN;
+const FORMAT_NAMES = Object.keys(LIKE_IN) as Format[];
+const CODECS = { jpeg: "mjpeg", png: "png", webp: "webp", gif: "gif" } as const;
+
+/** Displayed size, and the filter that makes the right picture by native ffmpeg. */
+const SOURCES: Partial<Record<ClipName, { size: readonly [number, number]; filter?: string }>> = {
+  jpeg: { size: [160, 90] },
+  png: { size: [160, 90] },
+  png_odd: { size: [161, 91] },
+  webp: { size: [160, 90] },
+  bmp: { size: [160, 90] },
+  gif: { size: [160, 90] },
+  mp4: { size: [160, 90] },
+  webm_odd: { size: [161, 91] },
+  mp4_odd: { size: [161, 91] },
+  mp4_rotated_90: { size: [90, 160] },
+  mp4_wide_pixels: { size: [213, 90], filter: "scale=213:90,setsar=1" },
+  mp4_10_bit: { size: [160, 90] },
+};
+
+const CASES = Object.entries(SOURCES).flatMap(([name, facts]) =>
+  FORMAT_NAMES.map((format) => ({ name: name as ClipName, format, ...facts })),
+);
+
+async function encode(input: string, options: Record<string, unknown>) {
+  return rig.door.encode({ input: rig.serve(input), kind: "image", options });
+}
+
+test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format, size, filter }, { expect }) => {
+  const original = await clip(name, { seconds: 1 });
+  const output = await encode(original, { format, quality: "high" });
+  expect(output.mime).toBe(FORMATS.image[format].mime);
+  expect(await readContainer(output.path)).toBe(format);
+  const { picture } = await readFacts(output.path);
+  expect(picture).toMatchObject({
+    codec: CODECS[format],
+    width: size[0],
+    height: size[1],
+    pixel_aspect: "1:1",
+  });
+  expect(picture?.times).toHaveLength(1);
+  const first = `${filter ?? "null"},trim=end_frame=1`;
+  const like = await measureLikeness(output.path, original, { filter: first, pixels: "gbrp" });
+  console.log(`SSIM ${like.mean.toFixed(4)} ${name} to ${format}`);
+  expect(like.mean).toBeGreaterThan(LIKE_IN[format]);
+});
+
+test.concurrent.for(["png", "webp", "gif", "jpeg"] as const)(
+  "transparency in %s is kept, or laid on a color",
+  LIMIT,
+  async (format, { expect }) => {
+    const output = await encode(await clip("png_alpha"), { format, quality: "very_high" });
+    const picture = await readPicture(output.path);
+    const alpha = [20, 40, 120, 140].map((x) => picture.at(x, 45)[3]);
+    if (format === "jpeg") {
+      expect(alpha).toEqual([255, 255, 255, 255]);
+      // Clear pixels let the black below through.
+      expect(Math.max(...picture.at(2, 45).slice(0, 3))).toBeLessThan(24);
+      return;
+    }
+    const [clear = 0, , , full = 0] = alpha;
+    if (format === "gif") {
+      expect(clear).toBe(0);
+      expect(full).toBe(255);
+      return;
+    }
+    // The clip's alpha grows from left to right: 255·x/160.
+    for (const [index, x] of [20, 40, 120, 140].entries()) {
+      expect(Math.abs((alpha[index] ?? 0) - (255 * x) / 160)).toBeLessThan(4);
+    }
+  },
+);
+
+test.concurrent.for(["gif", "webp"] as const)(
+  "an animated gif stays animated in %s",
+  LIMIT,
+  async (format, { expect }) => {
+    const original = await clip("gif_animated", { seconds: 1, rate: 10 });
+    const output = await encode(original, { format, quality: "high" });
+    if (format === "webp") {
+      const animation = await readWebpAnimation(output.path);
+      expect(animation).toMatchObject({ width: 160, height: 90, delays: Array(10).fill(100) });
+      return;
+    }
+    const { picture } = await readFacts(output.path);
+    expect(picture?.times).toHaveLength(10);
+    expect(picture?.duration).toBeCloseTo(1, 2);
+    const like = await measureLikeness(output.path, original, { pixels: "gbrp" });
+    expect(like.worst).toBeGreaterThan(LIKE_IN.gif);
+  },
+);
+
+test.concurrent.for(["jpeg", "png"] as const)(
+  "an animated gif gives its first frame in %s",
+  LIMIT,
+  async (format, { expect }) => {
+    const original = await clip("gif_animated", { seconds: 1, rate: 10 });
+    const output = await encode(original, { format, quality: "high" });
+    const like = await measureLikeness(output.path, original, {
+      filter: "trim=end_frame=1",
+      pixels: "gbrp",
+    });
+    expect(like.mean).toBeGreaterThan(LIKE_IN[format]);
+  },
+);
+
+test.concurrent("an animated png gives its frames in gif", LIMIT, async ({ expect }) => {
+  const output = await encode(await clip("png_animated", { seconds: 1, rate: 10 }), { format: "gif" });
+  expect((await readFacts(output.path)).picture?.times).toHaveLength(10);
+});
+
+test.concurrent.for([
+  [0, 0],
+  [0.4, 10],
+  [0.96, 24],
+] as const)("start %s takes frame %s of a video", LIMIT, async ([start, frame], { expect }) => {
+  const original = await clip("mp4", { seconds: 1 });
+  const output = await encode(original, { format: "png", start });
+  const filter = `select=eq(n\\,${frame})`;
+  const like = await measureLikeness(output.path, original, { filter, pixels: "gbrp" });
+  expect(like.mean).toBeGreaterThan(LIKE_IN.png);
+});
+
+test.concurrent.for([
+  ["jpeg", "jpeg"],
+  ["png", "png"],
+  ["webp", "webp"],
+  ["gif", "gif"],
+  ["bmp", "jpeg"],
+  ["mp4", "jpeg"],
+] as const)("without a format %s gives %s", LIMIT, async ([name, format], { expect }) => {
+  const output = await encode(await clip(name, { seconds: 1 }), {});
+  expect(await readContainer(output.path)).toBe(format satisfies ImageFormat);
+});
+
+test.concurrent("the picture inside an mp3 is an image", LIMIT, async ({ expect }) => {
+  const output = await encode(await clip("mp3_cover", { seconds: 1 }), { format: "png" });
+  expect((await readFacts(output.path)).picture).toMatchObject({ width: 120, height: 120 });
+});
+
+// TIFF in an APP1 segment with one entry, 0x0112: the turn that a viewer makes of a photo.
+const TURNS = { 3: 180, 6: 90, 8: 270 } as const;
+
+test.concurrent.for([3, 6, 8] as const)(
+  "a photo of orientation %s comes out upright",
+  LIMIT,
+  async (orientation, { expect }) => {
+    const turned = TURNS[orientation];
+    const output = await encode(await photo(orientation), { format: "png" });
+    const upright = turned === 180 ? { width: 160, height: 96 } : { width: 96, height: 160 };
+    const placing = {
+      ...{ source: upright, ...upright, turned },
+      ...({ fit: "fill", position: "center", background: "#000000" } as const),
+    };
+    const picture = await readPicture(output.path);
+    expect({ width: picture.width, height: picture.height }).toEqual(upright);
+    expect(wrongPoints(picture, placing, 24)).toEqual([]);
+  },
+);
+
+async function photo(orientation: number): Promise<string> {
+  const plain = await readFile(
+    await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2", "-pix_fmt", "yuvj444p"]),
+  );
+  const entry = "4578696600004d4d002a0000000800010112000300000001";
+  const body = Buffer.from(`${entry}000${orientation}000000000000`, "hex");
+  const length = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
+  const path = join(CLIP_FOLDER, `photo-${orientation}.jpg`);
+  await writeFile(path, Buffer.concat([plain.subarray(0, 2), length, body, plain.subarray(2)]));
+  return path;
+}

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { QUALITIES } from "../../src/core/formats.ts";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noiseSound } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+
+const PICTURES = [
+  ["video", "mp4", "mp4_silent"],
+  ["video", "mov", "mp4_silent"],
+  ["video", "webm", "mp4_silent"],
+  ["image", "jpeg", "png"],
+  ["image", "webp", "png"],
+] as const;
+
+test.concurrent.for(PICTURES)(
+  "%s %s grows in size and likeness with each step of quality",
+  LIMIT,
+  async ([kind, format, name], { expect }) => {
+    const original = await clip(name, { seconds: 1 });
+    const input = rig.serve(original);
+    const steps = await Promise.all(
+      QUALITIES.map(async (quality) => {
+        const { path } = await rig.door.encode({ input, kind, options: { format, quality } });
+        const { mean } = await measureLikeness(path, original);
+        return { bytes: (await readFacts(path)).bytes, mean };
+      }),
+    );
+    console.log(`${kind} ${format}: ${JSON.stringify(steps)}`);
+    for (const [index, step] of steps.entries()) {
+      const before = steps[index - 1];
+      if (!before) continue;
+      expect(step.bytes).toBeGreaterThan(before.bytes * 1.05);
+      expect(step.mean).toBeGreaterThan(before.mean);
+    }
+  },
+);
+
+test.concurrent.for(["mp3", "aac", "ogg", "opus"] as const)(
+  "audio %s grows in size with each step of quality",
+  LIMIT,
+  async (format, { expect }) => {
+    const input = rig.serve(await noiseSound("wav", 2));
+    const sizes = await Promise.all(
+      QUALITIES.map(async (quality) => {
+        const { path } = await rig.door.encode({ input, kind: "audio", options: { format, quality } });
+        return (await readFacts(path)).bytes;
+      }),
+    );
+    console.log(`audio ${format}: ${sizes}`);
+    for (const [index, size] of sizes.entries()) expect(size).toBeGreaterThan((sizes[index - 1] ?? 0) * 1.1);
+  },
+);
+
+// Pictures that take as many bits as they are given: noise moving under a pattern.
+function busyClip(): Promise<string> {
+  const picture = "testsrc2=size=160x90:rate=25:duration=3,noise=alls=24:allf=t";
+  return makeClip("mp4", [
+    "-f",
+    "lavfi",
+    "-i",
+    picture,
+    ..."-c:v libx264 -preset ultrafast -qp 12".split(" "),
+  ]);
+}
+
+test.concurrent.for([
+  ["mp4", 300_000],
+  ["mp4", 900_000],
+  ["mov", 600_000],
+  ["webm", 300_000],
+  ["webm", 900_000],
+] as const)("%s video keeps to %i bits per second", LIMIT, async ([format, bitrate], { expect }) => {
+  const input = rig.serve(await busyClip());
+  const output = await rig.door.encode({ input, kind: "video", options: { format, bitrate } });
+  const { bytes, picture } = await readFacts(output.path);
+  const got = (bytes * 8) / (picture?.duration ?? 0);
+  console.log(`video ${format} ${bitrate}: ${(got / bitrate).toFixed(3)}`);
+  expect(got / bitrate).toBeGreaterThan(0.75);
+  expect(got / bitrate).toBeLessThan(1.25);
+});
+
+// Opus and Vorbis vary with the sound, within this share of what was asked for.
+const SOUND_SHARE = { mp3: 0.05, aac: 0.12, opus: 0.2, ogg: 0.3 } as const;
+const SOUND_RATES = (Object.keys(SOUND_SHARE) as (keyof typeof SOUND_SHARE)[]).flatMap((format) =>
+  ([32_000, 96_000, 192_000, 320_000] as const).map((bitrate) => ({ format, bitrate })),
+);
+
+test.concurrent.for(SOUND_RATES)(
+  "$format audio keeps to $bitrate bits per second",
+  LIMIT,
+  async ({ format, bitrate }, { expect }) => {
+    const original = await makeClip("wav", [
+      ...["-f", "lavfi", "-i", "anoisesrc=seed=3:color=pink:amplitude=0.5:sample_rate=48000:duration=3"],
+      ...["-f", "lavfi", "-i", "anoisesrc=seed=4:color=pink:amplitude=0.5:sample_rate=48000:duration=3"],
+      ...["-filter_complex", "[0:a][1:a]amerge=inputs=2[sound]", "-map", "[sound]"],
+    ]);
+    const input = rig.serve(original);
+    const output = await rig.door.encode({ input, kind: "audio", options: { format, bitrate } });
+    const { bytes } = await readFacts(output.path);
+    const { duration } = await readSound(output.path, { channels: 2, sample_rate: 8000 });
+    const share = (bytes * 8) / duration / bitrate;
+    console.log(`audio ${format} ${bitrate}: ${share.toFixed(3)}`);
+    expect(Math.abs(share - 1)).toBeLessThan(SOUND_SHARE[format]);
+  },
+);

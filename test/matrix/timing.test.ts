@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { noiseClip } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 180_000 };
+const FORMAT_NAMES = ["mp4", "mov", "webm"] as const;
+
+const RATES = FORMAT_NAMES.flatMap((format) =>
+  [1, 10, 12.5, 29.97, 50, 60].map((fps) => ({ format, fps, name: "mp4_silent" as const })),
+);
+const UNEVEN = FORMAT_NAMES.map((format) => ({ format, fps: 25, name: "mp4_vfr" as const }));
+
+test.concurrent.for([...RATES, ...UNEVEN])(
+  "$name to $format at $fps frames per second",
+  LIMIT,
+  async ({ format, fps, name }, { expect }) => {
+    const original = await clip(name);
+    const input = rig.serve(original);
+    const output = await rig.door.encode({ input, kind: "video", options: { format, fps, quality: "high" } });
+    const { picture } = await readFacts(output.path);
+    const times = picture?.times ?? [];
+    expect(Math.abs(times.length - 2 * fps)).toBeLessThanOrEqual(1);
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    for (const gap of gaps) expect(Math.abs(gap - 1 / fps)).toBeLessThanOrEqual(0.0011);
+    expect(Math.abs((picture?.duration ?? 0) - 2)).toBeLessThanOrEqual(1 / fps + 0.001);
+    // Halving the rate keeps every second frame: the same moments, not others.
+    if (fps === 12.5) {
+      const filter = "select=not(mod(n\\,2))";
+      const like = await measureLikeness(output.path, original, { filter });
+      expect(like.mean).toBeGreaterThan(LIKE);
+    }
+  },
+);
+
+const CUTS = [
+  { start: 0.52 },
+  { end: 0.76 },
+  { start: 0.52, end: 1.48 },
+  // Just before a keyframe of the source (every 12 frames), and right on one.
+  { start: 0.44, end: 1 },
+  { start: 0.48, end: 1 },
+  { start: 1.4, end: 99 },
+];
+const CUT_CASES = FORMAT_NAMES.flatMap((format) => CUTS.map((cut) => ({ format, cut })));
+
+test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cut }, { expect }) => {
+  const original = await noiseClip(2);
+  const input = rig.serve(original);
+  const options = { format, quality: "high", ...cut };
+  const output = await rig.door.encode({ input, kind: "video", options });
+  const { start = 0, end = 2 } = cut;
+  const first = Math.round(start * 25);
+  const last = Math.round(Math.min(end, 2) * 25);
+  const { picture } = await readFacts(output.path);
+  expect(picture?.times).toHaveLength(last - first);
+  expect(Math.abs((picture?.duration ?? 0) - (last - first) / 25)).toBeLessThanOrEqual(0.002);
+  const filter = `trim=start_frame=${first}:end_frame=${last}`;
+  const like = await measureLikeness(output.path, original, { filter });
+  console.log(`SSIM ${like.mean.toFixed(4)} worst ${like.worst.toFixed(4)} ${format} ${JSON.stringify(cut)}`);
+  expect(like.worst).toBeGreaterThan(LIKE - 0.02);
+  const as = { channels: 2, sample_rate: 8000 };
+  const [got, wanted] = await Promise.all([
+    readSound(output.path, as),
+    readSound(original, { ...as, after: ["-af", `atrim=${start}:${Math.min(end, 2)},asetpts=PTS-STARTPTS`] }),
+  ]);
+  expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(0.05);
+  for (const echo of compareSound(got, wanted)) {
+    console.log(`${format} ${JSON.stringify(cut)} ${JSON.stringify(echo)}`);
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    // Sound and pictures stay together within the 22 ms early that ITU-R BT.1359 calls unnoticeable.
+    expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
+  }
+});
+
+test.concurrent("a start beyond the end fails and says so", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await clip("mp4", { seconds: 1 }));
+  const task = await rig.door.runTask({ input, kind: "video", options: { start: 5 } });
+  expect(task).toMatchObject({
+    status: "failed",
+    output: null,
+    error: { kind: "invalid_options", retryable: false },
+  });
+  expect(task.error?.message).toContain("options.start");
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, test } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 60_000 };
+/** Seconds in which a refusal must come: no encode may have been tried. */
+const AT_ONCE = 10;
+
+const small = () => clip("mp4", { seconds: 1 });
+// Half an hour of 1280x720, made by copying packets of a second over and over.
+const long = async () => {
+  const args = "-f lavfi -i testsrc2=size=1280x720:rate=25:duration=1 -c:v libx264 -preset ultrafast -crf 40";
+  const second = await makeClip("mp4", args.split(" "));
+  return makeClip("mp4", ["-stream_loop", "1799", "-i", second, "-c", "copy"]);
+};
+const wide = () => {
+  const args =
+    "-f lavfi -i testsrc2=size=3840x2160:rate=25:duration=0.4 -c:v libx264 -preset ultrafast -crf 35";
+  return makeClip("mp4", args.split(" "));
+};
+const poster = () => makeClip("png", ["-f", "lavfi", "-i", "color=c=red:size=12000x12000", "-frames:v", "1"]);
+
+const REFUSED: [string, () => Promise<string>, EncodeKind, Record<string, unknown>, RegExp][] = [
+  ["h265", small, "video", { codec: "h265" }, /h265/i],
+  ["h265 in mov", small, "video", { format: "mov", codec: "h265" }, /h265/i],
+  ["av1", small, "video", { codec: "av1" }, /av1/i],
+  ["av1 in webm", small, "video", { format: "webm", codec: "av1" }, /av1/i],
+  ["avif", small, "image", { format: "avif" }, /avif/i],
+  ["a video too long", long, "video", { width: 640 }, /long|time|seconds|minutes/i],
+  ["a video too large", wide, "video", { quality: "high" }, /memory|large|MB/i],
+  ["an image too large", poster, "image", { format: "jpeg" }, /memory|large|MB/i],
+  ["an av1 source", () => clip("mp4_av1", { seconds: 1 }), "video", { codec: "h264" }, /av1/i],
+  ["an avif source", () => clip("avif"), "image", { format: "png" }, /avif|av1/i],
+];
+
+test.concurrent.for(REFUSED)(
+  "%s is refused at once",
+  LIMIT,
+  async ([, make, kind, options, why], { expect }) => {
+    const input = rig.serve(await make());
+    const task = await rig.door.runTask({ input, kind, options }, 30);
+    expect(task).toMatchObject({
+      status: "failed",
+      output: null,
+      error: { kind: "encoder_unavailable", step_id: task.steps[2]?.id, retryable: false },
+    });
+    expect(task.error?.message).toMatch(why);
+    expect((task.finished_at ?? 0) - (task.started_at ?? 0)).toBeLessThan(AT_ONCE * 1000);
+    expect(task.steps.map((step) => step.status)).toEqual(["succeeded", "succeeded", "failed", "cancelled"]);
+  },
+);
