@@ -7,12 +7,10 @@ import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
-/** What the API does by the wish of whoever runs it. */
-export interface ApiSettings {
+/** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
+export interface ApiSettings extends HostRules {
   /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
   base_url?: string | undefined;
-  /** Which hosts inputs may be on beside the public ones. */
-  hosts: HostRules;
 }
 
 /** Everything that the API is built on; the composition root provides it. */

@@ -25,7 +25,7 @@ async function checkInput(url: string, param: string, { signer, settings }: Need
   // Our own media are read from storage, wherever the service itself may stand.
   if ((await signer.resolve(url)) !== null) return;
   try {
-    checkHost(url, settings.hosts);
+    checkHost(url, settings);
   } catch (thrown) {
     throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
   }

@@ -5,7 +5,7 @@ import { createMemoryApi, KEY } from "./memory-api.ts";
 async function post(path: string, body: unknown, hosts: HostRules = {}) {
   const headers = { ...KEY, "Content-Type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(body) };
-  const response = await createMemoryApi({ hosts }).app.request(path, init);
+  const response = await createMemoryApi(hosts).app.request(path, init);
   const answer = (await response.json()) as { kind: string; param?: string };
   return answer.param === undefined
     ? [response.status, answer.kind]

@@ -12,7 +12,7 @@ import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
 export const KEY = { Authorization: "Bearer good-key" };
 
 /** Builds the whole API over memory: the routes, errors and checks are the real ones, and nothing runs. */
-export function createMemoryApi(settings: Partial<ApiSettings> = {}) {
+export function createMemoryApi(settings: ApiSettings = {}) {
   const tasks = createMemoryRuns<Task>("task");
   const steps = createMemoryRuns<Step>("step");
   const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
@@ -32,7 +32,7 @@ export function createMemoryApi(settings: Partial<ApiSettings> = {}) {
     keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
     signer,
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
-    settings: { hosts: {}, ...settings },
+    settings,
     now: Date.now,
     id: createIds(Math.random),
   });
