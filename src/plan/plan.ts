@@ -8,7 +8,7 @@ export interface Geometry {
   crop: { x: number; y: number; width: number; height: number } | null;
   /** Size to scale to; square pixels from here on. Null when nothing needs scaling. */
   scale: { width: number; height: number } | null;
-  /** Bars around the scaled picture (fit contain): the whole canvas, where the picture sits, and an ffmpeg color; null for none. */
+  /** Bars around the scaled picture (fit contain): the whole canvas, where the picture sits, and a color as `0xRRGGBB` or `0xRRGGBBAA`; null for none. */
   pad: { width: number; height: number; x: number; y: number; color: string } | null;
   /** Width of the output picture in pixels. */
   width: number;
@@ -32,6 +32,10 @@ export type VideoPlan =
       deinterlace: boolean;
       /** HDR to SDR. */
       tone_map: boolean;
+      /** Bits per component: 10 where the codec keeps an HDR source as HDR, else 8. */
+      depth: 8 | 10;
+      /** Color, as `0xRRGGBB`, that transparent pictures are laid on; null when the source has no transparency. */
+      matte: string | null;
     };
 
 /** What is done with the audio stream. */
@@ -58,7 +62,10 @@ export interface ImagePlan {
   animated: boolean;
   /** True when the output keeps transparency. */
   alpha: boolean;
+  deinterlace: boolean;
   tone_map: boolean;
+  /** Color, as `0xRRGGBB`, that a transparent picture is laid on; null when there is none or it is kept. */
+  matte: string | null;
 }
 
 /** One stream of adaptive video. */
@@ -95,6 +102,7 @@ export interface Plan {
   duration: number | null;
   /** Expected number of output frames; null when unknown. */
   frames: number | null;
+  /** For adaptive video what all renditions share, with the geometry and the rate of the best one. */
   video: VideoPlan | null;
   audio: AudioPlan | null;
   image: ImagePlan | null;

@@ -1,0 +1,22 @@
+import type { Source } from "../core/source.ts";
+import type { AudioPlan } from "../plan/plan.ts";
+import type { Toolset } from "./toolset.ts";
+
+/** Gives the codec arguments of an audio stream. */
+export function audioArgs(audio: AudioPlan, source: Source, toolset: Toolset): string[] {
+  if (audio.mode === "copy") return ["-c:a", "copy"];
+  const tool = toolset.audio[audio.codec];
+  if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
+  return [
+    ...["-c:a", tool.encoder, ...tool.args],
+    ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
+    ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
+    // A lossy source decodes to more bits than it ever had.
+    ...(audio.codec === "flac" && !isLossless(source) ? ["-sample_fmt", "s16"] : []),
+    ...["-ac", String(audio.channels), "-ar", String(audio.sample_rate)],
+  ];
+}
+
+function isLossless(source: Source): boolean {
+  return /^(pcm_|flac$|alac$|wavpack$|ape$|tta$|truehd$|mlp$)/.test(source.codecs?.audio ?? "");
+}

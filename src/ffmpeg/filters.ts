@@ -1,0 +1,112 @@
+import type { Source } from "../core/source.ts";
+import type { Geometry } from "../plan/plan.ts";
+import { isRgb, sourceColor } from "./color.ts";
+
+/** What pictures need before they are sized. */
+export interface Mending {
+  deinterlace: boolean;
+  /** Frames per second, or null to keep the timing. */
+  fps: number | null;
+  rotate: Geometry["rotate"];
+  matte: string | null;
+}
+
+/** What pictures become when they are sized. */
+export interface Sizing {
+  geometry: Geometry;
+  tone_map: boolean;
+  /** Pixel formats, as ffmpeg names them, of the output and of the canvas that bars are drawn on. */
+  pixels: string;
+  canvas: string;
+  /** Matrix and range of luma and chroma; null keeps the matrix. */
+  matrix: string | null;
+  range: "tv" | "pc";
+  /** True when transparency is kept. */
+  alpha: boolean;
+  scaler: string;
+}
+
+const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
+
+/** Gives the filters that mend pictures: deinterlaced, timed, turned upright, laid on a color. */
+export function mendFilters(mending: Mending): string[] {
+  const filters: string[] = [];
+  if (mending.deinterlace) filters.push("yadif");
+  if (mending.fps !== null) filters.push(`fps=${fpsText(mending.fps)}`);
+  filters.push(...TURNS[mending.rotate]);
+  if (mending.matte !== null) filters.push(matteFilter(mending.matte));
+  return filters;
+}
+
+/** Gives the filters that crop, scale, tone-map and pad pictures into their output size and pixel format. */
+export function sizeFilters(source: Source, sizing: Sizing): string[] {
+  const { geometry, scaler } = sizing;
+  const { crop, scale, pad } = geometry;
+  const filters: string[] = [];
+  if (crop) filters.push(`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`);
+  const size = scale ? [`${scale.width}:${scale.height}`, `flags=${scaler}`] : [];
+
+  if (sizing.tone_map) {
+    if (scale) filters.push(`scale=${size.join(":")}`);
+    filters.push("setsar=1", ...toneMapFilters(source));
+    if (pad || sizing.pixels !== "yuv420p") filters.push(...finish(sizing, []));
+    return filters;
+  }
+  if (scale && sizing.alpha) {
+    // Colors of transparent pixels must not bleed into the edges, so they weigh nothing while scaling.
+    filters.push(
+      "format=gbrap",
+      "premultiply=inplace=1",
+      `scale=${size.join(":")}`,
+      "unpremultiply=inplace=1",
+    );
+    return [...filters, "setsar=1", ...finish(sizing, [])];
+  }
+  return [...filters, ...finish(sizing, size, isRgb(source) || source.color?.range === "full"), "setsar=1"];
+}
+
+// Bars are drawn on a canvas that knows every pixel's color on its own; the last step is the output's format.
+function finish(sizing: Sizing, size: readonly string[], recolor = true): string[] {
+  const { pad } = sizing.geometry;
+  const color = [
+    `out_range=${sizing.range}`,
+    ...(sizing.matrix ? [`out_color_matrix=${sizing.matrix}`] : []),
+  ];
+  const bars = pad && [`pad=${pad.width}:${pad.height}:${pad.x}:${pad.y}:${pad.color}`];
+  const last = (extra: readonly string[]) => [
+    `scale=${[...extra, ...color].join(":")}`,
+    `format=${sizing.pixels}`,
+  ];
+  if (!bars) return size.length > 0 || recolor || sizing.matrix ? last(size) : [`format=${sizing.pixels}`];
+  if (sizing.canvas === sizing.pixels) return [...last(size), ...bars];
+  const first = size.length > 0 ? [`scale=${size.join(":")}`] : [];
+  return [...first, `format=${sizing.canvas}`, ...bars, ...last([])];
+}
+
+// The source's color facts are given again, because some decoders do not hand them to the filter.
+function toneMapFilters(source: Source): string[] {
+  const { primaries, transfer, matrix } = sourceColor(source);
+  const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}:rin=limited`;
+  return [
+    `zscale=${given}:t=linear:npl=100`,
+    "format=gbrpf32le",
+    "zscale=p=bt709",
+    "tonemap=hable:desat=0",
+    "zscale=t=bt709:m=bt709:r=limited",
+    "format=yuv420p",
+  ];
+}
+
+function matteFilter(color: string): string {
+  return (
+    "format=rgba,split[over][under];" +
+    `[under]drawbox=color=${color}:t=fill:replace=1[base];[base][over]overlay=format=rgb`
+  );
+}
+
+/** Writes frames per second as ffmpeg reads it: the NTSC rates as exact fractions. */
+export function fpsText(fps: number): string {
+  const whole = Math.round(fps * 1.001);
+  const ntsc = Math.abs(fps - whole / 1.001) < 0.005 && !Number.isInteger(fps);
+  return ntsc ? `${whole * 1000}/1001` : String(fps);
+}

@@ -1,0 +1,68 @@
+import type { ImageFormat } from "../core/formats.ts";
+import type { Source } from "../core/source.ts";
+import type { ImagePlan, Plan } from "../plan/plan.ts";
+import { mendFilters, sizeFilters } from "./filters.ts";
+import type { Toolset } from "./toolset.ts";
+
+// Above this quality the eye may see that the colors have half the resolution.
+const FULL_CHROMA = 90;
+
+/** Gives the filter graph of an image, from `[0:V:0]` to `[video]`. */
+export function imageGraph(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string {
+  const format = plan.format as ImageFormat;
+  const { geometry, alpha, tone_map } = image;
+  const filters = [
+    ...mendFilters({ ...image, fps: null, rotate: geometry.rotate }),
+    ...sizeFilters(source, { geometry, tone_map, alpha, scaler: toolset.scaler, ...pixelsOf(format, image) }),
+  ];
+  if (format === "gif") filters.push(paletteFilter(image));
+  return `[0:V:0]${filters.join(",")}[video]`;
+}
+
+/** Gives the codec arguments of an image. */
+export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
+  const format = plan.format as ImageFormat;
+  const tool = (image.animated ? toolset.animated : toolset.image)[format];
+  if (!tool) throw new RangeError(`${toolset.name} has no ${format} encoder.`);
+  return [
+    ...["-c:v", tool.encoder, ...tool.args],
+    ...qualityArgs(format, image.quality),
+    ...(image.animated ? ["-fps_mode", "vfr", "-enc_time_base", "1:1000"] : ["-frames:v", "1"]),
+  ];
+}
+
+/** Turns a JPEG quality of 1 to 100, as libjpeg counts it, into ffmpeg's 1 to 31 (lower is better). */
+export function jpegScale(quality: number): number {
+  const percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+  return Math.min(31, Math.max(1, Math.round(percent / 6)));
+}
+
+function qualityArgs(format: ImageFormat, quality: number | null): string[] {
+  if (quality === null) return [];
+  if (format === "jpeg") return ["-q:v", String(jpegScale(quality))];
+  if (format === "webp") return ["-quality", String(quality)];
+  return ["-crf", String(quality), "-b:v", "0"];
+}
+
+// JPEG and WebP are read as BT.601 whatever the video was.
+function pixelsOf(format: ImageFormat, image: ImagePlan) {
+  const canvas = image.alpha ? "rgba" : "rgb24";
+  const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
+  if (format === "png" || format === "gif") return rgb;
+  if (format === "webp" && image.alpha) return { ...rgb, pixels: "bgra", canvas: "bgra" };
+  if (format === "jpeg") {
+    const pixels = (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
+    return { pixels, canvas, matrix: "bt601", range: "pc" } as const;
+  }
+  return { pixels: "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
+}
+
+// A palette for each frame, so that no frame has to wait for the last one.
+function paletteFilter(image: ImagePlan): string {
+  const reserve = image.alpha ? 1 : 0;
+  const dither = image.animated ? ":dither=bayer:bayer_scale=4" : "";
+  return (
+    `split[look][use];[look]palettegen=reserve_transparent=${reserve}:stats_mode=single[palette];` +
+    `[use][palette]paletteuse=new=1${dither}`
+  );
+}

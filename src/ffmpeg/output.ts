@@ -1,0 +1,55 @@
+import { FORMATS } from "../core/formats.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+
+/** The one file that a chunk becomes; adaptive video becomes a folder, of which this is the master playlist. */
+export interface OutputFile {
+  name: string;
+  mime: string;
+}
+
+/** Name of the master playlist of adaptive video. */
+export const MASTER = "master.m3u8";
+
+/** Gives the name and MIME type of what a chunk becomes. */
+export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
+  if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };
+  const { extension, mime } = factsOf(plan);
+  return chunk.track === "all"
+    ? { name: `output.${extension}`, mime }
+    : { name: `${chunk.track}.${extension}`, mime };
+}
+
+/** Gives the MIME type of a file of adaptive video by its name. */
+export function adaptiveMime(name: string): string {
+  return name.endsWith(".m3u8") ? FORMATS.adaptive_video.hls.mime : "video/mp4";
+}
+
+/** Gives the arguments that choose the container format of a plan's output. */
+export function muxerArgs(plan: Plan): string[] {
+  const args = MUXERS[plan.format];
+  if (!args) throw new RangeError(`No muxer for ${plan.format}.`);
+  return [...args];
+}
+
+const MUXERS: Readonly<Record<string, readonly string[]>> = {
+  mp4: ["-movflags", "+faststart", "-f", "mp4"],
+  mov: ["-movflags", "+faststart", "-f", "mov"],
+  webm: ["-cues_to_front", "1", "-f", "webm"],
+  mp3: ["-f", "mp3"],
+  aac: ["-f", "adts"],
+  ogg: ["-f", "ogg"],
+  opus: ["-f", "opus"],
+  wav: ["-f", "wav"],
+  flac: ["-f", "flac"],
+  jpeg: ["-f", "image2", "-update", "1"],
+  png: ["-f", "image2", "-update", "1"],
+  webp: ["-loop", "0", "-f", "webp"],
+  gif: ["-loop", "0", "-f", "gif"],
+  avif: ["-f", "avif"],
+};
+
+function factsOf(plan: Plan): { extension: string; mime: string } {
+  const facts = (FORMATS[plan.kind] as Record<string, { extension: string; mime: string }>)[plan.format];
+  if (!facts) throw new RangeError(`Unknown format ${plan.format} of ${plan.kind}.`);
+  return facts;
+}

@@ -1,0 +1,111 @@
+import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
+import type { Source } from "../core/source.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/** One of ffmpeg's encoders, and what it is told beside rate and size. */
+export interface Tool {
+  encoder: string;
+  args: readonly string[];
+}
+
+/** What a build of ffmpeg can do, and how it is asked to do it. */
+export interface Toolset {
+  /** How to call the build in a message. */
+  name: string;
+  video: Partial<Record<VideoCodec, Tool>>;
+  audio: Partial<Record<AudioCodec, Tool>>;
+  image: Partial<Record<ImageFormat, Tool>>;
+  /** Encoder of the animations of a format. */
+  animated: Partial<Record<ImageFormat, Tool>>;
+  /** Codecs of pictures that it cannot read. */
+  unreadable: readonly string[];
+  /** Image formats whose transparency it cannot write. */
+  opaque: readonly ImageFormat[];
+  /** Arguments before the input. */
+  input: readonly string[];
+  /** Arguments before the output. */
+  output: readonly string[];
+  /** Scaling algorithm, as swscale calls it. */
+  scaler: string;
+}
+
+const tool = (encoder: string, ...args: string[]): Tool => ({ encoder, args });
+
+const AUDIO = {
+  aac: tool("aac"),
+  mp3: tool("libmp3lame"),
+  opus: tool("libopus"),
+  vorbis: tool("libvorbis"),
+  flac: tool("flac"),
+  pcm_s16le: tool("pcm_s16le"),
+} as const satisfies Toolset["audio"];
+
+const IMAGE = {
+  jpeg: tool("mjpeg"),
+  png: tool("png", "-pred", "mixed"),
+  webp: tool("libwebp"),
+  gif: tool("gif"),
+} as const satisfies Toolset["image"];
+
+const ANIMATED = { webp: tool("libwebp_anim"), gif: tool("gif") } as const satisfies Toolset["animated"];
+
+/** The stock wasm core (ffmpeg 5.1.4, one thread): settings that keep x264's look-ahead and references small in memory. */
+export const WASM_TOOLS: Toolset = {
+  name: "the wasm core",
+  video: {
+    h264: tool("libx264", "-preset", "veryfast", "-x264-params", "threads=1:rc-lookahead=8:ref=1:bframes=2"),
+    vp9: tool("libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-row-mt", "0"),
+  },
+  audio: AUDIO,
+  image: IMAGE,
+  animated: ANIMATED,
+  unreadable: ["av1", "avif"],
+  opaque: [],
+  input: ["-threads", "1"],
+  output: ["-threads", "1"],
+  scaler: "bicubic",
+};
+
+/** A native ffmpeg 5.1 or later with x264, x265, libvpx, SVT-AV1 and libaom. */
+export const NATIVE_TOOLS: Toolset = {
+  name: "native ffmpeg",
+  video: {
+    h264: tool("libx264", "-preset", "fast"),
+    h265: tool("libx265", "-preset", "fast", "-x265-params", "open-gop=0:log-level=error", "-tag:v", "hvc1"),
+    vp9: tool("libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1"),
+    av1: tool("libsvtav1", "-preset", "8"),
+  },
+  audio: AUDIO,
+  image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
+  animated: ANIMATED,
+  unreadable: [],
+  // The AVIF writer learned transparency in ffmpeg 6.0.
+  opaque: ["avif"],
+  input: [],
+  output: [],
+  scaler: "bicubic",
+};
+
+/** Gives null when a build of ffmpeg can carry a plan out, else the reason why not, in a few plain words. */
+export function checkTools(plan: Plan, source: Source, toolset: Toolset): string | null {
+  const { video, audio, image } = plan;
+  const decodes = image !== null || video?.mode === "encode";
+  const codec = source.codecs?.video ?? "";
+  if (decodes && toolset.unreadable.includes(codec)) return `${toolset.name} cannot read ${codec}`;
+  if (decodes && codec === "webp" && source.animated) return `${toolset.name} cannot read animated WebP`;
+  if (video?.mode === "encode" && !toolset.video[video.codec]) {
+    return `${toolset.name} has no ${video.codec} encoder`;
+  }
+  if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
+    return `${toolset.name} has no ${audio.codec} encoder`;
+  }
+  if (!image) return null;
+  const format = plan.format as ImageFormat;
+  if (!(image.animated ? toolset.animated : toolset.image)[format]) {
+    return `${toolset.name} has no ${image.animated ? "animated " : ""}${format} encoder`;
+  }
+  if (image.alpha && toolset.opaque.includes(format)) {
+    return `${toolset.name} writes no transparency in ${format}`;
+  }
+  return null;
+}

@@ -1,0 +1,124 @@
+import type { AudioCodec } from "../core/formats.ts";
+import type { Source } from "../core/source.ts";
+import type { AudioPlan } from "./plan.ts";
+import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
+
+/** Hertz that MP3 knows, and that everything plays; AAC and Vorbis keep to them too. */
+export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
+
+// Beyond 8 channels WAV and FLAC have no layout; beyond 192 kHz few players go on.
+const LOSSLESS = { channels: 8, sample_rate: 192_000 };
+
+// The codec's own sound comes out of these files in packets that others can hold; AVI has no times of packets.
+const NO_PACKET_TIMES: ReadonlySet<string> = new Set(["avi"]);
+
+// Lowest and highest bits per second of libvorbis for one and for two channels, measured with 1.3.7.
+const VORBIS: Readonly<
+  Record<number, readonly [mono: readonly [number, number], stereo: readonly [number, number]]>
+> = {
+  8000: [
+    [12_000, 42_000],
+    [12_000, 84_000],
+  ],
+  11025: [
+    [12_000, 50_000],
+    [16_000, 100_000],
+  ],
+  12000: [
+    [12_000, 50_000],
+    [16_000, 100_000],
+  ],
+  16000: [
+    [16_000, 100_000],
+    [24_000, 200_000],
+  ],
+  22050: [
+    [16_000, 90_000],
+    [32_000, 180_000],
+  ],
+  24000: [
+    [16_000, 90_000],
+    [32_000, 180_000],
+  ],
+  32000: [
+    [32_000, 190_000],
+    [36_000, 380_000],
+  ],
+  44100: [
+    [32_000, 240_000],
+    [45_000, 500_000],
+  ],
+  48000: [
+    [32_000, 240_000],
+    [45_000, 500_000],
+  ],
+};
+
+/** What decides between copying and encoding sound. */
+export interface AudioNeeds extends RateOptions {
+  trimmed: boolean;
+  /** Channels up to which a stream of the right codec is copied; all when absent. */
+  copy_channels?: number;
+}
+
+/** Settles what is done with the sound: copied when nothing asks for more, else encoded, by lossy codecs in at most two channels. */
+export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioNeeds): AudioPlan {
+  const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
+  const asked = needs.trimmed || needs.quality !== undefined || needs.bitrate !== undefined;
+  const fits = source.codecs?.audio === codec && channels <= (needs.copy_channels ?? channels);
+  if (fits && !asked && !NO_PACKET_TIMES.has(source.format)) return { mode: "copy", codec };
+
+  const bitrate = audioBitrate(codec, needs);
+  const out = {
+    channels: Math.max(1, Math.min(channels, bitrate === null ? LOSSLESS.channels : 2)),
+    sample_rate: sampleRate(codec, sample_rate),
+  };
+  if (bitrate === null) {
+    const compression = codec === "flac" ? FLAC_COMPRESSION[needs.quality ?? "medium"] : null;
+    return { mode: "encode", codec, bitrate, compression, ...out };
+  }
+  const fitted = codec === "vorbis" ? slowEnough(bitrate, out) : out;
+  const most = maxBitrate(codec, fitted.channels, fitted.sample_rate);
+  return { mode: "encode", codec, bitrate: Math.min(bitrate, most), compression: null, ...fitted };
+}
+
+/** Gives the sample rate in hertz that a codec is given for a source's: its own where the codec knows it, at most 48 kHz for lossy codecs, 48 kHz for Opus. */
+export function sampleRate(codec: AudioCodec, source: number): number {
+  if (codec === "opus") return 48_000;
+  if (codec === "flac" || codec === "pcm_s16le") {
+    return Math.min(Math.max(source, 8000), LOSSLESS.sample_rate);
+  }
+  if (source > 48_000) return source % 11_025 === 0 ? 44_100 : 48_000;
+  return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
+}
+
+/** Gives the most bits per second that a lossy codec takes. */
+export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: number): number {
+  switch (codec) {
+    case "aac":
+      // ISO/IEC 14496-3: 6144 bits a channel in a frame of 1024 samples.
+      return 6 * sample_rate * channels;
+    case "mp3":
+      // The bitrate tables of MPEG-1, MPEG-2 and MPEG-2.5 layer III.
+      if (sample_rate >= 32_000) return 320_000;
+      return sample_rate >= 16_000 ? 160_000 : 64_000;
+    case "opus":
+      // libopus refuses more than 256 kbit/s a channel.
+      return 256_000 * channels;
+    case "vorbis":
+      return vorbisBounds(channels, sample_rate)[1];
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+// Vorbis has no low bitrates at high sample rates, so the sample rate gives way to the bitrate.
+function slowEnough(bitrate: number, out: { channels: number; sample_rate: number }): typeof out {
+  const rates = SAMPLE_RATES.filter((rate) => rate <= out.sample_rate).reverse();
+  const sample_rate = rates.find((rate) => vorbisBounds(out.channels, rate)[0] <= bitrate);
+  return sample_rate === undefined ? out : { ...out, sample_rate };
+}
+
+function vorbisBounds(channels: number, sample_rate: number): readonly [number, number] {
+  return VORBIS[sample_rate]?.[channels === 1 ? 0 : 1] ?? [0, Number.POSITIVE_INFINITY];
+}

@@ -1,0 +1,81 @@
+import type { Chunk } from "./plan.ts";
+
+/** Seconds of video in one chunk, unless told otherwise. */
+export const CHUNK_SECONDS = 60;
+
+/** What decides where a plan is cut. */
+export interface ChunkNeeds {
+  /** Seconds of the source at which the output starts. */
+  start: number;
+  /** Seconds of the source at which it ends; null for the end. */
+  end: number | null;
+  /** Seconds of output; null when unknown. */
+  duration: number | null;
+  /** Whether the pictures are re-encoded: copying is not worth cutting. */
+  encodes_video: boolean;
+  has_audio: boolean;
+  /** Frames per second of the output when they are constant. */
+  fps: number | null;
+}
+
+/** How fine a plan is cut. */
+export interface ChunkHints {
+  /** Seconds of video in one chunk (60); up to one and a half times that stays whole. */
+  chunk_seconds?: number | undefined;
+  /** Times of the source's keyframes in seconds, ascending: a cut at one wastes no decoding. */
+  keyframes?: readonly number[] | undefined;
+}
+
+/** Cuts a plan into chunks: one of everything where it is short, else stretches of video and then the whole sound. */
+export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
+  const { start, end, duration } = needs;
+  const target = hints.chunk_seconds ?? CHUNK_SECONDS;
+  if (!needs.encodes_video || duration === null || duration <= target * 1.5) {
+    return [{ index: 0, track: "all", start, end }];
+  }
+  const edges = [start, ...cuts(needs, duration, target, hints.keyframes ?? [])];
+  const chunks: Chunk[] = edges.map((edge, index) => ({
+    index,
+    track: "video",
+    start: edge,
+    end: edges[index + 1] ?? end,
+  }));
+  if (needs.has_audio) chunks.push({ index: chunks.length, track: "audio", start, end });
+  return chunks;
+}
+
+function cuts(
+  needs: ChunkNeeds,
+  duration: number,
+  target: number,
+  keyframes: readonly number[],
+): readonly number[] {
+  const { start, fps } = needs;
+  const count = Math.round(duration / target);
+  const length = duration / count;
+  const last = start + duration - length / 2;
+  const found: number[] = [];
+  for (let index = 1; index < count; index++) {
+    const even = start + index * length;
+    const near = nearest(keyframes, even);
+    const cut = near !== null && Math.abs(near - even) <= length / 2 ? near : even;
+    const floor = (found.at(-1) ?? start) + Math.min(1, length / 2);
+    const grid = onGrid(cut, start, fps);
+    if (grid >= floor && grid <= last) found.push(grid);
+  }
+  return found;
+}
+
+// With a constant rate each stretch holds whole frames, so that none is lost or doubled at a seam.
+function onGrid(time: number, start: number, fps: number | null): number {
+  const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
+  return Math.round(exact * 1e6) / 1e6;
+}
+
+function nearest(times: readonly number[], wanted: number): number | null {
+  let best: number | null = null;
+  for (const time of times) {
+    if (best === null || Math.abs(time - wanted) < Math.abs(best - wanted)) best = time;
+  }
+  return best;
+}

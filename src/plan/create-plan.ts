@@ -1,0 +1,201 @@
+import { MediaError } from "../core/errors.ts";
+import { DEFAULT_FORMAT, type EncodeKind, FORMATS, type ImageFormat } from "../core/formats.ts";
+import type {
+  AdaptiveVideoOptions,
+  AudioOptions,
+  ImageOptions,
+  OptionsOf,
+  VideoOptions,
+} from "../core/options.ts";
+import type { Source } from "../core/source.ts";
+import { createAudioPlan } from "./audio.ts";
+import { type ChunkHints, createChunks } from "./chunks.ts";
+import { createGeometry } from "./geometry.ts";
+import { createLadder } from "./ladder.ts";
+import type { Plan, VideoPlan } from "./plan.ts";
+import { imageQuality } from "./rate.ts";
+import { type StoredPicture, storedPicture } from "./size.ts";
+import { createSpan, type Span } from "./span.ts";
+import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
+
+/** WebP's greatest side in pixels; the other formats go up to the bound of the options. */
+const WEBP_MAX = 16_383;
+
+/** True when a source says too little to be planned for: it was written by hand and needs a probe first. */
+export function needsProbe(source: Source): boolean {
+  if (source.codecs === undefined) return true;
+  return source.codecs.video !== null && storedPicture(source) === null;
+}
+
+/**
+ * Settles everything that is to be done to a probed source, before any work starts. Throws `input_no_video`, `input_no_audio`
+ * or `input_unsupported` when the source lacks what the kind needs, and `invalid_options` when options and source do not go together.
+ */
+export function createPlan<K extends EncodeKind>(
+  source: Source,
+  kind: K,
+  options: OptionsOf<K>,
+  hints: ChunkHints = {},
+): Plan {
+  switch (kind) {
+    case "video":
+      return videoPlan(source, options as VideoOptions, hints);
+    case "audio":
+      return audioPlan(source, options as AudioOptions);
+    case "image":
+      return imagePlan(source, options as ImageOptions);
+    case "adaptive_video":
+      return adaptivePlan(source, options as AdaptiveVideoOptions);
+    default:
+      throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
+  }
+}
+
+function videoPlan(source: Source, options: VideoOptions, hints: ChunkHints): Plan {
+  const stored = movingPicture(source);
+  const format = options.format ?? DEFAULT_FORMAT.video;
+  const facts = FORMATS.video[format];
+  const span = createSpan(options, source.duration);
+  const trimmed = isTrimmed(span);
+  const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
+  // The bitrate asked for is that of the pictures.
+  const audio = hasAudio(source)
+    ? createAudioPlan(source, facts.audio, { quality: options.quality, trimmed, copy_channels: 2 })
+    : null;
+  const fps = video.mode === "encode" ? video.fps : null;
+  const chunks = createChunks(
+    { ...span, encodes_video: video.mode === "encode", has_audio: audio !== null, fps },
+    hints,
+  );
+  return { ...blank("video", format, span), frames: frameCount(source, span, fps), video, audio, chunks };
+}
+
+function audioPlan(source: Source, options: AudioOptions): Plan {
+  if (!hasAudio(source)) {
+    throw new MediaError("input_no_audio", "The source has no sound; use kind video or image.");
+  }
+  const format = options.format ?? DEFAULT_FORMAT.audio;
+  const span = createSpan(options, source.duration);
+  const { quality, bitrate } = options;
+  const needs = { quality, bitrate, trimmed: isTrimmed(span) };
+  return {
+    ...blank("audio", format, span),
+    audio: createAudioPlan(source, FORMATS.audio[format].codec, needs),
+  };
+}
+
+function imagePlan(source: Source, options: ImageOptions): Plan {
+  const stored = anyPicture(source, "An image needs pictures");
+  const format = options.format ?? ownFormat(source) ?? DEFAULT_FORMAT.image;
+  const facts = FORMATS.image[format];
+  // A moment asks for one frame, so only an animation that is taken whole stays one.
+  const animated = source.animated === true && facts.animated && options.start === undefined;
+  const still = source.kind === "image" && source.animated !== true;
+  const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
+  const rules = {
+    even: false,
+    alpha: facts.alpha,
+    max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,
+  };
+  const geometry = createGeometry(stored, options, rules);
+  const alpha = facts.alpha && (source.has_alpha === true || geometry.pad?.color.length === 10);
+  const image = {
+    geometry,
+    quality: imageQuality(format, options.quality),
+    animated,
+    alpha,
+    deinterlace: source.interlaced === true,
+    tone_map: source.color?.hdr === true,
+    matte: alpha ? null : matteFor(source, options.background),
+  };
+  const plan = { ...blank("image", format, span), still, image };
+  if (animated) return { ...plan, frames: frameCount(source, span, null) };
+  return { ...plan, duration: null, frames: 1 };
+}
+
+function adaptivePlan(source: Source, options: AdaptiveVideoOptions): Plan {
+  const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
+  const span = createSpan(options, source.duration);
+  const sound = { quality: options.quality, trimmed: true };
+  // Packets of a copied stream may come with another layout in each source; HLS wants one alike.
+  const audio = hasAudio(source) ? createAudioPlan(source, "aac", sound) : null;
+  const plan = { ...blank("adaptive_video", format, span), audio };
+  if (!hasVideo(source) && audio) return plan;
+  const renditions = createLadder(movingPicture(source), options);
+  const [best] = renditions;
+  if (!best) throw new MediaError("input_unsupported", "The source's pictures are too small to stream.");
+  const video: VideoPlan = {
+    mode: "encode",
+    codec: "h264",
+    geometry: best.geometry,
+    rate: best.rate,
+    fps: null,
+    ...pictureNeeds(source, "h264", options.background),
+  };
+  return { ...plan, frames: frameCount(source, span, null), video, renditions };
+}
+
+function blank(kind: EncodeKind, format: string, span: Span): Plan {
+  return {
+    kind,
+    format,
+    still: false,
+    ...span,
+    frames: null,
+    video: null,
+    audio: null,
+    image: null,
+    renditions: [],
+    chunks: [{ index: 0, track: "all", start: span.start, end: span.end }],
+  };
+}
+
+function stillSpan(options: ImageOptions): Span {
+  if ((options.start ?? 0) === 0) return { start: 0, end: null, duration: null };
+  throw new MediaError(
+    "invalid_options",
+    "options.start needs a source with a timeline; this is a still image.",
+    {
+      param: "options.start",
+    },
+  );
+}
+
+function frameCount(source: Source, span: Span, fps: number | null): number | null {
+  const rate = fps ?? source.fps;
+  if (rate === undefined || span.duration === null) return null;
+  return Math.max(1, Math.round(span.duration * rate));
+}
+
+function isTrimmed(span: Span): boolean {
+  return span.start > 0 || span.end !== null;
+}
+
+function hasVideo(source: Source): boolean {
+  return source.codecs ? source.codecs.video !== null : source.kind !== "audio";
+}
+
+function hasAudio(source: Source): boolean {
+  return source.codecs ? source.codecs.audio !== null : source.kind === "audio";
+}
+
+function ownFormat(source: Source): ImageFormat | undefined {
+  const own = source.format as ImageFormat;
+  return source.kind === "image" && own in FORMATS.image ? own : undefined;
+}
+
+function anyPicture(source: Source, need: string): StoredPicture {
+  if (!hasVideo(source)) {
+    throw new MediaError("input_no_video", `${need}, and the source has none; use kind audio.`);
+  }
+  const stored = storedPicture(source);
+  if (stored) return stored;
+  throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");
+}
+
+function movingPicture(source: Source): StoredPicture {
+  if (source.kind === "image" && source.animated !== true) {
+    throw new MediaError("input_no_video", "The source is a still image; use kind image.");
+  }
+  return anyPicture(source, "Video needs pictures");
+}

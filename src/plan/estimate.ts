@@ -1,0 +1,67 @@
+import type { Source } from "../core/source.ts";
+import type { Geometry, Plan } from "./plan.ts";
+import { storedPicture } from "./size.ts";
+
+/** The work of a plan, counted before it starts; what it costs in seconds and bytes is for each encoder to say. */
+export interface Estimate {
+  /** Pixels of one decoded picture; 0 when none is decoded. */
+  frame_decoded: number;
+  /** Pixels of the largest picture that is encoded; 0 when none is. */
+  frame_encoded: number;
+  /** Pictures decoded; null when the length of the source is unknown. */
+  frames_decoded: number | null;
+  /** Pictures encoded, over all renditions; null when unknown. */
+  frames_encoded: number | null;
+  /** Pixels decoded in all; null when unknown. */
+  pixels_decoded: number | null;
+  /** Pixels encoded in all, over all renditions; null when unknown. */
+  pixels_encoded: number | null;
+  /** Seconds of sound encoded; 0 when none is, null when unknown. */
+  audio_seconds: number | null;
+  /** Seconds of output; 0 for a still, null when unknown. */
+  seconds: number | null;
+}
+
+/** Seconds of video that may have to be decoded to reach a moment: a usual distance between keyframes is 2 to 10. */
+const SEEK_SECONDS = 5;
+
+const DEFAULT_FPS = 30;
+
+/** Counts the work of a plan. */
+export function estimateWork(plan: Plan, source: Source): Estimate {
+  const stored = storedPicture(source);
+  const outputs = pictures(plan);
+  const frame_decoded = outputs.length > 0 && stored ? stored.width * stored.height : 0;
+  const seconds = plan.image && !plan.image.animated ? 0 : plan.duration;
+  const decoded = outputs.length > 0 ? decodedFrames(plan, source, seconds) : 0;
+  const encoded = outputs.length > 0 ? plan.frames : 0;
+  const areas = outputs.map(({ width, height }) => width * height);
+  const area = areas.reduce((sum, each) => sum + each, 0);
+  return {
+    frame_decoded,
+    frame_encoded: Math.max(0, ...areas),
+    frames_decoded: decoded,
+    frames_encoded: times(encoded, outputs.length),
+    pixels_decoded: times(decoded, frame_decoded),
+    pixels_encoded: times(encoded, area),
+    audio_seconds: plan.audio?.mode === "encode" ? seconds : 0,
+    seconds,
+  };
+}
+
+function pictures(plan: Plan): Geometry[] {
+  if (plan.renditions.length > 0) return plan.renditions.map((rendition) => rendition.geometry);
+  if (plan.image) return [plan.image.geometry];
+  return plan.video?.mode === "encode" ? [plan.video.geometry] : [];
+}
+
+function decodedFrames(plan: Plan, source: Source, seconds: number | null): number | null {
+  if (plan.still) return 1;
+  const fps = source.fps ?? DEFAULT_FPS;
+  const seek = Math.min(plan.start, SEEK_SECONDS) * fps;
+  return seconds === null ? null : Math.max(1, Math.ceil(seek + seconds * fps));
+}
+
+function times(count: number | null, each: number): number | null {
+  return count === null ? null : count * each;
+}

@@ -1,0 +1,40 @@
+export { createAudioPlan, maxBitrate, SAMPLE_RATES, sampleRate } from "./audio.ts";
+export { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks } from "./chunks.ts";
+export { BLACK, parseColor, TRANSPARENT } from "./color.ts";
+export { createPlan, needsProbe } from "./create-plan.ts";
+export { type Estimate, estimateWork } from "./estimate.ts";
+export { createGeometry, type FrameRules, geometryFor, PLACES } from "./geometry.ts";
+export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
+export type {
+  AudioPlan,
+  Chunk,
+  Geometry,
+  ImagePlan,
+  Plan,
+  Rate,
+  Rendition,
+  VideoPlan,
+} from "./plan.ts";
+export {
+  AUDIO_BITRATE,
+  audioBitrate,
+  CRF,
+  FLAC_COMPRESSION,
+  IMAGE_QUALITY,
+  imageQuality,
+  type RateOptions,
+  videoRate,
+} from "./rate.ts";
+export {
+  displayedSize,
+  parsePixelAspect,
+  type Size,
+  type SizeRules,
+  type StoredPicture,
+  snap,
+  storedPicture,
+  targetSize,
+  toRightAngle,
+} from "./size.ts";
+export { createSpan, type Span } from "./span.ts";
+export { createVideoPlan } from "./video.ts";

@@ -1,0 +1,66 @@
+import type { Quality } from "../core/formats.ts";
+import type { FrameOptions } from "../core/options.ts";
+import { geometryFor } from "./geometry.ts";
+import type { Rendition } from "./plan.ts";
+import { CRF } from "./rate.ts";
+import { displayedSize, type Size, type StoredPicture, snap, targetSize } from "./size.ts";
+
+/** The rungs of adaptive video: pixels of the short side and the most bits per second that one may take. */
+export const RUNGS = [
+  { side: 240, maxrate: 400_000 },
+  { side: 360, maxrate: 900_000 },
+  { side: 480, maxrate: 1_600_000 },
+  { side: 720, maxrate: 3_000_000 },
+  { side: 1080, maxrate: 5_500_000 },
+  { side: 1440, maxrate: 9_000_000 },
+  { side: 2160, maxrate: 16_000_000 },
+] as const;
+
+const RULES = { even: true, alpha: false } as const;
+
+/** Settles the renditions of an h264 ladder, best first: the rungs up to the source or to the size asked for, never upscaled, and that size itself. */
+export function createLadder(
+  stored: StoredPicture,
+  options: FrameOptions & { quality?: Quality | undefined },
+): Rendition[] {
+  const top = topSize(stored, options);
+  const side = Math.min(top.width, top.height);
+  const sides = [side, ...RUNGS.map((rung) => rung.side).filter((rung) => rung < side)];
+  const crf = CRF.h264[options.quality ?? "medium"];
+  return sides
+    .toSorted((a, b) => b - a)
+    .map((wanted) => {
+      const scale = wanted / side;
+      const size = { width: snap(top.width * scale, true), height: snap(top.height * scale, true) };
+      return {
+        name: `${wanted}p`,
+        geometry: geometryFor(stored, size, options, RULES),
+        rate: { crf, maxrate: maxrateFor(wanted) },
+        fps: null,
+      };
+    });
+}
+
+/** Gives the most bits per second for a short side in pixels; between two rungs it lies between theirs. */
+export function maxrateFor(side: number): number {
+  const above = RUNGS.findIndex((rung) => rung.side >= side);
+  const upper = RUNGS[above] ?? RUNGS[RUNGS.length - 1];
+  const lower = RUNGS[above - 1];
+  if (!upper) throw new RangeError("The ladder has no rungs.");
+  if (!lower || upper.side <= side) return upper.maxrate;
+  const share = (side - lower.side) / (upper.side - lower.side);
+  return Math.round(lower.maxrate + share * (upper.maxrate - lower.maxrate));
+}
+
+// The size asked for sets the shape; where it would enlarge the picture, the shape stays and the size gives way.
+function topSize(stored: StoredPicture, options: FrameOptions): Size {
+  const shown = displayedSize(stored);
+  const asked = targetSize(shown, options, { even: true });
+  const across = asked.width / shown.width;
+  const down = asked.height / shown.height;
+  const contains = (options.fit ?? (options.background === undefined ? "fill" : "contain")) === "contain";
+  const enlarged = contains ? Math.min(across, down) : Math.max(across, down);
+  const highest = RUNGS[RUNGS.length - 1]?.side ?? Number.POSITIVE_INFINITY;
+  const scale = Math.min(1, 1 / enlarged, highest / Math.min(asked.width, asked.height));
+  return { width: snap(asked.width * scale, true), height: snap(asked.height * scale, true) };
+}

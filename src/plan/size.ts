@@ -1,0 +1,87 @@
+import { MediaError } from "../core/errors.ts";
+import { BOUNDS } from "../core/formats.ts";
+import type { FrameOptions } from "../core/options.ts";
+import type { Source } from "../core/source.ts";
+
+/** Width and height in pixels. */
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** A stored picture: its size, the width of one pixel over its height, and the clockwise turn a player gives it. */
+export interface StoredPicture extends Size {
+  pixel_aspect: number;
+  rotate: 0 | 90 | 180 | 270;
+}
+
+/** What the output allows: even sizes alone, and the greatest width and height in pixels (16384). */
+export interface SizeRules {
+  even: boolean;
+  max?: number;
+}
+
+/** Turns any number of clockwise degrees into the nearest of 0, 90, 180 and 270. */
+export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
+  const turns = ((Math.round(degrees / 90) % 4) + 4) % 4;
+  return ([0, 90, 180, 270] as const)[turns] ?? 0;
+}
+
+/** Parses a sample aspect ratio such as `4:3` into a number; 1 when absent, malformed or `0:1` (unknown). */
+export function parsePixelAspect(ratio: string | undefined): number {
+  const [, across, down] = /^(\d+)[:/](\d+)$/.exec(ratio ?? "") ?? [];
+  const value = Number(across) / Number(down);
+  return Number.isFinite(value) && value > 0 ? value : 1;
+}
+
+/** Gives the size at which a player shows a stored picture: square pixels by widening or heightening (never losing any), then the turn. */
+export function displayedSize(stored: StoredPicture): Size {
+  const { pixel_aspect: aspect, rotate } = stored;
+  const width = Math.round(stored.width * Math.max(1, aspect));
+  const height = Math.round(stored.height / Math.min(1, aspect));
+  return rotate % 180 === 0 ? { width, height } : { width: height, height: width };
+}
+
+/** Gives the stored picture of a source, or null when the source has no known size. */
+export function storedPicture(source: Source): StoredPicture | null {
+  const rotate = toRightAngle(source.rotation ?? 0);
+  const { coded_width, coded_height, width, height } = source;
+  if (coded_width && coded_height) {
+    const pixel_aspect = parsePixelAspect(source.sample_aspect_ratio);
+    return { width: coded_width, height: coded_height, pixel_aspect, rotate };
+  }
+  if (!width || !height) return null;
+  const size = rotate % 180 === 0 ? { width, height } : { width: height, height: width };
+  return { ...size, pixel_aspect: 1, rotate };
+}
+
+/** Settles the output size from the displayed one; one given side keeps the aspect. Throws `invalid_options` when the result is empty or too large. */
+export function targetSize(displayed: Size, options: FrameOptions, rules: SizeRules): Size {
+  const asked = {
+    width: toPixels(options.width, displayed.width),
+    height: toPixels(options.height, displayed.height),
+  };
+  const width = asked.width ?? displayed.width * ((asked.height ?? displayed.height) / displayed.height);
+  const height = asked.height ?? displayed.height * ((asked.width ?? displayed.width) / displayed.width);
+  const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);
+  const size = { width: snap(width, rules.even), height: snap(height, rules.even) };
+  const fits = (exact: number, snapped: number) => Math.round(exact) >= 1 && snapped <= max;
+  if (fits(width, size.width) && fits(height, size.height)) return size;
+  const param = options.width === undefined && options.height !== undefined ? "height" : "width";
+  throw new MediaError(
+    "invalid_options",
+    `options.${param} gives a picture of ${Math.round(width)}x${Math.round(height)} pixels; each side must be from 1 to ${max}.`,
+    { param: `options.${param}` },
+  );
+}
+
+/** Rounds to whole pixels, and to even ones where they must be (a tie goes down; at least 2). */
+export function snap(pixels: number, even: boolean): number {
+  if (!even) return Math.max(1, Math.round(pixels));
+  return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));
+}
+
+function toPixels(size: number | string | undefined, displayed: number): number | undefined {
+  if (typeof size !== "string") return size;
+  return (displayed * Number.parseFloat(size)) / 100;
+}

@@ -1,0 +1,30 @@
+import { MediaError } from "../core/errors.ts";
+
+/** A stretch of the source in seconds; `end` is null for to the end, `duration` null when unknown. */
+export interface Span {
+  start: number;
+  end: number | null;
+  duration: number | null;
+}
+
+/** Settles the stretch that is kept; an end beyond the source's is the source's. Throws `invalid_options` for a start at or beyond it. */
+export function createSpan(
+  options: { start?: number | undefined; end?: number | undefined },
+  duration: number | undefined,
+): Span {
+  const start = options.start ?? 0;
+  const known = duration !== undefined && duration > 0 ? duration : null;
+  if (known !== null && start >= known) {
+    const length = Number(known.toFixed(3));
+    throw new MediaError(
+      "invalid_options",
+      `options.start (${start}) must be before the end of the source (${length} s).`,
+      { param: "options.start" },
+    );
+  }
+  const { end } = options;
+  if (end === undefined || (known !== null && end >= known)) {
+    return { start, end: null, duration: known === null ? null : known - start };
+  }
+  return { start, end, duration: end - start };
+}

@@ -1,0 +1,74 @@
+import type { VideoCodec } from "../core/formats.ts";
+import type { VideoOptions } from "../core/options.ts";
+import type { Source } from "../core/source.ts";
+import { BLACK, parseColor } from "./color.ts";
+import { createGeometry } from "./geometry.ts";
+import type { VideoPlan } from "./plan.ts";
+import { videoRate } from "./rate.ts";
+import { parsePixelAspect, type StoredPicture, toRightAngle } from "./size.ts";
+
+// These hold HDR as it is, in 10 bits; the others get SDR.
+const HDR_CODECS: ReadonlySet<string> = new Set(["h265", "av1"] satisfies VideoCodec[]);
+
+const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
+const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
+
+// Their packets carry the times that another file needs.
+const TIMED_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flv"]);
+
+/** Settles what is done with the pictures: copied when nothing asks for more and every player takes them as they are, else encoded. */
+export function createVideoPlan(
+  source: Source,
+  stored: StoredPicture,
+  codec: VideoCodec,
+  options: VideoOptions,
+  trimmed: boolean,
+): VideoPlan {
+  if (!trimmed && asksNothing(options) && isPlain(source, codec)) {
+    return { mode: "copy", codec, width: stored.width, height: stored.height };
+  }
+  return {
+    mode: "encode",
+    codec,
+    geometry: createGeometry(stored, options, { even: true, alpha: false }),
+    rate: videoRate(codec, options),
+    fps: options.fps ?? null,
+    ...pictureNeeds(source, codec, options.background),
+  };
+}
+
+/** Settles what has to be mended in pictures before a codec encodes them. */
+export function pictureNeeds(source: Source, codec: VideoCodec, background: string | undefined) {
+  const hdr = source.color?.hdr === true;
+  const keeps = hdr && HDR_CODECS.has(codec);
+  return {
+    deinterlace: source.interlaced === true,
+    tone_map: hdr && !keeps,
+    depth: keeps ? 10 : 8,
+    matte: matteFor(source, background),
+  } as const;
+}
+
+/** Gives the color that transparent pictures are laid on in an opaque output: the background, else black; null for an opaque source. */
+export function matteFor(source: Source, background: string | undefined): string | null {
+  if (source.has_alpha !== true) return null;
+  return background === undefined ? BLACK : parseColor(background, false);
+}
+
+function asksNothing(options: VideoOptions): boolean {
+  const { quality, bitrate, width, height, fps, fit, background } = options;
+  return [quality, bitrate, width, height, fps, fit, background].every((option) => option === undefined);
+}
+
+function isPlain(source: Source, codec: VideoCodec): boolean {
+  const pixels = HDR_CODECS.has(codec) ? DEEP_PIXELS : PLAIN_PIXELS;
+  return (
+    source.codecs?.video === codec &&
+    TIMED_FORMATS.has(source.format) &&
+    pixels.has(source.pixel_format ?? "") &&
+    (source.color?.hdr !== true || HDR_CODECS.has(codec)) &&
+    source.interlaced !== true &&
+    parsePixelAspect(source.sample_aspect_ratio) === 1 &&
+    toRightAngle(source.rotation ?? 0) === 0
+  );
+}
