@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Api } from "../http/context.ts";
+import { routeNotFound } from "./operation.ts";
 
 /** Version of the API, the same as the package's. */
 export const API_VERSION = "0.1.0";
@@ -40,6 +41,7 @@ export function createDocument(app: Api): object {
   for (const [name, description] of Object.entries(HEADERS)) {
     registry.registerComponent("headers", name, { description, schema: { type: "string" } });
   }
+  registry.registerComponent("responses", "RouteNotFound", routeNotFound);
   const document = app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, tags: TAGS });
   return { ...document, components: { ...document.components, schemas: jsonSchemas() } };
 }

@@ -52,6 +52,13 @@ export function operation(given: Operation): RouteConfig {
   };
 }
 
+/** The answer to every path and method that the document does not name. */
+export const routeNotFound = {
+  description: "No operation has this path and method: `route_not_found`.",
+  headers: headerRefs([]),
+  content: json(ref("Error"), { route_not_found: errorExample("route_not_found") }),
+};
+
 function describeAnswers(answers: Record<number, Answer>): RouteConfig["responses"] {
   const entries = Object.entries(answers).map(([status, answer]) => {
     const { description, schema, many, examples = {}, headers = [], content } = answer;

@@ -1,0 +1,235 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import packageJson from "../../../package.json" with { type: "json" };
+import { REQUEST_ERROR_KINDS, type RequestErrorKind } from "../../../src/core/errors.ts";
+import { Step } from "../../../src/core/step.ts";
+import { Task } from "../../../src/core/task.ts";
+import { ErrorBody, STATUS } from "../../../worker/http/errors.ts";
+import { createMemoryApi, KEY } from "./memory-api.ts";
+
+interface Media {
+  schema: { $ref?: string; type?: string; items?: { $ref?: string } };
+  examples?: Record<string, { value: unknown }>;
+}
+interface Answer {
+  description: string;
+  headers?: Record<string, { $ref: string }>;
+  content?: Record<string, Media>;
+}
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security: object[];
+  parameters?: { name: string; in: string; schema: object; example?: unknown }[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<string, Answer>;
+}
+interface Document {
+  openapi: string;
+  info: { version: string };
+  servers: { url: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, object>;
+    headers: Record<string, object>;
+    responses: Record<string, Answer>;
+  };
+}
+
+const { app } = createMemoryApi();
+let document: Document;
+let operations: { path: string; method: string; operation: Operation }[];
+
+beforeAll(async () => {
+  document = (await (await app.request("https://api.example/openapi.json")).json()) as Document;
+  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+});
+
+/** Judges a value by a schema of the document, which is read anew from its JSON. */
+function judge(schema: object, value: unknown): void {
+  const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
+  const own = JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/"));
+  const result = z.fromJSONSchema(own).safeParse(value);
+  expect(result.error?.issues).toBeUndefined();
+}
+
+test("the judge of examples refuses what does not fit", () => {
+  const task = document.paths["/tasks"]?.post?.responses[201]?.content?.["application/json"];
+  const right = task?.examples?.queued?.value as object;
+  expect(() => judge(task?.schema ?? {}, { ...right, status: "done" })).toThrow();
+  expect(() => judge(task?.schema ?? {}, { ...right, steps: [{}] })).toThrow();
+});
+
+test("is valid OpenAPI 3.1", async () => {
+  const result = await new Validator().validate(structuredClone(document) as never);
+  expect(result).toEqual({ valid: true });
+  expect(document.openapi).toBe("3.1.0");
+});
+
+test("has the package's version, and names the server that was asked", async () => {
+  expect(document.info.version).toBe(packageJson.version);
+  expect(document.servers).toEqual([{ url: "https://api.example" }]);
+  const based = createMemoryApi({ base_url: "https://public.example/" }).app;
+  const answer = await based.request("/openapi.json");
+  expect(((await answer.json()) as Document).servers).toEqual([{ url: "https://public.example" }]);
+});
+
+test("describes exactly the operations that there are", () => {
+  const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  expect(described.toSorted()).toEqual([
+    "DELETE /tasks/{id}",
+    "GET /docs",
+    "GET /health",
+    "GET /media/{grant}/{key}",
+    "GET /openapi.json",
+    "GET /steps",
+    "GET /steps/{id}",
+    "GET /tasks",
+    "GET /tasks/{id}",
+    "POST /steps",
+    "POST /steps/{id}/cancel",
+    "POST /tasks",
+    "POST /tasks/{id}/cancel",
+  ]);
+  const served = app.routes
+    .filter(({ method, path }) => method !== "ALL" && path !== "/docs/:file")
+    .map(({ method, path }) => `${method} ${path.replace("/media/*", "/media/:grant/:key")}`);
+  expect(served.toSorted()).toEqual(described.map((each) => each.replaceAll(/\{(\w+)\}/g, ":$1")).toSorted());
+});
+
+test("every operation has a name of its own, a summary, a tag that is explained", () => {
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  const tags = document.tags.map(({ name }) => name);
+  for (const { operation } of operations) {
+    expect(operation.summary).toMatch(/^[A-Z][^.]+$/);
+    for (const tag of operation.tags) expect(tags).toContain(tag);
+    expect(operation.tags).toHaveLength(1);
+  }
+});
+
+test("every path parameter is described, and every parameter has an example that fits", () => {
+  for (const { path, operation } of operations) {
+    const parameters = operation.parameters ?? [];
+    const inPath = parameters.filter((each) => each.in === "path").map(({ name }) => `{${name}}`);
+    expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
+    for (const { schema, example } of parameters) judge(schema, example);
+  }
+});
+
+test("a key is asked for exactly where the document says so", async () => {
+  for (const { path, method, operation } of operations) {
+    const response = await app.request(path, { method: method.toUpperCase() });
+    const asked = response.status === 401;
+    expect([path, asked]).toEqual([path, operation.security.length > 0]);
+  }
+});
+
+test("every request and every answer in JSON has examples that fit its schema", () => {
+  let judged = 0;
+  for (const { operation } of operations) {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses)];
+    for (const media of bodies.map((body) => body?.content?.["application/json"])) {
+      if (!media || operation.operationId === "getDocument") continue;
+      const examples = Object.values(media.examples ?? {});
+      expect(examples.length).toBeGreaterThan(0);
+      for (const { value } of examples) {
+        judge(media.schema, value);
+        judged++;
+      }
+    }
+  }
+  expect(judged).toBeGreaterThan(80);
+});
+
+test("examples of tasks and steps are whole ones", () => {
+  for (const { operation } of operations) {
+    for (const [status, answer] of Object.entries(operation.responses)) {
+      if (Number(status) >= 400) continue;
+      for (const { value } of Object.values(answer.content?.["application/json"]?.examples ?? {})) {
+        for (const record of [value].flat() as { object?: string }[]) {
+          if (record.object === "task") expect(Task.parse(record)).toEqual(record);
+          if (record.object === "step") expect(Step.parse(record)).toEqual(record);
+        }
+      }
+    }
+  }
+});
+
+test("every example of a request is accepted, and the examples cover every kind", async () => {
+  const kinds: Record<string, string[]> = {};
+  for (const { path, operation } of operations) {
+    for (const [name, { value }] of Object.entries(
+      operation.requestBody?.content["application/json"]?.examples ?? {},
+    )) {
+      const headers = { ...KEY, "Content-Type": "application/json" };
+      const response = await app.request(path, { method: "POST", headers, body: JSON.stringify(value) });
+      // There are no connections to upload by.
+      expect([name, response.status]).toEqual([name, name === "upload" ? 404 : 201]);
+      kinds[path] = [...(kinds[path] ?? []), name];
+    }
+  }
+  expect(kinds).toEqual({
+    "/tasks": ["video", "audio", "image", "adaptive_video"],
+    "/steps": ["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"],
+  });
+});
+
+test("every error has an example under its own status, with a body as it is answered", () => {
+  const shown = new Set<RequestErrorKind>();
+  const elsewhere = { responses: { 404: document.components.responses.RouteNotFound as Answer } };
+  for (const { responses } of [...operations.map(({ operation }) => operation), elsewhere]) {
+    for (const [status, answer] of Object.entries(responses)) {
+      if (Number(status) < 400 || !answer.content) continue;
+      for (const [name, { value }] of Object.entries(answer.content["application/json"]?.examples ?? {})) {
+        const body = ErrorBody.parse(value);
+        expect(body.kind).toBe(name);
+        expect(STATUS[body.kind]).toBe(Number(status));
+        shown.add(body.kind);
+      }
+    }
+  }
+  // These belong to endpoints that are not there yet.
+  const later = ["connection_in_use", "idempotency_conflict", "idempotency_mismatch", "rate_limited"];
+  expect([...shown, ...later].toSorted()).toEqual([...REQUEST_ERROR_KINDS].toSorted());
+});
+
+test("every answer names the header of the request id, and lists name theirs", () => {
+  for (const { operation } of operations) {
+    for (const { headers = {} } of Object.values(operation.responses)) {
+      expect(headers).toHaveProperty("Request-Id");
+      for (const { $ref } of Object.values(headers)) {
+        expect(document.components.headers).toHaveProperty($ref.replace("#/components/headers/", ""));
+      }
+    }
+    const list = operation.responses[200]?.content?.["application/json"]?.schema.type === "array";
+    expect("Has-More" in (operation.responses[200]?.headers ?? {})).toBe(list);
+  }
+});
+
+test("every reference leads somewhere", () => {
+  const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g);
+  const parts = document.components as unknown as Record<string, Record<string, unknown>>;
+  let count = 0;
+  for (const [, part = "", name = ""] of references) {
+    expect(parts[part]).toHaveProperty(name);
+    count++;
+  }
+  expect(count).toBeGreaterThan(50);
+});
+
+test("the schemas say what the checks do: closed options, nulls where there are nulls", () => {
+  const { TaskRequest, VideoOptions, Step: step } = document.components.schemas as Record<string, never>;
+  expect(TaskRequest).toMatchObject({ additionalProperties: false, required: ["input", "kind"] });
+  expect(VideoOptions).toMatchObject({
+    additionalProperties: false,
+    properties: { fps: { minimum: 1, maximum: 60 }, bitrate: { minimum: 300_000, maximum: 60_000_000 } },
+  });
+  expect(step).toMatchObject({
+    properties: { output: { anyOf: [{ $ref: "#/components/schemas/Source" }, { type: "null" }] } },
+  });
+});
