@@ -10,6 +10,8 @@ import { type FrontDoor, openFrontDoor } from "./front-door.ts";
 export interface Rig {
   door: FrontDoor;
   origin: Origin;
+  /** Where the service keeps its state and logs. */
+  folder: string;
   /** Serves a file at the origin; gives its URL. */
   serve(path: string): string;
   close(): Promise<void>;
@@ -17,15 +19,17 @@ export interface Rig {
 
 const KEY = "judge-key";
 
-/** Starts the whole service with further settings, each Worker in processes of its own. */
-export async function startRig(env: Record<string, string> = {}): Promise<Rig> {
+/** Starts the whole service, each Worker in processes of its own, with further settings that may depend on the origin. */
+export async function startRig(env: (origin: Origin) => Record<string, string> = () => ({})): Promise<Rig> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-rig-"));
-  const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, ...env });
-  const [service, origin] = await Promise.all([startService(settings), startOrigin()]);
+  const origin = await startOrigin();
+  const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, ...env(origin) });
+  const service = await startService(settings);
   const door = openFrontDoor(service.url, KEY);
   return {
     door,
     origin,
+    folder,
     serve: (path) => origin.serve(`/${basename(path)}`, { file: path }),
     async close() {
       await Promise.all([service.stop(), origin.close(), door.close()]);

@@ -1,0 +1,41 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ExpectStatic } from "vitest";
+import type { RunErrorKind } from "../../src/core/errors.ts";
+import type { Task } from "../../src/core/task.ts";
+import type { Rig } from "../judge/rig.ts";
+
+/** A secret that the URL of every bad input holds; no error and no log may repeat it. */
+export const SECRET = "hush-4711";
+
+/** Checks that a task failed with one of the error kinds, all its steps ended, nothing given out and nothing told. */
+export function expectFailure(
+  task: Task,
+  kinds: RunErrorKind | readonly RunErrorKind[],
+  expect: ExpectStatic,
+) {
+  expect([kinds].flat(), JSON.stringify(task.error)).toContain(task.error?.kind);
+  expect(task).toMatchObject({ status: "failed", output: null });
+  const failed = task.steps.filter((step) => step.status === "failed");
+  expect(failed.map((step) => step.id)).toEqual([task.error?.step_id]);
+  const order = task.steps.map((step) => step.status).join(" ");
+  expect(order).toMatch(/^(succeeded )*failed( cancelled)*$/);
+  expect(task.error?.message).toMatch(/^[A-Z].{10,}\.$/s);
+  expect(JSON.stringify([task.error, ...failed.map((step) => step.error)])).not.toContain(SECRET);
+}
+
+/** Gives the paths of all stored media, whole or in parts, below the state folder of a service. */
+export async function storedMedia(rig: Rig): Promise<string[]> {
+  const paths = await readdir(rig.folder, { recursive: true });
+  return paths.filter((path) => /\/r2\/.*\/blobs\/./.test(path));
+}
+
+/** Gives the log files of a service that hold a text. */
+export async function logsWith(rig: Rig, text: string): Promise<string[]> {
+  const logs = join(rig.folder, "logs");
+  const names = (await readdir(logs, { recursive: true })).filter((name) => name.endsWith(".log"));
+  const found = await Promise.all(
+    names.map(async (name) => ((await readFile(join(logs, name), "utf8")).includes(text) ? name : null)),
+  );
+  return found.filter((name) => name !== null);
+}

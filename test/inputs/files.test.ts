@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunErrorKind } from "../../src/core/errors.ts";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { expectFailure, SECRET, storedMedia } from "./check.ts";
+import * as made from "./made.ts";
+
+let rig: Rig;
+let bait: Origin;
+beforeAll(async () => {
+  bait = await startOrigin();
+  rig = await startRig();
+}, 60_000);
+afterAll(async () => {
+  await rig?.close();
+  await bait.close();
+});
+
+/** Seconds in which every bad file must have ended, the others of this file running beside it. */
+const SECONDS = 60;
+const LIMIT = { timeout: 90_000 };
+
+let number = 0;
+async function run(kind: EncodeKind, file: Uint8Array | string, name = "clip.mp4", mime = "video/mp4") {
+  const url = rig.origin.serve(`/${number++}/${name}`, { file, mime });
+  return rig.door.runTask({ input: `${url}?token=${SECRET}`, kind }, SECONDS);
+}
+
+const UNREADABLE = ["input_unsupported"] as const;
+type Bad = [what: string, kind: EncodeKind, make: () => Promise<Uint8Array>, errors: readonly RunErrorKind[]];
+
+const BAD: Bad[] = [
+  ["an empty file", "video", async () => Buffer.alloc(0), UNREADABLE],
+  ["an empty file as audio", "audio", async () => Buffer.alloc(0), UNREADABLE],
+  ["an empty file as image", "image", async () => Buffer.alloc(0), UNREADABLE],
+  ["one byte", "video", async () => Buffer.alloc(1), UNREADABLE],
+  ["random bytes", "video", async () => made.randomBytes(100_000), UNREADABLE],
+  ["random bytes as image", "image", async () => made.randomBytes(100_000), UNREADABLE],
+  ["random bytes as audio", "audio", async () => made.randomBytes(100_000), UNREADABLE],
+  ["zeros", "video", async () => Buffer.alloc(100_000), UNREADABLE],
+  ["HTML named .mp4", "video", async () => Buffer.from(`<!doctype html><p>${"no ".repeat(999)}`), UNREADABLE],
+  ["JSON named .mp4", "audio", async () => Buffer.from(JSON.stringify({ error: "gone" })), UNREADABLE],
+  ["an mp4 without its index", "video", () => made.truncated("mp4", 0.5), UNREADABLE],
+  [
+    "an mp4 cut after its index",
+    "video",
+    () => made.truncated("mp4_faststart", 0.5),
+    ["input_unsupported", "encode_failed"],
+  ],
+  ["a webm cut in its first bytes", "video", () => made.truncated("webm", 0.005), UNREADABLE],
+  ["a png cut", "image", () => made.truncated("png", 0.3), ["input_unsupported", "encode_failed"]],
+  ["a jpeg cut in its header", "image", () => made.truncated("jpeg", 0.02), UNREADABLE],
+  ["a webp cut", "image", () => made.truncated("webp", 0.3), ["input_unsupported", "encode_failed"]],
+  ["a flac cut in its header", "audio", () => made.truncated("flac", 0.0005), UNREADABLE],
+  ["an mp4 without samples", "video", made.mp4WithoutSamples, ["input_unsupported", "input_no_video"]],
+  [
+    "an mp4 without samples as audio",
+    "audio",
+    made.mp4WithoutSamples,
+    ["input_unsupported", "input_no_audio"],
+  ],
+  ["a wav without data", "audio", made.wavWithoutData, ["input_unsupported", "input_no_audio"]],
+  ["a webm without clusters", "video", made.webmWithoutClusters, ["input_unsupported", "input_no_video"]],
+  [
+    "a png of 50000x50000",
+    "image",
+    async () => made.flatPng(50_000, 50_000),
+    ["encoder_unavailable", "input_unsupported"],
+  ],
+  [
+    "a png that claims 2147483647x2147483647",
+    "image",
+    async () => made.flatPng(2_147_483_647, 2_147_483_647, 0),
+    ["encoder_unavailable", "input_unsupported"],
+  ],
+  ["a png of size 0", "image", async () => made.flatPng(0, 0, 0), UNREADABLE],
+  [
+    "a gif that claims 65535x65535",
+    "image",
+    () => made.gifOfSize(65_535, 65_535),
+    ["encoder_unavailable", "input_unsupported"],
+  ],
+  [
+    "an mp4 that claims 65535x65535",
+    "video",
+    () => made.mp4OfSize(65_535, 65_535),
+    ["encoder_unavailable", "input_unsupported"],
+  ],
+  ["an mp4 that claims 0x0", "video", () => made.mp4OfSize(0, 0), ["input_unsupported", "encode_failed"]],
+  [
+    "an mp4 that claims a length of centuries",
+    "video",
+    made.mp4WithoutEnd,
+    ["encoder_unavailable", "input_unsupported"],
+  ],
+];
+
+test.concurrent.for(BAD)("%s as %s", LIMIT, async ([, kind, make, errors], { expect }) => {
+  const task = await run(kind, await make());
+  expectFailure(task, errors, expect);
+  expect(task.error?.retryable).toBe(false);
+});
+
+const LACKING: [ClipName, EncodeKind, RunErrorKind][] = [
+  ["mp3", "video", "input_no_video"],
+  ["mp3", "image", "input_no_video"],
+  ["m4a", "video", "input_no_video"],
+  ["wav", "image", "input_no_video"],
+  ["opus", "video", "input_no_video"],
+  ["flac", "video", "input_no_video"],
+  ["mp4_silent", "audio", "input_no_audio"],
+  ["png", "audio", "input_no_audio"],
+  ["gif_animated", "audio", "input_no_audio"],
+  ["png", "video", "input_no_video"],
+  ["jpeg", "adaptive_video", "input_no_video"],
+];
+
+test.concurrent.for(LACKING)("%s as %s is %s", LIMIT, async ([name, kind, error], { expect }) => {
+  expectFailure(await run(kind, await clip(name, { seconds: 1 }), `clip.${name}`), error, expect);
+});
+
+test.concurrent("sound whose end is missing gives the sound that there is", LIMIT, async ({ expect }) => {
+  const task = await run("audio", await made.truncated("mp3", 0.5), "clip.mp3", "audio/mpeg");
+  expect(task.status).toBe("succeeded");
+});
+
+test.concurrent("a wrong name and a wrong Content-Type deceive nobody", LIMIT, async ({ expect }) => {
+  const task = await run("video", await clip("webm", { seconds: 1 }), "photo.jpg", "text/html");
+  expect(task.status).toBe("succeeded");
+});
+
+// Formats that make a player fetch other files: none of them may be asked for.
+const LURES: [name: string, text: (url: string) => string][] = [
+  ["a.m3u8", (url) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n`],
+  ["a.mp4", (url) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${url}\n#EXT-X-ENDLIST\n`],
+  ["a.ffconcat", (url) => `ffconcat version 1.0\nfile '${url}'\n`],
+  ["a.ffconcat", () => "ffconcat version 1.0\nfile 'file:///etc/passwd'\n"],
+  ["a.mpd", (url) => `<?xml version="1.0"?><MPD><Period><BaseURL>${url}</BaseURL></Period></MPD>`],
+  ["a.sdp", () => "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 9 RTP/AVP 96\n"],
+  ["a.svg", (url) => `<svg xmlns="http://www.w3.org/2000/svg"><image href="${url}"/></svg>`],
+];
+
+test.concurrent.for(LURES)("%s leads nowhere (%#)", LIMIT, async ([name, text], { expect }) => {
+  const url = bait.serve("/bait.ts", { file: await clip("mpegts", { seconds: 1 }) });
+  for (const kind of ["video", "image"] as const) {
+    expectFailure(await run(kind, Buffer.from(text(url)), name), UNREADABLE, expect);
+  }
+  expect(bait.log).toEqual([]);
+});
+
+// Last, when all the others have ended.
+test("the service still works, and nothing is left of the failed tasks", LIMIT, async () => {
+  expect((await rig.door.request("GET", "/health")).status).toBe(200);
+  const { task } = await rig.door.encode({
+    input: rig.serve(await clip("mp4", { seconds: 1 })),
+    kind: "image",
+  });
+  expect(task.status).toBe("succeeded");
+  const { body: running } = await rig.door.request<unknown[]>("GET", "/tasks?status=processing");
+  expect(running).toEqual([]);
+  const { body: good } = await rig.door.request<{ id: string }[]>("GET", "/tasks?status=succeeded&limit=100");
+  for (const { id } of good) expect((await rig.door.request("DELETE", `/tasks/${id}`)).status).toBe(204);
+  for (const end = Date.now() + 20_000; ; await sleep(200)) {
+    const left = await storedMedia(rig);
+    if (left.length === 0) break;
+    if (Date.now() > end) throw new Error(`Left behind: ${left.join(", ")}`);
+  }
+});

@@ -1,0 +1,100 @@
+import { readFile } from "node:fs/promises";
+import { crc32, deflateSync } from "node:zlib";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noise, virtualFile } from "../fixtures/virtual-file.ts";
+
+/** The first part of a clip. */
+export async function truncated(name: ClipName, share: number): Promise<Buffer> {
+  const bytes = await readFile(await clip(name, { seconds: 1 }));
+  return bytes.subarray(0, Math.floor(bytes.length * share));
+}
+
+/** Bytes that look random. */
+export function randomBytes(count: number): Buffer {
+  const file = virtualFile([noise(count, "bad input")]);
+  return Buffer.concat([...file.read(0, count)]);
+}
+
+/** A valid PNG of one color and any size; its data is as small as zlib makes it. */
+export function flatPng(width: number, height: number, rows = height): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // One bit of gray.
+  header[8] = 1;
+  const data = deflateSync(Buffer.alloc((1 + Math.ceil(width / 8)) * rows), { level: 9 });
+  const signature = Buffer.from("89504e470d0a1a0a", "hex");
+  return Buffer.concat([
+    signature,
+    pngChunk("IHDR", header),
+    pngChunk("IDAT", data),
+    pngChunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function pngChunk(name: string, body: Buffer): Buffer {
+  const content = Buffer.concat([Buffer.from(name, "latin1"), body]);
+  const framed = Buffer.alloc(content.length + 8);
+  framed.writeUInt32BE(body.length, 0);
+  content.copy(framed, 4);
+  framed.writeUInt32BE(crc32(content), content.length + 4);
+  return framed;
+}
+
+/** A GIF that claims a size in its header and in its one frame. */
+export async function gifOfSize(width: number, height: number): Promise<Buffer> {
+  const bytes = Buffer.from(await readFile(await clip("gif", { seconds: 1 })));
+  bytes.writeUInt16LE(width, 6);
+  bytes.writeUInt16LE(height, 8);
+  return bytes;
+}
+
+/** An MP4 whose headers claim a size that its stream does not have. */
+export async function mp4OfSize(width: number, height: number): Promise<Buffer> {
+  const bytes = Buffer.from(await readFile(await clip("mp4_faststart", { seconds: 1 })));
+  // The size stands 24 bytes behind the start of the sample entry's name's end, and in 16.16 at the end of tkhd.
+  const entry = bytes.indexOf("avc1", bytes.indexOf("stsd"));
+  bytes.writeUInt16BE(width, entry + 28);
+  bytes.writeUInt16BE(height, entry + 30);
+  const header = bytes.indexOf("tkhd");
+  bytes.writeUInt32BE(width * 65_536, header + 80);
+  bytes.writeUInt32BE(height * 65_536, header + 84);
+  return bytes;
+}
+
+/** An MP4 that claims to be hundreds of years long. */
+export async function mp4WithoutEnd(): Promise<Buffer> {
+  const bytes = Buffer.from(await readFile(await clip("mp4_faststart", { seconds: 1 })));
+  for (const [name, offset] of [
+    ["mvhd", 20],
+    ["tkhd", 24],
+    ["mdhd", 20],
+  ] as const) {
+    for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at + 4)) {
+      bytes.writeUInt32BE(0xfffffff0, at + offset);
+    }
+  }
+  return bytes;
+}
+
+/** An MP4 with tracks that hold nothing: a fragmented file without its fragments. */
+export async function mp4WithoutSamples(): Promise<Buffer> {
+  const bytes = await readFile(await clip("mp4_fragmented", { seconds: 1 }));
+  return bytes.subarray(0, bytes.indexOf("moof") - 4);
+}
+
+/** A WAV file whose data is empty. */
+export async function wavWithoutData(): Promise<Buffer> {
+  const path = await makeClip("wav", ["-f", "lavfi", "-i", "sine", "-t", "0.1", "-bitexact"]);
+  const bytes = Buffer.from((await readFile(path)).subarray(0, 44));
+  bytes.writeUInt32LE(36, 4);
+  bytes.writeUInt32LE(0, 40);
+  return bytes;
+}
+
+/** A WebM file that ends before its first cluster. */
+export async function webmWithoutClusters(): Promise<Buffer> {
+  const bytes = await readFile(await clip("webm", { seconds: 1 }));
+  return bytes.subarray(0, bytes.indexOf(Buffer.from("1f43b675", "hex")));
+}

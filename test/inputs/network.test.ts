@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunErrorKind } from "../../src/core/errors.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
+import { noise, virtualFile } from "../fixtures/virtual-file.ts";
+import { readFacts } from "../judge/facts.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { expectFailure, logsWith, SECRET, storedMedia } from "./check.ts";
+
+// A port below 1024 that no service of a usual machine listens on.
+const DEAF = "127.0.0.1:1";
+
+let rig: Rig;
+let hidden: Origin;
+beforeAll(async () => {
+  hidden = await startOrigin();
+  rig = await startRig((origin) => ({
+    ALLOW_PRIVATE_NETWORK: "false",
+    ALLOWED_HOSTS: `${new URL(origin.url).host}, ${DEAF}`,
+    INGEST_SECONDS: "3",
+    MAX_INPUT_BYTES: "400000",
+  }));
+}, 60_000);
+afterAll(async () => {
+  await rig?.close();
+  await hidden.close();
+});
+
+// Three attempts of 3 seconds with pauses of 1 and 2 seconds between them, and some for a busy machine.
+const SECONDS = 30;
+const LIMIT = { timeout: 60_000 };
+
+const file = (bytes: number) => virtualFile([noise(bytes)]);
+let number = 0;
+
+// Each fault has a path of its own, so that the requests to it can be counted.
+function serve(answer: Answer): { url: string; requests(): number } {
+  const path = `/fault-${number++}.mp4`;
+  const url = `${rig.origin.serve(path, answer)}?token=${SECRET}`;
+  return { url, requests: () => rig.origin.log.filter((request) => request.path === path).length };
+}
+
+const run = (input: string) => rig.door.runTask({ input, kind: "video", options: { width: 80 } }, SECONDS);
+
+const STATUSES: [number, RunErrorKind, attempts: number][] = [
+  [404, "input_not_found", 1],
+  [410, "input_not_found", 1],
+  [401, "input_forbidden", 1],
+  [403, "input_forbidden", 1],
+  [400, "input_unreachable", 1],
+  [418, "input_unreachable", 1],
+  [429, "input_unreachable", 3],
+  [500, "input_unreachable", 3],
+  [503, "input_unreachable", 3],
+];
+
+test.concurrent.for(STATUSES)(
+  "%i ends as %s after %i attempts",
+  LIMIT,
+  async ([status, kind, attempts], { expect }) => {
+    const fault = serve({ status, file: file(1000) });
+    const task = await run(fault.url);
+    expectFailure(task, kind, expect);
+    expect(task.steps[0]?.status).toBe("failed");
+    expect(fault.requests()).toBe(attempts);
+    expect(task.error?.retryable).toBe(attempts > 1);
+  },
+);
+
+const FAULTS: Record<string, [Answer, RunErrorKind]> = {
+  "an origin that never answers": [{ silent: true }, "input_unreachable"],
+  "a body that never begins": [{ file: file(100_000), stall_after: 0 }, "input_unreachable"],
+  "a body that falls silent": [
+    { file: file(100_000), stall_after: 5000, ranges: false },
+    "input_unreachable",
+  ],
+  "a body that is too slow": [{ file: file(300_000), bytes_per_second: 20_000, ranges: false }, "timeout"],
+  "a body cut off, without ranges": [
+    { file: file(100_000), cut_after: 50_000, ranges: false },
+    "input_unreachable",
+  ],
+  "a body cut off, of no declared length": [
+    { file: file(100_000), cut_after: 50_000, ranges: false, chunked: true },
+    "input_unreachable",
+  ],
+  "a body smaller than declared": [
+    { file: file(50_000), declared: 100_000, ranges: false },
+    "input_unreachable",
+  ],
+  "a declared size beyond the limit": [{ file: file(500_000) }, "input_too_large"],
+  "a declared size far beyond the limit": [
+    { file: file(1000), declared_total: 900_000_000_000 },
+    "input_too_large",
+  ],
+  "an undeclared size beyond the limit": [
+    { file: file(10_000_000), chunked: true, ranges: false },
+    "input_too_large",
+  ],
+  "a redirect to nowhere": [{ status: 302, file: file(10) }, "input_unreachable"],
+  "a redirect to a file": [{ redirect: "file:///etc/passwd" }, "input_forbidden"],
+  "a redirect to ftp": [{ redirect: "ftp://127.0.0.1/clip.mp4" }, "input_forbidden"],
+};
+
+test.concurrent.for(Object.entries(FAULTS))("%s", LIMIT, async ([, [answer, kind]], { expect }) => {
+  expectFailure(await run(serve(answer).url), kind, expect);
+});
+
+test.concurrent("a file larger than its Content-Length is not taken for whole", LIMIT, async ({ expect }) => {
+  const path = await clip("mp4", { seconds: 1 });
+  const { bytes } = await readFacts(path);
+  // The index is at the end, behind the bytes that were declared.
+  const fault = serve({ file: path, declared: Math.floor(bytes / 2), ranges: false });
+  expectFailure(await run(fault.url), ["input_unreachable", "input_unsupported"], expect);
+});
+
+test.concurrent("redirects in a loop are given up", LIMIT, async ({ expect }) => {
+  rig.origin.serve("/loop-a", { redirect: "/loop-b" });
+  rig.origin.serve("/loop-b", { redirect: "/loop-a" });
+  expectFailure(await run(`${rig.origin.url}/loop-a?token=${SECRET}`), "input_unreachable", expect);
+  for (let hop = 0; hop < 50; hop++) rig.origin.serve(`/chain-${hop}`, { redirect: `/chain-${hop + 1}` });
+  expectFailure(await run(`${rig.origin.url}/chain-0?token=${SECRET}`), "input_unreachable", expect);
+  expect(rig.origin.log.filter(({ path }) => path.startsWith("/chain-")).length).toBeLessThan(25);
+});
+
+test.concurrent("a few redirects are followed", LIMIT, async ({ expect }) => {
+  rig.origin.serve("/moved/clip.mp4", { file: await clip("mp4", { seconds: 1 }) });
+  rig.origin.serve("/here", { redirect: "/there", status: 301 });
+  rig.origin.serve("/there", { redirect: `${rig.origin.url}/moved/clip.mp4`, status: 307 });
+  expect((await run(`${rig.origin.url}/here`)).status).toBe("succeeded");
+});
+
+test.concurrent(
+  "a connection that breaks is taken up again where ranges allow it",
+  LIMIT,
+  async ({ expect }) => {
+    const path = await clip("mp4", { seconds: 1 });
+    const { bytes } = await readFacts(path);
+    const broken = serve({ file: path, cut_after: Math.ceil(bytes / 2.5) });
+    const { task, ...output } = await rig.door.encode({
+      input: broken.url,
+      kind: "video",
+      options: { width: 80 },
+    });
+    expect(task.status).toBe("succeeded");
+    expect((await readFacts(output.path)).picture?.times).toHaveLength(25);
+  },
+);
+
+test.concurrent("a fault that passes is tried again", LIMIT, async ({ expect }) => {
+  const path = await clip("mp4", { seconds: 1 });
+  const url = rig.origin.serve("/passing.mp4", (request) =>
+    request === 0 ? { status: 503 } : { file: path },
+  );
+  expect((await run(url)).status).toBe("succeeded");
+});
+
+test.concurrent("a port where nobody listens is unreachable", LIMIT, async ({ expect }) => {
+  expectFailure(await run(`http://${DEAF}/clip.mp4?token=${SECRET}`), "input_unreachable", expect);
+});
+
+const PRIVATE = (port: string) => [
+  `http://127.0.0.1:${port}/secret.mp4`,
+  `http://localhost:${port}/secret.mp4`,
+  `http://0x7f000001:${port}/secret.mp4`,
+  `http://2130706433:${port}/secret.mp4`,
+  `http://0177.0.0.1:${port}/secret.mp4`,
+  `http://127.1:${port}/secret.mp4`,
+  `http://[::1]:${port}/secret.mp4`,
+  `http://[::ffff:127.0.0.1]:${port}/secret.mp4`,
+  `http://0.0.0.0:${port}/secret.mp4`,
+  "http://169.254.169.254/latest/meta-data/",
+  "http://10.0.0.1/clip.mp4",
+  "http://192.168.1.1/clip.mp4",
+  "http://172.16.0.1/clip.mp4",
+  "http://100.64.0.1/clip.mp4",
+  "http://metadata.google.internal/clip.mp4",
+];
+
+test("private hosts are refused at the door and behind every redirect, and never asked", LIMIT, async () => {
+  hidden.serve("/secret.mp4", { file: await clip("mp4", { seconds: 1 }) });
+  const targets = PRIVATE(new URL(hidden.url).port);
+  await Promise.all(
+    targets.map(async (target) => {
+      const direct = await rig.door.request("POST", "/tasks", { input: target, kind: "video" });
+      expect(direct, target).toMatchObject({ status: 400, body: { kind: "invalid_input", param: "input" } });
+      const hop = serve({ redirect: target });
+      const second = serve({ redirect: hop.url });
+      expectFailure(await run(second.url), "input_forbidden", expect);
+    }),
+  );
+  expect(hidden.log).toEqual([]);
+});
+
+// Last, when all the others have ended.
+test("nothing of any of it is left in storage, in a run or in a log", LIMIT, async () => {
+  for (const end = Date.now() + 20_000; ; await sleep(200)) {
+    const { body: running } = await rig.door.request<unknown[]>("GET", "/tasks?status=processing");
+    const { body: queued } = await rig.door.request<unknown[]>("GET", "/tasks?status=queued");
+    if (running.length + queued.length === 0) break;
+    if (Date.now() > end) throw new Error(`Still running: ${JSON.stringify([...running, ...queued])}`);
+  }
+  const { body: good } = await rig.door.request<{ id: string }[]>("GET", "/tasks?status=succeeded&limit=100");
+  for (const { id } of good) expect((await rig.door.request("DELETE", `/tasks/${id}`)).status).toBe(204);
+  for (const end = Date.now() + 20_000; ; await sleep(200)) {
+    const left = await storedMedia(rig);
+    if (left.length === 0) break;
+    if (Date.now() > end) throw new Error(`Left behind: ${left.join(", ")}`);
+  }
+  expect(await logsWith(rig, SECRET)).toEqual([]);
+});
