@@ -20,8 +20,9 @@ afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 120_000 };
 
-// Least SSIM against the source in RGB at quality high: png loses nothing, gif has 256 colors, jpeg and webp halve the color.
-const LIKE_IN = { jpeg: 0.9, png: 0.995, webp: 0.9, gif: 0.85 } as const;
+// Least SSIM against the source at quality high. Color is compared at half its resolution, as the sources have it: how it
+// is made full again is a matter of taste. PNG loses nothing but by that, gif has 256 colors.
+const LIKE_IN = { jpeg: 0.97, png: 0.99, webp: 0.97, gif: 0.93 } as const;
 type Format = keyof typeof LIKE_IN;
 const FORMAT_NAMES = Object.keys(LIKE_IN) as Format[];
 const CODECS = { jpeg: "mjpeg", png: "png", webp: "webp", gif: "gif" } as const;
@@ -64,9 +65,15 @@ test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format, siz
   });
   expect(picture?.times).toHaveLength(1);
   const first = `${filter ?? "null"},trim=end_frame=1`;
-  const like = await measureLikeness(output.path, original, { filter: first, pixels: "gbrp" });
+  const like = await measureLikeness(output.path, original, { filter: first });
   console.log(`SSIM ${like.mean.toFixed(4)} ${name} to ${format}`);
   expect(like.mean).toBeGreaterThan(LIKE_IN[format]);
+});
+
+test.concurrent("a png of a png loses nothing", LIMIT, async ({ expect }) => {
+  const original = await clip("png_odd");
+  const output = await encode(original, { format: "png" });
+  expect((await measureLikeness(output.path, original, { pixels: "gbrp" })).mean).toBe(1);
 });
 
 test.concurrent.for(["png", "webp", "gif", "jpeg"] as const)(
@@ -109,7 +116,7 @@ test.concurrent.for(["gif", "webp"] as const)(
     const { picture } = await readFacts(output.path);
     expect(picture?.times).toHaveLength(10);
     expect(picture?.duration).toBeCloseTo(1, 2);
-    const like = await measureLikeness(output.path, original, { pixels: "gbrp" });
+    const like = await measureLikeness(output.path, original);
     expect(like.worst).toBeGreaterThan(LIKE_IN.gif);
   },
 );
@@ -122,7 +129,6 @@ test.concurrent.for(["jpeg", "png"] as const)(
     const output = await encode(original, { format, quality: "high" });
     const like = await measureLikeness(output.path, original, {
       filter: "trim=end_frame=1",
-      pixels: "gbrp",
     });
     expect(like.mean).toBeGreaterThan(LIKE_IN[format]);
   },
@@ -141,7 +147,7 @@ test.concurrent.for([
   const original = await clip("mp4", { seconds: 1 });
   const output = await encode(original, { format: "png", start });
   const filter = `select=eq(n\\,${frame})`;
-  const like = await measureLikeness(output.path, original, { filter, pixels: "gbrp" });
+  const like = await measureLikeness(output.path, original, { filter });
   expect(like.mean).toBeGreaterThan(LIKE_IN.png);
 });
 
