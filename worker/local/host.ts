@@ -1,4 +1,5 @@
-import { unstable_startWorker } from "wrangler";
+import { once } from "node:events";
+import { unstable_DevEnv } from "wrangler";
 
 /** What one host process is told to run. */
 export interface HostOrder {
@@ -10,6 +11,8 @@ export interface HostOrder {
   data: string;
   /** Folder in which the Workers of one service find each other. */
   registry: string;
+  /** Folder of its static files, where the configuration has some. */
+  assets: string | null;
   /** Builds and loads the Worker anew when its code changes. */
   watch: boolean;
   /** Variables that are no secret. */
@@ -22,18 +25,26 @@ export type HostReply = { type: "ready"; url: string } | { type: "failed"; messa
 
 // This process runs one Worker, alone: a busy Worker blocks its own process only. It is started by
 // service.ts as the leader of a process group, and takes its order, secrets and all, over the IPC channel.
-let worker: Awaited<ReturnType<typeof unstable_startWorker>> | undefined;
+const environment = new unstable_DevEnv();
+let worker: Awaited<ReturnType<typeof environment.startWorker>> | undefined;
+let loaded = false;
 
 process.once("message", (order: HostOrder) => {
   start(order).catch((thrown: unknown) => fail(thrown));
 });
 // The parent closes the channel to end this process; it also breaks when the parent dies, however it dies.
 process.on("disconnect", stop);
+environment.on("error", fail);
+// With a first build that works, a later one that does not is a matter for the log.
+environment.on("buildFailed", ({ cause }) => loaded || fail(cause));
 
 async function start(order: HostOrder): Promise<void> {
-  const { config, port, data, registry, watch } = order;
-  worker = await unstable_startWorker({
+  const { config, port, data, registry, assets, watch } = order;
+  // Not the same as ready, which the Worker's build may still follow.
+  const load = once(environment, "reloadComplete");
+  worker = await environment.startWorker({
     config,
+    ...(assets && { assets }),
     bindings: { ...bindings("plain_text", order.vars), ...bindings("secret_text", order.secrets) },
     dev: {
       server: { hostname: "127.0.0.1", port },
@@ -47,9 +58,8 @@ async function start(order: HostOrder): Promise<void> {
       logLevel: "log",
     },
   });
-  worker.raw.on("error", fail);
-  if (!watch) worker.raw.on("buildFailed", () => fail(new Error("The Worker does not build.")));
-  await worker.ready;
+  await Promise.all([worker.ready, load]);
+  loaded = true;
   reply({ type: "ready", url: (await worker.url).origin });
 }
 
@@ -59,7 +69,12 @@ function bindings<T extends "plain_text" | "secret_text">(type: T, values: Recor
 
 function fail(thrown: unknown): void {
   console.error(thrown);
-  reply({ type: "failed", message: thrown instanceof Error ? thrown.message : String(thrown) });
+  // Of a build, the first fault that esbuild found.
+  const [first] = (thrown as { errors?: { text: string }[] }).errors ?? [];
+  reply({
+    type: "failed",
+    message: first?.text ?? (thrown instanceof Error ? thrown.message : String(thrown)),
+  });
   stop();
 }
 

@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { MediaError } from "../../src/core/errors.ts";
+import { buildAssets } from "../docs/build-assets.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";
 import { createHost, type Host, registryOf } from "./supervisor.ts";
@@ -59,10 +61,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     data: join(state.data, worker),
     registry: registryOf(state),
     watch: options.watch ?? false,
+    assets: null,
     vars: {},
     secrets: {},
   });
+  // Not dist/: the files of a running service must not change under it.
+  const assets = join(state.scratch, "assets");
   try {
+    await buildAssets(pathToFileURL(`${assets}/`));
     await encoder.start(order("framewright-encoder"));
     // A Worker that starts reads who is there; only later does it hear of others by and by.
     await until(
@@ -72,6 +78,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const url = await api.start({
       ...order("framewright"),
       port: options.port,
+      assets,
       vars: options.vars,
       secrets: { API_KEYS: options.api_keys, MEDIA_SIGNING_KEY: state.signing_key },
     });

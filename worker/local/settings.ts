@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { parseKeys } from "../auth/key-ring.ts";
 import { wrong } from "./cli.ts";
 
 /** The folder that holds package.json. */
@@ -33,9 +34,7 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
     wrong(`PORT must be a whole number from 0 to 65535, not ${JSON.stringify(env.PORT)}.`, "PORT");
   }
   const api_keys = env.API_KEYS || "dev-key";
-  if (api_keys.split(",").some((entry) => !/^\s*([^\s:,]+:)?[^\s:,]+\s*$/.test(entry))) {
-    wrong("API_KEYS must be comma-separated entries KEY or PROJECT:KEY.", "API_KEYS");
-  }
+  checkKeys(api_keys);
   const allow = env.ALLOW_PRIVATE_NETWORK || "true";
   if (allow !== "true" && allow !== "false") {
     wrong("ALLOW_PRIVATE_NETWORK must be true or false.", "ALLOW_PRIVATE_NETWORK");
@@ -46,4 +45,13 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
     if (value) vars[name] = value;
   }
   return { port, api_keys, state_dir: resolve(env.STATE_DIR || ".framewright"), vars };
+}
+
+function checkKeys(text: string): void {
+  try {
+    if (parseKeys(text).length > 0) return;
+  } catch (thrown) {
+    wrong(thrown instanceof Error ? thrown.message : String(thrown), "API_KEYS");
+  }
+  wrong("API_KEYS must name at least one key.", "API_KEYS");
 }

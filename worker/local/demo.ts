@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { extname, join, resolve } from "node:path";
+import { MediaError } from "../../src/core/errors.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { Task } from "../../src/core/task.ts";
+import { createApi } from "./api.ts";
+import { runMain, stopSignal } from "./cli.ts";
+import { DEMO_USAGE, type DemoWish, parseDemoArgs } from "./demo-args.ts";
+import { download, downloadStream } from "./download.ts";
+import { serveFile } from "./file-server.ts";
+import { createProgress } from "./progress.ts";
+import { describeTask } from "./report.ts";
+import { makeSample } from "./sample.ts";
+import { type Service, startService } from "./service.ts";
+import { parseSettings } from "./settings.ts";
+
+// npm run demo: one task on a service of its own, from a file to a file.
+runMain(async () => {
+  const wish = parseDemoArgs(process.argv.slice(2));
+  if (!wish) {
+    console.log(DEMO_USAGE);
+    return;
+  }
+  const signal = stopSignal();
+  const folder = await mkdtemp(join(tmpdir(), "framewright-demo-"));
+  try {
+    await runDemo(wish, folder, signal);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    console.log("cancelled");
+    process.exitCode = 130;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Promise<void> {
+  // npm runs a script in the package's folder; paths are meant from where the user is.
+  const here = process.env.INIT_CWD ?? process.cwd();
+  const { input: given, kind, options } = wish;
+  const remote = given !== null && /^[a-z0-9]+:\/\//i.test(given);
+  const file = remote ? null : await serveFile(given ? resolve(here, given) : await makeSample(folder));
+  const key = randomBytes(24).toString("base64url");
+  const settings = parseSettings({
+    ...process.env,
+    PORT: "0",
+    API_KEYS: key,
+    STATE_DIR: join(folder, "state"),
+  });
+  const progress = createProgress();
+  let service: Service | undefined;
+  try {
+    console.log(`starting the service for ${given ?? "a sample clip"} …`);
+    service = await startService({ ...settings, signal });
+    const api = createApi(service.url, key);
+    const created = await api.create({ input: file?.url ?? given ?? "", kind, options });
+    const task = await api.finish(created.id, progress.show, signal);
+    progress.end();
+    if (task.error) throw new MediaError(task.error.kind, `${task.error.kind}: ${task.error.message}`);
+    signal.throwIfAborted();
+    for (const line of await save(task, here, wish.out)) console.log(line);
+  } finally {
+    progress.end();
+    await service?.stop();
+    file?.close();
+  }
+}
+
+async function save(task: Task, here: string, out: string | null): Promise<string[]> {
+  const output = task.steps.at(-1)?.output;
+  if (!output) throw new MediaError("internal_error", "The task succeeded without an output.");
+  const path = resolve(here, out ?? `demo-output${extensionOf(output)}`);
+  if (output.kind !== "adaptive_video") return describeTask(task, path, 1, await download(output.url, path));
+  const { files, bytes } = await downloadStream(output.url, path);
+  return describeTask(task, path, files, bytes);
+}
+
+// A folder for adaptive video, which is many files.
+function extensionOf(output: Source): string {
+  if (output.kind === "adaptive_video") return "";
+  return extname(new URL(output.url).pathname);
+}
