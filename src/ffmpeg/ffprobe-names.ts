@@ -1,0 +1,100 @@
+/** What a file is, by the name of ffprobe's reader: its format, and whether it is a still or an animation. */
+export interface FormatName {
+  format: string;
+  image: boolean;
+}
+
+const IMAGE_CODECS: Readonly<Record<string, string>> = { mjpeg: "jpeg", jpegls: "jpegls", ljpeg: "jpeg" };
+
+const WEBM_CODECS: ReadonlySet<string> = new Set(["vp8", "vp9", "av1", "opus", "vorbis"]);
+
+const BRANDS: Readonly<Record<string, FormatName>> = {
+  "qt  ": { format: "mov", image: false },
+  avif: { format: "avif", image: true },
+  avis: { format: "avif", image: true },
+  heic: { format: "heic", image: true },
+  mif1: { format: "heic", image: true },
+};
+
+// Readers that take a file for a list of others, or for text drawn as pictures.
+const REFUSED: ReadonlySet<string> = new Set([
+  "tty",
+  "concat",
+  "hls",
+  "applehttp",
+  "dash",
+  "ffmetadata",
+  "sdp",
+  "lavfi",
+]);
+
+const RENAMED: Readonly<Record<string, string>> = {
+  hevc: "h265",
+  matroska: "matroska",
+  mpegvideo: "mpegvideo",
+};
+
+/** Names a format as Framewright does, from ffprobe's reader, the brand in the file and the codecs; null when it is no media file. */
+export function nameFormat(
+  reader: string,
+  brand: string | undefined,
+  codecs: readonly string[],
+): FormatName | null {
+  const names = reader.split(",");
+  const [first = ""] = names;
+  if (names.some((name) => REFUSED.has(name))) return null;
+  if (names.includes("mp4")) return BRANDS[brand ?? ""] ?? { format: "mp4", image: false };
+  if (names.includes("webm")) {
+    const web = codecs.length > 0 && codecs.every((codec) => WEBM_CODECS.has(codec));
+    return { format: web ? "webm" : "matroska", image: false };
+  }
+  if (first === "gif") return { format: "gif", image: true };
+  if (first === "apng") return { format: "png", image: true };
+  if (first.startsWith("image2") || first.endsWith("_pipe") || first === "ico") {
+    const codec = codecs[0] ?? "";
+    return {
+      format: IMAGE_CODECS[codec] ?? (first.endsWith("_pipe") ? first.slice(0, -5) : codec),
+      image: true,
+    };
+  }
+  return { format: RENAMED[first] ?? first, image: false };
+}
+
+/** Names a codec as Framewright does. */
+export function nameCodec(codec: string): string {
+  return codec === "hevc" ? "h265" : codec;
+}
+
+const MIME: Readonly<Record<string, readonly [video: string, audio?: string]>> = {
+  mp4: ["video/mp4", "audio/mp4"],
+  mov: ["video/quicktime"],
+  webm: ["video/webm", "audio/webm"],
+  matroska: ["video/x-matroska", "audio/x-matroska"],
+  avi: ["video/x-msvideo"],
+  flv: ["video/x-flv"],
+  mpegts: ["video/mp2t"],
+  mpeg: ["video/mpeg"],
+  asf: ["video/x-ms-wmv", "audio/x-ms-wma"],
+  ogg: ["video/ogg", "audio/ogg"],
+  mp3: ["audio/mpeg"],
+  aac: ["audio/aac"],
+  wav: ["audio/wav"],
+  flac: ["audio/flac"],
+  aiff: ["audio/aiff"],
+  amr: ["audio/amr"],
+  caf: ["audio/x-caf"],
+  jpeg: ["image/jpeg"],
+  png: ["image/png"],
+  gif: ["image/gif"],
+  webp: ["image/webp"],
+  avif: ["image/avif"],
+  heic: ["image/heic"],
+  bmp: ["image/bmp"],
+  tiff: ["image/tiff"],
+};
+
+/** Gives the MIME type of a format, or undefined where none is registered or in use. */
+export function mimeOf(format: string, kind: string): string | undefined {
+  const [first, audio] = MIME[format] ?? [];
+  return kind === "audio" ? (audio ?? first) : first;
+}

@@ -1,0 +1,178 @@
+import { MediaError } from "../core/errors.ts";
+import type { Source, SourceColor, SourceStream } from "../core/source.ts";
+import { displayedSize, parsePixelAspect, toRightAngle } from "../plan/size.ts";
+import { mimeOf, nameCodec, nameFormat } from "./ffprobe-names.ts";
+import { asList, asNumber, asRatio, asRecord, asText, type Report } from "./report.ts";
+
+/** What is known of a file without ffprobe. */
+export interface ProbedFile {
+  url: string;
+  /** Bytes. */
+  filesize: number;
+}
+
+/** Gives the ffprobe arguments whose JSON report {@link parseFfprobe} reads: streams, format and the first frame, for turns and fields that only frames tell. */
+export function ffprobeArgs(input: string): string[] {
+  return [
+    ...["-v", "error", "-of", "json", "-show_format", "-show_streams", "-read_intervals", "%+#1"],
+    ...["-show_entries", "frame=media_type,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation"],
+    input,
+  ];
+}
+
+/** Turns ffprobe's report into a Source; throws `input_unsupported` when it holds no sound and no pictures. */
+export function parseFfprobe(json: unknown, given: ProbedFile): Source {
+  const report = asRecord(json);
+  const format = asRecord(report.format);
+  const streams = asList(report.streams)
+    .map(asRecord)
+    .filter((stream) => !isCover(stream));
+  const video = streams.find((stream) => stream.codec_type === "video");
+  const audio = streams.find((stream) => stream.codec_type === "audio");
+  const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
+  const name = nameFormat(
+    asText(format.format_name) ?? "",
+    asText(asRecord(format.tags).major_brand),
+    codecs,
+  );
+  if (!name || (!video && !audio))
+    throw unsupported("The file holds no sound and no pictures that can be read.");
+
+  const animated = name.image && isAnimated(format, video);
+  const still = name.image && !animated;
+  const kind = name.image ? "image" : video ? "video" : "audio";
+  const duration = asNumber(format.duration) ?? asNumber(video?.duration) ?? asNumber(audio?.duration);
+  return clean({
+    object: "source",
+    url: given.url,
+    kind,
+    format: name.format,
+    mime: mimeOf(name.format, kind),
+    filesize: given.filesize,
+    ...(video ? pictureFacts(video, asList(report.frames).map(asRecord), still) : {}),
+    duration: still || duration === undefined || duration <= 0 ? undefined : duration,
+    codecs: { video: codecOf(video), audio: codecOf(audio) },
+    bitrate: still ? undefined : asNumber(format.bit_rate),
+    animated: name.image ? animated : undefined,
+    audio: audio ? soundFacts(audio) : undefined,
+    streams: streams.map(streamFacts),
+  });
+}
+
+function pictureFacts(video: Report, frames: Report[], still: boolean): Partial<Source> {
+  const frame = frames.find((each) => each.media_type === "video") ?? {};
+  const coded_width = asNumber(video.width) ?? 0;
+  const coded_height = asNumber(video.height) ?? 0;
+  if (coded_width <= 0 || coded_height <= 0) throw unsupported("The size of the pictures cannot be read.");
+  const ratio = asText(video.sample_aspect_ratio) ?? "1:1";
+  const pixel_aspect = parsePixelAspect(ratio);
+  const rotate = toRightAngle(clockwise(video, frame));
+  const stored = { width: coded_width, height: coded_height, pixel_aspect, rotate };
+  const pixel_format = asText(video.pix_fmt);
+  const fps = asRatio(video.avg_frame_rate) ?? asRatio(video.r_frame_rate);
+  return clean({
+    ...displayedSize(stored),
+    coded_width,
+    coded_height,
+    sample_aspect_ratio: pixel_aspect === 1 ? "1:1" : ratio,
+    rotation: rotate,
+    fps: still || fps === undefined ? undefined : Math.round(fps * 1e4) / 1e4,
+    pixel_format,
+    has_alpha: hasAlpha(video),
+    interlaced: isInterlaced(video, frame),
+    color: colorFacts(video),
+  });
+}
+
+function soundFacts(audio: Report): Source["audio"] {
+  const channels = asNumber(audio.channels);
+  const sample_rate = asNumber(audio.sample_rate);
+  return channels && sample_rate ? { channels, sample_rate } : undefined;
+}
+
+function streamFacts(stream: Report): SourceStream {
+  const kind = asText(stream.codec_type);
+  const language = asText(asRecord(stream.tags).language);
+  return clean({
+    index: asNumber(stream.index) ?? 0,
+    kind: kind === "video" || kind === "audio" || kind === "subtitle" ? kind : "data",
+    codec: codecOf(stream),
+    duration: asNumber(stream.duration),
+    bitrate: asNumber(stream.bit_rate),
+    language: language === "und" ? undefined : language,
+  });
+}
+
+function colorFacts(video: Report): SourceColor {
+  const transfer = known(video.color_transfer);
+  const pixels = asText(video.pix_fmt) ?? "";
+  const range = asText(video.color_range);
+  const limited = range === "tv" ? "limited" : undefined;
+  return clean({
+    primaries: known(video.color_primaries),
+    transfer,
+    space: known(video.color_space),
+    range: range === "pc" || pixels.startsWith("yuvj") ? "full" : limited,
+    bit_depth: bitDepth(pixels, asNumber(video.bits_per_raw_sample)),
+    hdr: transfer === "smpte2084" || transfer === "arib-std-b67",
+  });
+}
+
+function bitDepth(pixels: string, raw: number | undefined): number | undefined {
+  const [, named] = /(?:p|gray|x2rgb|p0)(9|10|12|14|16)(?:le|be)?$/.exec(pixels) ?? [];
+  if (named) return Number(named);
+  if (/^(rgb|bgr)48|^(rgba|bgra)64|^ya16/.test(pixels)) return 16;
+  if (raw) return raw;
+  return pixels ? 8 : undefined;
+}
+
+// Turns come as a matrix of the stream (counted the other way round), as a tag of old files, or from a photo's EXIF.
+function clockwise(video: Report, frame: Report): number {
+  const sides = [video, frame].flatMap((each) => asList(each.side_data_list).map(asRecord));
+  const matrix = sides.map((side) => asNumber(side.rotation)).find((turn) => turn !== undefined);
+  if (matrix !== undefined) return -matrix;
+  return asNumber(asRecord(video.tags).rotate) ?? EXIF[Number(asRecord(frame.tags).Orientation)] ?? 0;
+}
+
+// EXIF 2.32, tag 274; of the mirrored orientations only the turn is kept.
+const EXIF: Readonly<Record<number, number>> = { 3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270 };
+
+function isInterlaced(video: Report, frame: Report): boolean | undefined {
+  const order = known(video.field_order);
+  if (order !== undefined) return order !== "progressive";
+  const first = asNumber(frame.interlaced_frame);
+  return first === undefined ? undefined : first === 1;
+}
+
+function hasAlpha(video: Report): boolean {
+  const pixels = asText(video.pix_fmt) ?? "";
+  const tag = asRecord(video.tags).alpha_mode ?? asRecord(video.tags).ALPHA_MODE;
+  return /^(yuva|ayuv|rgba|bgra|argb|abgr|gbrap|ya8|ya16|pal8)/.test(pixels) || asNumber(tag) === 1;
+}
+
+function isAnimated(format: Report, video: Report | undefined): boolean {
+  return format.format_name === "apng" || (asNumber(video?.nb_frames) ?? 1) > 1;
+}
+
+function isCover(stream: Report): boolean {
+  return asNumber(asRecord(stream.disposition).attached_pic) === 1;
+}
+
+function codecOf(stream: Report | undefined): string | null {
+  const codec = asText(stream?.codec_name);
+  return codec === undefined ? null : nameCodec(codec);
+}
+
+function known(value: unknown): string | undefined {
+  const text = asText(value);
+  return text === "unknown" || text === "unspecified" || text === "reserved" ? undefined : text;
+}
+
+function unsupported(message: string): MediaError {
+  return new MediaError("input_unsupported", message);
+}
+
+// A field that is not known is left out, never undefined.
+function clean<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+}
