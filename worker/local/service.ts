@@ -41,6 +41,14 @@ export type WorkerName = keyof typeof WORKERS;
 
 const HEALTH_MS = 30_000;
 
+/** The folder of a Worker's storage, in the layout of `wrangler --persist-to`. */
+export function dataOf(
+  { state_dir }: Pick<Settings, "state_dir">,
+  worker: WorkerName = "framewright",
+): string {
+  return join(state_dir, "data", worker);
+}
+
 /** Starts the whole service on this machine, each Worker in processes of its own; throws a {@link MediaError} when it cannot start. The processes end when the calling process ends, however it ends. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   await requireFreePort(options.port);
@@ -58,7 +66,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const order = (worker: WorkerName) => ({
     config: join(ROOT, WORKERS[worker]),
     port: 0,
-    data: join(state.data, worker),
+    data: dataOf(options, worker),
     registry: registryOf(state),
     watch: options.watch ?? false,
     assets: null,

@@ -13,8 +13,6 @@ interface Claim {
 /** The folder of everything that one local service keeps. */
 export interface State {
   dir: string;
-  /** Where the service Worker's KV, R2, Durable Objects and Workflows live. */
-  data: string;
   /** What need not outlive the service. */
   scratch: string;
   /** Signs media URLs; made once, so that they outlive a restart. */
@@ -32,11 +30,10 @@ const LOG_BYTES = 10_000_000;
 /** Opens a state folder for one service, ending what a killed one left running in it; throws a {@link MediaError} when it cannot be written or is in use. */
 export async function openState(dir: string): Promise<State> {
   const logs = join(dir, "logs");
-  const data = join(dir, "data");
   const scratch = join(dir, "scratch");
   const lock = join(dir, "service.json");
   attempt(dir, () => {
-    for (const folder of [dir, data, logs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const folder of [dir, logs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   });
   const self = nameProcess(process.pid) ?? { pid: process.pid, started: 0 };
   const claim: Claim = { supervisor: self, hosts: [] };
@@ -44,7 +41,6 @@ export async function openState(dir: string): Promise<State> {
   attempt(dir, () => rmSync(scratch, { recursive: true, force: true }));
   return {
     dir,
-    data,
     scratch,
     signing_key: attempt(dir, () => readSecret(join(dir, "media-signing-key"))),
     log(name) {

@@ -1,0 +1,20 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { buildAssets } from "../docs/build-assets.ts";
+import { runMain } from "./cli.ts";
+import { WORKERS } from "./service.ts";
+import { ROOT } from "./settings.ts";
+import { runWrangler } from "./wrangler.ts";
+
+// npm run build: what a deployment uploads, into dist/: the static files and each Worker, bundled.
+runMain(async () => {
+  await buildAssets();
+  for (const [worker, config] of Object.entries(WORKERS)) {
+    const folder = join(ROOT, "dist", worker);
+    rmSync(folder, { recursive: true, force: true });
+    runWrangler(["deploy", "--dry-run", "--outdir", folder, "--config", config]);
+    const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+    const mib = bytes.reduce((a, b) => a + b, 0) / 2 ** 20;
+    console.log(`dist/${worker}  ${mib.toFixed(1)} MiB, source map included`);
+  }
+});
