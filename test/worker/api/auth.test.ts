@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createKey, hashKey } from "../../../worker/auth/keys.ts";
+import { startService } from "./service.ts";
+
+let service: Awaited<ReturnType<typeof startService>>;
+const stored = await createKey();
+
+beforeAll(async () => {
+  service = await startService("boot-key, team:team-key ,team:second-key,colon:a:b");
+  const record = { id: "key_1", name: "laptop", project: "kept", created_at: 1 };
+  await service.bindings.KV.put(`key:${await hashKey(stored)}`, JSON.stringify(record));
+}, 60_000);
+afterAll(() => service?.close());
+
+async function ask(authorization: string | null, path = "/tasks") {
+  const headers: Record<string, string> = authorization === null ? {} : { Authorization: authorization };
+  const response = await fetch(service.base + path, { headers });
+  const body = (await response.json()) as { kind?: string };
+  return { status: response.status, kind: body.kind, challenge: response.headers.get("WWW-Authenticate") };
+}
+
+test.each(["/tasks", "/steps", "/tasks/task_01kbb1d3x4e8v0t6m9q2y5z7av", "/nope", "/"])(
+  "%s without a header is token_missing",
+  async (path) => {
+    expect(await ask(null, path)).toEqual({
+      status: 401,
+      kind: "token_missing",
+      challenge: 'Bearer realm="framewright"',
+    });
+  },
+);
+
+test.each([
+  "Bearer unknown",
+  "Bearer boot-key2",
+  "Bearer boot-ke",
+  "Bearer BOOT-KEY",
+  "Bearer team:team-key",
+  "Bearer boot-key,team-key",
+  "Bearer boot-key team-key",
+  "Bearer",
+  "Bearer ",
+  "boot-key",
+  "Basic Ym9vdC1rZXk6",
+  "Bearer: boot-key",
+  "Bearer, boot-key",
+  "Bearer\tboot-key",
+  '"Bearer boot-key"',
+  `Bearer ${"x".repeat(513)}`,
+  "Bearer key:",
+  "Bearer __proto__",
+])("%.40j is token_invalid", async (header) => {
+  expect(await ask(header)).toEqual({
+    status: 401,
+    kind: "token_invalid",
+    challenge: 'Bearer realm="framewright", error="invalid_token"',
+  });
+});
+
+test.each([
+  "Bearer boot-key",
+  "bearer boot-key",
+  "Bearer  boot-key",
+  "Bearer team-key",
+  "Bearer second-key",
+  "Bearer a:b",
+])("%j is let in", async (header) => {
+  expect(await ask(header)).toMatchObject({ status: 200 });
+});
+
+test("a key from the store is let in, one off by a letter is not", async () => {
+  expect(await ask(`Bearer ${stored}`)).toMatchObject({ status: 200 });
+  const other = stored.endsWith("0") ? "1" : "0";
+  expect(await ask(`Bearer ${stored.slice(0, -1)}${other}`)).toMatchObject({
+    status: 401,
+    kind: "token_invalid",
+  });
+  expect(await ask(`Bearer ${await createKey()}`)).toMatchObject({ status: 401, kind: "token_invalid" });
+});
+
+test("the hash under which a key is stored is no key", async () => {
+  expect(await ask(`Bearer ${await hashKey(stored)}`)).toMatchObject({ status: 401 });
+  expect(await ask(`Bearer key:${await hashKey(stored)}`)).toMatchObject({ status: 401 });
+});
+
+test("a key made just now is let in at once, though it was refused before", async () => {
+  const fresh = await createKey();
+  expect(await ask(`Bearer ${fresh}`)).toMatchObject({ status: 401 });
+  const record = { id: "key_2", name: "new", project: "kept", created_at: 2 };
+  await service.bindings.KV.put(`key:${await hashKey(fresh)}`, JSON.stringify(record));
+  expect(await ask(`Bearer ${fresh}`)).toMatchObject({ status: 200 });
+});
+
+test("what is stored under a key's hash but is no record lets nobody in", async () => {
+  const broken = await createKey();
+  await service.bindings.KV.put(`key:${await hashKey(broken)}`, JSON.stringify({ project: 5 }));
+  expect(await ask(`Bearer ${broken}`)).toMatchObject({ status: 401, kind: "token_invalid" });
+});
+
+test("what is open needs no key, and does not mind a wrong one", async () => {
+  for (const path of ["/health", "/openapi.json", "/docs", "/docs/start.js"]) {
+    for (const headers of [{}, { Authorization: "Bearer wrong" }]) {
+      expect([path, (await fetch(service.base + path, { headers })).status]).toEqual([path, 200]);
+    }
+  }
+});
+
+test("only what is open is open", async () => {
+  for (const path of [
+    "/healthy",
+    "/health/x",
+    "/docsx",
+    "/openapi.json/x",
+    "/mediax",
+    "/media",
+    "//health",
+    "/HEALTH",
+  ]) {
+    expect([path, (await fetch(service.base + path)).status]).toEqual([path, 401]);
+  }
+});
+
+async function probe(key: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const body = JSON.stringify({ kind: "probe", input: { url: "https://example.com/a.mp4" } });
+  const response = await fetch(`${service.base}/steps`, { method: "POST", headers, body });
+  return ((await response.json()) as { id: string }).id;
+}
+
+test("keys of one project see the same records, keys of others see nothing", async () => {
+  const id = await probe("team-key");
+  const mine = await probe(stored);
+  expect(await ask("Bearer second-key", `/steps/${id}`)).toMatchObject({ status: 200 });
+  for (const key of ["boot-key", "a:b", stored]) {
+    expect(await ask(`Bearer ${key}`, `/steps/${id}`)).toMatchObject({ status: 404, kind: "step_not_found" });
+  }
+  expect(await ask(`Bearer ${stored}`, `/steps/${mine}`)).toMatchObject({ status: 200 });
+  expect(await ask("Bearer team-key", `/steps/${mine}`)).toMatchObject({ status: 404 });
+});
+
+test("no key is ever logged", () => {
+  for (const key of ["boot-key", "team-key", stored]) expect(service.logs()).not.toContain(key);
+});

@@ -1,0 +1,103 @@
+import { expect, test, vi } from "vitest";
+import { createKeyRing, KEY_CACHE_MS, parseKeys } from "../../../worker/auth/key-ring.ts";
+import { createKey, equalDigests, hashKey, isPlausibleKey } from "../../../worker/auth/keys.ts";
+
+test("a key is the prefix, 43 letters and 6 of checksum", async () => {
+  const key = await createKey();
+  expect(key).toMatch(/^fw_live_[0-9A-Za-z]{49}$/);
+  expect(await createKey()).not.toBe(key);
+  expect(await createKey(new Uint8Array(32))).toMatch(/^fw_live_0{43}/);
+  expect(await createKey(new Uint8Array(32).fill(255))).toMatch(/^fw_live_[0-9A-Za-z]{49}$/);
+});
+
+test("the checksum finds every single letter that is wrong, and a length that is", async () => {
+  const key = await createKey();
+  expect(await isPlausibleKey(key)).toBe(true);
+  for (let i = 8; i < key.length; i++) {
+    const letter = key[i] === "a" ? "b" : "a";
+    expect(await isPlausibleKey(key.slice(0, i) + letter + key.slice(i + 1))).toBe(false);
+  }
+  expect(await isPlausibleKey(key.slice(0, -1))).toBe(false);
+  expect(await isPlausibleKey(`${key}a`)).toBe(false);
+  expect(await isPlausibleKey("fw_live_")).toBe(false);
+  expect(await isPlausibleKey("somebody's own key")).toBe(true);
+});
+
+test("a key is hashed by SHA-256", async () => {
+  // https://www.di-mgt.com.au/sha_testvectors.html
+  expect(await hashKey("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});
+
+test("digests are equal only when every byte is", () => {
+  const a = new Uint8Array([1, 2, 3]);
+  expect(equalDigests(a, new Uint8Array([1, 2, 3]))).toBe(true);
+  for (const other of [[0, 2, 3], [1, 2, 4], [1, 2], [1, 2, 3, 0], []]) {
+    expect(equalDigests(a, new Uint8Array(other))).toBe(false);
+  }
+});
+
+test.each([
+  ["", []],
+  [" , ,", []],
+  ["key", [{ key: "key", project: null }]],
+  [
+    "a, b:c ,d:e:f",
+    [
+      { key: "a", project: null },
+      { key: "c", project: "b" },
+      { key: "e:f", project: "d" },
+    ],
+  ],
+])("the list %j", (text, entries) => {
+  expect(parseKeys(text)).toEqual(entries);
+});
+
+test.each(["project:", ":key", "a b:key", "my key", "ok,pro/ject:key", `${"p".repeat(65)}:key`])(
+  "the list %.20j is refused without telling a key",
+  (text) => {
+    expect(() => parseKeys(text)).toThrow(/^API_KEYS: entry \d must be KEY or PROJECT:KEY\.$/);
+  },
+);
+
+const record = { id: "key_1", name: "n", project: "p", created_at: 1 };
+
+test("a key from the store is remembered for 30 seconds, an unknown one is not", async () => {
+  let now = 0;
+  const get = vi.fn(async (_key: string) => record as unknown);
+  const ring = createKeyRing({ get }, "", () => now);
+  expect(await ring.find("key")).toEqual({ id: "key_1", project: "p" });
+  now = KEY_CACHE_MS - 1;
+  expect(await ring.find("key")).toEqual({ id: "key_1", project: "p" });
+  expect(get.mock.calls).toEqual([[`key:${await hashKey("key")}`, "json"]]);
+  now = KEY_CACHE_MS;
+  get.mockResolvedValue(null);
+  expect(await ring.find("key")).toBe(null);
+  expect(await ring.find("key")).toBe(null);
+  expect(get).toHaveBeenCalledTimes(3);
+});
+
+test("the store is asked neither for listed keys nor for mistyped ones", async () => {
+  const get = vi.fn(async () => record);
+  const ring = createKeyRing({ get }, "listed", () => 0);
+  expect(await ring.find("listed")).toMatchObject({ project: expect.stringMatching(/^proj_[0-9a-f]{24}$/) });
+  expect(await ring.find(`${await createKey()}x`)).toBe(null);
+  expect(get).not.toHaveBeenCalled();
+});
+
+test("a listed key without a project has one of its own, always the same", async () => {
+  const ring = () => createKeyRing({ get: async () => null }, "a,b", () => 0);
+  const a = await ring().find("a");
+  expect(await ring().find("a")).toEqual(a);
+  expect((await ring().find("b"))?.project).not.toBe(a?.project);
+  expect(JSON.stringify(a)).not.toContain((await hashKey("a")).slice(0, 20));
+});
+
+test("remembers no more than a thousand keys", async () => {
+  const get = vi.fn(async () => record);
+  const ring = createKeyRing({ get }, "", () => 0);
+  for (let i = 0; i < 1001; i++) await ring.find(`key${i}`);
+  await ring.find("key1000");
+  expect(get).toHaveBeenCalledTimes(1001);
+  await ring.find("key0");
+  expect(get).toHaveBeenCalledTimes(1002);
+});

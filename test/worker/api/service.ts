@@ -1,0 +1,34 @@
+import { createTestHarness } from "wrangler";
+import { buildAssets } from "../../../worker/docs/build-assets.ts";
+import { createSigner } from "../../../worker/media/signer.ts";
+
+/** The secret that signs media URLs in the tests. */
+export const SIGNING_KEY = "a signing key of the tests";
+
+interface Bindings {
+  KV: { put(key: string, value: string): Promise<void>; delete(key: string): Promise<void> };
+  MEDIA: {
+    put(key: string, value: Uint8Array, options?: object): Promise<{ etag: string; uploaded: Date }>;
+  };
+}
+
+/** Starts the API in a real workerd, over KV, R2 and assets as the platform has them. */
+export async function startService(keys: string) {
+  Object.assign(process.env, {
+    WRANGLER_SEND_METRICS: "false",
+    CLOUDFLARE_CF_FETCH_ENABLED: "false",
+    WRANGLER_HIDE_BANNER: "true",
+  });
+  await buildAssets();
+  const secrets = { API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEY };
+  const configPath = new URL("service/wrangler.toml", import.meta.url);
+  const server = createTestHarness({ workers: [{ configPath, secrets }] });
+  const { url } = await server.listen();
+  return {
+    base: url.origin,
+    bindings: await server.getWorker<Bindings>().getEnv(),
+    signer: createSigner(SIGNING_KEY, Date.now),
+    logs: () => JSON.stringify(server.getLogs()),
+    close: () => server.close(),
+  };
+}

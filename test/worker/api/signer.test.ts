@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { createSigner } from "../../../worker/media/signer.ts";
+
+const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
+const OTHER = "step_01kbb1d3x4e8v0t6m9q2y5z7aw";
+const NOW = 1_795_170_600;
+const signer = createSigner("secret", () => NOW * 1000);
+const BASE = "https://media.example";
+
+test("a URL has the signature and expiry in its path, and opens to its key", async () => {
+  const url = await signer.sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE);
+  expect(url).toMatch(
+    new RegExp(`^https://media\\.example/media/[A-Za-z0-9_-]{43}\\.${NOW + 60}/out/${RUN}/clip\\.mp4$`),
+  );
+  expect(await signer.open(url)).toEqual({ key: `out/${RUN}/clip.mp4`, expires: NOW + 60 });
+  expect(await signer.resolve(url)).toBe(`out/${RUN}/clip.mp4`);
+});
+
+test("the signature is HMAC-SHA-256 of folder and expiry", async () => {
+  const { createHmac } = await import("node:crypto");
+  const expected = createHmac("sha256", "secret")
+    .update(`out/${RUN}/\n${NOW + 60}`)
+    .digest("base64url");
+  const url = await signer.sign(`out/${RUN}/a`, NOW + 60.9, BASE);
+  expect(url.split("/")[4]).toBe(`${expected}.${NOW + 60}`);
+});
+
+test("a relative URL inside a playlist opens too, within its run", async () => {
+  const master = await signer.sign(`out/${RUN}/master.m3u8`, NOW + 60, `${BASE}/`);
+  const segment = new URL("720p/seg_00001.m4s?from=player#t", master);
+  expect(await signer.resolve(segment.href)).toBe(`out/${RUN}/720p/seg_00001.m4s`);
+  expect(await signer.resolve(new URL(`../${OTHER}/master.m3u8`, master).href)).toBe(null);
+  expect(await signer.resolve(new URL(`../../work/${RUN}/input`, master).href)).toBe(null);
+});
+
+test.each(["ä ö?#&+ 100%.mp4", "a%2Fb", "%2e%2e", "'\"<>|", "…💥"])(
+  "the name %j comes back as it was",
+  async (name) => {
+    const key = `work/${OTHER}/${name}`;
+    expect(await signer.resolve(await signer.sign(key, NOW + 1, BASE))).toBe(key);
+  },
+);
+
+test("a URL opens whatever its base, also below a path", async () => {
+  const url = await signer.sign(`out/${RUN}/a`, NOW + 1, "http://127.0.0.1:8787/api");
+  expect(await signer.resolve(url)).toBe(`out/${RUN}/a`);
+  expect(await signer.resolve(url.replace("http://127.0.0.1:8787", BASE))).toBe(`out/${RUN}/a`);
+});
+
+test("it works until the second in it, and not in that second", async () => {
+  const url = await signer.sign(`out/${RUN}/a`, NOW, BASE);
+  const at = (seconds: number) => createSigner("secret", () => seconds * 1000).resolve(url);
+  expect(await at(NOW - 0.001)).toBe(`out/${RUN}/a`);
+  expect(await at(NOW)).toBe(null);
+});
+
+const right = await signer.sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE);
+const grant = right.split("/")[4] ?? "";
+
+test.each([
+  ["another secret", await createSigner("other", () => 0).sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE)],
+  ["a later expiry", right.replace(`.${NOW + 60}/`, `.${NOW + 61}/`)],
+  ["an expiry with a zero before", right.replace(`.${NOW + 60}/`, `.0${NOW + 60}/`).replace(RUN, OTHER)],
+  ["no expiry", right.replace(`.${NOW + 60}/`, "/")],
+  ["an expiry that is no number", right.replace(`.${NOW + 60}/`, ".1e99/")],
+  ["a negative expiry", right.replace(`.${NOW + 60}/`, `.-${NOW}/`)],
+  [
+    "another letter in the signature",
+    right.replace(grant, (grant.startsWith("A") ? "B" : "A") + grant.slice(1)),
+  ],
+  ["a shorter signature", right.replace(grant, grant.slice(1))],
+  ["no signature", right.replace(grant, `.${NOW + 60}`)],
+  ["another run", right.replace(RUN, OTHER)],
+  ["another top", right.replace("/out/", "/work/")],
+  ["an unknown top", right.replace("/out/", "/key/")],
+  ["the folder alone", right.replace("clip.mp4", "")],
+  ["the folder without a slash", right.replace("/clip.mp4", "")],
+  ["steps up", right.replace("clip.mp4", `../${OTHER}/clip.mp4`)],
+  ["encoded steps up", right.replace("clip.mp4", `%2e%2e/${OTHER}/clip.mp4`)],
+  ["an encoded slash", right.replace("clip.mp4", `..%2f${OTHER}%2fclip.mp4`)],
+  ["an encoded slash in a name", right.replace("clip.mp4", "a%2Fb")],
+  ["a backslash", right.replace("clip.mp4", `..%5c${OTHER}%5cclip.mp4`)],
+  ["an empty name", right.replace("clip.mp4", "a//b")],
+  ["NUL", right.replace("clip.mp4", "clip.mp4%00")],
+  ["a broken escape", right.replace("clip.mp4", "%E0%A4%A")],
+  ["a run that is no id", right.replace(RUN, "task_x")],
+  ["the grant in the query", `${BASE}/media/out/${RUN}/clip.mp4?${grant}`],
+  ["no URL", "clip.mp4"],
+  ["nothing", ""],
+])("%s does not open", async (_, url) => {
+  expect(await signer.open(url)).toBe(null);
+});
+
+test.each([
+  "",
+  "clip.mp4",
+  "key:abc",
+  `out/${RUN}`,
+  `out/${RUN}/`,
+  `key/${RUN}/a`,
+  `out/x/a`,
+  `out/${RUN}/../a`,
+  `out/${RUN}//a`,
+])("the key %j has no URL", async (key) => {
+  await expect(signer.sign(key, NOW + 1, BASE)).rejects.toThrow("Only files of a run");
+});
+
+test("a service without a secret does not start", () => {
+  expect(() => createSigner("", () => 0)).toThrow("MEDIA_SIGNING_KEY");
+});
