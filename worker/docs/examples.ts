@@ -8,7 +8,7 @@ import { applyToStep, applyToTask } from "../../src/core/transitions.ts";
 
 // Made by the code that makes real ones, with a fixed clock and fixed dice, so that they cannot drift from the truth.
 const NOW = Date.UTC(2026, 10, 20, 9, 30);
-const id = createIds(() => 0.5);
+const id = createIds(createDice());
 
 /** A body of `POST /tasks` for each kind. */
 export const TASK_REQUESTS = {
@@ -139,4 +139,13 @@ function fail(task: Task): Task {
 function finish(step: Step): Step {
   const started = applyToStep(step, { type: "step_started", step_id: step.id, input: step.input }, NOW + 150);
   return applyToStep(started, { type: "step_succeeded", step_id: step.id, output: SOURCE }, NOW + 900);
+}
+
+// https://en.wikipedia.org/wiki/Lehmer_random_number_generator
+function createDice(): () => number {
+  let state = 20_261_120;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
 }

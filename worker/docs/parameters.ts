@@ -23,27 +23,16 @@ export function listParameters(
   kinds: readonly string[],
   example: string,
 ): Parameters {
-  const query = (name: string, description: string, schema: object, example: unknown) =>
-    ({ name, in: "query", required: false, description, schema, example }) as const;
-  const cursor = { type: "string" };
+  const query = (name: string, description: string, schema: object) =>
+    ({ name, in: "query", required: false, description, schema }) as const;
+  // Examples stand in the schema: as the parameter's own the reference page would fill them in.
+  const cursor = { type: "string", examples: [example] };
   return [
-    query("limit", "Records on the page.", { type: "integer", minimum: 1, maximum: 100, default: 20 }, 20),
-    query(
-      "after",
-      `Id of a ${sort}: the page starts after it. Not together with \`before\`.`,
-      cursor,
-      example,
-    ),
-    {
-      ...query("before", `Id of a ${sort}: the page ends before it.`, cursor, example),
-    },
-    query(
-      "order",
-      "By time of creation.",
-      { type: "string", enum: ["asc", "desc"], default: "desc" },
-      "desc",
-    ),
-    query("status", "Only records in this state.", { type: "string", enum: [...statuses] }, statuses[0]),
-    query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] }, kinds[0]),
+    query("limit", "Records on the page.", { type: "integer", minimum: 1, maximum: 100, default: 20 }),
+    query("after", `Id of a ${sort}: the page starts after it. Not together with \`before\`.`, cursor),
+    query("before", `Id of a ${sort}: the page ends before it.`, cursor),
+    query("order", "By time of creation.", { type: "string", enum: ["asc", "desc"], default: "desc" }),
+    query("status", "Only records in this state.", { type: "string", enum: [...statuses] }),
+    query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] }),
   ];
 }

@@ -33,8 +33,7 @@ export const getMedia = operation({
       name: "Range",
       in: "header",
       description: "One byte range.",
-      schema: { type: "string" },
-      example: "bytes=0-1023",
+      schema: { type: "string", examples: ["bytes=0-1023"] },
     },
   ],
   answers: {

@@ -12,6 +12,11 @@ interface Media {
   schema: { $ref?: string; type?: string; items?: { $ref?: string } };
   examples?: Record<string, { value: unknown }>;
 }
+interface Schema {
+  examples?: unknown[];
+  default?: unknown;
+  enum?: unknown[];
+}
 interface Answer {
   description: string;
   headers?: Record<string, { $ref: string }>;
@@ -22,7 +27,7 @@ interface Operation {
   summary: string;
   tags: string[];
   security: object[];
-  parameters?: { name: string; in: string; schema: object; example?: unknown }[];
+  parameters?: { name: string; in: string; schema: Schema; example?: unknown }[];
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, Answer>;
 }
@@ -112,12 +117,16 @@ test("every operation has a name of its own, a summary, a tag that is explained"
   }
 });
 
-test("every path parameter is described, and every parameter has an example that fits", () => {
+test("every path parameter is described, and every parameter has an example, a default or a choice that fits", () => {
   for (const { path, operation } of operations) {
     const parameters = operation.parameters ?? [];
     const inPath = parameters.filter((each) => each.in === "path").map(({ name }) => `{${name}}`);
     expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
-    for (const { schema, example } of parameters) judge(schema, example);
+    for (const { schema, example } of parameters) {
+      const given = example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0];
+      expect(given).toBeDefined();
+      judge(schema, given);
+    }
   }
 });
 
