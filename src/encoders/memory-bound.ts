@@ -18,10 +18,12 @@ export interface MemoryBound {
 
 const PAGE = 65_536;
 const MIB = 1_048_576;
+const STEP = MIB;
 
 /** Creates a bound of `limit` bytes; a job that would pass it ends with `out_of_memory` at that very moment. */
 export function createMemoryBound(limit: number): MemoryBound {
   let charged = 0;
+  let wanted = 0;
   let memory: WebAssembly.Memory | undefined;
   const heap = () => memory?.buffer.byteLength ?? 0;
 
@@ -49,17 +51,20 @@ export function createMemoryBound(limit: number): MemoryBound {
         if (!resize) continue;
         // Thrown rather than answered with failure: much of the C code does not survive a malloc that gives nothing.
         group[name] = (requested = 0) => {
-          check(requested >>> 0);
+          wanted = requested >>> 0;
+          check(wanted);
           return resize(requested);
         };
       }
     },
     guardMemory(given) {
       memory = given;
-      // The glue asks for up to 20 % more than is needed; near the bound it gets what fits.
+      // The glue would take a fifth more than is needed each time; here that would go to waste.
       const grow = WebAssembly.Memory.prototype.grow.bind(given);
-      const room = () => Math.max(0, Math.ceil((limit - charged - heap()) / PAGE));
-      given.grow = (pages) => grow(Math.min(pages, room()));
+      given.grow = (pages) => {
+        const step = Math.min(wanted + STEP, limit - charged) - heap();
+        return grow(Math.min(pages, Math.max(1, Math.ceil(step / PAGE))));
+      };
     },
     guardFiles(files) {
       const operations = files.filesystems.MEMFS.ops_table.file.stream;

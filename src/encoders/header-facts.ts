@@ -1,0 +1,147 @@
+/** What the first bytes of an image tell, in the words of ffprobe. */
+export interface HeaderFacts {
+  format_name: string;
+  codec_name: string;
+  width: number;
+  height: number;
+  /** Frames, as far as they are known; more than 1 for an animation. */
+  frames: number;
+  pix_fmt?: string;
+}
+
+/** Reads the facts of a PNG, APNG, GIF, WebP, BMP, AVIF or HEIC from its first bytes; null for anything else. */
+export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  for (const read of [readPng, readGif, readWebp, readBmp, readHeif]) {
+    try {
+      const facts = read(view);
+      if (facts && facts.width > 0 && facts.height > 0) return facts;
+    } catch (thrown) {
+      // A RangeError: the header goes on behind what was given.
+      if (!(thrown instanceof RangeError)) throw thrown;
+    }
+  }
+  return null;
+}
+
+function text(view: DataView, offset: number, length: number): string {
+  let letters = "";
+  for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
+  return letters;
+}
+
+// W3C PNG, 11.2.2: the color types.
+const PNG_PIXELS: Readonly<Record<number, string>> = {
+  0: "gray",
+  2: "rgb24",
+  3: "pal8",
+  4: "ya8",
+  6: "rgba",
+};
+
+function readPng(view: DataView): HeaderFacts | null {
+  if (view.getUint32(0) !== 0x89504e47 || text(view, 12, 4) !== "IHDR") return null;
+  const pix_fmt = PNG_PIXELS[view.getUint8(25)] ?? "rgba";
+  const size = { width: view.getUint32(16), height: view.getUint32(20) };
+  // acTL comes before the first IDAT and says how many frames follow.
+  for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
+    const kind = text(view, at + 4, 4);
+    if (kind === "acTL")
+      return { format_name: "apng", codec_name: "apng", ...size, frames: view.getUint32(at + 8), pix_fmt };
+    if (kind === "IDAT") break;
+  }
+  return { format_name: "png_pipe", codec_name: "png", ...size, frames: 1, pix_fmt };
+}
+
+function readGif(view: DataView): HeaderFacts | null {
+  if (!/^GIF8[79]a$/.test(text(view, 0, 6))) return null;
+  const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
+  // A count would need the whole file; the loop extension is what tells an animation.
+  const head = text(view, 0, Math.min(view.byteLength, 1024));
+  return {
+    format_name: "gif",
+    codec_name: "gif",
+    ...size,
+    frames: head.includes("NETSCAPE2.0") ? 2 : 1,
+    pix_fmt: "bgra",
+  };
+}
+
+// RFC 9649: the WebP container.
+function readWebp(view: DataView): HeaderFacts | null {
+  if (text(view, 0, 4) !== "RIFF" || text(view, 8, 4) !== "WEBP") return null;
+  const common = { format_name: "webp_pipe", codec_name: "webp" };
+  const kind = text(view, 12, 4);
+  if (kind === "VP8 ") {
+    const size = { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff };
+    return { ...common, ...size, frames: 1, pix_fmt: "yuv420p" };
+  }
+  if (kind === "VP8L") {
+    const bits = view.getUint32(21, true);
+    const size = { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+    return { ...common, ...size, frames: 1, pix_fmt: "argb" };
+  }
+  if (kind !== "VP8X") return null;
+  const flags = view.getUint8(20);
+  const uint24 = (at: number) => view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+  return {
+    ...common,
+    width: uint24(24) + 1,
+    height: uint24(27) + 1,
+    frames: flags & 0x02 ? Math.max(2, countFrames(view)) : 1,
+    pix_fmt: flags & 0x10 ? "yuva420p" : "yuv420p",
+  };
+}
+
+function countFrames(view: DataView): number {
+  let frames = 0;
+  for (let at = 12; at + 8 <= view.byteLength; ) {
+    if (text(view, at, 4) === "ANMF") frames++;
+    const size = view.getUint32(at + 4, true);
+    at += 8 + size + (size & 1);
+  }
+  return frames;
+}
+
+function readBmp(view: DataView): HeaderFacts | null {
+  if (text(view, 0, 2) !== "BM" || view.getUint32(14, true) < 40) return null;
+  const size = { width: view.getInt32(18, true), height: Math.abs(view.getInt32(22, true)) };
+  return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
+}
+
+// ISO/IEC 23008-12: the size of the picture is the largest ispe property; tiles and thumbnails have smaller ones.
+function readHeif(view: DataView): HeaderFacts | null {
+  if (text(view, 4, 4) !== "ftyp") return null;
+  const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);
+  const avif = /avif|avis/.test(brands);
+  if (!avif && !/heic|heix|heim|heis|hevc|mif1|msf1/.test(brands)) return null;
+  const facts = {
+    format_name: avif ? "avif" : "heic",
+    codec_name: avif ? "av1" : "hevc",
+    width: 0,
+    height: 0,
+  };
+  const meta = box(view, 0, view.byteLength, "meta");
+  const iprp = meta && box(view, meta.start + 4, meta.end, "iprp");
+  const ipco = iprp && box(view, iprp.start, iprp.end, "ipco");
+  if (!ipco) return null;
+  for (let at = ipco.start; ; ) {
+    const ispe = box(view, at, ipco.end, "ispe");
+    if (!ispe) break;
+    const width = view.getUint32(ispe.start + 4);
+    const height = view.getUint32(ispe.start + 8);
+    if (width * height > facts.width * facts.height) Object.assign(facts, { width, height });
+    at = ispe.end;
+  }
+  return { ...facts, frames: /avis|msf1|hevc/.test(brands) ? 2 : 1 };
+}
+
+function box(view: DataView, from: number, to: number, kind: string): { start: number; end: number } | null {
+  for (let at = from; at + 8 <= to; ) {
+    const size = view.getUint32(at);
+    if (size < 8) return null;
+    if (text(view, at + 4, 4) === kind) return { start: at + 8, end: Math.min(at + size, to) };
+    at += size;
+  }
+  return null;
+}

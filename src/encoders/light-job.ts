@@ -1,0 +1,155 @@
+import { MediaError } from "../core/errors.ts";
+import type { ByteRange } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+import type { CreateCore } from "./core-module.ts";
+import type { EncodedFile } from "./encoder.ts";
+import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
+import { runChunk } from "./light-chunk.ts";
+import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
+import {
+  createPagedFile,
+  type Page,
+  PageMiss,
+  type ReadAhead,
+  rangeAfterMiss,
+  type SyncFile,
+} from "./paged-file.ts";
+import type { InstanceKeeper } from "./reuse-instance.ts";
+import { createWasmCore, type WasmCore } from "./wasm-core.ts";
+
+/** What the light encoder is asked to do with a file of `size` bytes. */
+export type LightJob =
+  | { kind: "probe"; size: number }
+  | { kind: "encode"; size: number; plan: Plan; chunk: Chunk; source: Source };
+
+/** What came of a job: the bytes that are needed first, or the work done. */
+export type LightAnswer =
+  | { need: ByteRange }
+  | { report: FfprobeReport | null; files: EncodedFile[]; heap: number; seconds: number };
+
+/** What runs jobs, one at a time. */
+export interface LightHost {
+  createCore: CreateCore;
+  keeper: InstanceKeeper;
+  /** Bytes that the heap, the input and the output of a job may take together. */
+  memory: number;
+  /** Milliseconds by a clock of any start. */
+  now(): number;
+}
+
+const MIB = 1_048_576;
+// The heap that the core starts with.
+const FRESH = 32 * MIB;
+/**
+ * Bytes of input: up to `whole` an encode takes it at once, up to `image` a probe may read a picture to its end, and more
+ * than `most` are never held.
+ */
+export const LIGHT_INPUT = { whole: 24 * MIB, image: 16 * MIB, most: 40 * MIB } as const;
+
+/** Gives the range that a job needs at least, so that it can be sent along at once. */
+export function firstRange(job: LightJob): ByteRange {
+  const whole = job.kind === "encode" && job.size <= LIGHT_INPUT.whole;
+  return { start: 0, end: whole ? job.size : Math.min(job.size, readAhead(job, 0).first) };
+}
+
+/** Bytes of a stretch of a file, with what the keyframe before it and an uneven rate may add. */
+export function stretchBytes(size: number, source: Source, chunk: Chunk): number {
+  const { duration } = source;
+  if (!duration) return size;
+  const seconds = Math.min(chunk.end ?? duration, duration) - chunk.start + 5;
+  return Math.min(size, Math.ceil((size * seconds * 1.2) / duration));
+}
+
+function readAhead(job: LightJob, offset: number): ReadAhead {
+  if (job.kind === "probe") return { first: MIB / 8, most: 4 * MIB, total: 32 * MIB };
+  // At the head lie the tables of the file, and behind the first jump the stretch itself.
+  const stretch = offset === 0 && job.chunk.start > 0 ? MIB : stretchBytes(job.size, job.source, job.chunk);
+  return { first: Math.max(MIB, stretch), most: LIGHT_INPUT.most, total: LIGHT_INPUT.most };
+}
+
+/** Runs a job on what is loaded of its input; rejects with a {@link MediaError}. */
+export async function runLightJob(
+  job: LightJob,
+  pages: readonly Page[],
+  host: LightHost,
+): Promise<LightAnswer> {
+  const file = createPagedFile(job.size, pages);
+  const facts = job.kind === "probe" ? headerOf(file) : null;
+  // Of a picture this large the header tells enough, and anything more would mean to read it whole.
+  if (facts && job.size > LIGHT_INPUT.image) return fromFacts(facts, job);
+  const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
+    try {
+      return await attempt((core) => work(core, depth), host);
+    } catch (thrown) {
+      if (thrown instanceof PageMiss) return afterMiss(job, thrown.offset, pages, facts);
+      throw thrown;
+    }
+  };
+  const work = (core: WasmCore, depth: "frame" | "header") => {
+    if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [] };
+    core.mount("/in/input", file);
+    return { report: null, files: runChunk(core, job) };
+  };
+  try {
+    return await run("frame");
+  } catch (thrown) {
+    if (job.kind === "encode" || !isOutOfMemory(thrown)) throw thrown;
+  }
+  // A picture that is too large to be decoded still has a header.
+  return facts ? fromFacts(facts, job) : run("header");
+}
+
+type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[] };
+
+async function attempt(work: Work, host: LightHost): Promise<LightAnswer> {
+  const { createCore, keeper, memory } = host;
+  const run = async (): Promise<LightAnswer> => {
+    const started = host.now();
+    const core = await createWasmCore({ createCore, instantiate: keeper.instantiate, memory });
+    const done = work(core);
+    return { ...done, heap: core.heap, seconds: (host.now() - started) / 1000 };
+  };
+  const worn = keeper.heap > FRESH;
+  try {
+    return await run();
+  } catch (thrown) {
+    if (!isOutOfMemory(thrown)) throw thrown;
+    // A heap that an earlier job made large leaves less for the files of this one.
+    keeper.drop();
+    if (worn) return await run();
+    throw thrown;
+  }
+}
+
+function isOutOfMemory(thrown: unknown): boolean {
+  return thrown instanceof MediaError && thrown.kind === "out_of_memory";
+}
+
+function afterMiss(
+  job: LightJob,
+  offset: number,
+  pages: readonly Page[],
+  facts: HeaderFacts | null,
+): LightAnswer {
+  const loaded = pages.map(({ start, bytes }) => ({ start, end: start + bytes.length }));
+  const need = rangeAfterMiss(offset, job.size, loaded, readAhead(job, offset));
+  if (need) return { need };
+  if (facts) return fromFacts(facts, job);
+  const most = Math.round(readAhead(job, offset).total / MIB);
+  const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
+  throw new MediaError(kind, `More than ${most} MB of the input would have to be in memory at once.`);
+}
+
+function headerOf(file: SyncFile): HeaderFacts | null {
+  try {
+    return readHeaderFacts(file.read(0, Math.min(file.size, 4096)));
+  } catch (thrown) {
+    if (thrown instanceof PageMiss) return null;
+    throw thrown;
+  }
+}
+
+function fromFacts(facts: HeaderFacts, job: LightJob): LightAnswer {
+  return { report: reportOf(facts, job.size), files: [], heap: 0, seconds: 0 };
+}

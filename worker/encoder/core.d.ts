@@ -1,0 +1,11 @@
+declare module "@ffmpeg/core" {
+  const createCore: import("../../src/encoders/core-module.ts").CreateCore;
+  // biome-ignore lint/style/noDefaultExport: it is what the package has
+  export default createCore;
+}
+
+declare module "*/ffmpeg-core.wasm" {
+  const module: WebAssembly.Module;
+  // biome-ignore lint/style/noDefaultExport: it is how a Worker imports wasm
+  export default module;
+}

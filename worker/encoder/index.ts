@@ -1,0 +1,33 @@
+import stockCore from "@ffmpeg/core";
+import wasm from "../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm";
+import type { CreateCore } from "../../src/encoders/core-module.ts";
+import { LIGHT_MEMORY } from "../../src/encoders/light-limits.ts";
+import { reuseInstance } from "../../src/encoders/reuse-instance.ts";
+import { serveJob } from "./serve-job.ts";
+import { createTurns } from "./turns.ts";
+
+const WAITING = 8;
+
+// The glue of the core reads the address of its page when it starts; a Worker has none.
+const page = globalThis as { location?: unknown };
+const createCore: CreateCore = (options) => {
+  page.location ??= { href: "https://framewright.invalid/" };
+  return stockCore(options);
+};
+
+const turns = createTurns(WAITING);
+const host = {
+  createCore,
+  keeper: reuseInstance((imports) => new WebAssembly.Instance(wasm, imports as WebAssembly.Imports)),
+  memory: LIGHT_MEMORY,
+  now: () => performance.now(),
+};
+
+export default {
+  fetch(request: Request): Response | Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (request.method === "GET" && pathname === "/health") return Response.json({ status: "ok" });
+    if (request.method === "POST" && pathname === "/") return serveJob(request, turns, host);
+    return new Response("Not found", { status: 404 });
+  },
+};

@@ -1,0 +1,76 @@
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { FRAME_MIME, readFrames } from "../../src/encoders/frame.ts";
+import { LIGHT_INPUT, type LightHost, runLightJob } from "../../src/encoders/light-job.ts";
+import {
+  answerParts,
+  errorMessage,
+  type LightMessage,
+  messageHead,
+  readLightRequest,
+  readPages,
+} from "../../src/encoders/light-wire.ts";
+import type { Place, Turns } from "./turns.ts";
+
+// Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.
+const TRANSFER = 60_000;
+
+/** Answers a job with a stream of frames: it waits its turn, runs, and tells how it ended. */
+export function serveJob(given: Request, turns: Turns, host: LightHost): Response {
+  const { body } = given;
+  if (!body || given.headers.get("Content-Type") !== FRAME_MIME) {
+    const fault = new MediaError("request_invalid", `The body must be of type ${FRAME_MIME}.`);
+    return answer(messageHead(errorMessage(fault)), 400);
+  }
+  let place: Place;
+  try {
+    place = turns.enter();
+  } catch (thrown) {
+    return answer(messageHead(errorMessage(toMediaError(thrown))), 503, { "Retry-After": "1" });
+  }
+  // Begun before the answer is given: a body that nobody has touched by then is thrown away.
+  const frames = readFrames(body);
+  const request = readLightRequest(frames, LIGHT_INPUT.most);
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const tell = (message: LightMessage) => writer.write(messageHead(message));
+  const serve = async () => {
+    try {
+      const { job, ranges } = await within(request, "The job did not come in time.");
+      await place.turn(() => tell({ state: "waiting", ahead: place.ahead }));
+      await tell({ state: "running" });
+      const pages = await within(readPages(frames, ranges), "The input did not come in time.");
+      const parts = answerParts(await runLightJob(job, pages, host));
+      await within(write(writer, parts), "The answer was not taken in time.");
+    } catch (thrown) {
+      const error = toMediaError(thrown);
+      if (error.retryable) console.error("A job failed through no fault of its own.", error, error.cause);
+      await tell(errorMessage(error));
+    } finally {
+      place.leave();
+      await writer.close();
+    }
+  };
+  // A caller that has gone leaves nobody to tell.
+  serve().catch(() => {});
+  return answer(readable, 200);
+}
+
+async function write(writer: WritableStreamDefaultWriter<Uint8Array>, parts: readonly Uint8Array[]) {
+  for (const part of parts) await writer.write(part);
+}
+
+async function within<T>(work: Promise<T>, message: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new MediaError("timeout", message)), TRANSFER);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function answer(body: BodyInit, status: number, headers: Record<string, string> = {}): Response {
+  return new Response(body, { status, headers: { ...headers, "Content-Type": FRAME_MIME } });
+}
