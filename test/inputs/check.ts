@@ -20,7 +20,8 @@ export function expectFailure(
   expect(failed.map((step) => step.id)).toEqual([task.error?.step_id]);
   const order = task.steps.map((step) => step.status).join(" ");
   expect(order).toMatch(/^(succeeded )*failed( cancelled)*$/);
-  expect(task.error?.message).toMatch(/^[A-Z].{10,}\.$/s);
+  // A sentence, not a code.
+  expect(task.error?.message).toMatch(/\S+ \S+ \S+/);
   expect(JSON.stringify([task.error, ...failed.map((step) => step.error)])).not.toContain(SECRET);
 }
 

@@ -13,6 +13,7 @@ export const PASSED_ON = [
   "STALL_SECONDS",
   "INGEST_SECONDS",
   "PUBLIC_URL",
+  "ALLOWED_HOSTS",
 ] as const;
 
 /** Settings of the local service. */
