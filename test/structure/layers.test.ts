@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { findWrongImports, importsOf } from "./layers.ts";
+import { readSources } from "./source-files.ts";
+
+test("every import follows the layers", () => {
+  const files = readSources("src", "worker", "web", "bench", "test");
+  expect(files.length).toBeGreaterThan(50);
+  expect(findWrongImports(files)).toEqual([]);
+});
+
+test.for([
+  ["src/core/task.ts", 'import { plan } from "../plan/plan.ts";'],
+  ["src/core/task.ts", 'import { Hono } from "hono";'],
+  ["src/plan/rate.ts", 'import { readFileSync } from "node:fs";'],
+  ["src/plan/rate.ts", 'import type { Toolset } from "../ffmpeg/toolset.ts";'],
+  ["src/storage/http.ts", 'import { wasm } from "../encoders/wasm-core.ts";'],
+  ["src/encoders/light.ts", 'export { app } from "../../worker/app.ts";'],
+  ["src/encoders/light.ts", 'const later = await import("../client/remote.ts");'],
+  ["src/stores/kv.ts", 'export type Given = import("../../worker/env.ts").Env;'],
+  ["src/browser/local.ts", 'export * from "../../test/fixtures/clips.ts";'],
+  ["src/stores/kv.ts", 'import { DurableObject } from "cloudflare:workers";'],
+  ["src/unheard-of/new.ts", 'import { z } from "zod";'],
+  ["worker/app.ts", 'import { startService } from "./local/service.ts";'],
+  ["worker/routes/tasks.ts", 'import { createServer } from "node:http";'],
+  ["worker/encoder/index.ts", 'import { createApp } from "../app.ts";'],
+  ["web/page.ts", 'import { plan } from "../src/plan/plan.ts";'],
+])("a wrong arrow is found: %s with %s", ([path, text]) => {
+  expect(findWrongImports([{ path: path ?? "", text: text ?? "" }])).toHaveLength(1);
+});
+
+test("every form of import is read, and comments are not", () => {
+  const text = `
+    // import "./no.ts";
+    /* export * from "./no.ts"; */
+    import "./a.ts";
+    import type { B } from "./b.ts";
+    export { c } from "./c.ts";
+    export * as d from "./d.ts";
+    const e = await import("./e.ts");
+    let f: import("./f.ts").F;
+    const no = 'import "./no.ts"';`;
+  expect(importsOf({ path: "x.ts", text }).sort()).toEqual(
+    ["a", "b", "c", "d", "e", "f"].map((name) => `./${name}.ts`),
+  );
+});

@@ -1,0 +1,102 @@
+import { posix } from "node:path";
+import { parseSync, Visitor } from "vite";
+import type { SourceFile } from "./source-files.ts";
+
+/** What a layer may import: other layers, and packages; itself always. */
+interface Layer {
+  layers: readonly string[];
+  packages: readonly string[];
+}
+
+const ANYWHERE = ["src", "src/*"];
+
+/** The layers, by the folder or file that their paths start with; the longest that fits counts. */
+export const LAYERS: Readonly<Record<string, Layer>> = {
+  "src/core": { layers: [], packages: ["zod", "ulid"] },
+  "src/plan": { layers: ["src/core"], packages: ["zod", "ulid"] },
+  "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
+  "src/probe": { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod", "mediabunny"] },
+  "src/encoders": {
+    layers: ["src/core", "src/plan", "src/ffmpeg"],
+    packages: ["zod", "mediabunny", "@ffmpeg/core"],
+  },
+  "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
+  "src/storage": { layers: ["src/core"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
+  "src/client": { layers: ["src/core"], packages: ["zod"] },
+  "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
+  // The public names; adapters are subpath exports.
+  "src/index.ts": { layers: ["src/core", "src/plan", "src/client"], packages: [] },
+  worker: { layers: ANYWHERE, packages: ["*", "cloudflare:*"] },
+  "worker/docs/build-assets.ts": { layers: ["worker"], packages: ["node:*"] },
+  "worker/encoder": { layers: ANYWHERE, packages: ["*", "cloudflare:*"] },
+  "worker/container": { layers: ANYWHERE, packages: ["*", "node:*"] },
+  "worker/local": {
+    layers: [...ANYWHERE, "worker", "worker/docs/build-assets.ts"],
+    packages: ["*", "node:*"],
+  },
+  web: { layers: ["src/index.ts", "src/browser", "src/client"], packages: ["*"] },
+  bench: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
+  test: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
+};
+
+/** Lists the imports that no layer allows, each as `file: what it imports`. */
+export function findWrongImports(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((name) => !isAllowed(file.path, name))
+      .map((name) => `${file.path}: ${name}`),
+  );
+}
+
+/** Lists what a file imports, types and dynamic imports included, as it stands there. */
+export function importsOf({ path, text }: SourceFile): string[] {
+  const { module, program } = parseSync(path, text, { lang: "ts" });
+  const names = [
+    ...module.staticImports.map((found) => found.moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),
+    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => literal(text.slice(start, end))),
+  ];
+  new Visitor({
+    TSImportType(node) {
+      names.push(node.source.value);
+    },
+  }).visit(program);
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
+function isAllowed(path: string, name: string): boolean {
+  const from = layerOf(path);
+  const rule = LAYERS[from];
+  if (!rule) return false;
+  const file = name.startsWith(".") ? posix.join(posix.dirname(path), name) : `node_modules/${name}`;
+  const inPackages = file.split("node_modules/")[1];
+  if (inPackages !== undefined) return matches(packageOf(inPackages), rule.packages);
+  const to = layerOf(file);
+  return to === from || matches(to, rule.layers);
+}
+
+// A folder of src that the table does not know is a layer of its own, without rules: nothing may be imported in it.
+function layerOf(path: string): string {
+  const known = Object.keys(LAYERS).filter((layer) => path === layer || path.startsWith(`${layer}/`));
+  return known.sort((a, b) => b.length - a.length)[0] ?? posix.dirname(path);
+}
+
+// "@scope/name", "name", or "node:" and "cloudflare:" with what follows.
+function packageOf(name: string): string {
+  if (name.includes(":")) return name;
+  return name
+    .split("/")
+    .slice(0, name.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+function matches(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    if (pattern === "*") return !name.includes(":");
+    return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  });
+}
+
+function literal(text: string): string | undefined {
+  return /^(["'`])([^$]*)\1$/.exec(text)?.[2];
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "./source-files.ts";
+
+interface Manifest {
+  name: string;
+  license: string;
+  scripts: Record<string, string>;
+  exports: Record<string, string>;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+}
+
+const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
+const lock: { packages: Record<string, Partial<Manifest> & { version?: string }> } = JSON.parse(lockText);
+const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+
+test("every dependency is pinned to one version", () => {
+  expect(direct.length).toBeGreaterThan(15);
+  expect(direct.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+});
+
+test("the lock file holds what the manifest asks for", () => {
+  expect(lock.packages[""]?.dependencies).toEqual(manifest.dependencies);
+  expect(lock.packages[""]?.devDependencies).toEqual(manifest.devDependencies);
+  const locked = direct.map(([name]) => [name, lock.packages[`node_modules/${name}`]?.version]);
+  expect(locked).toEqual(direct);
+});
+
+test("the lock file names no host, so that any registry serves", () => {
+  expect(lockText.match(/"resolved"/g)).toBeNull();
+  const hosts = lockText.match(/(?:git\+)?(?:https?|ssh):\/\/[^"]+/g) ?? [];
+  // Where to give money to a package's authors is the only address in it.
+  const funding = JSON.stringify(
+    Object.values(lock.packages).map((entry) => "funding" in entry && entry.funding),
+  );
+  expect(hosts.filter((host) => !funding.includes(host))).toEqual([]);
+});
+
+test("the license and the exported files are there", () => {
+  expect(manifest.license).toBe("MIT");
+  expect(readFileSync(join(ROOT, "LICENSE"), "utf8")).toContain("Framewright contributors");
+  const files = Object.values(manifest.exports).filter((path) => !path.includes("*"));
+  for (const path of files) expect(() => readFileSync(join(ROOT, path)), path).not.toThrow();
+});

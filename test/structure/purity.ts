@@ -1,0 +1,32 @@
+import { type ESTree, parseSync, Visitor } from "vite";
+import type { SourceFile } from "./source-files.ts";
+
+const GLOBALS = new Set(
+  "fetch setTimeout setInterval queueMicrotask performance crypto navigator process localStorage console".split(
+    " ",
+  ),
+);
+const MEMBERS = new Set(["Date.now", "Math.random"]);
+
+/** Lists where a file asks for the time, for randomness or for anything outside itself, each as `file: what it uses`. */
+export function findImpure({ path, text }: SourceFile): string[] {
+  const found: string[] = [];
+  const { program } = parseSync(path, text, { lang: "ts" });
+  new Visitor({
+    MemberExpression(node) {
+      const name = `${nameOf(node.object)}.${nameOf(node.property)}`;
+      if (MEMBERS.has(name)) found.push(name);
+    },
+    NewExpression(node) {
+      if (nameOf(node.callee) === "Date" && node.arguments.length === 0) found.push("new Date()");
+    },
+    Identifier(node) {
+      if (GLOBALS.has(node.name)) found.push(node.name);
+    },
+  }).visit(program);
+  return found.map((name) => `${path}: ${name}`);
+}
+
+function nameOf(node: ESTree.Node): string {
+  return node.type === "Identifier" ? node.name : "";
+}

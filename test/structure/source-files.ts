@@ -1,0 +1,22 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The folder that holds package.json. */
+export const ROOT = join(import.meta.dirname, "..", "..");
+
+/** One file of the repository. */
+export interface SourceFile {
+  /** Below the repository's folder, with slashes. */
+  path: string;
+  text: string;
+}
+
+/** Reads every TypeScript file of the folders given, below the repository's folder. */
+export function readSources(...folders: string[]): SourceFile[] {
+  const patterns = folders.map((folder) => `${folder}/**/*.ts`);
+  const paths = globSync(patterns, {
+    cwd: ROOT,
+    exclude: (name) => /(^|\/)(node_modules|dist|\.wrangler)$/.test(name),
+  });
+  return paths.sort().map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
+}
