@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { openState } from "../worker/local/state.ts";
+import { createHost, registryOf } from "../worker/local/supervisor.ts";
+
+/** Starts one Worker alone, the way the service's own are started, with its state below the folder given; gives its URL. */
+export async function startWorker(
+  name: string,
+  config: string,
+  dir: string,
+  ends: AsyncDisposableStack,
+): Promise<string> {
+  const state = await openState(join(dir, name));
+  ends.defer(() => state.release());
+  const host = createHost(name, state, (line) => console.error(line));
+  ends.defer(() => host.end());
+  const places = { data: join(state.dir, "data"), registry: registryOf(state), assets: null };
+  return host.start({ config, ...places, port: 0, watch: false, vars: {}, secrets: {} });
+}
