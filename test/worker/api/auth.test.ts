@@ -122,7 +122,7 @@ test("only what is open is open", async () => {
 
 async function probe(key: string): Promise<string> {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-  const body = JSON.stringify({ kind: "probe", input: { url: "https://example.com/a.mp4" } });
+  const body = JSON.stringify({ kind: "probe", input: { url: "http://127.0.0.1:9/a.mp4" } });
   const response = await fetch(`${service.base}/steps`, { method: "POST", headers, body });
   return ((await response.json()) as { id: string }).id;
 }

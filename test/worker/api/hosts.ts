@@ -1,0 +1,61 @@
+import { startOrigin } from "../../fixtures/origin.ts";
+import { createMemoryApi } from "./memory-api.ts";
+import { startService } from "./service.ts";
+
+/** The API somewhere, with two projects' keys, and an input that a task waits for until it is cancelled. */
+export interface ApiHost {
+  base: string;
+  input: string;
+  /** Sends a request with a key and a body; gives status, headers and the parsed body. */
+  ask(method: string, path: string, body?: unknown, key?: string): Promise<Asked>;
+  close(): Promise<void>;
+}
+
+/** An answer, read. */
+export interface Asked {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered is judged by its test
+  body: any;
+}
+
+/** The keys that every host knows; they belong to different projects. */
+export const KEYS = { mine: "good-key", theirs: "other-key" } as const;
+
+/** Where the same tests are run: over memory, and over the whole service in workerd. */
+export const HOSTS: Record<string, () => Promise<ApiHost>> = {
+  async "in memory"() {
+    const { app } = createMemoryApi();
+    const base = "http://localhost";
+    const ask = createAsk((path, init) => Promise.resolve(app.request(base + path, init)));
+    return { base, input: "https://example.com/a.mp4", ask, close: async () => {} };
+  },
+  async "in workerd"() {
+    const origin = await startOrigin();
+    const service = await startService(`mine:${KEYS.mine},theirs:${KEYS.theirs}`);
+    return {
+      base: service.base,
+      input: origin.serve("/silent.mp4", { silent: true }),
+      ask: createAsk((path, init) => fetch(service.base + path, init)),
+      async close() {
+        await service.close();
+        await origin.close();
+      },
+    };
+  },
+};
+
+function createAsk(send: (path: string, init: RequestInit) => Promise<Response>): ApiHost["ask"] {
+  return async (method, path, body, key = KEYS.mine) => {
+    const headers: Record<string, string> = { Authorization: `Bearer ${key}` };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    const response = await send(path, init);
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === "" ? null : JSON.parse(text),
+    };
+  };
+}
