@@ -1,4 +1,5 @@
-import { copyFile, mkdir, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { PAGE_FILES } from "./page.ts";
 
@@ -6,15 +7,29 @@ const ROOT = new URL("../../", import.meta.url);
 const SWAGGER = new URL("node_modules/swagger-ui-dist/", ROOT);
 const LICENSES = ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"];
 
-/** Writes the files of the reference page to `docs/` in the assets folder, `dist/assets/`, which the service Worker serves them from. */
+/**
+ * Writes the files of the reference page to `docs/` in the assets folder, `dist/assets/`, which the service Worker serves
+ * them from. What is right already stays untouched, and what is not is replaced whole, so that it may run beside a service.
+ */
 export async function buildAssets(folder = new URL("dist/assets/", ROOT)): Promise<void> {
   const target = new URL("docs/", folder);
-  await rm(target, { recursive: true, force: true });
+  const names: string[] = [...PAGE_FILES, ...LICENSES];
   await mkdir(target, { recursive: true });
-  for (const name of [...PAGE_FILES, ...LICENSES]) {
-    const origin = name === "start.js" ? new URL(name, import.meta.url) : new URL(name, SWAGGER);
-    await copyFile(origin, new URL(name, target));
+  for (const name of await readdir(target)) {
+    if (!names.includes(name)) await rm(new URL(name, target), { recursive: true, force: true });
   }
+  for (const name of names) {
+    const origin = name === "start.js" ? new URL(name, import.meta.url) : new URL(name, SWAGGER);
+    await place(await readFile(origin), new URL(name, target), folder);
+  }
+}
+
+async function place(bytes: Buffer, target: URL, folder: URL): Promise<void> {
+  const there = await readFile(target).catch(() => null);
+  if (there?.equals(bytes)) return;
+  const making = new URL(`../making-${randomUUID()}`, folder);
+  await writeFile(making, bytes);
+  await rename(making, target);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAssets();

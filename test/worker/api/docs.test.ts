@@ -1,16 +1,7 @@
-import { type Browser, type BrowserContext, chromium, type Page } from "@playwright/test";
+import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { startBrowser } from "./browser.ts";
 import { startService } from "./service.ts";
-
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 let service: Awaited<ReturnType<typeof startService>>;
 let browser: Browser;
@@ -21,7 +12,7 @@ let complaints: string[];
 
 beforeAll(async () => {
   service = await startService("key-of-the-page");
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+  browser = await startBrowser();
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
