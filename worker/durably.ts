@@ -32,13 +32,7 @@ export function createDurably(
     const retries = { limit: ATTEMPTS - 1, delay: "1 second", backoff: "exponential" } as const;
     const text = await step.do(name, { retries, timeout: STEP_TIMEOUT }, async ({ attempt }) => {
       const controller = new AbortController();
-      const beat = setInterval(() => {
-        object.alive(false).then(
-          (goes_on) => goes_on || controller.abort(new RunOver()),
-          // A lost beat is no news: the next one tells.
-          () => undefined,
-        );
-      }, beat_ms);
+      const ended = listen(object, beat_ms, controller);
       try {
         return JSON.stringify({ value: await work(controller.signal) } satisfies Outcome<T>);
       } catch (thrown) {
@@ -49,13 +43,34 @@ export function createDurably(
         const { kind, message, retryable } = error;
         return JSON.stringify({ error: { kind, message, retryable } } satisfies Outcome<T>);
       } finally {
-        clearInterval(beat);
+        ended();
       }
     });
     const outcome: Outcome<T> = JSON.parse(text);
     if ("over" in outcome) throw new RunOver();
     if ("error" in outcome) throw new MediaError(outcome.error.kind, outcome.error.message, outcome.error);
     return outcome.value;
+  };
+}
+
+// Lets the object hear from the work until the function given back is called, and aborts the work of a run that is over.
+function listen(object: DurableObjectStub<TaskObject>, ms: number, controller: AbortController): () => void {
+  let working = true;
+  const loop = async () => {
+    while (working) {
+      try {
+        if (await object.listen(ms)) continue;
+        if (working) controller.abort(new RunOver());
+        return;
+      } catch {
+        // An object that restarts does not answer once: the next call tells.
+        await scheduler.wait(ms);
+      }
+    }
+  };
+  void loop();
+  return () => {
+    working = false;
   };
 }
 

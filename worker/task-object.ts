@@ -13,9 +13,12 @@ import { judgeRun, type WatchTimes } from "./watch.ts";
 
 // KV takes one write a second on a key.
 const MIRROR_MS = 1000;
-// An attempt that was told to stop may still write for a moment, so what a lost run left is cleared twice.
+// A run that is over hears so at once and gets a moment to stop by itself. Work that does not listen may still write for
+// a while after that, so what an unsuccessful run left is cleared twice.
+const STOP_MS = 1000;
 const CLEANUPS = 2;
 const CLEANUP_MS = 60_000;
+const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
 
 /**
@@ -23,6 +26,7 @@ const ALARM_RETRY_MS = 2000;
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Env> {
+  readonly #listeners = new Set<(goes_on: boolean) => void>();
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
 
@@ -58,11 +62,18 @@ export class TaskObject extends DurableObject<Env> {
     return true;
   }
 
-  /** Takes a sign of life; `progressed` when the work moved or waits its turn. False tells the run to stop. */
-  alive(progressed: boolean): boolean {
-    const row = this.#hear();
-    if (row && progressed) this.#rows.update({ progressed_at: Date.now() });
-    return row !== null;
+  /** Takes a sign of life and answers after `ms`, or at once when the run is over: then false, and it must stop. */
+  async listen(ms: number): Promise<boolean> {
+    if (!this.#hear()) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(true), Math.min(ms, MAX_LISTEN_MS));
+    this.#listeners.add(resolve);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#listeners.delete(resolve);
+    }
   }
 
   /** Stops the run and gives the cancelled record as JSON, or the reason why it cannot. */
@@ -71,7 +82,6 @@ export class TaskObject extends DurableObject<Env> {
     if (!row || row.project !== project) return "unknown";
     if (isFinished(row.record)) return "finished";
     const record = await this.#apply(row, { type: "cancelled" });
-    await terminateInstance(this.env.RUN, record.id);
     return { record: JSON.stringify(record) };
   }
 
@@ -83,6 +93,7 @@ export class TaskObject extends DurableObject<Env> {
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     await this.env.PROJECT.getByName(project).remove(row.record.id);
     await this.env.KV.delete(mirrorKey(row.record));
+    await terminateInstance(this.env.RUN, row.record.id);
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
     return "removed";
@@ -121,7 +132,10 @@ export class TaskObject extends DurableObject<Env> {
       return record;
     }
     const version = row.version + 1;
-    this.#rows.update({ record, version, progressed_at: now });
+    const good = record.status === "succeeded";
+    const ended = isFinished(record) ? { cleanup_at: good ? now : now + STOP_MS } : {};
+    this.#rows.update({ record, version, progressed_at: now, ...ended });
+    if (isFinished(record)) for (const over of this.#listeners) over(false);
     await this.#arm();
     if (event.type !== "step_progressed") await this.#index(row.project, record, version);
     return record;
@@ -179,13 +193,13 @@ export class TaskObject extends DurableObject<Env> {
     const { retryable } = new MediaError(kind, message);
     const error = { kind, message, retryable };
     await this.#apply(row, { type: "step_failed", step_id: open?.id ?? record.id, error });
-    await terminateInstance(this.env.RUN, record.id);
   }
 
   async #cleanup(): Promise<void> {
     const row = this.#rows.get();
     if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
     const good = row.record.status === "succeeded";
+    if (!good) await terminateInstance(this.env.RUN, row.record.id);
     await clearMedia(this.#storage, row.record.id, good ? ["work"] : ["work", "out"]);
     this.#rows.update({ cleanups: good ? CLEANUPS : row.cleanups + 1, cleanup_at: Date.now() + CLEANUP_MS });
   }

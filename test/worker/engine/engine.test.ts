@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { createRig } from "./rig.ts";
+
+const rig = createRig({ STALL_SECONDS: "4" });
+let origin: Origin;
+let env: Awaited<ReturnType<ReturnType<typeof rig.worker>["getEnv"]>>;
+
+beforeAll(async () => {
+  await rig.server.listen();
+  origin = await startOrigin();
+  env = await rig.worker().getEnv();
+}, 120_000);
+afterAll(async () => {
+  await origin.close();
+  await rig.server.close();
+});
+beforeEach(() => origin.forget());
+
+async function create(path: string, body: unknown): Promise<Task & Step> {
+  const answer = await rig.call(path, { method: "POST", body });
+  expect(answer.status).toBe(201);
+  return answer.json;
+}
+
+async function keysOf(id: string): Promise<string[]> {
+  const pages = await Promise.all(
+    ["work", "out"].map((folder) => env.MEDIA.list({ prefix: `${folder}/${id}/` })),
+  );
+  return pages.flatMap((page) => page.objects.map((object) => object.key));
+}
+
+test("a task runs its four steps, is mirrored in KV and listed, and leaves no working files", async () => {
+  const input = origin.serve("/sound.wav", { file: await clip("wav") });
+  const { id } = await create("/tasks", {
+    input,
+    kind: "audio",
+    options: { format: "mp3" },
+    metadata: { mine: 1 },
+  });
+  const task = await rig.finished(id);
+  expect(task.error).toBeNull();
+  expect(task.steps.map(({ kind, status, progress }) => [kind, status, progress])).toEqual([
+    ["probe", "succeeded", 100],
+    ["ingest", "succeeded", 100],
+    ["audio", "succeeded", 100],
+    ["upload", "succeeded", 100],
+  ]);
+  expect(task.output).toBe(task.steps[3]?.output?.url);
+  expect(task.output).toMatch(new RegExp(`/out/${id}/sound\\.mp3$`));
+  const file = await rig.server.fetch(new URL(task.output ?? "").pathname);
+  expect([file.status, file.headers.get("Content-Type")]).toEqual([200, "audio/mpeg"]);
+  await file.arrayBuffer();
+
+  const mirror = await rig.until(
+    () => env.KV.get<{ project: string; record: Task }>(`task:${id}`, "json"),
+    (value) => value?.record.status === "succeeded",
+  );
+  expect(mirror).toEqual({ project: "alpha", record: task });
+  expect((await rig.call("/tasks?status=succeeded&limit=1")).json).toEqual([task]);
+  const keys = await rig.until(
+    () => keysOf(id),
+    (found) => found.every((key) => key.startsWith("out/")),
+  );
+  expect(keys).toEqual([`out/${id}/sound.mp3`]);
+});
+
+test("a finished task is deleted with its mirror and its output, and stays away", async () => {
+  const input = origin.serve("/gone.wav", { file: await clip("wav") });
+  const { id } = await create("/tasks", { input, kind: "audio", options: { format: "wav" } });
+  const { output } = await rig.finished(id);
+  expect((await rig.call(`/tasks/${id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await rig.call(`/tasks/${id}`)).json.kind).toBe("task_not_found");
+  expect((await rig.call(`/tasks/${id}`, { method: "DELETE" })).status).toBe(404);
+  expect(await env.KV.get(`task:${id}`)).toBeNull();
+  expect(await keysOf(id)).toEqual([]);
+  expect((await rig.call("/tasks?limit=100")).json.map((task: Task) => task.id)).not.toContain(id);
+  expect((await rig.server.fetch(new URL(output ?? "").pathname)).status).toBe(404);
+  // A copy that KV gives late does not bring it back.
+  await env.KV.put(`task:${id}`, JSON.stringify({ project: "alpha", record: { id } }));
+  expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
+});
+
+test("another project sees nothing of a task or its steps, and can touch neither", async () => {
+  const task = await create("/tasks", { input: origin.serve("/own", { silent: true }), kind: "video" });
+  const key = "key-of-beta";
+  for (const [method, path] of [
+    ["GET", `/tasks/${task.id}`],
+    ["POST", `/tasks/${task.id}/cancel`],
+    ["DELETE", `/tasks/${task.id}`],
+    ["GET", `/steps/${task.steps[0]?.id}`],
+    ["POST", `/steps/${task.steps[0]?.id}/cancel`],
+  ] as const) {
+    expect([path, (await rig.call(path, { method, key })).status]).toEqual([path, 404]);
+  }
+  expect((await rig.call("/tasks", { key })).json).toEqual([]);
+  expect((await rig.call(`/steps/${task.steps[0]?.id}`)).json.kind).toBe("probe");
+  expect((await rig.call(`/tasks/${task.id}`, { method: "DELETE" })).json.kind).toBe("task_running");
+  await rig.call(`/tasks/${task.id}/cancel`, { method: "POST" });
+});
+
+test("a cancelled run ends, clears its files and stays cancelled", async () => {
+  const input = origin.serve("/slow.mp4", {
+    file: await clip("h264"),
+    bytes_per_second: 2000,
+    ranges: false,
+  });
+  const { id } = await create("/tasks", { input, kind: "video" });
+  await rig.until(
+    async () => origin.log.length,
+    (requests) => requests > 0,
+  );
+  const cancelled = await rig.call(`/tasks/${id}/cancel`, { method: "POST" });
+  expect([cancelled.status, cancelled.json.status]).toEqual([200, "cancelled"]);
+  expect(cancelled.json.steps.map((step: Step) => step.status)).toEqual(Array(4).fill("cancelled"));
+  const status = async () => (await (await env.RUN.get(id)).status()).status;
+  await rig.until(status, (now) => now === "complete" || now === "terminated");
+  expect(await keysOf(id)).toEqual([]);
+  expect((await rig.call(`/tasks/${id}/cancel`, { method: "POST" })).json.kind).toBe("task_finished");
+  expect((await rig.call(`/tasks/${id}`)).json).toEqual(cancelled.json);
+});
+
+test("a fault of the network is tried again, and one of the input is not", async () => {
+  const file = await clip("wav");
+  const flaky = origin.serve("/flaky.wav", (request) => (request < 2 ? { status: 503, file } : { file }));
+  const missing = origin.serve("/missing.wav", { status: 404, file });
+  const probe = (url: string) => create("/steps", { kind: "probe", input: { url } });
+  const first = await rig.finishedStep((await probe(flaky)).id);
+  expect([first.status, first.output?.format]).toEqual(["succeeded", "wav"]);
+  expect(
+    origin.log
+      .filter(({ path }) => path === "/flaky.wav")
+      .map(({ status }) => status)
+      .slice(0, 3),
+  ).toEqual([503, 503, 206]);
+  const second = await rig.finishedStep((await probe(missing)).id);
+  expect(second.error).toMatchObject({ kind: "input_not_found", retryable: false });
+  expect(origin.log.filter(({ path }) => path === "/missing.wav")).toHaveLength(1);
+});
+
+test("a run whose engine died is failed by the watch as worker_lost", async () => {
+  const { id } = await create("/tasks", { input: origin.serve("/hang", { silent: true }), kind: "video" });
+  await rig.until(
+    async () => origin.log.length,
+    (requests) => requests > 0,
+  );
+  await (await env.RUN.get(id)).terminate();
+  expect((await rig.finished(id)).error).toMatchObject({ kind: "worker_lost", retryable: true });
+});
+
+test("a run that hangs without progress is failed as stalled", async () => {
+  const { id } = await create("/tasks", { input: origin.serve("/hang2", { silent: true }), kind: "video" });
+  const task = await rig.finished(id);
+  expect(task.error).toMatchObject({ kind: "stalled", step_id: task.steps[0]?.id });
+  expect(task.steps.map(({ status }) => status)).toEqual(["failed", "cancelled", "cancelled", "cancelled"]);
+});
+
+test("a record outlives the eviction of its object, and its run goes on", async () => {
+  const input = origin.serve("/evict.wav", {
+    file: await clip("wav"),
+    bytes_per_second: 40_000,
+    ranges: false,
+  });
+  const { id } = await create("/tasks", { input, kind: "audio" });
+  await rig.until(
+    async () => origin.log.length,
+    (requests) => requests > 0,
+  );
+  await rig.worker().evictDurableObject("TASK", { name: id });
+  expect((await rig.call(`/tasks/${id}`)).json.id).toBe(id);
+  expect((await rig.finished(id)).status).toBe("succeeded");
+});

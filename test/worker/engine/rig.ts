@@ -1,0 +1,62 @@
+import { createTestHarness } from "wrangler";
+import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import type { Env } from "../../../worker/env.ts";
+
+const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
+
+/** The whole service in one workerd, with short times and real bindings to look into. */
+export function createRig(vars: Record<string, string> = {}) {
+  const server = createTestHarness({
+    workers: [
+      {
+        configPath: "./wrangler.toml",
+        vars: { ALLOW_PRIVATE_NETWORK: "true", WATCH_SECONDS: "2", ...vars },
+        secrets: { API_KEYS: KEYS, MEDIA_SIGNING_KEY: "a-signing-key-for-tests" },
+      },
+      { configPath: "./worker/encoder/wrangler.toml" },
+    ],
+  });
+  const worker = () => server.getWorker<Env>("framewright");
+
+  async function call(path: string, init: { method?: string; body?: unknown; key?: string } = {}) {
+    const { method = "GET", body, key = "key-of-alpha" } = init;
+    const response = await server.fetch(path, {
+      method,
+      headers: { Authorization: `Bearer ${key}`, ...(body ? { "Content-Type": "application/json" } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, json: text ? JSON.parse(text) : null };
+  }
+
+  /** Asks again until the condition holds; gives what it held for. */
+  async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean, limit = 30_000): Promise<T> {
+    const end = Date.now() + limit;
+    for (;;) {
+      const value = await ask();
+      if (holds(value)) return value;
+      if (Date.now() > end) throw new Error(`Not within ${limit} ms: ${JSON.stringify(value)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  const read = async <T extends Task | Step>(path: string): Promise<T> => (await call(path)).json;
+
+  return {
+    server,
+    worker,
+    call,
+    until,
+    finished: (id: string) =>
+      until(
+        () => read<Task>(`/tasks/${id}`),
+        ({ status }) => status !== "queued" && status !== "processing",
+      ),
+    finishedStep: (id: string) =>
+      until(
+        () => read<Step>(`/steps/${id}`),
+        ({ status }) => status !== "waiting" && status !== "processing",
+      ),
+  };
+}
