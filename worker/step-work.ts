@@ -112,7 +112,7 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
         encoders: tools.encoders,
         storage,
         work: `${runFolder("work", context.run_id)}chunks/`,
-        prefix: runFolder("out", context.run_id),
+        out: runFolder("out", context.run_id),
         name: outputStem(given.url),
         durably: context.durably,
         progress: context.progress,
@@ -122,7 +122,7 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
         const { encoder, reason } = encoded;
         const described =
           plan.kind === "adaptive_video"
-            ? await describeStream(encoded.key, encoded.files, plan, storage, tools.url)
+            ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : await lookAtStored(encoded.key, url, context, signal);
         return { ...described, url, encoder, reason };
       });
