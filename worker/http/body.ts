@@ -2,6 +2,7 @@ import { MediaError } from "../../src/core/errors.ts";
 
 /** Bytes that the body of a request may have. */
 export const MAX_BODY_BYTES = 256 * 1024;
+const DROPPED_BYTES = 8 * 1024 * 1024;
 /** Levels of objects and arrays that the body of a request may have. */
 export const MAX_BODY_DEPTH = 32;
 
@@ -37,17 +38,13 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const reader = request.body?.getReader();
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true };
-    if (done || !value) break;
-    length += value.length;
-    if (length > MAX_BODY_BYTES) {
-      await reader?.cancel();
-      throw tooLarge();
-    }
-    chunks.push(value);
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    // A client that still sends would not hear the answer, so a little more is read and dropped.
+    if (length > MAX_BODY_BYTES + DROPPED_BYTES) break;
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
+  if (length > MAX_BODY_BYTES) throw tooLarge();
   const bytes = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {
