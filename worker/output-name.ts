@@ -7,6 +7,7 @@ export function outputStem(input: string): string {
   const stem = decode(last)
     .replace(/\.[a-z0-9]{1,5}$/i, "")
     .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
     .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
     .replaceAll(/^-+|-+$/g, "")
     .slice(0, MAX_STEM);

@@ -1,8 +1,11 @@
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
 import { createLightEncoder } from "../src/encoders/light.ts";
 import { probeMedia } from "../src/probe/probe-media.ts";
 import type { Env } from "./env.ts";
 import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
+import { outputStem } from "./output-name.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { numberSetting } from "./settings.ts";
 import type { StepTools } from "./step-work.ts";
@@ -10,14 +13,16 @@ import type { StepTools } from "./step-work.ts";
 const MEDIA_TTL = 604_800;
 
 /** Builds what the work of one run is done with, over the bindings of the Worker; its URLs begin with `base` and live as long as the output. */
-export function createRunTools(env: Env, base: string, created_at: number): StepTools {
+export function createRunTools(env: Env, base: string, record: Task | Step): StepTools {
   const storage = createR2Storage(env.MEDIA);
   const signer = createSigner(env.MEDIA_SIGNING_KEY ?? "", () => Date.now());
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
   // Counted from the creation, so that a repeated step gives the same URL.
-  const expires = Math.floor(created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
+  const expires = Math.floor(record.created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
+  const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   return {
     storage,
+    stem: outputStem(input),
     inputs: createInputs(env, storage, signer),
     encoders: [light],
     probe: (reader, given, signal, onWait) =>

@@ -10,7 +10,6 @@ import { storageReader } from "../src/storage/storage-reader.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
-import { outputStem } from "./output-name.ts";
 import { seldom } from "./seldom.ts";
 
 /** What is known of media before they are looked into. */
@@ -27,6 +26,8 @@ export interface StepTools {
   encoders: readonly Encoder[];
   /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
   probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
+  /** Name of the output, without an extension. */
+  stem: string;
   /** Gives the URL of a stored object. */
   url(key: string): Promise<string>;
   /** Gives the key behind one of our own URLs; null for any other. */
@@ -85,9 +86,7 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
 
     ingest: (source, context) =>
       context.durably("ingest", async (signal) => {
-        const key = standalone
-          ? `${runFolder("out", context.run_id)}${outputStem(source.url)}`
-          : workingCopy(context);
+        const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
         const found = await storage.head(key);
         const info = found ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
@@ -113,7 +112,7 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
         storage,
         work: `${runFolder("work", context.run_id)}chunks/`,
         out: runFolder("out", context.run_id),
-        name: outputStem(given.url),
+        name: tools.stem,
         durably: context.durably,
         progress: context.progress,
       });

@@ -19,7 +19,7 @@ export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
     const { base, record }: { base: string; record: Task | Step } = JSON.parse(begun);
     const report: Report = (change) => object.report(change);
     const durably = createDurably(step, object, this.env, id);
-    const tools = createRunTools(this.env, base, record.created_at);
+    const tools = createRunTools(this.env, base, record);
     const work = createStepWork(tools, record.object === "step");
     if (record.object === "task") await runTask(record, work, report, durably);
     else await runStep(record, id, work, report, durably);
