@@ -51,7 +51,6 @@ export function dataOf(
 
 /** Starts the whole service on this machine, each Worker in processes of its own; throws a {@link MediaError} when it cannot start. The processes end when the calling process ends, however it ends. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  await requireFreePort(options.port);
   const state = await openState(options.state_dir);
   const tell = options.tell ?? ((line) => console.error(line));
   const api = createHost("framewright", state, tell);
@@ -76,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // Not dist/: the files of a running service must not change under it.
   const assets = join(state.scratch, "assets");
   try {
+    await requireFreePort(options.port);
     await buildAssets(pathToFileURL(`${assets}/`));
     await encoder.start(order("framewright-encoder"));
     // A Worker that starts reads who is there; only later does it hear of others by and by.

@@ -114,17 +114,18 @@ function hostEnv(state: State): NodeJS.ProcessEnv {
 }
 
 function giveOrder(child: ChildProcess, order: HostOrder, log: string): Promise<string> {
-  return new Promise((resolve, reject) => {
+  let timer: NodeJS.Timeout | undefined;
+  const answer = new Promise<string>((resolve, reject) => {
     const fail = (why: string) =>
       reject(new MediaError("service_unavailable", `${order.config} did not start: ${why}; see ${log}.`));
-    const timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
-    child.once("exit", (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));
-    child.once("error", (error) => fail(error.message));
+    timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
     child.once("message", (reply: HostReply) => {
-      clearTimeout(timer);
       if (reply.type === "ready") resolve(reply.url);
       else fail(reply.message.split("\n")[0] ?? "");
     });
+    child.once("exit", (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));
+    child.once("error", (error) => fail(error.message));
     child.send(order, (error) => error && fail(error.message));
   });
+  return answer.finally(() => clearTimeout(timer));
 }

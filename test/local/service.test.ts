@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { type Service, startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { startOrigin } from "../fixtures/origin.ts";
+import { family, runCommand, running, runScript, visibleFacts } from "./run-script.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-local-"));
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+const state = () => join(folder, "state");
+const env = (more: Record<string, string> = {}) => ({ PORT: "0", STATE_DIR: state(), ...more });
+
+async function start(more: Record<string, string> = {}, tell?: (line: string) => void): Promise<Service> {
+  const service = await startService({ ...parseSettings(env(more)), ...(tell && { tell }) });
+  onTestFinished(() => service.kill("SIGKILL"));
+  return service;
+}
+
+async function expectGone(pids: readonly number[]): Promise<void> {
+  expect(pids.length).toBeGreaterThan(4);
+  await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 5000, interval: 20 });
+}
+
+async function health(url: string): Promise<number> {
+  return (await fetch(`${url}/health`)).status;
+}
+
+// AVI is looked into by ffprobe, which only the encoder has.
+async function probeThroughEncoder(service: Service): Promise<string> {
+  const clip = await makeClip("avi", [
+    ...["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=5:duration=1"],
+    ...["-c:v", "mjpeg"],
+  ]);
+  const origin = await startOrigin();
+  onTestFinished(origin.close);
+  const headers = { Authorization: "Bearer dev-key", "Content-Type": "application/json" };
+  const body = JSON.stringify({ kind: "probe", input: { url: origin.serve("/clip.avi", { file: clip }) } });
+  let step = await (await fetch(`${service.url}/steps`, { method: "POST", headers, body })).json();
+  await vi.waitUntil(
+    async () => {
+      step = await (await fetch(`${service.url}/steps/${step.id}`, { headers })).json();
+      return step.finished_at;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+  return step.error?.kind ?? step.output.format;
+}
+
+test.for(["SIGTERM", "SIGINT"] as const)(
+  "npm run dev says ready, and on %s all its processes end",
+  async (signal) => {
+    const script = runCommand("npm", ["run", "dev"], env());
+    const [, url = ""] = await script.line(/^ready (http:\/\/127\.0\.0\.1:\d+)$/m);
+    expect(await health(url)).toBe(200);
+    const pids = family(script.pid);
+    script.child.kill(signal);
+    await expectGone(pids);
+    await expect(health(url)).rejects.toThrow("fetch failed");
+    expect(await readdir(state())).not.toContain("service.json");
+  },
+);
+
+test("nothing outlives a supervisor that is killed, and the next one starts on its state", async () => {
+  const script = runScript("dev", [], env());
+  await script.line(/^ready/m);
+  const pids = family(script.pid);
+  script.child.kill("SIGKILL");
+  await expectGone(pids);
+  expect(await readdir(state())).toContain("service.json");
+  const service = await start();
+  expect(await health(service.url)).toBe(200);
+});
+
+test("a service ends what a killed one left on its state and port", async () => {
+  const script = runScript("dev", [], env());
+  const [, port = ""] = await script.line(/^ready http:\/\/127\.0\.0\.1:(\d+)$/m);
+  const pids = family(script.pid);
+  // All of Node at once: nobody is left to end workerd.
+  for (const pid of pids) if (visibleFacts(pid).includes(".ts\0")) process.kill(pid, "SIGKILL");
+  await script.ended;
+  const orphans = running(pids);
+  expect(orphans.length).toBeGreaterThan(1);
+  const service = await start({ PORT: port });
+  expect(service.url).toBe(`http://127.0.0.1:${port}`);
+  expect(await health(service.url)).toBe(200);
+  expect(running(orphans)).toEqual([]);
+});
+
+test("a signal while it starts ends it", async () => {
+  const script = runScript("dev", [], env());
+  const hosts = await vi.waitUntil(() => family(script.pid).length > 2 && family(script.pid), {
+    timeout: 10_000,
+  });
+  script.child.kill("SIGTERM");
+  expect(await script.ended).toBe(0);
+  expect(running(hosts)).toEqual([]);
+  expect(script.output()).not.toContain("ready");
+});
+
+test("two services run side by side, each with its own state", async () => {
+  const [one, two] = await Promise.all([
+    start({ STATE_DIR: join(folder, "one") }),
+    start({ STATE_DIR: join(folder, "two") }),
+  ]);
+  expect(one.url).not.toBe(two.url);
+  expect(await Promise.all([probeThroughEncoder(one), probeThroughEncoder(two)])).toEqual(["avi", "avi"]);
+  await one.stop();
+  expect(await health(two.url)).toBe(200);
+  expect(await probeThroughEncoder(two)).toBe("avi");
+});
+
+test("an encoder that is killed comes back by itself, and so does the service", async () => {
+  const told: string[] = [];
+  const service = await start({}, (line) => told.push(line));
+  const [leader = 0, ...others] = service.pids("framewright-encoder");
+  process.kill(leader, "SIGKILL");
+  await vi.waitFor(() => expect(running(others)).toEqual([]), { timeout: 10_000 });
+  const back = () => vi.waitFor(async () => expect(await probeThroughEncoder(service)).toBe("avi"), 60_000);
+  await back();
+  const api = service.pids("framewright");
+  for (const pid of api) process.kill(pid, "SIGKILL");
+  await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 20_000 });
+  await back();
+  expect(told).toEqual([
+    "framewright-encoder ended (SIGKILL); starting it again.",
+    "framewright ended (SIGKILL); starting it again.",
+  ]);
+});
+
+test("secrets are in no arguments, no environment and no log", async () => {
+  const script = runScript("dev", [], env({ API_KEYS: "ours:very-secret-key" }));
+  const [, url = ""] = await script.line(/^ready (.+)$/m);
+  const headers = { Authorization: "Bearer very-secret-key" };
+  expect((await fetch(`${url}/tasks`, { headers })).status).toBe(200);
+  expect((await fetch(`${url}/tasks`, { headers: { Authorization: "Bearer dev-key" } })).status).toBe(401);
+  const key_file = join(state(), "media-signing-key");
+  const signing_key = readFileSync(key_file, "utf8");
+  expect(signing_key).toMatch(/^[\w-]{43}$/);
+  expect(statSync(key_file).mode & 0o777).toBe(0o600);
+  const [own, ...started] = family(script.pid);
+  expect(own).toBe(script.pid);
+  const logs = readdirSync(join(state(), "logs")).map((name) =>
+    readFileSync(join(state(), "logs", name), "utf8"),
+  );
+  const seen = [...started.map(visibleFacts), ...logs, script.output()].join("\n");
+  expect(seen).toContain("workerd");
+  expect(seen).not.toContain("very-secret-key");
+  expect(seen).not.toContain(signing_key);
+});
+
+test("URLs signed before a restart are good after it", async () => {
+  const first = await start();
+  const key = readFileSync(join(state(), "media-signing-key"), "utf8");
+  await first.stop();
+  await start();
+  expect(readFileSync(join(state(), "media-signing-key"), "utf8")).toBe(key);
+});
+
+test("a port that is taken is named", async () => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port));
+  });
+  await expect(start({ PORT: String(port) })).rejects.toThrow(
+    `Port ${port} is in use: set PORT to another, or to 0 for any free one.`,
+  );
+});
+
+test("one state folder serves one service", async () => {
+  await start();
+  await expect(start()).rejects.toThrow(/^A service \(process \d+\) already runs on /);
+});
+
+test("a state folder that cannot be written is named", async () => {
+  await writeFile(state(), "a file, not a folder");
+  await expect(start()).rejects.toThrow(`Cannot write to STATE_DIR ${state()}`);
+});
+
+test("a wrong setting ends npm run dev in one line", async () => {
+  const script = runScript("dev", [], env({ PORT: "http" }));
+  expect(await script.ended).toBe(1);
+  expect(script.output()).toBe('error: PORT must be a whole number from 0 to 65535, not "http".\n');
+});
