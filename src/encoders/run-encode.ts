@@ -1,136 +1,189 @@
-import { MediaError } from "../core/errors.ts";
-import { FORMATS, type VideoFormat } from "../core/formats.ts";
+import { MediaError, toMediaError } from "../core/errors.ts";
+import type { VideoFormat } from "../core/formats.ts";
 import type { ByteReader, Durably, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { MASTER } from "../ffmpeg/output.ts";
+import { outputFile } from "../ffmpeg/output.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { storageReader } from "../storage/storage-reader.ts";
+import { finishStream } from "./adaptive-files.ts";
 import { chooseEncoder } from "./choose-encoder.ts";
 import type { EncodedFile, Encoder } from "./encoder.ts";
 import { stitch } from "./stitch.ts";
 
-/** What an encode is given. */
-export interface Encode {
+/** What an encode is run with. */
+export interface EncodeRun {
   plan: Plan;
   source: Source;
-  /** Opens the source's bytes, for each chunk anew. */
+  /** Opens the source for random access; called once for each chunk. */
   input(): Promise<ByteReader>;
   /** In order of preference. */
   encoders: readonly Encoder[];
   storage: Storage;
-  /** Prefix of the keys of encoded chunks, until they are stitched. */
+  /** Start of the keys of encoded chunks, until they are stitched. */
   work: string;
-  /** Prefix of the keys of the output. */
-  out: string;
-  /** Name of a single output file, without its extension. */
+  /** Start of the keys of the output. */
+  prefix: string;
+  /** Name of the output without its extension; adaptive video keeps its own names. */
   name: string;
   durably: Durably;
-  /** Told percent, or null while the work waits its turn. */
+  /** Is told percent done, or null now and then while the work waits for a free encoder. */
   progress(percent: number | null): Promise<void>;
+  signal?: AbortSignal | undefined;
 }
 
-/** What an encode gives. */
-export interface Encoded {
-  /** Key of the output file; of adaptive video, of its master playlist. */
+/** One file of the output as it is stored. */
+export interface StoredFile {
   key: string;
-  /** Bytes of all files of the output. */
+  mime: string;
+  /** Bytes. */
   size: number;
-  /** Name of the encoder, and why it was chosen. */
+}
+
+/** What an encode gave. */
+export interface EncodeResult {
+  /** The file to open: the only one, or the master playlist. */
+  key: string;
+  /** Every file, the one to open last. */
+  files: StoredFile[];
+  /** Bytes of all files. */
+  size: number;
+  /** Name of the encoder that did the work. */
   encoder: string;
+  /** Why that encoder was chosen, in a few plain words. */
   reason: string;
 }
 
-interface Kept {
-  key: string;
-  size: number;
+/**
+ * Carries a plan out on the first encoder that can: encodes its chunks, stitches them where there are several, and stores the output.
+ * Every piece runs durably and writes the same keys again when repeated. Rejects with `encoder_unavailable` when no encoder can, with
+ * every reason; else as the encoder does. Nothing of the output is left behind by a failure.
+ */
+export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
+  const { plan } = run;
+  const { encoder, reason } = chooseEncoder(run.encoders, plan, run.source);
+  await run.progress(0);
+  const [only, ...more] = plan.chunks;
+  if (!only) throw new MediaError("internal_error", "The plan has nothing to encode.");
+  const files =
+    more.length === 0 ? await encodeWhole(run, encoder, only) : await encodeParts(run, encoder, only);
+  const main = files[files.length - 1];
+  if (!main) throw new MediaError("encode_failed", `The ${encoder.name} encoder gave nothing.`);
+  await run.progress(100);
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  return { key: main.key, files, size, encoder: encoder.name, reason };
 }
 
-/**
- * Carries a plan out: every chunk by the first encoder that can, then, where there is more than one, their stitch. Each
- * piece is remembered, so that a restart repeats one at most. Rejects with `encoder_unavailable` when no encoder can.
- */
-export async function runEncode(encode: Encode): Promise<Encoded> {
-  const { plan, durably, progress } = encode;
-  const { encoder, reason } = chooseEncoder(encode.encoders, plan, encode.source);
-  const stitched = plan.chunks.length > 1;
-  const kept: Kept[] = [];
-  let done = 0;
-  const weights = plan.chunks.map((chunk) => weightOf(chunk, plan));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  for (const [index, chunk] of plan.chunks.entries()) {
-    kept.push(await durably(`chunk-${chunk.index}`, (signal) => encodeChunk(encode, encoder, chunk, signal)));
-    done += weights[index] ?? 0;
-    // The stitch and the look at the output are still to come.
-    await progress(Math.min(98, (done / total) * 98));
+function encodeWhole(run: EncodeRun, encoder: Encoder, chunk: Chunk): Promise<StoredFile[]> {
+  return run.durably("encode", async (signal) => {
+    const { plan, source } = run;
+    const encoded = await encodeChunk(run, encoder, chunk, signal);
+    if (plan.kind === "adaptive_video") {
+      const files = finishStream(encoded, plan, source);
+      return storeAll(
+        run,
+        files.map((file) => ({ ...file, key: run.prefix + file.name })),
+      );
+    }
+    const { key, mime } = target(run, chunk);
+    return storeAll(
+      run,
+      encoded.slice(0, 1).map(({ bytes }) => ({ key, mime, bytes })),
+    );
+  });
+}
+
+async function encodeParts(run: EncodeRun, encoder: Encoder, first: Chunk): Promise<StoredFile[]> {
+  const { plan, storage, durably } = run;
+  const parts: { chunk: Chunk; key: string }[] = [];
+  for (const chunk of plan.chunks) {
+    const key = await durably(`encode chunk ${chunk.index}`, async (signal) => {
+      const [file] = await encodeChunk(run, encoder, chunk, signal);
+      const { name, mime } = outputFile(plan, chunk);
+      const stored = `${run.work}${chunk.index}-${name}`;
+      await storage.write(stored, file?.bytes ?? new Uint8Array(), mime);
+      return stored;
+    });
+    parts.push({ chunk, key });
+    // Stitching copies; it takes a small share of the time.
+    await run.progress((parts.length / plan.chunks.length) * 95);
   }
-  const output = stitched ? await durably("stitch", (signal) => stitchChunks(encode, kept, signal)) : kept[0];
-  if (!output) throw new MediaError("internal_error", "The plan has no chunks.");
-  return { ...output, encoder: encoder.name, reason };
+  const { key, mime } = target(run, { ...first, track: "all" });
+  const size = await durably("stitch", async (signal) => {
+    const open = (part: { key: string }) => storageReader(storage, part.key);
+    const sound = parts.find(({ chunk }) => chunk.track === "audio");
+    const pictures = parts.filter(({ chunk }) => chunk.track === "video");
+    const video = pictures.map(async (part) => ({
+      input: await open(part),
+      at: part.chunk.start - plan.start,
+    }));
+    const body = stitch({
+      format: plan.format as VideoFormat,
+      video: await Promise.all(video),
+      audio: sound ? await open(sound) : null,
+      signal: both(run, signal),
+    });
+    return (await storage.write(key, body, mime)).size;
+  });
+  await durably("tidy", async () => {
+    await storage.clear(run.work);
+    return null;
+  });
+  return [{ key, mime, size }];
+}
+
+function target(run: EncodeRun, chunk: Chunk): { key: string; mime: string } {
+  const { name, mime } = outputFile(run.plan, chunk);
+  return { key: run.prefix + run.name + name.slice(name.lastIndexOf(".")), mime };
 }
 
 async function encodeChunk(
-  encode: Encode,
+  run: EncodeRun,
   encoder: Encoder,
   chunk: Chunk,
-  signal: AbortSignal,
-): Promise<Kept> {
-  const { plan, source, storage } = encode;
-  const onWait = () => void encode.progress(null).catch(() => undefined);
-  const files = await encoder.encode({ plan, chunk, source, input: await encode.input(), signal, onWait });
-  signal.throwIfAborted();
-  if (plan.chunks.length > 1) return keepOne(files, storage, `${encode.work}${chunk.index}`);
-  if (plan.kind === "adaptive_video") return keepFolder(files, storage, encode.out);
-  return keepOne(files, storage, outputKey(encode));
+  durable: AbortSignal,
+): Promise<EncodedFile[]> {
+  const signal = both(run, durable);
+  const input = await run.input();
+  let telling = false;
+  const onWait = () => {
+    if (telling) return;
+    telling = true;
+    // A run that is over hears so by its signal.
+    run.progress(null).then(
+      () => {
+        telling = false;
+      },
+      () => {},
+    );
+  };
+  try {
+    const files = await encoder.encode({ plan: run.plan, chunk, source: run.source, input, signal, onWait });
+    if (files.length > 0 && files.every((file) => file.bytes.length > 0)) return files;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toMediaError(thrown, "encode_failed");
+  }
+  throw new MediaError("encode_failed", `The ${encoder.name} encoder gave an empty file.`);
 }
 
-async function keepOne(files: readonly EncodedFile[], storage: Storage, key: string): Promise<Kept> {
-  const [file, ...others] = files;
-  if (!file || others.length > 0)
-    throw new MediaError("encode_failed", `The encoder gave ${files.length} files instead of one.`);
-  const { size } = await storage.write(key, file.bytes, file.mime);
-  return { key, size };
+// In order, so that the file to open is there only when all it names is; a failure takes back what was written.
+async function storeAll(
+  { storage, prefix }: EncodeRun,
+  files: readonly { key: string; mime: string; bytes: Uint8Array }[],
+): Promise<StoredFile[]> {
+  const stored: StoredFile[] = [];
+  try {
+    for (const { key, mime, bytes } of files) {
+      const { size } = await storage.write(key, bytes, mime);
+      stored.push({ key, mime, size });
+    }
+    return stored;
+  } catch (thrown) {
+    await storage.clear(prefix).catch(() => {});
+    throw thrown;
+  }
 }
 
-// A player that finds the master playlist finds everything else.
-async function keepFolder(files: readonly EncodedFile[], storage: Storage, folder: string): Promise<Kept> {
-  const ordered = files.toSorted((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER));
-  if (ordered.at(-1)?.name !== MASTER)
-    throw new MediaError("encode_failed", "The encoder gave no master playlist.");
-  let size = 0;
-  for (const file of ordered) size += (await storage.write(folder + file.name, file.bytes, file.mime)).size;
-  return { key: folder + MASTER, size };
-}
-
-async function stitchChunks(encode: Encode, kept: readonly Kept[], signal: AbortSignal): Promise<Kept> {
-  const { plan, storage } = encode;
-  const parts = await Promise.all(
-    kept.map(async ({ key }, index) => ({
-      chunk: plan.chunks[index],
-      input: await storageReader(storage, key),
-    })),
-  );
-  const video = parts.flatMap(({ chunk, input }) =>
-    chunk?.track === "video" ? [{ input, at: chunk.start - plan.start }] : [],
-  );
-  const audio = parts.find(({ chunk }) => chunk?.track === "audio")?.input ?? null;
-  const format = plan.format as VideoFormat;
-  const key = outputKey(encode);
-  const { size } = await storage.write(
-    key,
-    stitch({ format, video, audio, signal }),
-    FORMATS.video[format].mime,
-  );
-  return { key, size };
-}
-
-function outputKey({ plan, out, name }: Encode): string {
-  const facts = FORMATS[plan.kind] as Record<string, { extension: string }>;
-  return `${out}${name}.${facts[plan.format]?.extension}`;
-}
-
-// Sound is quick beside pictures: about a tenth of their time, second for second.
-function weightOf(chunk: Chunk, plan: Plan): number {
-  const end = chunk.end ?? plan.start + (plan.duration ?? 1);
-  const seconds = Math.max(0.1, end - chunk.start);
-  return chunk.track === "audio" ? seconds / 10 : seconds;
+function both(run: EncodeRun, signal: AbortSignal): AbortSignal {
+  return run.signal ? AbortSignal.any([run.signal, signal]) : signal;
 }

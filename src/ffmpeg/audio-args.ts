@@ -1,13 +1,15 @@
 import type { Source } from "../core/source.ts";
 import type { AudioPlan } from "../plan/plan.ts";
+import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** Gives the codec arguments of an audio stream. */
-export function audioArgs(audio: AudioPlan, source: Source, toolset: Toolset): string[] {
+export function audioArgs(audio: AudioPlan, source: Source, cut: Cut, toolset: Toolset): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
   return [
+    ...(cut.audio.length > 0 ? ["-filter:a", cut.audio.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),

@@ -4,6 +4,7 @@ import { audioArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { muxerArgs } from "./output.ts";
+import { type Cut, createCut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 import { videoArgs, videoGraph } from "./video-args.ts";
 
@@ -24,13 +25,14 @@ export function chunkArgs(
   io: ChunkFiles,
   toolset: Toolset,
 ): string[] {
-  const input = [...spanArgs(plan, chunk, source), ...decoderArgs(plan, source, toolset), "-i", io.input];
-  if (plan.kind === "adaptive_video") return [...input, ...hlsArgs(plan, source, io.output, toolset)];
+  const cut = createCut(plan, chunk, source);
+  const input = [...cut.seek, ...decoderArgs(plan, source, toolset), "-i", io.input];
+  if (plan.kind === "adaptive_video") return [...input, ...hlsArgs(plan, source, cut, io.output, toolset)];
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, toolset) : []),
-    ...(chunk.track === "audio" ? [] : videoTrack(plan, source, toolset)),
-    ...(chunk.track === "video" ? [] : audioTrack(plan, source, toolset)),
+    ...(chunk.track === "audio" ? [] : videoTrack(plan, source, cut, toolset)),
+    ...(chunk.track === "video" ? [] : audioTrack(plan, source, cut, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...muxerArgs(plan),
     io.output,
@@ -45,19 +47,19 @@ function imageTrack(plan: Plan, source: Source, toolset: Toolset): string[] {
 }
 
 // Pictures go through -filter_complex, because a plain -vf would hand the source's turn on to the output once more.
-function videoTrack(plan: Plan, source: Source, toolset: Toolset): string[] {
+function videoTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
   const { video } = plan;
   if (!video) return [];
   if (video.mode === "copy") {
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
     return ["-map", "0:V:0", "-c:v", "copy", ...tag];
   }
-  const graph = videoGraph(source, video, toolset);
+  const graph = videoGraph(source, video, cut, toolset);
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset)];
 }
 
-function audioTrack(plan: Plan, source: Source, toolset: Toolset): string[] {
-  return plan.audio ? ["-map", "0:a:0", ...audioArgs(plan.audio, source, toolset)] : [];
+function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
+  return plan.audio ? ["-map", "0:a:0", ...audioArgs(plan.audio, source, cut, toolset)] : [];
 }
 
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
@@ -68,29 +70,4 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   const alpha = source.has_alpha && (codec === "vp8" || codec === "vp9");
   const decoder = codec === "vp8" ? "libvpx" : "libvpx-vp9";
   return ["-noautorotate", ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
-}
-
-function spanArgs(plan: Plan, chunk: Chunk, source: Source): string[] {
-  if (plan.still) return [];
-  if (plan.image && !plan.image.animated) {
-    const seek = frameSeek(plan.start, source);
-    return seek > 0 ? ["-ss", seconds(seek)] : [];
-  }
-  return [
-    ...(chunk.start > 0 ? ["-ss", seconds(chunk.start)] : []),
-    ...(chunk.end === null ? [] : ["-t", seconds(chunk.end - chunk.start)]),
-  ];
-}
-
-// ffmpeg takes the first frame at or after a time; a viewer sees the last one at or before it. One frame earlier,
-// and a moment later, the two are the same.
-function frameSeek(start: number, source: Source): number {
-  const frame = 1 / (source.fps ?? 25);
-  const pictures = source.streams?.find((stream) => stream.kind === "video")?.duration;
-  const last = (pictures ?? source.duration ?? Number.POSITIVE_INFINITY) - frame;
-  return Math.max(0, Math.min(start, last) - Math.max(0, frame - 0.001));
-}
-
-function seconds(value: number): string {
-  return String(Number(value.toFixed(6)));
 }

@@ -1,5 +1,6 @@
 import type { Source } from "../core/source.ts";
 import type { Geometry } from "../plan/plan.ts";
+import { exactFps } from "../plan/rate.ts";
 import { isRgb, sourceColor } from "./color.ts";
 
 /** What pictures need before they are sized. */
@@ -7,6 +8,8 @@ export interface Mending {
   deinterlace: boolean;
   /** Frames per second, or null to keep the timing. */
   fps: number | null;
+  /** Seconds of the stretch; null for to the end. */
+  length: number | null;
   rotate: Geometry["rotate"];
   matte: string | null;
 }
@@ -21,7 +24,7 @@ export interface Sizing {
   /** Matrix and range of luma and chroma; null keeps the matrix. */
   matrix: string | null;
   range: "tv" | "pc";
-  /** True when transparency is kept. */
+  /** True when the source's transparency is kept. */
   alpha: boolean;
   scaler: string;
 }
@@ -32,7 +35,7 @@ const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["
 export function mendFilters(mending: Mending): string[] {
   const filters: string[] = [];
   if (mending.deinterlace) filters.push("yadif");
-  if (mending.fps !== null) filters.push(`fps=${fpsText(mending.fps)}`);
+  if (mending.fps !== null) filters.push(...fpsFilters(mending.fps, mending.length));
   filters.push(...TURNS[mending.rotate]);
   if (mending.matte !== null) filters.push(matteFilter(mending.matte));
   return filters;
@@ -104,9 +107,16 @@ function matteFilter(color: string): string {
   );
 }
 
-/** Writes frames per second as ffmpeg reads it: the NTSC rates as exact fractions. */
+// Every stretch holds exactly its share of the frames, however far apart those of the source are.
+function fpsFilters(fps: number, length: number | null): string[] {
+  const filter = `fps=${fpsText(fps)}:start_time=0`;
+  if (length === null) return [filter];
+  const frames = Math.max(1, Math.round(length * fps));
+  return [filter, "tpad=stop=-1:stop_mode=clone", `trim=end_frame=${frames}`];
+}
+
+/** Writes frames per second as ffmpeg reads it: the NTSC rates as fractions. */
 export function fpsText(fps: number): string {
   const whole = Math.round(fps * 1.001);
-  const ntsc = Math.abs(fps - whole / 1.001) < 0.005 && !Number.isInteger(fps);
-  return ntsc ? `${whole * 1000}/1001` : String(fps);
+  return exactFps(fps) !== fps || fps === (whole * 1000) / 1001 ? `${whole * 1000}/1001` : String(fps);
 }

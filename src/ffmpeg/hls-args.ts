@@ -3,6 +3,7 @@ import type { Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { MASTER } from "./output.ts";
+import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 import { rateArgs, TIME_BASE, type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
 
@@ -11,10 +12,10 @@ export const SEGMENT_SECONDS = 6;
 const GROUP_SECONDS = 2;
 
 /** Gives the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
-export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string {
+export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
   const names = plan.renditions.map((_, index) => index);
   const split = [
-    ...videoMending(video),
+    ...videoMending(video, cut),
     `split=${names.length}${names.map((name) => `[s${name}]`).join("")}`,
   ];
   const sized = plan.renditions.map(({ geometry }, index) => {
@@ -25,15 +26,15 @@ export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, toolset
 }
 
 /** Gives everything after the input for adaptive video; `folder` gets the master playlist and a folder for each rendition. */
-export function hlsArgs(plan: Plan, source: Source, folder: string, toolset: Toolset): string[] {
+export function hlsArgs(plan: Plan, source: Source, cut: Cut, folder: string, toolset: Toolset): string[] {
   const { video, audio, renditions } = plan;
   const args: string[] = [];
   if (video?.mode === "encode") {
-    args.push(...["-filter_complex", hlsGraph(plan, source, video, toolset)]);
+    args.push(...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)]);
     args.push(...renditions.flatMap((_, index) => ["-map", `[v${index}]`]));
     args.push(...hlsVideoArgs(plan, source, video, toolset));
   }
-  if (audio) args.push("-map", "0:a:0", ...audioArgs(audio, source, toolset));
+  if (audio) args.push("-map", "0:a:0", ...audioArgs(audio, source, cut, toolset));
   const group = audio && video ? ",agroup:audio" : "";
   const streams = renditions.map((rendition, index) => `v:${index}${group},name:${rendition.name}`);
   if (audio) streams.push(video ? "a:0,agroup:audio,default:yes,name:audio" : "a:0,name:audio");

@@ -10,9 +10,10 @@ const FULL_CHROMA = 90;
 /** Gives the filter graph of an image, from `[0:V:0]` to `[video]`. */
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string {
   const format = plan.format as ImageFormat;
-  const { geometry, alpha, tone_map } = image;
+  const { geometry, tone_map } = image;
+  const alpha = image.alpha && source.has_alpha === true;
   const filters = [
-    ...mendFilters({ ...image, fps: null, rotate: geometry.rotate }),
+    ...mendFilters({ ...image, fps: null, length: null, rotate: geometry.rotate }),
     ...sizeFilters(source, { geometry, tone_map, alpha, scaler: toolset.scaler, ...pixelsOf(format, image) }),
   ];
   if (format === "gif") filters.push(paletteFilter(image));

@@ -3,6 +3,7 @@ import type { Source } from "../core/source.ts";
 import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
 import { colorArgs, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
+import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 /** A {@link VideoPlan} that re-encodes. */
@@ -15,14 +16,14 @@ const KEYFRAME_SECONDS = 5;
 export const TIME_BASE = "1:120000";
 
 /** Gives the filter graph of a video, from `[0:V:0]` to `[video]`. */
-export function videoGraph(source: Source, video: VideoEncode, toolset: Toolset): string {
-  const filters = [...videoMending(video), ...videoSizing(source, video, video.geometry, toolset)];
+export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
+  const filters = [...videoMending(video, cut), ...videoSizing(source, video, video.geometry, toolset)];
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-/** Gives the filters of a video that come before its size. */
-export function videoMending(video: VideoEncode): string[] {
-  return mendFilters({ ...video, rotate: video.geometry.rotate });
+/** Gives the filters of a video that come before its size: cut, mended, timed. */
+export function videoMending(video: VideoEncode, cut: Cut): string[] {
+  return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate: video.geometry.rotate })];
 }
 
 /** Gives the filters that bring a video to a size. */
@@ -63,7 +64,7 @@ export function videoArgs(plan: Plan, source: Source, video: VideoEncode, toolse
     ...["-g", String(Math.max(1, Math.round(fps * KEYFRAME_SECONDS)))],
     ...timing,
     ...colorArgs(videoColor(source, video)),
-    ...(plan.format === "webm" ? [] : ["-video_track_timescale", "120000"]),
+    ...(plan.format === "webm" ? [] : ["-video_track_timescale", "120000", "-movie_timescale", "120000"]),
   ];
 }
 

@@ -19,6 +19,7 @@ export {
   AUDIO_BITRATE,
   audioBitrate,
   CRF,
+  exactFps,
   FLAC_COMPRESSION,
   IMAGE_QUALITY,
   imageQuality,

@@ -67,3 +67,10 @@ export function audioBitrate(codec: AudioCodec, options: RateOptions): number | 
 export function imageQuality(format: ImageFormat, quality: Quality = "medium"): number | null {
   return IMAGE_QUALITY[format]?.[quality] ?? null;
 }
+
+/** Gives the exact frames per second that a rounded number stands for: 29.97 is 30000/1001, and so on; others stay as they are. */
+export function exactFps(fps: number): number {
+  const whole = Math.round(fps * 1.001);
+  const ntsc = (whole * 1000) / 1001;
+  return !Number.isInteger(fps) && Math.abs(fps - ntsc) < 0.005 ? ntsc : fps;
+}

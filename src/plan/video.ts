@@ -4,7 +4,7 @@ import type { Source } from "../core/source.ts";
 import { BLACK, parseColor } from "./color.ts";
 import { createGeometry } from "./geometry.ts";
 import type { VideoPlan } from "./plan.ts";
-import { videoRate } from "./rate.ts";
+import { exactFps, videoRate } from "./rate.ts";
 import { parsePixelAspect, type StoredPicture, toRightAngle } from "./size.ts";
 
 // These hold HDR as it is, in 10 bits; the others get SDR.
@@ -32,7 +32,7 @@ export function createVideoPlan(
     codec,
     geometry: createGeometry(stored, options, { even: true, alpha: false }),
     rate: videoRate(codec, options),
-    fps: options.fps ?? null,
+    fps: options.fps === undefined ? null : exactFps(options.fps),
     ...pictureNeeds(source, codec, options.background),
   };
 }

@@ -1,0 +1,115 @@
+import {
+  EncodedAudioPacketSource,
+  EncodedVideoPacketSource,
+  MovOutputFormat,
+  Mp4OutputFormat,
+  Output,
+  type OutputFormat,
+  StreamTarget,
+  type StreamTargetChunk,
+  WebMOutputFormat,
+} from "mediabunny";
+import { MediaError } from "../core/errors.ts";
+import type { VideoFormat } from "../core/formats.ts";
+import type { ByteReader } from "../core/ports.ts";
+import { createRehearsal, createReplay } from "./append-only.ts";
+import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
+
+/** What is put together. */
+export interface Stitching {
+  format: VideoFormat;
+  /** In order of time. */
+  video: readonly Stretch[];
+  audio: ByteReader | null;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Puts encoded stretches and their sound together by copying packets, and gives the file from the front to the end: MP4
+ * and MOV with their index first, WebM with its cues. Memory is bounded by that index. The stream errors with
+ * `encode_failed` when the parts do not go together, and never ends before the file is whole.
+ */
+export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  run(stitching, (bytes) => writer.write(bytes))
+    .then(
+      () => writer.close(),
+      (thrown: unknown) => writer.abort(thrown),
+    )
+    // Whoever reads the stream has the error already, or has gone.
+    .catch(() => {});
+  return readable;
+}
+
+async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+  try {
+    // The index stands before what it lists, so the packets pass twice: at first by size alone.
+    const { rehearsal, writable } = createRehearsal();
+    await mux(stitching, writable, true);
+    let written = 0;
+    const replay = createReplay(rehearsal, (bytes) => {
+      written += bytes.length;
+      return write(bytes);
+    });
+    await mux(stitching, replay, false);
+    if (written !== rehearsal.size) throw misfit(`${written} bytes came out instead of ${rehearsal.size}`);
+  } catch (thrown) {
+    stitching.signal?.throwIfAborted();
+    throw thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
+  }
+}
+
+async function mux(
+  { format, video, audio, signal }: Stitching,
+  writable: WritableStream<StreamTargetChunk>,
+  rehearsing: boolean,
+): Promise<void> {
+  const { open, close } = createOpener(signal);
+  const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
+  try {
+    const sound = audio && (await openSound(open(audio)));
+    // WebM has no times before 0 to put the priming at, so the pictures wait for it.
+    const late = sound?.delay ?? 0;
+    const pictures = await openPictures(
+      video.map(({ input, at }) => ({ input, at: at + late })),
+      open,
+    );
+    const pictureSource = new EncodedVideoPacketSource(pictures.codec);
+    output.addVideoTrack(pictureSource, { maximumPacketCount: pictures.count });
+    const soundSource = sound && new EncodedAudioPacketSource(sound.codec);
+    if (soundSource) output.addAudioTrack(soundSource, { maximumPacketCount: sound.count });
+    await output.start();
+
+    const heard = sound?.packets(rehearsing);
+    const soundMeta = sound ? { decoderConfig: sound.config } : {};
+    let next = await heard?.next();
+    const addSound = async (until: number) => {
+      while (heard && next && !next.done && next.value.timestamp <= until) {
+        signal?.throwIfAborted();
+        await soundSource?.add(next.value, soundMeta);
+        next = await heard.next();
+      }
+    };
+    for await (const packet of pictures.packets(rehearsing)) {
+      signal?.throwIfAborted();
+      await addSound(packet.timestamp);
+      await pictureSource.add(packet, { decoderConfig: pictures.config });
+    }
+    pictureSource.close();
+    await addSound(Number.POSITIVE_INFINITY);
+    soundSource?.close();
+    await output.finalize();
+  } catch (thrown) {
+    await output.cancel().catch(() => {});
+    throw thrown;
+  } finally {
+    close();
+  }
+}
+
+const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
+  mp4: () => new Mp4OutputFormat({ fastStart: "reserve" }),
+  mov: () => new MovOutputFormat({ fastStart: "reserve" }),
+  webm: () => new WebMOutputFormat(),
+};
