@@ -139,11 +139,11 @@ function isSame(a: VideoDecoderConfig, b: VideoDecoderConfig): boolean {
   return same && hex(a.description) === hex(b.description);
 }
 
-function hex(bytes: AllowSharedBufferSource | undefined): string {
+function hex(bytes: VideoDecoderConfig["description"]): string {
   return Array.from(bytesOf(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function bytesOf(bytes: AllowSharedBufferSource | undefined): Uint8Array {
+function bytesOf(bytes: VideoDecoderConfig["description"]): Uint8Array {
   if (!bytes) return new Uint8Array();
   if (!ArrayBuffer.isView(bytes)) return new Uint8Array(bytes);
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -22,7 +22,7 @@ export interface EncodeRun {
   /** Start of the keys of encoded chunks, until they are stitched. */
   work: string;
   /** Start of the keys of the output. */
-  prefix: string;
+  out: string;
   /** Name of the output without its extension; adaptive video keeps its own names. */
   name: string;
   durably: Durably;
@@ -81,7 +81,7 @@ function encodeWhole(run: EncodeRun, encoder: Encoder, chunk: Chunk): Promise<St
       const files = finishStream(encoded, plan, source);
       return storeAll(
         run,
-        files.map((file) => ({ ...file, key: run.prefix + file.name })),
+        files.map((file) => ({ ...file, key: run.out + file.name })),
       );
     }
     const { key, mime } = target(run, chunk);
@@ -133,7 +133,7 @@ async function encodeParts(run: EncodeRun, encoder: Encoder, first: Chunk): Prom
 
 function target(run: EncodeRun, chunk: Chunk): { key: string; mime: string } {
   const { name, mime } = outputFile(run.plan, chunk);
-  return { key: run.prefix + run.name + name.slice(name.lastIndexOf(".")), mime };
+  return { key: run.out + run.name + name.slice(name.lastIndexOf(".")), mime };
 }
 
 async function encodeChunk(
@@ -168,7 +168,7 @@ async function encodeChunk(
 
 // In order, so that the file to open is there only when all it names is; a failure takes back what was written.
 async function storeAll(
-  { storage, prefix }: EncodeRun,
+  { storage, out }: EncodeRun,
   files: readonly { key: string; mime: string; bytes: Uint8Array }[],
 ): Promise<StoredFile[]> {
   const stored: StoredFile[] = [];
@@ -179,7 +179,7 @@ async function storeAll(
     }
     return stored;
   } catch (thrown) {
-    await storage.clear(prefix).catch(() => {});
+    await storage.clear(out).catch(() => {});
     throw thrown;
   }
 }
