@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import {
+  BOUNDS,
+  DEFAULT_FORMAT,
+  ENCODE_KINDS,
+  FITS,
+  FORMATS,
+  INPUT_SCHEMES,
+  QUALITIES,
+  STEP_KINDS,
+  VIDEO_CODECS,
+} from "../../src/core/formats.ts";
+
+test("the tables hold what the service promises, no more and no less", () => {
+  expect(ENCODE_KINDS).toEqual(["video", "audio", "image", "adaptive_video"]);
+  expect(STEP_KINDS).toEqual(["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"]);
+  expect(Object.keys(FORMATS.video)).toEqual(["mp4", "webm", "mov"]);
+  expect(Object.keys(FORMATS.audio)).toEqual(["mp3", "aac", "ogg", "opus", "wav", "flac"]);
+  expect(Object.keys(FORMATS.image)).toEqual(["jpeg", "png", "webp", "gif", "avif"]);
+  expect(Object.keys(FORMATS.adaptive_video)).toEqual(["hls"]);
+  expect(VIDEO_CODECS).toEqual(["h264", "h265", "vp9", "av1"]);
+  expect(QUALITIES).toEqual(["very_low", "low", "medium", "high", "very_high"]);
+  expect(FITS).toEqual(["contain", "cover", "fill"]);
+  expect(INPUT_SCHEMES).toEqual(["http:", "https:", "s3:"]);
+  expect(BOUNDS).toMatchObject({
+    fps: { min: 1, max: 60 },
+    video_bitrate: { min: 300_000, max: 60_000_000 },
+    audio_bitrate: { min: 32_000, max: 320_000 },
+  });
+});
+
+test("the first codec of a format is its default, and every default is a format of its kind", () => {
+  const defaults = Object.entries(FORMATS.video).map(([format, { codecs }]) => [format, codecs[0]]);
+  expect(defaults).toEqual([
+    ["mp4", "h264"],
+    ["webm", "vp9"],
+    ["mov", "h264"],
+  ]);
+  for (const kind of ENCODE_KINDS) expect(FORMATS[kind]).toHaveProperty(DEFAULT_FORMAT[kind]);
+});
+
+test("every format has a MIME type of its kind and an extension of its own", () => {
+  const rows = Object.values(FORMATS).flatMap((formats) => Object.values(formats));
+  expect(new Set(rows.map(({ extension }) => extension)).size).toBe(rows.length);
+  for (const kind of ["video", "audio", "image"] as const) {
+    for (const { mime } of Object.values(FORMATS[kind])) expect(mime.startsWith(`${kind}/`)).toBe(true);
+  }
+});
