@@ -10,7 +10,7 @@ export const getMedia = operation({
   tag: "Media",
   summary: "Fetch an output",
   description:
-    "Serves a file by the signed URL in the `output` of a task or step; needs no API key. Answers HEAD, single byte ranges, `If-Range`, `If-None-Match` and `If-Modified-Since`. The signature covers the folder, so that relative URLs inside a playlist work.",
+    "Serves a file by the signed URL in the `output` of a task or step; needs no API key. Answers HEAD, single byte ranges, `If-Range` and `If-None-Match`. The signature covers the folder, so that relative URLs inside a playlist work.",
   open: true,
   parameters: [
     {

@@ -1,19 +1,11 @@
 import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
-import type { ByteRange, StoredInfo, StoredObject } from "../../src/core/ports.ts";
-import { type Held, isFresh, isSameVersion, parseRange } from "./range.ts";
+import type { Storage, StoredInfo } from "../../src/core/ports.ts";
+import { isFresh, isSameVersion, parseRange } from "./range.ts";
 import type { Grant } from "./signer.ts";
 
-/** What storage may know beyond the port: when the object was written, in milliseconds since the Unix epoch. */
-export interface Dated {
-  modified?: number;
-}
-
 /** The part of a storage that media are served from. */
-export interface MediaReader {
-  head(key: string): Promise<(StoredInfo & Dated) | null>;
-  read(key: string, range?: ByteRange): Promise<(StoredObject & Dated) | null>;
-}
+export type MediaReader = Pick<Storage, "head" | "read">;
 
 /** Answers GET or HEAD of an object: whole, a range of it, or that the client's copy is still good; throws `media_not_found`. */
 export async function answerMedia(
@@ -26,8 +18,7 @@ export async function answerMedia(
   if (!info) throw notFound();
   const headers = headersOf(key, info, Math.max(0, Math.floor(expires - now / 1000)));
   const etag = `"${info.etag}"`;
-  const held = heldBy(c);
-  if (isFresh(held, etag, info.modified)) {
+  if (isFresh(c.req.header("If-None-Match"), etag)) {
     headers.delete("Content-Type");
     return new Response(null, { status: 304, headers });
   }
@@ -35,36 +26,25 @@ export async function answerMedia(
     headers.set("Content-Length", String(info.size));
     return new Response(null, { headers });
   }
-  const wanted = isSameVersion(held, etag, info.modified) ? c.req.header("Range") : undefined;
+  const wanted = isSameVersion(c.req.header("If-Range"), etag) ? c.req.header("Range") : undefined;
   const range = parseRange(wanted, info.size);
   if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { "Content-Range": `bytes */${info.size}` } });
   }
   const object = range ? await media.read(key, range) : await media.read(key);
   if (!object) throw notFound();
-  if (!range) {
-    headers.set("Content-Length", String(info.size));
-    return new Response(object.body, { headers });
-  }
-  headers.set("Content-Range", `bytes ${range.start}-${range.end - 1}/${info.size}`);
-  headers.set("Content-Length", String(range.end - range.start));
-  return new Response(object.body, { status: 206, headers });
+  const { start, end } = range ?? { start: 0, end: info.size };
+  headers.set("Content-Length", String(end - start));
+  if (range) headers.set("Content-Range", `bytes ${start}-${end - 1}/${info.size}`);
+  return new Response(object.body, { status: range ? 206 : 200, headers });
 }
 
 function notFound(): MediaError {
   return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
 }
 
-function heldBy(c: Context): Held {
-  return {
-    ifNoneMatch: c.req.header("If-None-Match"),
-    ifModifiedSince: c.req.header("If-Modified-Since"),
-    ifRange: c.req.header("If-Range"),
-  };
-}
-
-function headersOf(key: string, info: StoredInfo & Dated, maxAge: number): Headers {
-  const headers = new Headers({
+function headersOf(key: string, info: StoredInfo, maxAge: number): Headers {
+  return new Headers({
     "Content-Type": info.mime,
     ETag: `"${info.etag}"`,
     "Accept-Ranges": "bytes",
@@ -75,8 +55,6 @@ function headersOf(key: string, info: StoredInfo & Dated, maxAge: number): Heade
     "Content-Security-Policy":
       "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'",
   });
-  if (info.modified !== undefined) headers.set("Last-Modified", new Date(info.modified).toUTCString());
-  return headers;
 }
 
 // Only what a browser plays or shows is shown in place; SVG can hold script.

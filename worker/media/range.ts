@@ -17,29 +17,13 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** What a client already holds, as its headers tell. */
-export interface Held {
-  ifNoneMatch: string | undefined;
-  ifModifiedSince: string | undefined;
-  ifRange: string | undefined;
-}
-
-/** True when the client's copy is still good, so that 304 says it all. */
-export function isFresh(held: Held, etag: string, modified: number | undefined): boolean {
-  if (held.ifNoneMatch !== undefined) {
-    const tags = held.ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-    return tags.includes("*") || tags.includes(etag);
-  }
-  const since = Date.parse(held.ifModifiedSince ?? "");
-  return modified !== undefined && toSeconds(modified) <= toSeconds(since);
+/** True when the client's copy, as If-None-Match names it, is still good, so that 304 says it all. */
+export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags.includes("*") || tags.includes(etag);
 }
 
 /** True when a range may be sent: without If-Range, or when it names exactly this version. */
-export function isSameVersion(held: Held, etag: string, modified: number | undefined): boolean {
-  if (held.ifRange === undefined || held.ifRange === etag) return true;
-  return modified !== undefined && toSeconds(modified) === toSeconds(Date.parse(held.ifRange));
-}
-
-function toSeconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1000);
+export function isSameVersion(ifRange: string | undefined, etag: string): boolean {
+  return ifRange === undefined || ifRange === etag;
 }

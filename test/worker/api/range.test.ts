@@ -33,43 +33,26 @@ test.each([
   expect(parseRange(header, size)).toEqual(range);
 });
 
-const held = { ifNoneMatch: undefined, ifModifiedSince: undefined, ifRange: undefined };
-const MODIFIED = Date.UTC(2026, 10, 20, 9, 30, 15) + 400;
-const DATE = "Fri, 20 Nov 2026 09:30:15 GMT";
-const LATER = "Fri, 20 Nov 2026 09:30:16 GMT";
-const EARLIER = "Fri, 20 Nov 2026 09:30:14 GMT";
-
 test.each([
-  [{}, false],
-  [{ ifNoneMatch: '"a"' }, true],
-  [{ ifNoneMatch: 'W/"a"' }, true],
-  [{ ifNoneMatch: '"b", "a"' }, true],
-  [{ ifNoneMatch: "*" }, true],
-  [{ ifNoneMatch: '"b"' }, false],
-  [{ ifNoneMatch: "a" }, false],
-  [{ ifModifiedSince: DATE }, true],
-  [{ ifModifiedSince: LATER }, true],
-  [{ ifModifiedSince: EARLIER }, false],
-  [{ ifModifiedSince: "yesterday" }, false],
-  [{ ifNoneMatch: '"b"', ifModifiedSince: LATER }, false],
-])("a client that holds %o is up to date: %s", (given, fresh) => {
-  expect(isFresh({ ...held, ...given }, '"a"', MODIFIED)).toBe(fresh);
-});
-
-test("without a date of the object only the tag counts", () => {
-  expect(isFresh({ ...held, ifModifiedSince: LATER }, '"a"', undefined)).toBe(false);
-  expect(isSameVersion({ ...held, ifRange: DATE }, '"a"', undefined)).toBe(false);
+  [undefined, false],
+  ["", false],
+  ['"a"', true],
+  ['W/"a"', true],
+  ['"b", "a"', true],
+  ["*", true],
+  ['"b"', false],
+  ["a", false],
+])("a client that holds %j is up to date: %s", (ifNoneMatch, fresh) => {
+  expect(isFresh(ifNoneMatch, '"a"')).toBe(fresh);
 });
 
 test.each([
   [undefined, true],
   ['"a"', true],
-  [DATE, true],
   ['"b"', false],
   ['W/"a"', false],
-  [LATER, false],
-  [EARLIER, false],
+  ["Fri, 20 Nov 2026 09:30:15 GMT", false],
   ["x", false],
 ])("a range under If-Range %j may be sent: %s", (ifRange, same) => {
-  expect(isSameVersion({ ...held, ifRange }, '"a"', MODIFIED)).toBe(same);
+  expect(isSameVersion(ifRange, '"a"')).toBe(same);
 });
