@@ -1,3 +1,5 @@
+import { createByteSource } from "../src/storage/byte-source.ts";
+
 /** One part of a stream; `last` when nothing follows, and then it may be short or empty. */
 export interface Part {
   bytes: Uint8Array;
@@ -14,33 +16,29 @@ export interface PartReader {
   cancel(reason: unknown): Promise<void>;
 }
 
+const SCRATCH_BYTES = 256 * 1024;
+
 /** Builds a {@link PartReader} that makes parts of `size` bytes, whatever the pieces are that the stream comes in. */
 export function createPartReader(body: ReadableStream<Uint8Array>, size: number): PartReader {
-  const reader = body.getReader();
+  const source = createByteSource(body);
   const free: ArrayBuffer[] = [];
-  let rest = new Uint8Array(0) as Uint8Array;
+  let scratch = new Uint8Array(SCRATCH_BYTES);
   return {
     async next() {
       const part = new Uint8Array(free.pop() ?? new ArrayBuffer(size));
       let filled = 0;
       while (filled < size) {
-        if (rest.length === 0) {
-          const { done, value } = await reader.read();
-          if (done) return { bytes: part.subarray(0, filled), last: true };
-          rest = value;
-        }
-        const piece = rest.subarray(0, size - filled);
+        const piece = await source.read(scratch.subarray(0, size - filled));
+        if (!piece) return { bytes: part.subarray(0, filled), last: true };
         part.set(piece, filled);
         filled += piece.length;
-        rest = rest.subarray(piece.length);
+        scratch = new Uint8Array(piece.buffer);
       }
       return { bytes: part, last: false };
     },
     recycle({ buffer }) {
       if (buffer instanceof ArrayBuffer && buffer.byteLength === size) free.push(buffer);
     },
-    async cancel(reason) {
-      await reader.cancel(reason).catch(() => {});
-    },
+    cancel: (reason) => source.cancel(reason),
   };
 }

@@ -1,6 +1,7 @@
+import { createByteSource } from "./byte-source.ts";
 import { unreachable } from "./http-request.ts";
 
-/** A body that broke off; another request for the rest may mend it. */
+/** A body that broke off or fell silent; another request for the rest may mend it. */
 export class BrokenBody extends Error {}
 
 /** What bounds the reading of a body. */
@@ -8,56 +9,56 @@ export interface BodyLimits {
   /** Milliseconds to wait for the next bytes. */
   idle_ms: number;
   signal?: AbortSignal | undefined;
-  /** Where the body comes from, to name its host in errors. */
-  url: string;
 }
 
-/** Reads the next bytes of a body; rejects when none come in time, when the connection breaks ({@link BrokenBody}) or when the signal fires. */
-export async function readNext(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  { idle_ms, signal, url }: BodyLimits,
-): Promise<ReadableStreamReadResult<Uint8Array>> {
-  signal?.throwIfAborted();
+/** Waits for the next bytes of a body; rejects with {@link BrokenBody} when none come in time or the connection breaks, else as the signal says. */
+export async function inTime<T>(next: Promise<T>, { idle_ms, signal }: BodyLimits): Promise<T> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
-  const late = () => stop(unreachable(url, `sent nothing for ${idle_ms / 1000} s`, true));
   const aborted = () => stop(signal?.reason);
-  const timer = setTimeout(late, idle_ms);
+  const timer = setTimeout(() => stop(new BrokenBody(`nothing came for ${idle_ms / 1000} s`)), idle_ms);
   signal?.addEventListener("abort", aborted);
   try {
-    return await Promise.race([reader.read(), stopped]);
+    return await Promise.race([next, stopped]);
   } catch (thrown) {
     signal?.throwIfAborted();
-    throw thrown instanceof Error && thrown.name === "MediaError"
-      ? thrown
-      : new BrokenBody("the connection was lost", { cause: thrown });
+    if (thrown instanceof BrokenBody) throw thrown;
+    throw new BrokenBody("the connection was lost", { cause: thrown });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", aborted);
   }
 }
 
-/** Reads a body that must have exactly `length` bytes; rejects as {@link readNext} does, or with `input_unreachable` for another length. */
+/** Reads a body that must have exactly `length` bytes; else, or when it breaks off, this rejects with `input_unreachable`. */
 export async function readExactly(
   response: Response,
   length: number,
-  limits: BodyLimits,
+  limits: BodyLimits & { url: string },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  const reader = response.body?.getReader();
+  let bytes = new Uint8Array(length);
+  const source = response.body ? createByteSource(response.body) : null;
   let at = 0;
   try {
-    while (reader) {
-      const { done, value } = await readNext(reader, limits);
-      if (done) break;
-      if (at + value.length > length) throw unreachable(limits.url, "sent more than it declared", true);
-      bytes.set(value, at);
-      at += value.length;
+    // A byte more than is due is asked for at the end, so that a longer body shows.
+    while (source) {
+      const view = at < length ? bytes.subarray(at) : new Uint8Array(1);
+      const filled = await inTime(source.read(view), limits);
+      if (!filled) break;
+      at += filled.length;
+      if (at > length) throw unreachable(limits.url, "sent more than it declared", true);
+      // The memory may have moved to another buffer object.
+      bytes = new Uint8Array(filled.buffer);
     }
   } catch (thrown) {
     if (!(thrown instanceof BrokenBody)) throw thrown;
-    throw unreachable(limits.url, `broke off after ${at} of ${length} bytes`, true, thrown.cause);
+    throw unreachable(
+      limits.url,
+      `broke off after ${at} of ${length} bytes: ${thrown.message}`,
+      true,
+      thrown,
+    );
   } finally {
-    await reader?.cancel().catch(() => {});
+    await source?.cancel();
   }
   if (at < length) throw unreachable(limits.url, `sent ${at} of ${length} bytes`, true);
   return bytes;

@@ -1,16 +1,17 @@
 import type { ByteRange, ByteReader } from "../core/ports.ts";
+import { toStream } from "./byte-source.ts";
 import { readExactly } from "./http-body.ts";
 import { type HttpFacts, parseContentRange, readFacts } from "./http-facts.ts";
 import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
-import { checkSize, checkVersion, streamHttp } from "./http-stream.ts";
+import { checkSize, checkVersion, createHttpSource, type Watch } from "./http-stream.ts";
 import { createRangeCache } from "./range-cache.ts";
 
 /** A file on a web server, opened: its facts, and two ways to its bytes. */
 export interface HttpFile extends HttpFacts {
   /** Random access by range requests; null when the server has no ranges, then {@link HttpFile.stream} is the only way. */
   readonly reader: ByteReader | null;
-  /** The whole file; see `streamHttp` for how it fails. */
-  stream(): ReadableStream<Uint8Array>;
+  /** The whole file; `watch` is told as the bytes come. It fails as `createHttpSource` says. */
+  stream(watch?: Watch): ReadableStream<Uint8Array>;
   /** Frees the connection of a file that is not streamed. */
   close(): Promise<void>;
 }
@@ -46,7 +47,7 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
   return {
     ...facts,
     reader: null,
-    stream: () => streamHttp(facts, options, take()),
+    stream: (watch) => toStream(createHttpSource(facts, options, take(), watch)),
     async close() {
       const response = take();
       if (response) await discard(response);
@@ -92,7 +93,10 @@ async function rangedFile(
   return {
     ...facts,
     reader: createRangeCache(size, fetchRange, { ...CACHE, head }),
-    stream: () => (head.length === size ? new Blob([head]).stream() : streamHttp(facts, options, null)),
+    stream(watch) {
+      const known = head.length === size ? new Response(head) : null;
+      return toStream(createHttpSource(facts, options, known, watch));
+    },
     close: async () => {},
   };
 }

@@ -9,10 +9,17 @@ export interface HttpTimeouts {
   idle_ms: number;
   /** For a whole body. */
   total_ms: number;
+  /** How long we wait before a broken body is taken up again; twice as long each further time. */
+  pause_ms: number;
 }
 
-/** Timeouts where none are given: 20 s for headers, 30 s for the next bytes, an hour for a body. */
-export const HTTP_TIMEOUTS: HttpTimeouts = { headers_ms: 20_000, idle_ms: 30_000, total_ms: 3_600_000 };
+/** Where none are given: 20 s for headers, 30 s for the next bytes, an hour for a body, pauses from 0.1 s on. */
+export const HTTP_TIMEOUTS: HttpTimeouts = {
+  headers_ms: 20_000,
+  idle_ms: 30_000,
+  total_ms: 3_600_000,
+  pause_ms: 100,
+};
 
 /** Redirects that are followed by hand before a source counts as unreachable. */
 export const MAX_REDIRECTS = 5;

@@ -1,28 +1,32 @@
 import { MediaError } from "../core/errors.ts";
-import { BrokenBody, readNext } from "./http-body.ts";
+import { type ByteSource, createByteSource } from "./byte-source.ts";
+import { BrokenBody, inTime } from "./http-body.ts";
 import { contentLength, type HttpFacts, parseContentRange } from "./http-facts.ts";
 import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
 
 /** How often a broken body is taken up again where it broke. */
 export const MAX_RESUMES = 5;
 
+/** Told how many bytes have come so far; the reading waits for it and fails with it. */
+export type Watch = (received: number) => Promise<void> | void;
+
 /**
- * Streams a whole file, from `first` where an answer with it is already there. The stream fails with `input_too_large`,
- * with `timeout` when the whole takes too long, and with `input_unreachable` when the bytes stop coming, break off or
- * are not as many as declared; a break is mended by asking for the rest, where the server has ranges.
+ * Reads a whole file from its start, by way of `first` where an answer with it is already there. A read rejects with
+ * `input_too_large`, with `timeout` when the whole takes too long, and with `input_unreachable` when the bytes stop
+ * coming, break off or are not as many as declared; a break is mended by asking for the rest, where the server has ranges.
  */
-export function streamHttp(
+export function createHttpSource(
   facts: HttpFacts,
   options: HttpOptions,
   first: Response | null,
-): ReadableStream<Uint8Array> {
-  const { url, size } = facts;
-  const { idle_ms, total_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
+  watch?: Watch,
+): ByteSource {
+  const { idle_ms, total_ms, pause_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   const over = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
   let ready = first;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  let body: ByteSource | null = null;
   let received = 0;
   let resumes = 0;
 
@@ -35,63 +39,57 @@ export function streamHttp(
       await discard(response);
       throw thrown;
     }
-    return (response.body ?? new Blob([]).stream()).getReader();
+    return createByteSource(response.body ?? new Blob([]).stream());
   };
 
-  const next = async (): Promise<Uint8Array | null> => {
-    reader ??= await open();
-    const { done, value } = await readNext(reader, { idle_ms, signal, url });
-    if (!done) return value;
-    if (size !== null && received < size) throw new BrokenBody("the body ended early");
-    return null;
+  const next = async (view: Uint8Array<ArrayBuffer>) => {
+    body ??= await open();
+    const bytes = await inTime(body.read(view), { idle_ms, signal });
+    if (!bytes && facts.size !== null && received < facts.size) throw new BrokenBody("the body ended early");
+    return bytes;
   };
 
-  const nextOrResume = async (): Promise<Uint8Array | null> => {
-    for (;;) {
+  const nextOrResume = async (view: Uint8Array<ArrayBuffer>) => {
+    const { length } = view;
+    // The memory given to a broken body is lost with it.
+    for (let free = view; ; free = new Uint8Array(length)) {
       try {
-        return await next();
+        return await next(free);
       } catch (thrown) {
         signal.throwIfAborted();
-        await reader?.cancel().catch(() => {});
-        reader = null;
-        const passing = thrown instanceof BrokenBody || (thrown instanceof MediaError && thrown.retryable);
-        if (!passing || !facts.ranges || resumes >= MAX_RESUMES) throw brokenOff(thrown, facts, received);
+        await body?.cancel();
+        body = null;
+        if (!(thrown instanceof BrokenBody)) throw thrown;
+        if (!facts.ranges || resumes >= MAX_RESUMES) throw brokenOff(thrown, facts, received);
+        await pause(pause_ms * 2 ** resumes, signal);
         resumes++;
-        await pause(Math.min(2000, 100 * 2 ** resumes), signal);
       }
     }
   };
 
-  const finish = async () => {
+  const cancel = async () => {
     clearTimeout(timer);
-    await reader?.cancel().catch(() => {});
+    await body?.cancel();
     if (ready) await discard(ready);
   };
 
-  return new ReadableStream<Uint8Array>(
-    {
-      start() {
-        const late = new MediaError("timeout", `Fetching the source took longer than ${total_ms / 1000} s.`);
-        timer = setTimeout(() => over.abort(late), total_ms);
-      },
-      async pull(controller) {
-        try {
-          const bytes = await nextOrResume();
-          received += bytes?.length ?? 0;
-          checkReceived(facts, received, options.max_bytes);
-          if (bytes) return controller.enqueue(bytes);
-          clearTimeout(timer);
-          controller.close();
-        } catch (thrown) {
-          await finish();
-          throw thrown;
-        }
-      },
-      cancel: finish,
+  return {
+    async read(view) {
+      timer ??= setTimeout(() => over.abort(tooSlow(total_ms)), total_ms);
+      try {
+        const bytes = await nextOrResume(view);
+        if (!bytes) clearTimeout(timer);
+        received += bytes?.length ?? 0;
+        checkReceived(facts, received, options.max_bytes);
+        if (bytes) await watch?.(received);
+        return bytes;
+      } catch (thrown) {
+        await cancel();
+        throw thrown;
+      }
     },
-    // Nothing is fetched before somebody reads.
-    { highWaterMark: 0 },
-  );
+    cancel,
+  };
 }
 
 /** Throws `input_unreachable` when an answer is of another version of the file than the facts are. */
@@ -113,7 +111,10 @@ export function checkSize(size: number | null, max_bytes: number | undefined): v
 // By range even from the start, where there are ranges: an answer that tells of its place and of the whole.
 async function requestFrom(at: number, facts: HttpFacts, options: HttpOptions): Promise<Response> {
   const headers: Record<string, string> = facts.ranges ? { Range: `bytes=${at}-` } : {};
-  const { response } = await requestHttp(facts.url, headers, options, [416]);
+  const { response } = await requestHttp(facts.url, headers, options, [416]).catch((cause) => {
+    const passing = cause instanceof MediaError && cause.retryable;
+    throw passing ? new BrokenBody("the source did not answer again", { cause }) : cause;
+  });
   try {
     checkVersion(facts, response);
     const range = parseContentRange(response.headers.get("content-range"));
@@ -152,10 +153,14 @@ function checkReceived(
   }
 }
 
-function brokenOff(thrown: unknown, { url, size }: HttpFacts, received: number): unknown {
-  if (!(thrown instanceof BrokenBody)) return thrown;
+function tooSlow(total_ms: number): MediaError {
+  return new MediaError("timeout", `Fetching the source took longer than ${total_ms / 1000} s.`);
+}
+
+function brokenOff(broken: BrokenBody, { url, size }: HttpFacts, received: number): MediaError {
+  if (broken.cause instanceof MediaError) return broken.cause;
   const of = size === null ? "" : ` of ${size}`;
-  return unreachable(url, `broke off after ${received}${of} bytes: ${thrown.message}`, true, thrown.cause);
+  return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

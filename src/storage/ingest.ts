@@ -21,7 +21,7 @@ const REPORT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Copies a source to storage as a stream, in constant memory, and gives what was stored. Rejects as `openHttp` and its
- * stream do, or with `upload_failed` when storage holds another number of bytes than came; a failed copy leaves nothing new behind.
+ * stream do, or with `upload_failed` when storage holds another number of bytes than came.
  */
 export async function runIngest({ open, storage, key, mime, signal, progress }: Ingest): Promise<StoredInfo> {
   signal?.throwIfAborted();
@@ -29,19 +29,14 @@ export async function runIngest({ open, storage, key, mime, signal, progress }: 
   try {
     let received = 0;
     let reported = 0;
-    const counted = file.stream().pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        async transform(bytes, controller) {
-          signal?.throwIfAborted();
-          received += bytes.length;
-          controller.enqueue(bytes);
-          if (received - reported < REPORT_BYTES) return;
-          reported = received;
-          await progress?.(received, file.size);
-        },
-      }),
-    );
-    const info = await storage.write(key, counted, mime ?? file.mime ?? "application/octet-stream");
+    const body = file.stream(async (bytes) => {
+      signal?.throwIfAborted();
+      received = bytes;
+      if (received - reported < REPORT_BYTES) return;
+      reported = received;
+      await progress?.(received, file.size);
+    });
+    const info = await storage.write(key, body, mime ?? file.mime ?? "application/octet-stream");
     if (info.size !== received || (file.size !== null && info.size !== file.size)) {
       throw new MediaError("upload_failed", `Of ${received} bytes, ${info.size} were stored.`);
     }

@@ -1,0 +1,72 @@
+/** The bytes of a stream, read into memory that the reader brings along, so that a long stream leaves no garbage behind. */
+export interface ByteSource {
+  /** Fills the view from its start with what comes next, at least one byte; the view is given up and comes back as the filled part, null at the end. */
+  read(view: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Lets go of the stream. */
+  cancel(reason?: unknown): Promise<void>;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Turns a source into a stream of bytes; nothing is read before somebody asks, and readers may bring memory of their own. */
+export function toStream(source: ByteSource): ReadableStream<Uint8Array> {
+  let scratch = new Uint8Array(CHUNK_BYTES);
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: CHUNK_BYTES,
+    async pull(controller) {
+      const request = controller.byobRequest;
+      const view = request?.view;
+      if (!request || !view) return;
+      const target = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+      const filled = await source.read(scratch.subarray(0, target.length));
+      if (filled) {
+        target.set(filled);
+        scratch = new Uint8Array(filled.buffer);
+        return request.respond(filled.length);
+      }
+      controller.close();
+      request.respond(0);
+    },
+    cancel: (reason) => source.cancel(reason),
+  });
+}
+
+/** Opens a stream for reading; one that cannot fill memory of ours is copied from. */
+export function createByteSource(body: ReadableStream<Uint8Array>): ByteSource {
+  const reader = openByob(body);
+  if (!reader) return createCopyingSource(body.getReader());
+  return {
+    async read(view) {
+      const { done, value } = await reader.read(view);
+      return done || !value ? null : value;
+    },
+    cancel: (reason) => reader.cancel(reason).catch(() => {}),
+  };
+}
+
+function openByob(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+function createCopyingSource(reader: ReadableStreamDefaultReader<Uint8Array>): ByteSource {
+  let rest = new Uint8Array(0) as Uint8Array;
+  return {
+    async read(view) {
+      while (rest.length === 0) {
+        const { done, value } = await reader.read();
+        if (done) return null;
+        rest = value;
+      }
+      const piece = rest.subarray(0, view.length);
+      rest = rest.subarray(piece.length);
+      view.set(piece);
+      return view.subarray(0, piece.length);
+    },
+    cancel: (reason) => reader.cancel(reason).catch(() => {}),
+  };
+}

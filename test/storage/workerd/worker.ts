@@ -1,0 +1,38 @@
+import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
+import { Task } from "../../../src/core/task.ts";
+import { createKvStore } from "../../../src/stores/kv.ts";
+import { createR2Storage } from "../../../worker/r2-storage.ts";
+import { STORE_CONTRACT } from "../../stores/contract.ts";
+import { STORAGE_CONTRACT } from "../contract.ts";
+import { type HttpOperation, runHttpOperation } from "../http-operations.ts";
+
+interface Env {
+  KV: KVNamespace;
+  MEDIA: R2Bucket;
+}
+
+/** Runs the contracts on the real bindings, and HTTP operations on workerd's own network. */
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const url = new URL(request.url);
+    const storage = createR2Storage(env.MEDIA);
+    if (url.pathname === "/http") {
+      return Response.json(await runHttpOperation((await request.json()) as HttpOperation, storage));
+    }
+    if (url.pathname === "/stored") {
+      const stored = await storage.read(url.searchParams.get("key") ?? "");
+      return stored ? new Response(stored.body) : new Response(null, { status: 404 });
+    }
+    const name = url.searchParams.get("name");
+    const store = createKvStore<Task>(env.KV, { prefix: "task:", parse: (value) => Task.parse(value) });
+    const check =
+      url.pathname === "/storage"
+        ? STORAGE_CONTRACT.find((clause) => clause.name === name)?.check(storage)
+        : STORE_CONTRACT.find((clause) => clause.name === name)?.check(store);
+    if (!check) return new Response("no such clause", { status: 404 });
+    return check.then(
+      () => new Response("kept"),
+      (thrown) => new Response(String(thrown?.stack ?? thrown), { status: 500 }),
+    );
+  },
+};
