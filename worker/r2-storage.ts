@@ -97,6 +97,7 @@ async function uploadPart(upload: R2MultipartUpload, number: number, bytes: Uint
       return await guarded(() => upload.uploadPart(number, bytes));
     } catch (thrown) {
       if (attempt >= PART_ATTEMPTS || !(thrown instanceof MediaError && thrown.retryable)) throw thrown;
+      await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
     }
   }
 }

@@ -6,6 +6,7 @@ import { STORE_CONTRACT } from "../stores/contract.ts";
 import { STORAGE_CONTRACT } from "./contract.ts";
 import { HTTP_CASES } from "./http-cases.ts";
 import type { HttpOperation, HttpOutcome } from "./http-operations.ts";
+import { R2_FAULTS } from "./r2-faults.ts";
 
 let workerd: Workerd;
 let origin: Origin;
@@ -31,6 +32,10 @@ const run = async (operation: HttpOperation): Promise<HttpOutcome> => {
 
 test.for(STORAGE_CONTRACT)("R2 in workerd $name", { timeout: 60_000 }, async ({ name }) => {
   expect(await verdict("storage", name)).toBe("kept");
+});
+
+test.for(R2_FAULTS)("R2 in workerd $name", { timeout: 60_000 }, async ({ name }) => {
+  expect(await verdict("faults", name)).toBe("kept");
 });
 
 test.for(STORE_CONTRACT)("KV in workerd $name", { timeout: 60_000 }, async ({ name }) => {

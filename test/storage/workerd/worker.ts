@@ -5,6 +5,7 @@ import { createR2Storage } from "../../../worker/r2-storage.ts";
 import { STORE_CONTRACT } from "../../stores/contract.ts";
 import { STORAGE_CONTRACT } from "../contract.ts";
 import { type HttpOperation, runHttpOperation } from "../http-operations.ts";
+import { R2_FAULTS } from "../r2-faults.ts";
 
 interface Env {
   KV: KVNamespace;
@@ -28,7 +29,9 @@ export default {
     const check =
       url.pathname === "/storage"
         ? STORAGE_CONTRACT.find((clause) => clause.name === name)?.check(storage)
-        : STORE_CONTRACT.find((clause) => clause.name === name)?.check(store);
+        : url.pathname === "/faults"
+          ? R2_FAULTS.find((clause) => clause.name === name)?.check(env.MEDIA)
+          : STORE_CONTRACT.find((clause) => clause.name === name)?.check(store);
     if (!check) return new Response("no such clause", { status: 404 });
     return check.then(
       () => new Response("kept"),
