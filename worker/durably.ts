@@ -23,7 +23,7 @@ type Outcome<T> =
  */
 export function createDurably(
   step: WorkflowStep,
-  object: DurableObjectStub<TaskObject>,
+  object: () => DurableObjectStub<TaskObject>,
   env: Env,
   run_id: string,
 ): Durably {
@@ -54,12 +54,16 @@ export function createDurably(
 }
 
 // Lets the object hear from the work until the function given back is called, and aborts the work of a run that is over.
-function listen(object: DurableObjectStub<TaskObject>, ms: number, controller: AbortController): () => void {
+function listen(
+  object: () => DurableObjectStub<TaskObject>,
+  ms: number,
+  controller: AbortController,
+): () => void {
   let working = true;
   const loop = async () => {
     while (working) {
       try {
-        if (await object.listen(ms)) continue;
+        if (await object().listen(ms)) continue;
         if (working) controller.abort(new RunOver());
         return;
       } catch {

@@ -5,6 +5,7 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { createDurably } from "./durably.ts";
 import type { Env } from "./env.ts";
+import { patiently } from "./patiently.ts";
 import { createRunTools } from "./run-tools.ts";
 import { createStepWork } from "./step-work.ts";
 
@@ -13,11 +14,12 @@ export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
   /** Carries the run out and reports to its TaskObject; media that fails is a state of the record, never a throw. */
   override async run(event: Readonly<WorkflowEvent<{ id: string }>>, step: WorkflowStep): Promise<void> {
     const { id } = event.payload;
-    const object = this.env.TASK.getByName(id);
-    const begun = await object.begin();
+    // A stub that has failed once stays broken, so each call takes a fresh one.
+    const object = () => this.env.TASK.getByName(id);
+    const begun = await patiently(() => object().begin());
     if (begun === null) return;
     const { base, record }: { base: string; record: Task | Step } = JSON.parse(begun);
-    const report: Report = (change) => object.report(change);
+    const report: Report = (change) => patiently(() => object().report(change));
     const durably = createDurably(step, object, this.env, id);
     const tools = createRunTools(this.env, base, record);
     const work = createStepWork(tools, record.object === "step");
