@@ -30,15 +30,26 @@ function createService(): ReturnType<typeof createApp> {
     keys: createKeyRing(bound.KV, bound.API_KEYS ?? "", now),
     signer: createSigner(bound.MEDIA_SIGNING_KEY ?? "", now),
     assets: bound.ASSETS,
-    settings: { base_url: bound.PUBLIC_URL || undefined, hosts: readHostRules(bound) },
+    settings: { base_url: bound.PUBLIC_URL || undefined, ...readHostRules(bound) },
     now,
     id: createIds(random),
   });
 }
 
+// A setting that is missing or malformed: the message names it and holds no value.
+function answerUnset(thrown: unknown): Response {
+  const message = thrown instanceof Error ? thrown.message : "The service is not set up.";
+  console.error(JSON.stringify({ message: "not set up", error: message }));
+  return Response.json({ kind: "service_unavailable", message }, { status: 503 });
+}
+
 export default {
   fetch(request, bindings, context) {
-    app ??= createService();
+    try {
+      app ??= createService();
+    } catch (thrown) {
+      return answerUnset(thrown);
+    }
     return app.fetch(request, bindings, context);
   },
 } satisfies ExportedHandler<Env>;

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { createTestHarness } from "wrangler";
+
+test.each([
+  [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "" }, "MEDIA_SIGNING_KEY"],
+  [{ API_KEYS: "bad project:secret-of-mine", MEDIA_SIGNING_KEY: "s" }, "API_KEYS"],
+])("a service without a usable setting answers 503 and names it, not its value", async (secrets, name) => {
+  // Nothing is encoded, so the encoder stays out.
+  const workers = [{ configPath: "./wrangler.toml", secrets, bindingOverrides: { ENCODER: "framewright" } }];
+  const server = createTestHarness({ workers });
+  await server.listen();
+  try {
+    const response = await server.fetch("/health");
+    expect(response.status).toBe(503);
+    const body = (await response.json()) as { kind: string; message: string };
+    expect(body.kind).toBe("service_unavailable");
+    expect(body.message).toContain(name);
+    expect(body.message).not.toContain("secret-of-mine");
+  } finally {
+    await server.close();
+  }
+});
