@@ -86,3 +86,17 @@ export function noiseClip(seconds: number): Promise<string> {
     ..."-c:v libx264 -preset veryfast -crf 14 -pix_fmt yuv420p -g 12 -c:a aac -b:a 192k".split(" "),
   ]);
 }
+
+/** How 5.1 folds to two channels (ITU-R BS.775): as ffmpeg's pan filter says it, apart from a common gain. */
+export const FOLD = "pan=stereo|c0=FL+0.707*FC+0.707*BL|c1=FR+0.707*FC+0.707*BR";
+
+/** Pictures with 5.1 sound, each channel a noise of its own. */
+export function surroundClip(seconds: number): Promise<string> {
+  const inputs = [1, 2, 3, 4, 5, 6].flatMap((seed) => ["-f", "lavfi", "-i", noise(seed, seconds)]);
+  const join = "[1:a][2:a][3:a][4:a][5:a][6:a]join=inputs=6:channel_layout=5.1,volume=0.5[sound]";
+  return makeClip("mp4", [
+    ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=25:duration=${seconds}`, ...inputs],
+    ...["-filter_complex", join, "-map", "0:v", "-map", "[sound]"],
+    ..."-c:v libx264 -preset veryfast -crf 14 -pix_fmt yuv420p -c:a aac -b:a 512k".split(" "),
+  ]);
+}

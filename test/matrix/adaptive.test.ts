@@ -4,6 +4,7 @@ import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseClip, noiseSound, quadrantClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
+import { note } from "../judge/figures.ts";
 import type { Fetched } from "../judge/front-door.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
@@ -88,7 +89,7 @@ async function measureBits(playlists: MediaPlaylist[]): Promise<{ peak: number; 
   return { peak, average };
 }
 
-test.concurrent("a clip of two segments plays whole, alike, in time", LIMIT, async ({ expect }) => {
+test.concurrent("a clip of two segments plays whole, alike, in time", LIMIT, async ({ expect, task }) => {
   const original = await noiseClip(7);
   const { url, variants, audio } = await stream(original, { quality: "high" });
   expect(variants).toHaveLength(1);
@@ -108,7 +109,7 @@ test.concurrent("a clip of two segments plays whole, alike, in time", LIMIT, asy
   const facts = await readFacts(pictures.path);
   expect(facts.picture?.times).toHaveLength(175);
   const like = await measureLikeness(pictures.path, original);
-  console.log(`SSIM ${like.mean.toFixed(4)} worst ${like.worst.toFixed(4)} hls`);
+  note(task, { ssim: like.mean, worst: like.worst });
   expect(like.mean).toBeGreaterThan(LIKE);
   const as = { channels: 2, sample_rate: 8000 };
   const sound = await readSound((await join(audio)).path, as);

@@ -7,6 +7,7 @@ import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 import { quadrantPng } from "../judge/clips.ts";
 import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
+import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { readPicture } from "../judge/picture.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
@@ -51,24 +52,28 @@ async function encode(input: string, options: Record<string, unknown>) {
   return rig.door.encode({ input: rig.serve(input), kind: "image", options });
 }
 
-test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format, size, filter }, { expect }) => {
-  const original = await clip(name, { seconds: 1 });
-  const output = await encode(original, { format, quality: "high" });
-  expect(output.mime).toBe(FORMATS.image[format].mime);
-  expect(await readContainer(output.path)).toBe(format);
-  const { picture } = await readFacts(output.path);
-  expect(picture).toMatchObject({
-    codec: CODECS[format],
-    width: size[0],
-    height: size[1],
-    pixel_aspect: "1:1",
-  });
-  expect(picture?.times).toHaveLength(1);
-  const first = `${filter ?? "null"},trim=end_frame=1`;
-  const like = await measureLikeness(output.path, original, { filter: first });
-  console.log(`SSIM ${like.mean.toFixed(4)} ${name} to ${format}`);
-  expect(like.mean).toBeGreaterThan(LIKE_IN[format]);
-});
+test.concurrent.for(CASES)(
+  "$name to $format",
+  LIMIT,
+  async ({ name, format, size, filter }, { expect, task }) => {
+    const original = await clip(name, { seconds: 1 });
+    const output = await encode(original, { format, quality: "high" });
+    expect(output.mime).toBe(FORMATS.image[format].mime);
+    expect(await readContainer(output.path)).toBe(format);
+    const { picture } = await readFacts(output.path);
+    expect(picture).toMatchObject({
+      codec: CODECS[format],
+      width: size[0],
+      height: size[1],
+      pixel_aspect: "1:1",
+    });
+    expect(picture?.times).toHaveLength(1);
+    const first = `${filter ?? "null"},trim=end_frame=1`;
+    const like = await measureLikeness(output.path, original, { filter: first });
+    note(task, { ssim: like.mean });
+    expect(like.mean).toBeGreaterThan(LIKE_IN[format]);
+  },
+);
 
 test.concurrent("a png of a png loses nothing", LIMIT, async ({ expect }) => {
   const original = await clip("png_odd");

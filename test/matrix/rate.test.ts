@@ -4,6 +4,7 @@ import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseSound } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
+import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
@@ -27,7 +28,7 @@ const PICTURES = [
 test.concurrent.for(PICTURES)(
   "%s %s grows in size and likeness with each step of quality",
   LIMIT,
-  async ([kind, format, name], { expect }) => {
+  async ([kind, format, name], { expect, task }) => {
     const original = await clip(name, { seconds: 1 });
     const input = rig.serve(original);
     const steps = await Promise.all(
@@ -37,7 +38,7 @@ test.concurrent.for(PICTURES)(
         return { bytes: (await readFacts(path)).bytes, mean };
       }),
     );
-    console.log(`${kind} ${format}: ${JSON.stringify(steps)}`);
+    note(task, { steps });
     for (const [index, step] of steps.entries()) {
       const before = steps[index - 1];
       if (!before) continue;
@@ -50,7 +51,7 @@ test.concurrent.for(PICTURES)(
 test.concurrent.for(["mp3", "aac", "ogg", "opus"] as const)(
   "audio %s grows in size with each step of quality",
   LIMIT,
-  async (format, { expect }) => {
+  async (format, { expect, task }) => {
     const input = rig.serve(await noiseSound("wav", 2));
     const sizes = await Promise.all(
       QUALITIES.map(async (quality) => {
@@ -58,7 +59,7 @@ test.concurrent.for(["mp3", "aac", "ogg", "opus"] as const)(
         return (await readFacts(path)).bytes;
       }),
     );
-    console.log(`audio ${format}: ${sizes}`);
+    note(task, { sizes });
     for (const [index, size] of sizes.entries()) expect(size).toBeGreaterThan((sizes[index - 1] ?? 0) * 1.1);
   },
 );
@@ -81,12 +82,12 @@ test.concurrent.for([
   ["mov", 600_000],
   ["webm", 300_000],
   ["webm", 900_000],
-] as const)("%s video keeps to %i bits per second", LIMIT, async ([format, bitrate], { expect }) => {
+] as const)("%s video keeps to %i bits per second", LIMIT, async ([format, bitrate], { expect, task }) => {
   const input = rig.serve(await busyClip());
   const output = await rig.door.encode({ input, kind: "video", options: { format, bitrate } });
   const { bytes, picture } = await readFacts(output.path);
   const got = (bytes * 8) / (picture?.duration ?? 0);
-  console.log(`video ${format} ${bitrate}: ${(got / bitrate).toFixed(3)}`);
+  note(task, { share: got / bitrate });
   expect(got / bitrate).toBeGreaterThan(0.75);
   expect(got / bitrate).toBeLessThan(1.25);
 });
@@ -100,7 +101,7 @@ const SOUND_RATES = (Object.keys(SOUND_SHARE) as (keyof typeof SOUND_SHARE)[]).f
 test.concurrent.for(SOUND_RATES)(
   "$format audio keeps to $bitrate bits per second",
   LIMIT,
-  async ({ format, bitrate }, { expect }) => {
+  async ({ format, bitrate }, { expect, task }) => {
     const original = await makeClip("wav", [
       ...["-f", "lavfi", "-i", "anoisesrc=seed=3:color=pink:amplitude=0.5:sample_rate=48000:duration=3"],
       ...["-f", "lavfi", "-i", "anoisesrc=seed=4:color=pink:amplitude=0.5:sample_rate=48000:duration=3"],
@@ -111,7 +112,7 @@ test.concurrent.for(SOUND_RATES)(
     const { bytes } = await readFacts(output.path);
     const { duration } = await readSound(output.path, { channels: 2, sample_rate: 8000 });
     const share = (bytes * 8) / duration / bitrate;
-    console.log(`audio ${format} ${bitrate}: ${share.toFixed(3)}`);
+    note(task, { share });
     expect(Math.abs(share - 1)).toBeLessThan(SOUND_SHARE[format]);
   },
 );

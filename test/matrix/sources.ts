@@ -1,4 +1,5 @@
 import { type ClipName, clip } from "../fixtures/clips.ts";
+import { FOLD, surroundClip } from "../judge/clips.ts";
 
 /** A source of the video matrix, and what any output of it must be. */
 export interface VideoSource {
@@ -10,16 +11,17 @@ export interface VideoSource {
   filter?: string;
   /** Options of native ffmpeg in front of it. */
   input?: readonly string[];
-  /** Least SSIM where it is not the common limit. */
-  like?: number;
+  /** Filter that makes the right sound of it; default none. */
+  sound?: string;
+  /** Makes it; default the clip of that name. */
+  make?(): Promise<string>;
 }
 
 const plain = { size: [160, 90], channels: 2 } as const;
-const ON_BLACK =
-  "split[a][b];[a]drawbox=c=black@1:replace=1:t=fill,format=yuva420p[c];[c][b]overlay,format=yuv420p";
+const ON_BLACK = "split[a][b];[a]lutyuv=y=16:u=128:v=128:a=255[c];[c][b]overlay,format=yuv420p";
 
 /** Everything that a video may be made of. */
-export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> = {
+export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> & Record<string, VideoSource> = {
   mp4: plain,
   mp4_b_frames: plain,
   mp4_fragmented: plain,
@@ -31,7 +33,7 @@ export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> = {
   webm_odd: { size: [160, 90], channels: null, filter: "scale=160:90" },
   mp4_vfr: plain,
   mp4_silent: { size: [160, 90], channels: null },
-  mp4_surround: plain,
+  surround: { ...plain, sound: FOLD, make: () => surroundClip(SECONDS) },
   mp4_10_bit: plain,
   mp4_h265: plain,
   mp4_interlaced: { size: [160, 88], channels: 2, filter: "yadif" },
@@ -58,6 +60,7 @@ export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> = {
 export const SECONDS = 1;
 
 /** Gives the path of a source of the matrix. */
-export function source(name: ClipName): Promise<string> {
-  return clip(name, { seconds: SECONDS });
+export function makeSource(name: string): Promise<string> {
+  const make = VIDEO_SOURCES[name]?.make;
+  return make ? make() : clip(name as ClipName, { seconds: SECONDS });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
+import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
@@ -24,7 +25,7 @@ const UNEVEN = FORMAT_NAMES.map((format) => ({ format, fps: 25, name: "mp4_vfr" 
 test.concurrent.for([...RATES, ...UNEVEN])(
   "$name to $format at $fps frames per second",
   LIMIT,
-  async ({ format, fps, name }, { expect }) => {
+  async ({ format, fps, name }, { expect, task }) => {
     const original = await clip(name);
     const input = rig.serve(original);
     const output = await rig.door.encode({ input, kind: "video", options: { format, fps, quality: "high" } });
@@ -54,7 +55,7 @@ const CUTS = [
 ];
 const CUT_CASES = FORMAT_NAMES.flatMap((format) => CUTS.map((cut) => ({ format, cut })));
 
-test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cut }, { expect }) => {
+test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cut }, { expect, task }) => {
   const original = await noiseClip(2);
   const input = rig.serve(original);
   const options = { format, quality: "high", ...cut };
@@ -67,7 +68,7 @@ test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cu
   expect(Math.abs((picture?.duration ?? 0) - (last - first) / 25)).toBeLessThanOrEqual(0.002);
   const filter = `trim=start_frame=${first}:end_frame=${last}`;
   const like = await measureLikeness(output.path, original, { filter });
-  console.log(`SSIM ${like.mean.toFixed(4)} worst ${like.worst.toFixed(4)} ${format} ${JSON.stringify(cut)}`);
+  note(task, { ssim: like.mean, worst: like.worst });
   expect(like.worst).toBeGreaterThan(LIKE - 0.02);
   const as = { channels: 2, sample_rate: 8000 };
   const [got, wanted] = await Promise.all([
@@ -76,7 +77,7 @@ test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cu
   ]);
   expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(0.05);
   for (const echo of compareSound(got, wanted)) {
-    console.log(`${format} ${JSON.stringify(cut)} ${JSON.stringify(echo)}`);
+    note(task, { ...echo });
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     // Sound and pictures stay together within the 22 ms early that ITU-R BT.1359 calls unnoticeable.
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
