@@ -4,7 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-const ROOT = join(import.meta.dirname, "..", "..");
+/** The folder that holds package.json. */
+export const ROOT = join(import.meta.dirname, "..", "..");
 
 /** A script of worker/local, running. */
 export interface RunningScript {
@@ -18,13 +19,14 @@ export interface RunningScript {
   ended: Promise<number | string | null>;
 }
 
-/** Runs a command in the package's folder; it is killed when the test ends. */
+/** Runs a command, in the package's folder unless told otherwise; it is killed when the test ends. */
 export function runCommand(
   command: string,
   args: readonly string[],
   env: Record<string, string> = {},
+  cwd = ROOT,
 ): RunningScript {
-  const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env } });
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...env } });
   let output = "";
   const take = (chunk: Buffer) => {
     output += chunk.toString();

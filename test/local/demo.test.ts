@@ -1,0 +1,128 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, test, vi } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { family, ROOT, runCommand, running, runScript } from "./run-script.ts";
+
+// Where the user stands, and where the demo puts what need not last.
+let here: string;
+let temp: string;
+beforeEach(async () => {
+  here = await mkdtemp(join(tmpdir(), "framewright-here-"));
+  temp = await mkdtemp(join(tmpdir(), "framewright-temp-"));
+  return async () => {
+    await rm(here, { recursive: true, force: true });
+    await rm(temp, { recursive: true, force: true });
+  };
+});
+
+const demo = (...args: string[]) => runScript("demo", args, { INIT_CWD: here, TMPDIR: temp });
+
+// npm keeps a cache there too.
+const ownFiles = async () => (await readdir(temp)).filter((name) => name.startsWith("framewright"));
+
+interface Probed {
+  format: { format_name: string; duration: string };
+  streams: { codec_name: string; width?: number; height?: number }[];
+}
+
+async function probe(name: string): Promise<Probed> {
+  return (await runFfprobe(join(here, name))) as Probed;
+}
+
+test("npm run demo alone makes a clip and converts it", async () => {
+  const script = runCommand("npm", ["--prefix", ROOT, "run", "demo"], { TMPDIR: temp }, here);
+  expect(await script.ended, script.output()).toBe(0);
+  const { format, streams } = await probe("demo-output.mp4");
+  expect(format.format_name).toContain("mp4");
+  expect(Number(format.duration)).toBeCloseTo(10, 1);
+  expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264", "aac"]);
+  expect(streams[0]).toMatchObject({ width: 640, height: 360 });
+  const said = script.output();
+  expect(said).toContain(join(here, "demo-output.mp4"));
+  expect(said).toMatch(/mp4, 640x360, h264, aac, 10\.\d\d s, \d/);
+  expect(said).toMatch(/^time +\d+\.\d s \(probe .*, ingest .*, video .*, upload .*\)$/m);
+  expect(said).toMatch(/^encoder +light: \w+/m);
+  expect(said).toMatch(/^ *\d+% {2}probe ✓ {2}ingest ✓ {2}video … {2}upload ·$/m);
+  // The state of the service, its logs and the sample are gone.
+  expect(await ownFiles()).toEqual([]);
+});
+
+test("a file with options becomes what was asked for", async () => {
+  const path = await clip("mp4");
+  const options = "--kind video --format webm --width 96 --start 0.5 --end 1.5 --quality low --fps 10";
+  const script = demo(path, ...options.split(" "), "--out", "small.webm");
+  expect(await script.ended, script.output()).toBe(0);
+  const { format, streams } = await probe("small.webm");
+  expect(format.format_name).toContain("webm");
+  expect(Number(format.duration)).toBeCloseTo(1, 1);
+  expect(streams.map(({ codec_name }) => codec_name)).toEqual(["vp9", "opus"]);
+  expect(streams[0]).toMatchObject({ width: 96, height: 54 });
+  expect(await readdir(here)).toEqual(["small.webm"]);
+});
+
+test("the name of the output tells kind and format", async () => {
+  const script = demo(await clip("mp4"), "--out", "folder/frame.png", "--width", "50%");
+  expect(await script.ended, script.output()).toBe(0);
+  const { streams } = await probe("folder/frame.png");
+  expect(streams).toMatchObject([{ codec_name: "png", width: 80, height: 45 }]);
+});
+
+test("adaptive video becomes a folder that plays", async () => {
+  const script = demo(await clip("mp4"), "--kind", "adaptive_video", "--out", "stream");
+  expect(await script.ended, script.output()).toBe(0);
+  const files = await readdir(join(here, "stream"), { recursive: true });
+  const [master = ""] = files.filter((name) => /^[^/]+\.m3u8$/.test(name));
+  expect(script.output()).toContain(`(${files.filter((name) => name.includes(".")).length} files)`);
+  const { format, streams } = await probe(join("stream", master));
+  expect(format.format_name).toBe("hls");
+  expect(streams.map(({ codec_name }) => codec_name).sort()).toEqual(["aac", "h264"]);
+});
+
+test("a file that is no media ends with the task's error and code 1", async () => {
+  await writeFile(join(here, "bad.mp4"), "This is no film.");
+  const script = demo("bad.mp4");
+  expect(await script.ended).toBe(1);
+  expect(script.output()).toMatch(/^error: (input_unsupported|probe_failed): \w+ .+$/m);
+  expect(script.output()).not.toContain("    at ");
+  expect(await readdir(here)).toEqual(["bad.mp4"]);
+  expect(await ownFiles()).toEqual([]);
+});
+
+test.for([
+  [["missing.mp4"], /^error: There is no file .*missing\.mp4\.$/m],
+  [["--widht", "3"], /^error: Unknown option '--widht'/m],
+  [["--fps", "many"], /^error: --fps must be a number, not "many"\.$/m],
+  [["a.mp4", "b.mp4"], /^error: One FILE or URL, not 2: a\.mp4, b\.mp4\.$/m],
+] as const)("%j is refused before anything starts", async ([args, message]) => {
+  const script = demo(...args);
+  expect(await script.ended).toBe(1);
+  expect(script.output()).toMatch(message);
+  expect(script.output()).not.toContain("starting the service");
+});
+
+test("options that the service refuses end with its error", async () => {
+  const script = demo(await clip("mp4"), "--fps", "61");
+  expect(await script.ended).toBe(1);
+  expect(script.output()).toMatch(/^error: options\.fps must be a number from 1 to 60\.$/m);
+});
+
+test("Ctrl-C cancels the task and leaves nothing behind", async () => {
+  const script = demo(await clip("mp4", { size: "640x360", seconds: 20 }), "--format", "webm");
+  await script.line(/video …/);
+  const pids = family(script.pid);
+  script.child.kill("SIGINT");
+  expect(await script.ended).toBe(130);
+  expect(script.output()).toMatch(/^cancelled$/m);
+  await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 5000 });
+  expect(await readdir(here)).toEqual([]);
+  expect(await ownFiles()).toEqual([]);
+});
+
+test("help tells how it is called", async () => {
+  const script = demo("--help");
+  expect(await script.ended).toBe(0);
+  expect(script.output()).toMatch(/^npm run demo -- \[FILE or URL\] \[options\]\n/);
+});

@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ServedFile, serveFile } from "../../worker/local/file-server.ts";
+
+const TEXT = "0123456789";
+let folder: string;
+let served: ServedFile;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-file-"));
+  const path = join(folder, "my clip #1.txt");
+  await writeFile(path, TEXT);
+  served = await serveFile(path);
+});
+afterAll(async () => {
+  served.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("the whole file, under its own name", async () => {
+  expect(served.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/my%20clip%20%231\.txt$/);
+  const response = await fetch(served.url);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("Accept-Ranges")).toBe("bytes");
+  expect(response.headers.get("Content-Length")).toBe("10");
+  expect(await response.text()).toBe(TEXT);
+});
+
+test.for([
+  ["bytes=0-3", 206, "0123", "bytes 0-3/10"],
+  ["bytes=4-", 206, "456789", "bytes 4-9/10"],
+  ["bytes=-3", 206, "789", "bytes 7-9/10"],
+  ["bytes=-30", 206, TEXT, "bytes 0-9/10"],
+  ["bytes=8-30", 206, "89", "bytes 8-9/10"],
+  ["bytes=10-", 416, "", "bytes */10"],
+  ["bytes=5-4", 416, "", "bytes */10"],
+  ["bytes=0-1,3-4", 200, TEXT, null],
+  ["bytes=-", 200, TEXT, null],
+] as const)("%s", async ([range, status, text, content]) => {
+  const response = await fetch(served.url, { headers: { Range: range } });
+  expect([response.status, await response.text(), response.headers.get("Content-Range")]).toEqual([
+    ...[status, text, content],
+  ]);
+});
+
+test("HEAD tells the size alone", async () => {
+  const response = await fetch(served.url, { method: "HEAD" });
+  expect([response.status, response.headers.get("Content-Length"), await response.text()]).toEqual([
+    ...[200, "10", ""],
+  ]);
+});
+
+test("an empty file is served, a missing one and a folder are not", async () => {
+  const empty = join(folder, "empty");
+  await writeFile(empty, "");
+  const other = await serveFile(empty);
+  expect(await (await fetch(other.url)).text()).toBe("");
+  other.close();
+  await expect(serveFile(join(folder, "none"))).rejects.toThrow("There is no file");
+  await expect(serveFile(folder)).rejects.toThrow("There is no file");
+});

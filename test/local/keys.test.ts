@@ -1,0 +1,85 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Service, startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { runScript } from "./run-script.ts";
+
+let folder: string;
+let service: Service;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-keys-"));
+  service = await startService(parseSettings({ PORT: "0", STATE_DIR: folder }));
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function keys(...args: string[]): Promise<{ code: unknown; output: string }> {
+  const script = runScript("keys", args, { STATE_DIR: folder });
+  return { code: await script.ended, output: script.output() };
+}
+
+async function status(key: string, path = "/tasks", body?: unknown): Promise<number> {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const given = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  return (await fetch(service.url + path, { headers, ...given })).status;
+}
+
+function keyIn(output: string): string {
+  return /^fw_live_\w+$/m.exec(output)?.[0] ?? "";
+}
+
+test("a key that is made opens the running service, is listed without itself, and dies when revoked", async () => {
+  const made = await keys("create", "my laptop", "--project", "ours");
+  expect(made.code, made.output).toBe(0);
+  const key = keyIn(made.output);
+  const id = /key_\w+/.exec(made.output)?.[0] ?? "";
+  expect(await status(key)).toBe(200);
+  expect(await status(`${key.slice(0, -1)}x`)).toBe(401);
+
+  const listed = await keys("list");
+  expect(listed.output).toMatch(new RegExp(`^${id}  \\d{4}-\\S+Z  ours  my laptop$`, "m"));
+  expect(listed.output).not.toContain(key);
+
+  const other = keyIn((await keys("create", "other", "--project", "ours")).output);
+  expect(await keys("revoke", id)).toMatchObject({ code: 0 });
+  expect((await keys("list")).output).not.toContain(id);
+  expect(await status(other)).toBe(200);
+  expect(await keys("revoke", id)).toMatchObject({ code: 1 });
+});
+
+test("a key is bound to its project", async () => {
+  const [ours, same, theirs] = await Promise.all(
+    ["alpha", "alpha", "beta"].map(async (project) => {
+      return keyIn((await keys("create", `of ${project}`, "--project", project)).output);
+    }),
+  );
+  const input = { url: "http://127.0.0.1:9/none.mp4" };
+  const headers = { Authorization: `Bearer ${ours}`, "Content-Type": "application/json" };
+  const body = JSON.stringify({ kind: "probe", input });
+  const step = await (await fetch(`${service.url}/steps`, { method: "POST", headers, body })).json();
+  expect(await status(same ?? "", `/steps/${step.id}`)).toBe(200);
+  expect(await status(theirs ?? "", `/steps/${step.id}`)).toBe(404);
+});
+
+test("a key is stored nowhere in clear", async () => {
+  const key = keyIn((await keys("create", "secret one")).output);
+  expect(await status(key)).toBe(200);
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const texts = await Promise.all(files.map((path) => readFile(path)));
+  expect(texts.filter((text) => text.includes("secret one")).length).toBeGreaterThan(0);
+  expect(texts.filter((text) => text.includes(key))).toEqual([]);
+});
+
+test.for([[["create"]], [["forget", "x"]], [[]], [["create", "a", "--project", "no spaces"]]])(
+  "%j is refused",
+  async ([args]) => {
+    const { code, output } = await keys(...(args ?? []));
+    expect(code).toBe(1);
+    expect(output).toMatch(/^error: /);
+  },
+);

@@ -1,0 +1,72 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { createIds } from "../../src/core/ids.ts";
+import type { Source } from "../../src/core/source.ts";
+import { createTask, type Task } from "../../src/core/task.ts";
+import { applyToTask } from "../../src/core/transitions.ts";
+import { createProgress, percentOf } from "../../worker/local/progress.ts";
+import { describeTask } from "../../worker/local/report.ts";
+
+const id = createIds(() => 0.5);
+const request = { input: "https://a.example/b", kind: "video", options: {}, metadata: {} } as const;
+const queued = createTask(request, id, 1000);
+
+const output: Source = {
+  ...{ object: "source", url: "https://m.example/o.mp4", kind: "video", format: "mp4" },
+  ...{ width: 640, height: 360, duration: 10, codecs: { video: "h264", audio: "aac" } },
+  ...{ encoder: "light", reason: "the first choice" },
+};
+
+// Time passes by a second with every event.
+function after(...events: [index: number, progress: number | "done"][]): Task {
+  let now = 1000;
+  return events.reduce((task, [index, progress]) => {
+    const step_id = task.steps[index]?.id ?? "";
+    const started = applyToTask(task, { type: "step_started", step_id, input: null }, now);
+    now += 1000;
+    if (progress !== "done") return applyToTask(started, { type: "step_progressed", step_id, progress }, now);
+    return applyToTask(started, { type: "step_succeeded", step_id, output }, now);
+  }, queued);
+}
+
+test.for([
+  [after(), 0],
+  [after([0, "done"]), 16],
+  [after([0, "done"], [1, "done"]), 33],
+  [after([0, "done"], [1, "done"], [2, 50]), 58],
+  [after([0, "done"], [1, "done"], [2, "done"]), 83],
+  [after([0, "done"], [1, "done"], [2, "done"], [3, "done"]), 100],
+] as const)("percent of a task %#", ([task, percent]) => {
+  expect(percentOf(task)).toBe(percent);
+});
+
+test("elsewhere than at a terminal, each change is a line", () => {
+  const out = new PassThrough() as unknown as NodeJS.WriteStream;
+  const progress = createProgress(out);
+  progress.show(queued);
+  progress.show(queued);
+  progress.show(after([0, "done"], [1, "done"], [2, 50]));
+  progress.show(after([0, "done"], [1, "done"], [2, 51]));
+  progress.end();
+  expect(String(out.read())).toBe(
+    "  0%  probe ·  ingest ·  video ·  upload ·\n 50%  probe ✓  ingest ✓  video …  upload ·\n",
+  );
+});
+
+test("at a terminal the bar is drawn in place, within its width", () => {
+  const out = Object.assign(new PassThrough(), { isTTY: true, columns: 40 }) as unknown as NodeJS.WriteStream;
+  const progress = createProgress(out);
+  progress.show(after([0, "done"], [1, "done"], [2, 50]));
+  progress.end();
+  expect(String(out.read())).toBe("\r\x1b[K██████████████░░░░░░░░░░  58%  probe ✓ \n");
+});
+
+test("the report tells what came out, how long it took and who encoded it", () => {
+  const task = after([0, "done"], [1, "done"], [2, "done"], [3, "done"]);
+  expect(describeTask(task, "/home/o.mp4", 1, 563_509)).toEqual([
+    "output    /home/o.mp4",
+    "          mp4, 640x360, h264, aac, 10.00 s, 563.5 kB",
+    "time      4.0 s (probe 1.0 s, ingest 1.0 s, video 1.0 s, upload 1.0 s)",
+    "encoder   light: the first choice",
+  ]);
+});

@@ -1,0 +1,41 @@
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { parseSettings } from "../../worker/local/settings.ts";
+
+test("the defaults", () => {
+  expect(parseSettings({})).toEqual({
+    port: 8787,
+    api_keys: "dev-key",
+    state_dir: resolve(".framewright"),
+    vars: { ALLOW_PRIVATE_NETWORK: "true" },
+  });
+});
+
+test("what is given goes on to the service", () => {
+  const given = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "5", STALL_SECONDS: "9" };
+  const more = { INGEST_SECONDS: "7", PUBLIC_URL: "https://media.example", ALLOW_PRIVATE_NETWORK: "false" };
+  const env = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", HOME: "/root", ...given, ...more };
+  expect(parseSettings(env)).toEqual({
+    port: 0,
+    api_keys: "a, team:b",
+    state_dir: "/data",
+    vars: { ...given, ...more },
+  });
+});
+
+test("an empty setting is no setting", () => {
+  expect(parseSettings({ PORT: "", API_KEYS: "", STATE_DIR: "", MEDIA_TTL: "" })).toEqual(parseSettings({}));
+});
+
+test.for([
+  ["PORT", "-1"],
+  ["PORT", "65536"],
+  ["PORT", "80.5"],
+  ["PORT", "http"],
+  ["API_KEYS", " , "],
+  ["API_KEYS", "no spaces:key"],
+  ["API_KEYS", "team:"],
+  ["ALLOW_PRIVATE_NETWORK", "yes"],
+])("%s=%j is refused by name", ([name = "", value]) => {
+  expect(() => parseSettings({ [name]: value })).toThrow(name);
+});
