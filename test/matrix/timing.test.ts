@@ -25,7 +25,7 @@ const UNEVEN = FORMAT_NAMES.map((format) => ({ format, fps: 25, name: "mp4_vfr" 
 test.concurrent.for([...RATES, ...UNEVEN])(
   "$name to $format at $fps frames per second",
   LIMIT,
-  async ({ format, fps, name }, { expect, task }) => {
+  async ({ format, fps, name }, { expect }) => {
     const original = await clip(name);
     const input = rig.serve(original);
     const output = await rig.door.encode({ input, kind: "video", options: { format, fps, quality: "high" } });
