@@ -36,6 +36,9 @@ test.for([
   ["API_KEYS", "no spaces:key"],
   ["API_KEYS", "team:"],
   ["ALLOW_PRIVATE_NETWORK", "yes"],
+  ["MEDIA_TTL", "a week"],
+  ["MAX_INPUT_BYTES", "0"],
+  ["STALL_SECONDS", "-5"],
 ])("%s=%j is refused by name", ([name = "", value]) => {
   expect(() => parseSettings({ [name]: value })).toThrow(name);
 });

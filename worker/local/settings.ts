@@ -16,6 +16,8 @@ export const PASSED_ON = [
   "ALLOWED_HOSTS",
 ] as const;
 
+const TEXTS: ReadonlySet<string> = new Set(["PUBLIC_URL", "ALLOWED_HOSTS"]);
+
 /** Settings of the local service. */
 export interface Settings {
   /** Port on 127.0.0.1; 0 for any free one. */
@@ -43,7 +45,9 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
   const vars: Record<string, string> = { ALLOW_PRIVATE_NETWORK: allow };
   for (const name of PASSED_ON) {
     const value = env[name];
-    if (value) vars[name] = value;
+    if (!value) continue;
+    if (!TEXTS.has(name) && !(Number(value) > 0)) wrong(`${name} must be a positive number.`, name);
+    vars[name] = value;
   }
   return { port, api_keys, state_dir: resolve(env.STATE_DIR || ".framewright"), vars };
 }
