@@ -46,7 +46,6 @@ function imageTrack(plan: Plan, source: Source, toolset: Toolset): string[] {
   return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, image, toolset)];
 }
 
-// Pictures go through -filter_complex, because a plain -vf would hand the source's turn on to the output once more.
 function videoTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
   const { video } = plan;
   if (!video) return [];
@@ -69,5 +68,7 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   // ffmpeg's own decoders of VP8 and VP9 leave transparency out.
   const alpha = source.has_alpha && (codec === "vp8" || codec === "vp9");
   const decoder = codec === "vp8" ? "libvpx" : "libvpx-vp9";
-  return ["-noautorotate", ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
+  // The turn of a photo is in its EXIF data, which ffmpeg 5.1 does not heed and later ones do; so images are turned by a filter.
+  const still = plan.image ? ["-noautorotate"] : [];
+  return [...still, ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
 }

@@ -8,8 +8,14 @@ export interface ColorTags {
   matrix: string | null;
 }
 
-/** BT.709, the color of SDR video. */
+/** BT.709, the color of HD video. */
 export const BT709: ColorTags = { primaries: "bt709", transfer: "bt709", matrix: "bt709" };
+
+/** BT.601 for 525 lines, the color of SD video. */
+export const BT601: ColorTags = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" };
+
+// Players take video of this height or more for HD where nothing is said.
+const HD_HEIGHT = 720;
 
 // WebCodecs' names, beside ffmpeg's own.
 const NAMES: Readonly<Record<string, string>> = {
@@ -33,9 +39,10 @@ export function isRgb(source: Source): boolean {
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
 }
 
-/** Gives the color facts of a video output: the source's for SDR, BT.709 after tone mapping and for RGB. */
+/** Gives the color facts of a video output: the source's for SDR, BT.709 after tone mapping, and by its height for RGB. */
 export function videoColor(source: Source, video: Extract<VideoPlan, { mode: "encode" }>): ColorTags {
-  if (video.tone_map || isRgb(source) || video.matte !== null) return BT709;
+  if (video.tone_map) return BT709;
+  if (isRgb(source)) return Math.min(video.geometry.width, video.geometry.height) < HD_HEIGHT ? BT601 : BT709;
   return sourceColor(source);
 }
 

@@ -1,6 +1,6 @@
 import type { Source } from "../core/source.ts";
 import type { Geometry } from "../plan/plan.ts";
-import { exactFps } from "../plan/rate.ts";
+import { ntscRate } from "../plan/rate.ts";
 import { isRgb, sourceColor } from "./color.ts";
 
 /** What pictures need before they are sized. */
@@ -100,10 +100,12 @@ function toneMapFilters(source: Source): string[] {
   ];
 }
 
+// A plain picture of the same size and timing is made from the picture itself; drawbox cannot replace RGBA in ffmpeg 5.1.
 function matteFilter(color: string): string {
+  const [red, green, blue] = [2, 4, 6].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   return (
     "format=rgba,split[over][under];" +
-    `[under]drawbox=color=${color}:t=fill:replace=1[base];[base][over]overlay=format=rgb`
+    `[under]lutrgb=r=${red}:g=${green}:b=${blue}:a=255[base];[base][over]overlay=format=rgb`
   );
 }
 
@@ -117,6 +119,6 @@ function fpsFilters(fps: number, length: number | null): string[] {
 
 /** Writes frames per second as ffmpeg reads it: the NTSC rates as fractions. */
 export function fpsText(fps: number): string {
-  const whole = Math.round(fps * 1.001);
-  return exactFps(fps) !== fps || fps === (whole * 1000) / 1001 ? `${whole * 1000}/1001` : String(fps);
+  const whole = ntscRate(fps);
+  return whole === null ? String(fps) : `${whole * 1000}/1001`;
 }

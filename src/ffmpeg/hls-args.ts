@@ -5,7 +5,7 @@ import { colorArgs, videoColor } from "./color.ts";
 import { MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
-import { rateArgs, TIME_BASE, type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
+import { rateArgs, timingArgs, type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
 
 /** Seconds of a segment, and of a closed group of pictures in it. */
 export const SEGMENT_SECONDS = 6;
@@ -55,7 +55,7 @@ function hlsVideoArgs(plan: Plan, source: Source, video: VideoEncode, toolset: T
     ...["-c:v", tool.encoder, ...tool.args],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
     ...["-force_key_frames", `expr:gte(t,n_forced*${GROUP_SECONDS})`, "-sc_threshold", "0", "-g", "600"],
-    ...["-fps_mode", "vfr", "-enc_time_base", TIME_BASE],
+    ...timingArgs(source, video),
     ...colorArgs(videoColor(source, video)),
   ];
 }

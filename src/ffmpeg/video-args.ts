@@ -1,6 +1,7 @@
 import type { VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
+import { exactFps, ntscRate } from "../plan/rate.ts";
 import { colorArgs, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
@@ -12,8 +13,10 @@ export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 /** Seconds between keyframes at the most, so that a player can seek. */
 const KEYFRAME_SECONDS = 5;
 
+const DEFAULT_FPS = 30;
+
 /** One part in 120000 of a second holds the frames of 24, 25, 30, 50, 60 and the NTSC rates, and milliseconds, exactly. */
-export const TIME_BASE = "1:120000";
+const TIME_BASE = "1:120000";
 
 /** Gives the filter graph of a video, from `[0:V:0]` to `[video]`. */
 export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
@@ -21,9 +24,10 @@ export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-/** Gives the filters of a video that come before its size: cut, mended, timed. */
+/** Gives the filters of a video that come before its size: cut, mended, timed; it has been turned by then. */
 export function videoMending(video: VideoEncode, cut: Cut): string[] {
-  return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate: video.geometry.rotate })];
+  // ffmpeg turns a video itself: when told not to, it hands the turn on to the output as well (5.1).
+  return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate: 0 })];
 }
 
 /** Gives the filters that bring a video to a size. */
@@ -54,18 +58,27 @@ export function videoSizing(
 export function videoArgs(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
   const tool = toolset.video[video.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
-  const fps = video.fps ?? source.fps ?? 30;
-  const timing =
-    video.fps === null
-      ? ["-fps_mode", "vfr", "-enc_time_base", TIME_BASE]
-      : ["-fps_mode", "vfr", "-r", fpsText(video.fps)];
+  const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
     ...["-g", String(Math.max(1, Math.round(fps * KEYFRAME_SECONDS)))],
-    ...timing,
+    ...timingArgs(source, video),
     ...colorArgs(videoColor(source, video)),
     ...(plan.format === "webm" ? [] : ["-video_track_timescale", "120000", "-movie_timescale", "120000"]),
   ];
+}
+
+/** Gives the arguments that keep every frame at its time, or that count at a constant rate. */
+export function timingArgs(source: Source, video: VideoEncode): string[] {
+  if (video.fps !== null) return ["-fps_mode", "vfr", "-r", fpsText(video.fps)];
+  const timing = ["-fps_mode", "vfr", "-enc_time_base", TIME_BASE];
+  const fps = source.fps ?? DEFAULT_FPS;
+  // An odd average is that of frames at uneven times, which have no rate.
+  const even = Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
+  if (video.codec !== "h264" || !even) return timing;
+  // x264 takes the time base for the frame rate and writes it into the stream, where readers look for it.
+  const ticks = fpsText(2 * exactFps(fps));
+  return [...timing, "-bsf:v", `h264_metadata=tick_rate=${ticks}:fixed_frame_rate_flag=0`];
 }
 
 /** Gives the rate arguments of a codec; `stream` is a specifier such as `:v:0`. */

@@ -23,6 +23,7 @@ export {
   FLAC_COMPRESSION,
   IMAGE_QUALITY,
   imageQuality,
+  ntscRate,
   type RateOptions,
   videoRate,
 } from "./rate.ts";

@@ -70,7 +70,12 @@ export function imageQuality(format: ImageFormat, quality: Quality = "medium"): 
 
 /** Gives the exact frames per second that a rounded number stands for: 29.97 is 30000/1001, and so on; others stay as they are. */
 export function exactFps(fps: number): number {
+  const whole = ntscRate(fps);
+  return whole === null ? fps : (whole * 1000) / 1001;
+}
+
+/** Gives the whole number of an NTSC rate, such as 30 for 29.97 (30000/1001); null for any other rate. */
+export function ntscRate(fps: number): number | null {
   const whole = Math.round(fps * 1.001);
-  const ntsc = (whole * 1000) / 1001;
-  return !Number.isInteger(fps) && Math.abs(fps - ntsc) < 0.005 ? ntsc : fps;
+  return !Number.isInteger(fps) && Math.abs(fps - (whole * 1000) / 1001) < 0.005 ? whole : null;
 }
