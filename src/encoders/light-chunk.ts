@@ -7,22 +7,30 @@ import type { EncodedFile } from "./encoder.ts";
 import { lightTools } from "./light-tools.ts";
 import type { WasmCore } from "./wasm-core.ts";
 
-/** A chunk of a plan. */
+/** A chunk of a plan, and the room for it. */
 export interface ChunkOfPlan {
   plan: Plan;
   chunk: Chunk;
   source: Source;
+  /** Bytes that the heap, the input and the output may take together. */
+  memory: number;
 }
 
 const FOLDER = "/out";
 
 /** Encodes a chunk from `/in/input`; throws a {@link MediaError} when ffmpeg fails or writes nothing. */
-export function runChunk(core: WasmCore, { plan, chunk, source }: ChunkOfPlan): EncodedFile[] {
+export function runChunk(core: WasmCore, { plan, chunk, source, memory }: ChunkOfPlan): EncodedFile[] {
   const adaptive = plan.kind === "adaptive_video";
   const { name, mime } = outputFile(plan, chunk);
   const output = adaptive ? FOLDER : `${FOLDER}/${name}`;
   core.makeFolder(FOLDER);
-  const args = chunkArgs(plan, chunk, source, { input: "/in/input", output }, lightTools(plan, source));
+  const args = chunkArgs(
+    plan,
+    chunk,
+    source,
+    { input: "/in/input", output },
+    lightTools(plan, source, memory),
+  );
   const { code, log } = core.exec(["-loglevel", "error", ...args]);
   if (code !== 0) throw failure(log);
   const damage = log.find((line) => DAMAGE.test(line));

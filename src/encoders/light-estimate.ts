@@ -1,6 +1,99 @@
 import type { Source } from "../core/source.ts";
-import type { Plan } from "../plan/plan.ts";
-import type { LightLimits } from "./light-limits.ts";
-export function refuse(_plan: Plan, _source: Source, _limits: LightLimits): string | null {
+import { checkTools, WASM_TOOLS } from "../ffmpeg/toolset.ts";
+import { CHUNK_SECONDS } from "../plan/chunks.ts";
+import { estimateWork } from "../plan/estimate.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+import { heapOf, LIGHT_COST, secondsOf, X264_LEVELS, type X264Level } from "./light-cost.ts";
+import { inputBytes, LIGHT_INPUT, type LightLimits } from "./light-limits.ts";
+
+const MIB = 1_048_576;
+// What the estimates may be wrong by.
+const SPARE = 3 * MIB;
+
+/** Gives null when a plan is work for the light encoder, else the reason why not, in a few plain words. */
+export function refuse(plan: Plan, source: Source, limits: LightLimits): string | null {
+  const tools = checkTools(plan, source, WASM_TOOLS);
+  if (tools) return tools;
+  if (source.format === "heic") return "the wasm core cannot read heic";
+  const { input, output } = bytesOf(plan, source);
+  if (input > LIGHT_INPUT.most) {
+    return `${megabytes(input)} of the input would have to be in memory at once, and ${megabytes(LIGHT_INPUT.most)} may be`;
+  }
+  const level = chooseLevel(plan, source, limits.memory);
+  const memory = heapOf(plan, source, level) * MIB + input + output + SPARE;
+  if (memory > limits.memory) {
+    return `it takes about ${megabytes(memory)} of memory, and ${megabytes(limits.memory)} are there`;
+  }
+  const time = secondsOf(plan, source, level);
+  if (!time) return "the length of the source is unknown";
+  const total = time.pictures + time.sound + plan.chunks.length * LIGHT_COST.seconds.start;
+  if (total > limits.total_seconds) {
+    return `it takes about ${Math.ceil(total)} s of computing, and ${limits.total_seconds} s are allowed`;
+  }
+  const longest = Math.max(...plan.chunks.map((chunk) => shareOf(plan, chunk, time)));
+  if (longest > limits.piece_seconds) {
+    return `one piece of it takes about ${Math.ceil(longest)} s of computing, and ${limits.piece_seconds} s are allowed`;
+  }
   return null;
+}
+
+/** Gives how x264 is set for a plan: as well as fits into `memory` bytes, and alike for all its chunks, which are put together later. */
+export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
+  const { input, output } = bytesOf(plan, source);
+  const fits = (level: X264Level) => heapOf(plan, source, level) * MIB + input + output + SPARE <= memory;
+  return X264_LEVELS.find(fits) ?? X264_LEVELS[X264_LEVELS.length - 1] ?? X264_LEVELS[0];
+}
+
+/**
+ * Gives the seconds of source that a chunk of a plan should have, from 2 to 60, so that it takes the light encoder about
+ * `chunk_seconds` of computing and its input lies in memory beside the rest: a hint for `createPlan`.
+ */
+export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
+  const level = chooseLevel(plan, source, limits.memory);
+  const time = secondsOf(plan, source, level);
+  if (!time || !plan.duration || time.pictures === 0) return CHUNK_SECONDS;
+  const seconds = (limits.chunk_seconds * plan.duration) / time.pictures;
+  return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(seconds)));
+}
+
+// Bytes of input and output that lie in memory during the largest chunk.
+function bytesOf(plan: Plan, source: Source): { input: number; output: number } {
+  const size = source.filesize ?? 0;
+  const input = Math.max(...plan.chunks.map((chunk) => inputBytes(size, source, chunk)));
+  return { input, output: Math.max(...plan.chunks.map((chunk) => outputBytes(plan, source, chunk, input))) };
+}
+
+function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
+  const { video, audio, image } = plan;
+  const { frame_encoded, pixels_encoded } = estimateWork(plan, source);
+  // PNG packs pictures of a camera to about half of their three bytes a pixel.
+  if (image)
+    return (image.animated ? (pixels_encoded ?? 0) : frame_encoded) * (plan.format === "png" ? 2 : 0.7);
+  const seconds = Math.max(0, (chunk.end ?? plan.start + (plan.duration ?? 0)) - chunk.start);
+  const share = plan.duration ? seconds / plan.duration : 1;
+  const pictures =
+    video?.mode === "encode"
+      ? "bitrate" in video.rate
+        ? (video.rate.bitrate * seconds) / 8
+        : ((pixels_encoded ?? 0) * share * BITS_PER_PIXEL) / 8
+      : 0;
+  const sound =
+    audio?.mode === "encode" ? ((audio.bitrate ?? audio.channels * audio.sample_rate * 16) * seconds) / 8 : 0;
+  const copied = video?.mode === "copy" || audio?.mode === "copy" ? input : 0;
+  // A file in memory grows by an eighth at a time.
+  return (pictures + sound + copied) * 1.125;
+}
+
+const BITS_PER_PIXEL = 0.25;
+
+function shareOf(plan: Plan, chunk: Chunk, time: { pictures: number; sound: number }): number {
+  const start = LIGHT_COST.seconds.start;
+  if (chunk.track === "audio") return start + time.sound;
+  if (chunk.track === "all") return start + time.pictures + time.sound;
+  const end = chunk.end ?? plan.start + (plan.duration ?? 0);
+  return start + (time.pictures * (end - chunk.start)) / (plan.duration || 1);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / MIB)} MB`;
 }

@@ -6,6 +6,7 @@ import type { CreateCore } from "./core-module.ts";
 import type { EncodedFile } from "./encoder.ts";
 import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
 import { runChunk } from "./light-chunk.ts";
+import { inputBytes, LIGHT_INPUT, stretchBytes } from "./light-limits.ts";
 import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
 import {
   createPagedFile,
@@ -41,24 +42,11 @@ export interface LightHost {
 const MIB = 1_048_576;
 // The heap that the core starts with.
 const FRESH = 32 * MIB;
-/**
- * Bytes of input: up to `whole` an encode takes it at once, up to `image` a probe may read a picture to its end, and more
- * than `most` are never held.
- */
-export const LIGHT_INPUT = { whole: 24 * MIB, image: 16 * MIB, most: 40 * MIB } as const;
-
 /** Gives the range that a job needs at least, so that it can be sent along at once. */
 export function firstRange(job: LightJob): ByteRange {
-  const whole = job.kind === "encode" && job.size <= LIGHT_INPUT.whole;
-  return { start: 0, end: whole ? job.size : Math.min(job.size, readAhead(job, 0).first) };
-}
-
-/** Bytes of a stretch of a file, with what the keyframe before it and an uneven rate may add. */
-export function stretchBytes(size: number, source: Source, chunk: Chunk): number {
-  const { duration } = source;
-  if (!duration) return size;
-  const seconds = Math.min(chunk.end ?? duration, duration) - chunk.start + 5;
-  return Math.min(size, Math.ceil((size * seconds * 1.2) / duration));
+  const whole = job.kind === "encode" && inputBytes(job.size, job.source, job.chunk) === job.size;
+  const end = whole && job.size <= LIGHT_INPUT.most ? job.size : readAhead(job, 0).first;
+  return { start: 0, end: Math.min(job.size, end) };
 }
 
 function readAhead(job: LightJob, offset: number): ReadAhead {
@@ -89,7 +77,7 @@ export async function runLightJob(
   const work = (core: WasmCore, depth: "frame" | "header") => {
     if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [] };
     core.mount("/in/input", file);
-    return { report: null, files: runChunk(core, job) };
+    return { report: null, files: runChunk(core, { ...job, memory: host.memory }) };
   };
   try {
     return await run("frame");

@@ -1,16 +1,22 @@
+import type { Source } from "../core/source.ts";
+import type { Chunk } from "../plan/plan.ts";
+
 const MIB = 1_048_576;
 
 /** Bytes that a job's heap, input and output may take together: an isolate has 128 MB, and the code itself is in it too. */
 export const LIGHT_MEMORY = 96 * MIB;
 
+/** Bytes of input: up to `image` a probe may read a picture to its end, and more than `most` are never held. */
+export const LIGHT_INPUT = { image: 16 * MIB, most: 40 * MIB } as const;
+
 /** What the light encoder takes on, by estimate; times in seconds of its processor. */
 export interface LightLimits {
   /** Bytes of heap, input and output together. */
   memory: number;
-  /** For one chunk of pictures: nothing can interrupt it. */
+  /** For one chunk of pictures, where a plan can be cut: nothing can interrupt it. */
   chunk_seconds: number;
-  /** For one chunk that cannot be cut: sound, a still, adaptive video, a copy. */
-  whole_seconds: number;
+  /** For one piece of work at the most, cut or not. */
+  piece_seconds: number;
   /** For all chunks. */
   total_seconds: number;
   /** Seconds without a word from the encoder after which it is taken for lost. */
@@ -21,7 +27,23 @@ export interface LightLimits {
 export const LIGHT_LIMITS: Readonly<LightLimits> = {
   memory: LIGHT_MEMORY,
   chunk_seconds: 8,
-  whole_seconds: 30,
+  piece_seconds: 30,
   total_seconds: 120,
   silence_seconds: 150,
 };
+
+/** Bytes of a stretch of a file, with what the keyframe before it and an uneven rate may add. */
+export function stretchBytes(size: number, source: Source, chunk: Chunk): number {
+  const { duration } = source;
+  if (!duration) return size;
+  const seconds = Math.min(chunk.end ?? duration, duration) - chunk.start + 5;
+  return Math.min(size, Math.ceil((size * seconds * 1.2) / duration));
+}
+
+/** Bytes of a file of `size` that lie in memory while a chunk is encoded: all of it, or a stretch and the file's tables. */
+export function inputBytes(size: number, source: Source, chunk: Chunk): number {
+  const stretch = stretchBytes(size, source, chunk);
+  return size <= SMALL || stretch > size * 0.7 ? size : stretch + 2 * MIB;
+}
+
+const SMALL = 4 * MIB;

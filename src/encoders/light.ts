@@ -1,8 +1,10 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { EncodedFile, Encoder } from "./encoder.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
-import { refuse } from "./light-estimate.ts";
+import { lightChunkSeconds, refuse } from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
 import { LIGHT_LIMITS, type LightLimits } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
@@ -20,6 +22,8 @@ export interface LightEncoderOptions {
 export interface LightEncoder extends Encoder {
   /** Gives what ffprobe says of a file, reading only the ranges it needs; rejects with `input_unsupported` when it is no media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
+  /** Seconds of source, from 2 to 60, that a chunk of a plan should have to be light work: a hint for `createPlan`. */
+  chunkSeconds(plan: Plan, source: Source): number;
 }
 
 const ROUNDS = 24;
@@ -105,6 +109,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   return {
     name: "light",
     can: (plan, source) => refuse(plan, source, limits),
+    chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits),
     async encode({ plan, chunk, source, input, signal, onWait = () => {} }) {
       const job: LightJob = { kind: "encode", size: input.size, plan, chunk, source };
       const { files } = await run(job, { input, signal, onWait });

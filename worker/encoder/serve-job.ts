@@ -1,6 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import { FRAME_MIME, readFrames } from "../../src/encoders/frame.ts";
-import { LIGHT_INPUT, type LightHost, runLightJob } from "../../src/encoders/light-job.ts";
+import { type LightHost, runLightJob } from "../../src/encoders/light-job.ts";
+import { LIGHT_INPUT } from "../../src/encoders/light-limits.ts";
 import {
   answerParts,
   errorMessage,
