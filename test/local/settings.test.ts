@@ -7,12 +7,12 @@ test("the defaults", () => {
     port: 8787,
     api_keys: "dev-key",
     state_dir: resolve(".framewright"),
-    vars: { ALLOW_PRIVATE_NETWORK: "true" },
+    vars: { ALLOW_PRIVATE_NETWORK: "true", WATCH_SECONDS: "5" },
   });
 });
 
 test("what is given goes on to the service", () => {
-  const given = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "5", STALL_SECONDS: "9" };
+  const given = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "8", STALL_SECONDS: "9" };
   const more = { INGEST_SECONDS: "7", PUBLIC_URL: "https://media.example", ALLOW_PRIVATE_NETWORK: "false" };
   const env = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", HOME: "/root", ...given, ...more };
   expect(parseSettings(env)).toEqual({

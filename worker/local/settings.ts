@@ -18,6 +18,9 @@ export const PASSED_ON = [
 
 const TEXTS: ReadonlySet<string> = new Set(["PUBLIC_URL", "ALLOWED_HOSTS"]);
 
+// The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
+const LOCAL_WATCH_SECONDS = "5";
+
 /** Settings of the local service. */
 export interface Settings {
   /** Port on 127.0.0.1; 0 for any free one. */
@@ -42,7 +45,7 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
   if (allow !== "true" && allow !== "false") {
     wrong("ALLOW_PRIVATE_NETWORK must be true or false.", "ALLOW_PRIVATE_NETWORK");
   }
-  const vars: Record<string, string> = { ALLOW_PRIVATE_NETWORK: allow };
+  const vars: Record<string, string> = { ALLOW_PRIVATE_NETWORK: allow, WATCH_SECONDS: LOCAL_WATCH_SECONDS };
   for (const name of PASSED_ON) {
     const value = env[name];
     if (!value) continue;
