@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { CORE_NAMES } from "../../src/encoders/core-module.ts";
+import { glueText } from "./stock-core.ts";
+
+const NAMED = [
+  ["memory", CORE_NAMES.exports.memory, /wasmMemory=Module\["asm"\]\["(\w+)"\]/],
+  ["stackSave", CORE_NAMES.exports.stackSave, /\(stackSave=Module\["asm"\]\["(\w+)"\]\)/],
+  ["stackRestore", CORE_NAMES.exports.stackRestore, /\(stackRestore=Module\["asm"\]\["(\w+)"\]\)/],
+  ["resizeHeap", CORE_NAMES.imports.resizeHeap, /"(\w+)":_emscripten_resize_heap/],
+  ["socket", CORE_NAMES.imports.socket, /"(\w+)":___syscall_socket/],
+] as const;
+
+test.for(NAMED)("the glue calls %s what the driver calls it", ([, name, pattern]) => {
+  expect(pattern.exec(glueText)?.[1]).toBe(name);
+});
+
+test("the core leaves its main function by an abort without a message", () => {
+  expect(glueText).toContain('function _abort(){abort("")}');
+});

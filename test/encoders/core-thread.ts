@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import { MediaError } from "../../src/core/errors.ts";
+import { createPagedFile } from "../../src/encoders/paged-file.ts";
+import { reuseInstance } from "../../src/encoders/reuse-instance.ts";
+import { createWasmCore, type WasmCore } from "../../src/encoders/wasm-core.ts";
+import { stockCore } from "./stock-core.ts";
+
+/** Runs of ffmpeg (or, with `probe`, ffprobe) over one input at `/in/input`, which write to `/out`. */
+export interface CoreTask {
+  /** Path of the input. */
+  input: string;
+  /** Arguments of each run. */
+  runs: readonly (readonly string[])[];
+  probe?: boolean;
+  /** A fresh core for each run, a core for each run in one kept instance, or one core for all runs. */
+  cores: "fresh" | "kept" | "one";
+  /** Bytes; default 256 MiB. */
+  memory?: number;
+}
+
+/** What came of one run. */
+export interface CoreResult {
+  code?: number;
+  error?: { kind: string; message: string };
+  report?: Record<string, unknown> | null;
+  log: readonly string[];
+  heap: number;
+  files: { name: string; bytes: Uint8Array; sha256: string }[];
+}
+
+const MIB = 1_048_576;
+const task = workerData as CoreTask;
+const bytes = readFileSync(task.input);
+const file = createPagedFile(bytes.length, [{ start: 0, bytes }]);
+const keeper = reuseInstance(stockCore.instantiate);
+const instantiate = task.cores === "kept" ? keeper.instantiate : stockCore.instantiate;
+
+async function start(): Promise<WasmCore> {
+  const memory = task.memory ?? 256 * MIB;
+  const core = await createWasmCore({ createCore: stockCore.createCore, instantiate, memory });
+  core.mount("/in/input", file);
+  core.makeFolder("/out");
+  return core;
+}
+
+function run(core: WasmCore, args: readonly string[]): CoreResult {
+  try {
+    const done = task.probe ? core.ffprobe(args) : core.exec(["-loglevel", "error", ...args]);
+    const files = core.take("/out").map((each) => {
+      const sha256 = createHash("sha256").update(each.bytes).digest("hex");
+      return { name: each.name, bytes: each.bytes.slice(), sha256 };
+    });
+    return { ...done, heap: core.heap, files };
+  } catch (thrown) {
+    if (!(thrown instanceof MediaError)) throw thrown;
+    const { kind, message } = thrown;
+    return { error: { kind, message }, log: [], heap: core.heap, files: [] };
+  }
+}
+
+const results: CoreResult[] = [];
+let core: WasmCore | undefined;
+for (const args of task.runs) {
+  core = task.cores === "one" && core ? core : await start();
+  results.push(run(core, args));
+}
+parentPort?.postMessage(results);

@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { readHeaderFacts } from "../../src/encoders/header-facts.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+
+const size = { width: 160, height: 90 };
+const IMAGES: [ClipName, object][] = [
+  ["png", { format_name: "png_pipe", codec_name: "png", ...size, frames: 1, pix_fmt: "rgb24" }],
+  ["png_alpha", { format_name: "png_pipe", codec_name: "png", ...size, frames: 1, pix_fmt: "rgba" }],
+  [
+    "png_odd",
+    { format_name: "png_pipe", codec_name: "png", width: 161, height: 91, frames: 1, pix_fmt: "rgb24" },
+  ],
+  ["png_animated", { format_name: "apng", codec_name: "apng", ...size, frames: 50, pix_fmt: "rgb24" }],
+  ["gif", { format_name: "gif", codec_name: "gif", ...size, pix_fmt: "bgra" }],
+  ["gif_animated", { format_name: "gif", codec_name: "gif", ...size, frames: 2, pix_fmt: "bgra" }],
+  ["webp", { format_name: "webp_pipe", codec_name: "webp", ...size, frames: 1 }],
+  ["webp_animated", { format_name: "webp_pipe", codec_name: "webp", ...size, frames: 50 }],
+  ["bmp", { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 }],
+  ["avif", { format_name: "avif", codec_name: "av1", ...size, frames: 1 }],
+];
+
+test.for(IMAGES)("the header of %s tells what it is", async ([name, facts]) => {
+  expect(readHeaderFacts(await readFile(await clip(name)))).toMatchObject(facts);
+});
+
+test.for<ClipName>(["jpeg", "mp4", "webm", "mp3", "wav", "avi", "mpegts"])(
+  "the header of %s is left to ffprobe",
+  async (name) => {
+    expect(readHeaderFacts(await readFile(await clip(name)))).toBeNull();
+  },
+);
+
+test.for(IMAGES)("no length of the header of %s breaks the reading", async ([name]) => {
+  const file = await readFile(await clip(name));
+  for (let length = 0; length < 200; length++) {
+    const facts = readHeaderFacts(file.subarray(0, length));
+    if (facts) expect(facts.width).toBeGreaterThan(0);
+  }
+});
+
+test("the picture's size is that of the whole, not of its tiles", () => {
+  const box = (kind: string, ...parts: Uint8Array[]) => {
+    const body = Buffer.concat(parts);
+    const head = Buffer.alloc(8);
+    head.writeUInt32BE(body.length + 8);
+    head.write(kind, 4, "latin1");
+    return Buffer.concat([head, body]);
+  };
+  const ispe = (width: number, height: number) => {
+    const body = Buffer.alloc(12);
+    body.writeUInt32BE(width, 4);
+    body.writeUInt32BE(height, 8);
+    return box("ispe", body);
+  };
+  const properties = box("iprp", box("ipco", ispe(512, 512), ispe(4032, 3024), ispe(320, 240)));
+  const file = Buffer.concat([
+    box("ftyp", Buffer.from("heic\0\0\0\0mif1heic", "latin1")),
+    box("meta", Buffer.alloc(4), properties),
+  ]);
+  expect(readHeaderFacts(file)).toMatchObject({
+    format_name: "heic",
+    codec_name: "hevc",
+    width: 4032,
+    height: 3024,
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { createRunLog } from "../../src/encoders/run-log.ts";
+
+test("a log keeps the last 20 lines and drops what the core says at every run", () => {
+  const log = createRunLog();
+  for (let n = 0; n < 30; n++) log.add(`line ${n}`);
+  for (const noise of [
+    "Aborted()",
+    "Splitting the commandline.",
+    "Reading option '-i' ... matched",
+    "",
+    "    Last message repeated 2 times",
+  ]) {
+    log.add(noise);
+  }
+  expect(log.lines).toHaveLength(20);
+  expect(log.lines.at(0)).toBe("line 10");
+  expect(log.lines.at(-1)).toBe("line 29");
+});
+
+test("URLs and addresses of memory are taken out", () => {
+  const log = createRunLog();
+  log.add("[mov,mp4 @ 0xe0a1c0] moov atom not found");
+  log.add("https://host/key?X-Amz-Signature=secret: No such file or directory");
+  expect(log.lines).toEqual(["[mov,mp4] moov atom not found", "(URL) No such file or directory"]);
+  expect(log.summary()).not.toContain("secret");
+});

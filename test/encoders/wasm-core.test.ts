@@ -1,0 +1,132 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { runCore } from "./run-core.ts";
+
+const MIB = 1_048_576;
+const args = (text: string) => text.split(" ");
+// The encoders whose stack needs are largest, a failing input, and the sounds.
+const JOBS = {
+  vp9: args(
+    "-i /in/input -an -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 300k -bitexact /out/a.webm",
+  ),
+  jpeg: args("-i /in/input -frames:v 1 -s 1280x720 -c:v mjpeg -q:v 3 /out/a.jpg"),
+  mp3: args("-i /in/input -vn -c:a libmp3lame -bitexact /out/a.mp3"),
+  missing: args("-i /in/nothing /out/a.wav"),
+  webp: args("-i /in/input -frames:v 1 /out/a.webp"),
+  h264: args("-i /in/input -an -c:v libx264 -preset veryfast -bitexact /out/a.mp4"),
+} as const;
+const NAMES = Object.keys(JOBS) as (keyof typeof JOBS)[];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-core-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test.for([
+  ["a fresh core for each", "fresh", 54],
+  ["a core for each in one kept instance", "kept", 60],
+  ["one core for all", "one", 90],
+] as const)(
+  "%s: VP9, JPEG with its own Huffman tables and others in turn, all alike",
+  async ([, cores, count]) => {
+    const input = await clip("mp4", { seconds: 0.4 });
+    const runs = Array.from({ length: count }, (_, n) => JOBS[NAMES[n % NAMES.length] ?? "mp3"]);
+    const results = await runCore({ input, runs, cores, memory: 96 * MIB });
+    expect(results).toHaveLength(count);
+    results.forEach((result, n) => {
+      const name = NAMES[n % NAMES.length];
+      const first = results[n % NAMES.length];
+      expect([name, n, result.error?.message, result.code]).toEqual([
+        name,
+        n,
+        undefined,
+        name === "missing" ? 1 : 0,
+      ]);
+      expect(result.files.map((file) => file.sha256)).toEqual(first?.files.map((file) => file.sha256));
+    });
+    // Nothing leaks: the heap of the last round is that of the first.
+    const heap = Math.max(...results.slice(0, NAMES.length).map((result) => result.heap));
+    const spare = cores === "one" ? 12 * MIB : 0;
+    expect(Math.max(...results.map((result) => result.heap))).toBeLessThanOrEqual(heap + spare);
+
+    for (const name of ["vp9", "jpeg"] as const) {
+      const file = results[NAMES.indexOf(name)]?.files[0];
+      const path = join(folder, `${cores}-${file?.name}`);
+      await writeFile(path, file?.bytes ?? "");
+      const filter = name === "jpeg" ? "select=eq(n\\,0),scale=1280:720" : "null";
+      expect((await measureLikeness(path, input, { filter })).worst).toBeGreaterThan(0.9);
+    }
+  },
+);
+
+test("ffprobe is judged by its report, as its exit code is always the same", async () => {
+  const runs = [
+    args("-v error -show_format -show_streams /in/input"),
+    args("-v error -show_format /in/nothing"),
+  ];
+  const [good, bad] = await runCore({ input: await clip("avi"), runs, cores: "fresh", probe: true });
+  const native = (await runFfprobe(await clip("avi"))) as { streams: { codec_name: string }[] };
+  expect(good?.report).toMatchObject({
+    format: { format_name: "avi" },
+    streams: native.streams.map(({ codec_name }) => ({ codec_name })),
+  });
+  expect(bad?.report).toBeNull();
+  expect(bad?.log).toEqual(["/in/nothing: No such file or directory"]);
+});
+
+test("a job beyond its memory ends with out_of_memory and not with a crash, and the next one works", async () => {
+  const large = args("-f lavfi -i testsrc2=s=1920x1080:d=1 -c:v libx264 -preset medium /out/a.mp4");
+  const runs = [JOBS.mp3, large, JOBS.mp3, large, JOBS.jpeg];
+  const input = await clip("mp4");
+  for (const cores of ["fresh", "kept"] as const) {
+    const results = await runCore({ input, runs, cores, memory: 96 * MIB });
+    expect(results.map((result) => result.error?.kind ?? result.code)).toEqual([
+      0,
+      "out_of_memory",
+      0,
+      "out_of_memory",
+      0,
+    ]);
+    for (const result of results) expect(result.heap).toBeLessThanOrEqual(96 * MIB);
+    expect(results[2]?.files[0]?.sha256).toBe(results[0]?.files[0]?.sha256);
+  }
+});
+
+test("the bound holds for files that a job writes as well", async () => {
+  const endless = args("-f lavfi -i anullsrc=d=100000 -c:a pcm_s16le /out/a.wav");
+  const [result] = await runCore({
+    input: await clip("mp4"),
+    runs: [endless],
+    cores: "fresh",
+    memory: 64 * MIB,
+  });
+  expect(result?.error).toEqual({
+    kind: "out_of_memory",
+    message: "The work needs more memory than the 64 MB that this encoder has.",
+  });
+});
+
+test("a breakdown is encode_failed, and nothing runs in that core afterwards", async () => {
+  // zimg throws a C++ exception that nothing in the core catches when it is not told the colors.
+  const broken = args("-f lavfi -i testsrc2=d=0.1 -vf zscale=t=linear -frames:v 1 /out/a.png");
+  const results = await runCore({ input: await clip("mp4"), runs: [broken, JOBS.mp3], cores: "one" });
+  expect(results.map((result) => result.error)).toEqual([
+    { kind: "encode_failed", message: expect.stringMatching(/^The encoder broke down on this file\./) },
+    { kind: "encode_failed", message: "The encoder broke down in an earlier run." },
+  ]);
+});
+
+test("there is no network in the core", async () => {
+  const runs = [args("-i http://127.0.0.1:9/clip.mp4 /out/a.wav"), args("-i tcp://127.0.0.1:9 /out/a.wav")];
+  const results = await runCore({ input: await clip("mp4"), runs, cores: "fresh" });
+  for (const result of results) {
+    expect(result.code).toBe(1);
+    expect(result.log.join()).not.toContain("127.0.0.1");
+  }
+});
