@@ -12,6 +12,8 @@ export function audioArgs(audio: AudioPlan, source: Source, cut: Cut, toolset: T
     ...(cut.audio.length > 0 ? ["-filter:a", cut.audio.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
+    // Without a ceiling libvorbis is a tenth above what it is asked for.
+    ...(audio.codec === "vorbis" ? ["-maxrate:a", String(audio.bitrate)] : []),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
     // A lossy source decodes to more bits than it ever had.
     ...(audio.codec === "flac" && !isLossless(source) ? ["-sample_fmt", "s16"] : []),

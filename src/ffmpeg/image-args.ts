@@ -50,12 +50,11 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
   const canvas = image.alpha ? "rgba" : "rgb24";
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
   if (format === "png" || format === "gif") return rgb;
-  if (format === "webp" && image.alpha) return { ...rgb, pixels: "bgra", canvas: "bgra" };
   if (format === "jpeg") {
     const pixels = (image.quality ?? 0) >= FULL_CHROMA ? "yuvj444p" : "yuvj420p";
     return { pixels, canvas, matrix: "bt601", range: "pc" } as const;
   }
-  return { pixels: "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
+  return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
 }
 
 // A palette for each frame, so that no frame has to wait for the last one.
