@@ -4,6 +4,7 @@ import type { RunErrorKind } from "../../src/core/errors.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { readFacts } from "../judge/facts.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
 import { expectFailure, SECRET, storedMedia } from "./check.ts";
 import * as made from "./made.ts";
@@ -84,16 +85,15 @@ const BAD: Bad[] = [
     ["encoder_unavailable", "input_unsupported"],
   ],
   [
-    "an mp4 that claims 65535x65535",
-    "video",
-    () => made.mp4OfSize(65_535, 65_535),
+    "a jpeg that claims 65535x65535",
+    "image",
+    () => made.jpegOfSize(65_535, 65_535),
     ["encoder_unavailable", "input_unsupported"],
   ],
-  ["an mp4 that claims 0x0", "video", () => made.mp4OfSize(0, 0), ["input_unsupported", "encode_failed"]],
   [
-    "an mp4 that claims a length of centuries",
+    "raw video that claims 60000x60000",
     "video",
-    made.mp4WithoutEnd,
+    async () => made.y4mOfSize(60_000, 60_000),
     ["encoder_unavailable", "input_unsupported"],
   ],
 ];
@@ -120,6 +120,27 @@ const LACKING: [ClipName, EncodeKind, RunErrorKind][] = [
 
 test.concurrent.for(LACKING)("%s as %s is %s", LIMIT, async ([name, kind, error], { expect }) => {
   expectFailure(await run(kind, await clip(name, { seconds: 1 }), `clip.${name}`), error, expect);
+});
+
+const LIES: [string, () => Promise<Uint8Array>][] = [
+  ["a size of 65535x65535", () => made.mp4OfSize(65_535, 65_535)],
+  ["a size of 0x0", () => made.mp4OfSize(0, 0)],
+  ["a length of centuries", made.mp4WithoutEnd],
+];
+
+test.concurrent.for(LIES)("headers that claim %s deceive nobody", LIMIT, async ([, make], { expect }) => {
+  // The stream inside is 160x90 and of one second: either that comes out, or a refusal.
+  for (const options of [{}, { quality: "low" }]) {
+    const input = rig.origin.serve(`/${number++}/clip.mp4`, { file: await make() });
+    const task = await rig.door.runTask({ input, kind: "video", options }, SECONDS);
+    if (task.status === "failed") {
+      expectFailure(task, ["input_unsupported", "encoder_unavailable"], expect);
+      continue;
+    }
+    const { picture } = await readFacts((await rig.door.fetchFile(task.output ?? "")).path);
+    expect(picture).toMatchObject({ width: 160, height: 90 });
+    expect(picture?.duration).toBeCloseTo(1, 1);
+  }
 });
 
 test.concurrent("sound whose end is missing gives the sound that there is", LIMIT, async ({ expect }) => {

@@ -50,6 +50,23 @@ export async function gifOfSize(width: number, height: number): Promise<Buffer> 
   return bytes;
 }
 
+/** A JPEG that claims a size in its frame header. */
+export async function jpegOfSize(width: number, height: number): Promise<Buffer> {
+  const bytes = Buffer.from(await readFile(await clip("jpeg", { seconds: 1 })));
+  const frame = bytes.indexOf(Buffer.from("ffc0", "hex"));
+  bytes.writeUInt16BE(height, frame + 5);
+  bytes.writeUInt16BE(width, frame + 7);
+  return bytes;
+}
+
+/** Raw video in a text header that claims a size, with the bytes of one small frame. */
+export function y4mOfSize(width: number, height: number): Buffer {
+  return Buffer.concat([
+    Buffer.from(`YUV4MPEG2 W${width} H${height} F25:1 Ip A1:1 C420jpeg\nFRAME\n`),
+    Buffer.alloc(10_000, 128),
+  ]);
+}
+
 /** An MP4 whose headers claim a size that its stream does not have. */
 export async function mp4OfSize(width: number, height: number): Promise<Buffer> {
   const bytes = Buffer.from(await readFile(await clip("mp4_faststart", { seconds: 1 })));

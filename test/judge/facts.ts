@@ -128,6 +128,15 @@ export async function readFacts(path: string): Promise<Facts> {
   };
 }
 
+/** Sums the bytes of a stream's packets, such as those of `a:0`: what the codec takes, without what the container adds. */
+export async function countPacketBytes(path: string, stream: string): Promise<number> {
+  const shown = ["-select_streams", stream, "-show_entries", "packet=size"];
+  const { packets } = z
+    .object({ packets: z.array(z.object({ size: count })) })
+    .parse(await runFfprobe(path, ["-show_packets", ...shown]));
+  return packets.reduce((sum, packet) => sum + packet.size, 0);
+}
+
 function squareIfUnknown(ratio: string | undefined): string {
   return ratio === undefined || ratio === "0:1" || ratio === "N/A" ? "1:1" : ratio;
 }

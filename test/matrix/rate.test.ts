@@ -3,7 +3,7 @@ import { QUALITIES } from "../../src/core/formats.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { noiseSound } from "../judge/clips.ts";
-import { readFacts } from "../judge/facts.ts";
+import { countPacketBytes, readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
@@ -76,6 +76,9 @@ function busyClip(): Promise<string> {
   ]);
 }
 
+// x264 keeps close to an average; libvpx in real time strays by up to a third in a few seconds.
+const PICTURE_SHARE = { mp4: 0.1, mov: 0.1, webm: 0.35 } as const;
+
 test.concurrent.for([
   ["mp4", 300_000],
   ["mp4", 900_000],
@@ -88,12 +91,11 @@ test.concurrent.for([
   const { bytes, picture } = await readFacts(output.path);
   const got = (bytes * 8) / (picture?.duration ?? 0);
   note(task, { share: got / bitrate });
-  expect(got / bitrate).toBeGreaterThan(0.75);
-  expect(got / bitrate).toBeLessThan(1.25);
+  expect(Math.abs(got / bitrate - 1)).toBeLessThan(PICTURE_SHARE[format]);
 });
 
 // Opus and Vorbis vary with the sound, within this share of what was asked for.
-const SOUND_SHARE = { mp3: 0.05, aac: 0.12, opus: 0.2, ogg: 0.3 } as const;
+const SOUND_SHARE = { mp3: 0.05, aac: 0.1, opus: 0.25, ogg: 0.25 } as const;
 const SOUND_RATES = (Object.keys(SOUND_SHARE) as (keyof typeof SOUND_SHARE)[]).flatMap((format) =>
   ([32_000, 96_000, 192_000, 320_000] as const).map((bitrate) => ({ format, bitrate })),
 );
@@ -109,7 +111,7 @@ test.concurrent.for(SOUND_RATES)(
     ]);
     const input = rig.serve(original);
     const output = await rig.door.encode({ input, kind: "audio", options: { format, bitrate } });
-    const { bytes } = await readFacts(output.path);
+    const bytes = await countPacketBytes(output.path, "a:0");
     const { duration } = await readSound(output.path, { channels: 2, sample_rate: 8000 });
     const share = (bytes * 8) / duration / bitrate;
     note(task, { share });

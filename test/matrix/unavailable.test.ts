@@ -34,9 +34,9 @@ const REFUSED: [string, () => Promise<string>, EncodeKind, Record<string, unknow
   ["av1", small, "video", { codec: "av1" }, /av1/i],
   ["av1 in webm", small, "video", { format: "webm", codec: "av1" }, /av1/i],
   ["avif", small, "image", { format: "avif" }, /avif/i],
-  ["a video too long", long, "video", { width: 640 }, /long|time|seconds|minutes/i],
-  ["a video too large", wide, "video", { quality: "high" }, /memory|large|MB/i],
-  ["an image too large", poster, "image", { format: "jpeg" }, /memory|large|MB/i],
+  ["a video too long", long, "video", { width: 640 }, /\d+ s of computing/],
+  ["a video too large", wide, "video", { quality: "high" }, /\d+ MB of memory/],
+  ["an image too large", poster, "image", { format: "jpeg" }, /\d+ MB of memory/],
   ["an av1 source", () => clip("mp4_av1", { seconds: 1 }), "video", { codec: "h264" }, /av1/i],
   ["an avif source", () => clip("avif"), "image", { format: "png" }, /avif|av1/i],
 ];
