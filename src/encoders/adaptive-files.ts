@@ -18,10 +18,17 @@ export function finishStream(files: readonly EncodedFile[], plan: Plan, source: 
     channels: plan.audio?.mode === "encode" ? plan.audio.channels : source.audio?.channels,
     fps: source.fps,
   });
-  const playlists = others.filter((file) => file.name.endsWith(".m3u8"));
+  const playlists = others.filter((file) => file.name.endsWith(".m3u8")).map(atLeastASecond);
   const segments = others.filter((file) => !file.name.endsWith(".m3u8"));
   return [
     ...[...segments, ...playlists].map((file) => ({ ...file, mime: adaptiveMime(file.name) })),
     { name: MASTER, mime: adaptiveMime(MASTER), bytes: new TextEncoder().encode(text) },
   ];
+}
+
+// ffmpeg rounds the target duration of a very short stream to 0, which some players divide by.
+function atLeastASecond(playlist: EncodedFile): EncodedFile {
+  const text = new TextDecoder().decode(playlist.bytes);
+  const mended = text.replace(/^#EXT-X-TARGETDURATION:0$/m, "#EXT-X-TARGETDURATION:1");
+  return mended === text ? playlist : { ...playlist, bytes: new TextEncoder().encode(mended) };
 }

@@ -1,12 +1,13 @@
 import type { AudioCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { AudioPlan } from "./plan.ts";
-import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
+import { AUDIO_BITRATE, audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
 
 /** Hertz that MP3 knows, and that everything plays; AAC and Vorbis keep to them too. */
 export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
 // Beyond 8 channels WAV and FLAC have no layout; beyond 192 kHz few players go on.
+const LOSSY = { channels: 2 };
 const LOSSLESS = { channels: 8, sample_rate: 192_000 };
 
 // The codec's own sound comes out of these files in packets that others can hold; AVI has no times of packets.
@@ -57,20 +58,22 @@ const VORBIS: Readonly<
 /** What decides between copying and encoding sound. */
 export interface AudioNeeds extends RateOptions {
   trimmed: boolean;
-  /** Channels up to which a stream of the right codec is copied; all when absent. */
-  copy_channels?: number;
 }
 
-/** Settles what is done with the sound: copied when nothing asks for more, else encoded, by lossy codecs in at most two channels. */
+/**
+ * Settles what is done with the sound: copied when nothing asks for more, else encoded. Lossy sound has at most two channels, as
+ * their bitrates are meant for that and every player of the formats takes it; lossless sound keeps up to eight.
+ */
 export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioNeeds): AudioPlan {
   const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
+  const most = codec in AUDIO_BITRATE ? LOSSY.channels : LOSSLESS.channels;
   const asked = needs.trimmed || needs.quality !== undefined || needs.bitrate !== undefined;
-  const fits = source.codecs?.audio === codec && channels <= (needs.copy_channels ?? channels);
+  const fits = source.codecs?.audio === codec && channels <= most;
   if (fits && !asked && !NO_PACKET_TIMES.has(source.format)) return { mode: "copy", codec };
 
   const bitrate = audioBitrate(codec, needs);
   const out = {
-    channels: Math.max(1, Math.min(channels, bitrate === null ? LOSSLESS.channels : 2)),
+    channels: Math.max(1, Math.min(channels, most)),
     sample_rate: sampleRate(codec, sample_rate),
   };
   if (bitrate === null) {
@@ -78,8 +81,8 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
     return { mode: "encode", codec, bitrate, compression, ...out };
   }
   const fitted = codec === "vorbis" ? slowEnough(bitrate, out) : out;
-  const most = maxBitrate(codec, fitted.channels, fitted.sample_rate);
-  return { mode: "encode", codec, bitrate: Math.min(bitrate, most), compression: null, ...fitted };
+  const highest = maxBitrate(codec, fitted.channels, fitted.sample_rate);
+  return { mode: "encode", codec, bitrate: Math.min(bitrate, highest), compression: null, ...fitted };
 }
 
 /** Gives the sample rate in hertz that a codec is given for a source's: its own where the codec knows it, at most 48 kHz for lossy codecs, 48 kHz for Opus. */

@@ -60,7 +60,7 @@ function videoPlan(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // The bitrate asked for is that of the pictures.
   const audio = hasAudio(source)
-    ? createAudioPlan(source, facts.audio, { quality: options.quality, trimmed, copy_channels: 2 })
+    ? createAudioPlan(source, facts.audio, { quality: options.quality, trimmed })
     : null;
   const fps = video.mode === "encode" ? video.fps : null;
   const chunks = createChunks(

@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtemp, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { OptionsOf } from "../../src/core/options.ts";
+import type { Source } from "../../src/core/source.ts";
+import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/ffmpeg/output.ts";
+import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/plan/index.ts";
+
+const run = promisify(execFile);
+
+// Outputs of a test file, gone with its process.
+const home = mkdtempSync(join(tmpdir(), "framewright-args-"));
+process.once("exit", () => rmSync(home, { recursive: true, force: true }));
+
+/** Runs native ffprobe as the product would, and gives its report as a Source. */
+export async function probe(path: string): Promise<Source> {
+  const { stdout } = await run("ffprobe", ffprobeArgs(path), { maxBuffer: 1 << 26, timeout: 60_000 });
+  return parseFfprobe(JSON.parse(stdout), { url: "file:clip", filesize: (await stat(path)).size });
+}
+
+/** One chunk as native ffmpeg encoded it. */
+export interface Encoded {
+  chunk: Chunk;
+  /** The file, or the master playlist of adaptive video. */
+  path: string;
+  /** Everything that ffmpeg warned of. */
+  log: string;
+}
+
+/** Encodes one chunk of a plan by native ffmpeg with the arguments of a toolset. */
+export async function encodeChunk(
+  input: string,
+  source: Source,
+  plan: Plan,
+  chunk: Chunk,
+  toolset: Toolset = NATIVE_TOOLS,
+): Promise<Encoded> {
+  const folder = await mkdtemp(join(home, "chunk-"));
+  const path = join(folder, outputFile(plan, chunk).name);
+  const output = plan.kind === "adaptive_video" ? folder : path;
+  const args = chunkArgs(plan, chunk, source, { input, output }, toolset);
+  const common = ["-v", "warning", "-nostdin", "-y"];
+  const { stderr } = await run("ffmpeg", [...common, ...args], { maxBuffer: 1 << 26, timeout: 120_000 });
+  return { chunk, path, log: stderr };
+}
+
+/** Probes a file, plans its encode and runs every chunk by native ffmpeg. */
+export async function encode<K extends EncodeKind>(
+  input: string,
+  kind: K,
+  options: OptionsOf<K>,
+  { toolset = NATIVE_TOOLS, ...hints }: ChunkHints & { toolset?: Toolset } = {},
+): Promise<{ plan: Plan; source: Source; chunks: Encoded[]; path: string }> {
+  const source = await probe(input);
+  const plan = createPlan(source, kind, options, hints);
+  const chunks: Encoded[] = [];
+  for (const chunk of plan.chunks) chunks.push(await encodeChunk(input, source, plan, chunk, toolset));
+  const path = chunks[0]?.path ?? "";
+  return { plan, source, chunks, path };
+}
