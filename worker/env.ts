@@ -28,6 +28,8 @@ export interface Env {
   MEDIA_TTL?: string;
   /** Bytes that an input may have; default 5 GB. */
   MAX_INPUT_BYTES?: string;
+  /** Seconds that an input may last; default 21600 (6 hours). */
+  MAX_INPUT_SECONDS?: string;
   /** Seconds of silence after which a run is looked after; default 30. */
   WATCH_SECONDS?: string;
   /** Seconds without progress after which a run fails as `stalled`; default 300. */

@@ -11,6 +11,7 @@ import { numberSetting } from "./settings.ts";
 import type { StepTools } from "./step-work.ts";
 
 const MEDIA_TTL = 604_800;
+const MAX_INPUT_SECONDS = 21_600;
 
 /** Builds what the work of one run is done with, over the bindings of the Worker; its URLs begin with `base` and live as long as the output. */
 export function createRunTools(env: Env, base: string, record: Task | Step): StepTools {
@@ -23,6 +24,7 @@ export function createRunTools(env: Env, base: string, record: Task | Step): Ste
   return {
     storage,
     stem: outputStem(input),
+    max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
     inputs: createInputs(env, storage, signer),
     encoders: [light],
     probe: (reader, given, signal, onWait) =>

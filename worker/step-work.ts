@@ -22,6 +22,8 @@ export interface Given {
 export interface StepTools {
   storage: Storage;
   inputs: Inputs;
+  /** Seconds that an input may last. */
+  max_seconds: number;
   /** In order of preference. */
   encoders: readonly Encoder[];
   /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
@@ -86,6 +88,7 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
 
     ingest: (source, context) =>
       context.durably("ingest", async (signal) => {
+        checkDuration(source, tools.max_seconds);
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
         const found = await storage.head(key);
@@ -102,6 +105,7 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
         if (own === null) await copyInput(await inputs.open(given.url, signal), key, context, signal);
         return { key, source: standalone ? await lookAtStored(key, given.url, context, signal) : given };
       });
+      checkDuration(stored.source, tools.max_seconds);
       const { kind, options } = context.step;
       const plan = createPlan(stored.source, kind as EncodeKind, options);
       const encoded = await runEncode({
@@ -143,6 +147,12 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
         };
       }),
   };
+}
+
+function checkDuration({ duration }: Source, most: number): void {
+  if (duration === undefined || duration <= most) return;
+  const message = `The input lasts ${Math.round(duration)} seconds; at most ${most} are taken.`;
+  throw new MediaError("input_too_large", message);
 }
 
 function workingCopy(context: StepContext): string {

@@ -7,7 +7,8 @@ import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { clearMedia } from "./media-keys.ts";
 import { createR2Storage } from "./r2-storage.ts";
-import { createRunRows, type RunRow } from "./run-row.ts";
+import type { RunRow } from "./run-row.ts";
+import { createRunRows } from "./run-rows.ts";
 import { numberSetting } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
 
@@ -181,8 +182,11 @@ export class TaskObject extends DurableObject<Env> {
     if (!current || isFinished(current.record)) return;
     if (ended || finding === "lost")
       return this.#fail("worker_lost", "The run was lost; create the task again.");
-    await wakeInstance(this.env.RUN, row.record.id, status);
-    this.#rows.update({ heard_at: Date.now(), progressed_at: Date.now(), wakes: row.wakes + 1 });
+    // A run that waits its turn has nothing to say yet, however long that takes.
+    const waits = status === "queued";
+    if (!waits) await wakeInstance(this.env.RUN, row.record.id, status);
+    const now = Date.now();
+    this.#rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
   }
 
   async #fail(kind: ErrorKind, message: string): Promise<void> {

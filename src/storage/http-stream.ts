@@ -68,7 +68,7 @@ export function createHttpSource(
   };
 
   const cancel = async () => {
-    clearTimeout(timer);
+    if (timer !== undefined) clearTimeout(timer);
     await body?.cancel();
     if (ready) await discard(ready);
   };

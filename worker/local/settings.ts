@@ -9,6 +9,7 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 export const PASSED_ON = [
   "MEDIA_TTL",
   "MAX_INPUT_BYTES",
+  "MAX_INPUT_SECONDS",
   "WATCH_SECONDS",
   "STALL_SECONDS",
   "INGEST_SECONDS",

@@ -3,11 +3,11 @@ import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
-import { createRig } from "./rig.ts";
+import { type Bindings, createRig } from "./rig.ts";
 
-const rig = createRig({ STALL_SECONDS: "4" });
+const rig = createRig({ STALL_SECONDS: "4", MAX_INPUT_SECONDS: "10" });
 let origin: Origin;
-let env: Awaited<ReturnType<ReturnType<typeof rig.worker>["getEnv"]>>;
+let env: Bindings;
 
 beforeAll(async () => {
   await rig.server.listen();
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 beforeEach(() => origin.forget());
 
-async function create(path: string, body: unknown): Promise<Task & Step> {
+async function create<T extends Task | Step = Task>(path: "/tasks" | "/steps", body: unknown): Promise<T> {
   const answer = await rig.call(path, { method: "POST", body });
   expect(answer.status).toBe(201);
   return answer.json;
@@ -56,7 +56,7 @@ test("a task runs its four steps, is mirrored in KV and listed, and leaves no wo
   await file.arrayBuffer();
 
   const mirror = await rig.until(
-    () => env.KV.get<{ project: string; record: Task }>(`task:${id}`, "json"),
+    () => env.KV.get(`task:${id}`, "json") as Promise<{ project: string; record: Task } | null>,
     (value) => value?.record.status === "succeeded",
   );
   expect(mirror).toEqual({ project: "alpha", record: task });
@@ -75,7 +75,7 @@ test("a finished task is deleted with its mirror and its output, and stays away"
   expect((await rig.call(`/tasks/${id}`, { method: "DELETE" })).status).toBe(204);
   expect((await rig.call(`/tasks/${id}`)).json.kind).toBe("task_not_found");
   expect((await rig.call(`/tasks/${id}`, { method: "DELETE" })).status).toBe(404);
-  expect(await env.KV.get(`task:${id}`)).toBeNull();
+  expect(await env.KV.get(`task:${id}`, "json")).toBeNull();
   expect(await keysOf(id)).toEqual([]);
   expect((await rig.call("/tasks?limit=100")).json.map((task: Task) => task.id)).not.toContain(id);
   expect((await rig.server.fetch(new URL(output ?? "").pathname)).status).toBe(404);
@@ -127,7 +127,7 @@ test("a fault of the network is tried again, and one of the input is not", async
   const file = await clip("wav");
   const flaky = origin.serve("/flaky.wav", (request) => (request < 2 ? { status: 503, file } : { file }));
   const missing = origin.serve("/missing.wav", { status: 404, file });
-  const probe = (url: string) => create("/steps", { kind: "probe", input: { url } });
+  const probe = (url: string) => create<Step>("/steps", { kind: "probe", input: { url } });
   const first = await rig.finishedStep((await probe(flaky)).id);
   expect([first.status, first.output?.format]).toEqual(["succeeded", "wav"]);
   expect(
@@ -139,6 +139,13 @@ test("a fault of the network is tried again, and one of the input is not", async
   const second = await rig.finishedStep((await probe(missing)).id);
   expect(second.error).toMatchObject({ kind: "input_not_found", retryable: false });
   expect(origin.log.filter(({ path }) => path === "/missing.wav")).toHaveLength(1);
+});
+
+test("an input that lasts too long is refused before it is fetched", async () => {
+  const input = origin.serve("/long.wav", { file: await clip("wav", { seconds: 12 }) });
+  const task = await rig.finished((await create("/tasks", { input, kind: "audio" })).id);
+  expect(task.error).toMatchObject({ kind: "input_too_large", step_id: task.steps[1]?.id });
+  expect(task.error?.message).toBe("The input lasts 12 seconds; at most 10 are taken.");
 });
 
 test("a run whose engine died is failed by the watch as worker_lost", async () => {

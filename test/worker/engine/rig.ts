@@ -1,9 +1,17 @@
+import type { DurableObjectNamespace } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
-import type { Env } from "../../../worker/env.ts";
 
 const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
+
+/** The bindings that the tests look into, as far as they do. */
+export interface Bindings {
+  KV: { get(key: string, type: "json"): Promise<unknown>; put(key: string, value: string): Promise<void> };
+  MEDIA: { list(options: { prefix: string }): Promise<{ objects: { key: string }[] }> };
+  TASK: DurableObjectNamespace;
+  RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
+}
 
 /** The whole service in one workerd, with short times and real bindings to look into. */
 export function createRig(vars: Record<string, string> = {}) {
@@ -17,7 +25,7 @@ export function createRig(vars: Record<string, string> = {}) {
       { configPath: "./worker/encoder/wrangler.toml" },
     ],
   });
-  const worker = () => server.getWorker<Env>("framewright");
+  const worker = () => server.getWorker<Bindings>("framewright");
 
   async function call(path: string, init: { method?: string; body?: unknown; key?: string } = {}) {
     const { method = "GET", body, key = "key-of-alpha" } = init;

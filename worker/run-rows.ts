@@ -1,0 +1,55 @@
+import type { RunRow } from "./run-row.ts";
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS run (
+    one INTEGER PRIMARY KEY CHECK (one = 1), project TEXT NOT NULL, base TEXT NOT NULL, record TEXT NOT NULL,
+    version INTEGER NOT NULL DEFAULT 1, mirrored INTEGER NOT NULL DEFAULT 0, mirrored_at INTEGER NOT NULL DEFAULT 0,
+    heard_at INTEGER NOT NULL, progressed_at INTEGER NOT NULL, wakes INTEGER NOT NULL DEFAULT 0,
+    started INTEGER NOT NULL DEFAULT 0, cleanups INTEGER NOT NULL DEFAULT 0, cleanup_at INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
+`;
+
+/** The stored row of one run. */
+export interface RunRows {
+  get(): RunRow | null;
+  insert(row: Pick<RunRow, "project" | "base" | "record">, now: number): void;
+  update(change: Partial<Omit<RunRow, "project" | "base">>): void;
+  /** Removes the row for good; {@link RunRows.wasDeleted} tells so afterwards. */
+  delete(): void;
+  wasDeleted(): boolean;
+}
+
+/** Keeps the row in a Durable Object's SQLite. */
+export function createRunRows(sql: SqlStorage): RunRows {
+  // The tables are made with the first record: asking for an id that nobody was given must leave nothing behind.
+  let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
+  return {
+    get() {
+      if (!ready) return null;
+      const row = sql.exec<Record<string, SqlStorageValue>>("SELECT * FROM run").toArray()[0];
+      return row ? ({ ...row, record: JSON.parse(String(row.record)) } as unknown as RunRow) : null;
+    },
+    insert({ project, base, record }, now) {
+      sql.exec(SCHEMA);
+      ready = true;
+      const text = JSON.stringify(record);
+      const columns = "INSERT INTO run (one, project, base, record, heard_at, progressed_at)";
+      sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?)`, project, base, text, now, now);
+    },
+    update(change) {
+      const names = Object.keys(change);
+      const values = Object.values(change).map((value) =>
+        typeof value === "object" ? JSON.stringify(value) : value,
+      );
+      sql.exec(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
+    },
+    delete() {
+      sql.exec("DELETE FROM run");
+      sql.exec("INSERT OR IGNORE INTO deleted VALUES (1)");
+    },
+    wasDeleted() {
+      return ready && sql.exec("SELECT one FROM deleted").toArray().length > 0;
+    },
+  };
+}
