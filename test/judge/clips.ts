@@ -100,3 +100,43 @@ export function surroundClip(seconds: number): Promise<string> {
     ..."-c:v libx264 -preset veryfast -crf 14 -pix_fmt yuv420p -c:a aac -b:a 512k".split(" "),
   ]);
 }
+
+/** The clip of {@link noiseClip} with its sound set in 0.4 seconds late, so that players begin in silence. */
+export async function lateSoundClip(seconds: number): Promise<string> {
+  const clip = await noiseClip(seconds);
+  const maps = ["-map", "0:v", "-map", "1:a", "-c", "copy"];
+  return makeClip("mp4", ["-i", clip, "-itsoffset", "0.4", "-i", clip, ...maps]);
+}
+
+/** A Matroska file of many streams: a cover, pictures, two sounds of which the second is a tone, subtitles and chapters' data. */
+export async function crowdedClip(seconds: number): Promise<string> {
+  const clip = await noiseClip(seconds);
+  const cover = await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "5"]);
+  const words = `data:text/plain,1%0A00:00:00,000%20--%3E%2000:00:01,000%0AHello%0A`;
+  return makeClip("mkv", [
+    ...["-i", clip, "-f", "lavfi", "-i", `sine=frequency=300:duration=${seconds}`, "-f", "srt", "-i", words],
+    ...[
+      "-map",
+      "0:v",
+      "-map",
+      "0:a",
+      "-map",
+      "1:a",
+      "-map",
+      "2:s",
+      "-c",
+      "copy",
+      "-c:a:1",
+      "flac",
+      "-c:s",
+      "srt",
+    ],
+    ...["-attach", cover, "-metadata:s:t", "mimetype=image/jpeg", "-metadata:s:t", "filename=cover.jpg"],
+  ]);
+}
+
+/** A noise of one channel at a sample rate of its own. */
+export function monoSound(sample_rate: number): Promise<string> {
+  const low = `anoisesrc=seed=7:color=pink:amplitude=0.5:sample_rate=${sample_rate}:duration=1,lowpass=f=2000`;
+  return makeClip("wav", ["-f", "lavfi", "-i", low, "-c:a", "pcm_s16le"]);
+}

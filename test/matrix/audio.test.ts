@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { type AudioFormat, FORMATS } from "../../src/core/formats.ts";
 import { clip } from "../fixtures/clips.ts";
-import { FOLD, noiseClip, noiseSound, surroundClip } from "../judge/clips.ts";
+import { FOLD, monoSound, noiseClip, noiseSound, surroundClip } from "../judge/clips.ts";
 import { readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
@@ -95,6 +95,30 @@ test.concurrent.for(FORMAT_NAMES)(
       expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
       expect(echo.gain).toBeLessThan(1);
       expect(echo.gain).toBeGreaterThan(lossless ? -1 : -8.7);
+    }
+  },
+);
+
+const RATES = FORMAT_NAMES.flatMap((format) =>
+  [8000, 11_025, 22_050, 96_000].map((rate) => ({ format, rate })),
+);
+
+test.concurrent.for(RATES)(
+  "one channel of $rate Hz to $format",
+  LIMIT,
+  async ({ format, rate }, { expect }) => {
+    const original = await monoSound(rate);
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
+    expect((await readFacts(output.path)).sound?.channels).toBe(1);
+    const as = { channels: 1, sample_rate: 8000 };
+    const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+    // Frames last longer at a lower rate.
+    const slack = SLACK[format] * Math.max(1, 44_100 / rate);
+    expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
+    for (const echo of compareSound(got, wanted, 0.4)) {
+      expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+      expect(Math.abs(echo.lag)).toBeLessThanOrEqual(slack);
+      expect(Math.abs(echo.gain)).toBeLessThan(1);
     }
   },
 );

@@ -1,5 +1,5 @@
 import { type ClipName, clip } from "../fixtures/clips.ts";
-import { FOLD, surroundClip } from "../judge/clips.ts";
+import { crowdedClip, FOLD, surroundClip } from "../judge/clips.ts";
 
 /** A source of the video matrix, and what any output of it must be. */
 export interface VideoSource {
@@ -33,6 +33,7 @@ export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> & Record<stri
   webm_odd: { size: [160, 90], channels: null, filter: "scale=160:90" },
   mp4_vfr: plain,
   mp4_silent: { size: [160, 90], channels: null },
+  "many streams": { ...plain, make: () => crowdedClip(SECONDS) },
   surround: { ...plain, sound: FOLD, make: () => surroundClip(SECONDS) },
   mp4_10_bit: plain,
   mp4_h265: plain,

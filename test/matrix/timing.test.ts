@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { noiseClip } from "../judge/clips.ts";
+import { lateSoundClip, noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
@@ -83,6 +83,34 @@ test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cu
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
   }
 });
+
+// Silence up to the first sample, as a player makes it.
+const FROM_ZERO = ["-af", "aresample=async=1:first_pts=0"];
+
+test.concurrent.for(FORMAT_NAMES)(
+  "sound that sets in late stays late in %s",
+  LIMIT,
+  async (format, { expect }) => {
+    const original = await lateSoundClip(2);
+    for (const options of [
+      { format, quality: "high" },
+      { format },
+      { format, quality: "high", start: 0.2 },
+    ]) {
+      const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options });
+      const as = { channels: 2, sample_rate: 8000 };
+      const cut = "start" in options ? `,atrim=${options.start},asetpts=PTS-STARTPTS` : "";
+      const [got, wanted] = await Promise.all([
+        readSound(output.path, { ...as, after: FROM_ZERO }),
+        readSound(original, { ...as, after: ["-af", `${FROM_ZERO[1]}${cut}`] }),
+      ]);
+      for (const echo of compareSound(got, wanted, 0.5)) {
+        expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+        expect(Math.abs(echo.lag), JSON.stringify(options)).toBeLessThanOrEqual(0.022);
+      }
+    }
+  },
+);
 
 test.concurrent("a start beyond the end fails and says so", LIMIT, async ({ expect }) => {
   const input = rig.serve(await clip("mp4", { seconds: 1 }));

@@ -17,7 +17,7 @@ const AT_ONCE = 10;
 const small = () => clip("mp4", { seconds: 1 });
 // Half an hour of 1280x720, made by copying packets of a second over and over.
 const long = async () => {
-  const args = "-f lavfi -i testsrc2=size=1280x720:rate=25:duration=1 -c:v libx264 -preset ultrafast -crf 40";
+  const args = "-f lavfi -i color=size=1280x720:rate=25:duration=1 -c:v libx264 -preset ultrafast";
   const second = await makeClip("mp4", args.split(" "));
   return makeClip("mp4", ["-stream_loop", "1799", "-i", second, "-c", "copy"]);
 };

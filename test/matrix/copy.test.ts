@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { noiseClip, noiseSound } from "../judge/clips.ts";
+import { readContainer } from "../judge/container.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { type Rig, startRig } from "../judge/rig.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+}, 60_000);
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 120_000 };
+const STEREO = { channels: 2, sample_rate: 48_000 };
+
+const VIDEOS = [
+  ["mp4", "mp4"],
+  ["mp4", "mov"],
+  ["mp4_b_frames", "mp4"],
+  ["mp4_fragmented", "mp4"],
+  ["mp4_vfr", "mov"],
+  ["mp4_silent", "mp4"],
+  ["mov", "mp4"],
+  ["mkv", "mp4"],
+  ["flv", "mp4"],
+  ["webm", "webm"],
+] as const;
+
+test.concurrent.for(VIDEOS)(
+  "%s to %s loses nothing where nothing is asked for",
+  LIMIT,
+  async ([name, format], { expect }) => {
+    const original = await clip(name, { seconds: 1 });
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options: { format } });
+    expect(await readContainer(output.path)).toBe(format);
+    expect((await measureLikeness(output.path, original)).worst).toBe(1);
+    const [got, wanted] = await Promise.all([readFacts(output.path), readFacts(original)]);
+    const gaps = (times: readonly number[] = []) =>
+      times.map((time) => Math.round((time - (times[0] ?? 0)) * 500));
+    expect(gaps(got.picture?.times)).toEqual(gaps(wanted.picture?.times));
+    expect(got.sound?.codec).toBe(wanted.sound?.codec);
+    if (!wanted.sound) return;
+    const [sound, before] = await Promise.all([readSound(output.path, STEREO), readSound(original, STEREO)]);
+    for (const echo of compareSound(sound, before, 0.01)) {
+      expect(echo.correlation).toBeGreaterThan(0.9999);
+      expect(echo.lag).toBe(0);
+    }
+  },
+);
+
+const SOUNDS = [
+  ["mp3", "mp3"],
+  ["ogg", "ogg"],
+  ["opus", "opus"],
+  ["flac", "flac"],
+  ["wav", "wav"],
+] as const;
+
+test.concurrent.for(SOUNDS)("sound of %s to %s loses nothing", LIMIT, async ([name, format], { expect }) => {
+  const original = await noiseSound(name, 1);
+  const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
+  const [sound, before] = await Promise.all([readSound(output.path, STEREO), readSound(original, STEREO)]);
+  expect(Math.abs(sound.duration - before.duration)).toBeLessThan(0.03);
+  for (const echo of compareSound(sound, before, 0.01)) {
+    expect(echo.correlation).toBeGreaterThan(0.9999);
+    expect(echo.lag).toBe(0);
+  }
+});
+
+test.concurrent("the sound of a video to aac is the very sound", LIMIT, async ({ expect }) => {
+  const original = await noiseClip(1);
+  const output = await rig.door.encode({
+    input: rig.serve(original),
+    kind: "audio",
+    options: { format: "aac" },
+  });
+  const [sound, before] = await Promise.all([readSound(output.path, STEREO), readSound(original, STEREO)]);
+  // ADTS cannot tell that the first frame is padding.
+  for (const echo of compareSound(sound, before, 0.03)) expect(echo.correlation).toBeGreaterThan(0.999);
+});
