@@ -1,5 +1,6 @@
 import type { Source } from "../src/core/source.ts";
 import { hugeMp3, hugeMp4, hugeWebm } from "../test/fixtures/huge.ts";
+import { makeClip } from "../test/fixtures/make-clip.ts";
 import type { VirtualFile } from "../test/fixtures/virtual-file.ts";
 import type { Benchmark, Contest, Sample } from "./benchmark.ts";
 import { openLab } from "./lab.ts";
@@ -10,17 +11,37 @@ import { runCommand } from "./run-command.ts";
 
 const BYTES = 1_000_000_000;
 
+// 1280x720 with grain, at bitrates that such pictures have: a player of either kind has to read real frames.
+const PICTURES = "-f lavfi -i testsrc2=size=1280x720:rate=25:duration=10,noise=alls=8:allf=t";
+const SOUND = "-f lavfi -i sine=duration=10";
+const H264 = "-c:v libx264 -preset ultrafast -b:v 4M -pix_fmt yuv420p -g 125 -c:a aac -b:a 128k";
+const VP9 = "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 3M -g 125 -c:a libopus -b:a 96k";
+const make = (extension: string, codecs: string) =>
+  makeClip(extension, `${PICTURES} ${SOUND} ${codecs}`.split(" "));
+
 const FILES = {
-  "probe-mp4-vs-ffprobe": { name: "a.mp4", make: hugeMp4, what: "moov at the end" },
-  "probe-webm-vs-ffprobe": { name: "a.webm", make: hugeWebm, what: "Cues at the end" },
-  "probe-mp3-vs-ffprobe": { name: "a.mp3", make: hugeMp3, what: "constant bitrate, no Xing header" },
+  "probe-mp4-vs-ffprobe": {
+    name: "a.mp4",
+    open: async () => hugeMp4(BYTES, await make("mp4", H264)),
+    what: "1280x720 H.264 at 4 Mbit/s, moov at the end",
+  },
+  "probe-webm-vs-ffprobe": {
+    name: "a.webm",
+    open: async () => hugeWebm(BYTES, await make("webm", VP9)),
+    what: "1280x720 VP9 at 3 Mbit/s, Cues at the end",
+  },
+  "probe-mp3-vs-ffprobe": {
+    name: "a.mp3",
+    open: () => hugeMp3(BYTES),
+    what: "128 kbit/s, no Xing header",
+  },
 } as const;
 
 /** A probe step on a remote file of 1 GB against native `ffprobe URL`: the bytes that each has the server send. */
 export const probeBenchmarks: readonly Benchmark[] = Object.entries(FILES).map(([name, file]) => ({
   name,
   unit: "bytes",
-  open: async (ends) => openProbe(file.name, await file.make(BYTES), file.what, ends),
+  open: async (ends) => openProbe(file.name, await file.open(), file.what, ends),
 }));
 
 async function openProbe(
