@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Task } from "../../src/core/task.ts";
+import { clip } from "../fixtures/clips.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { type Lab, startLab } from "./lab.ts";
+
+let lab: Lab;
+let origin: Origin;
+beforeAll(async () => {
+  [lab, origin] = await Promise.all([startLab(), startOrigin()]);
+});
+afterAll(() => Promise.all([lab.close(), origin.close()]));
+
+const STEPS = ["probe", "ingest", "encode", "upload"];
+const at = (task: Task, step: string) => task.steps[STEPS.indexOf(step)];
+
+async function create(body: object): Promise<Task> {
+  const { status, body: task } = await lab.door.request<Task>("POST", "/tasks", body);
+  expect(status).toBe(201);
+  return task;
+}
+
+async function get(id: string): Promise<Task> {
+  return (await lab.door.request<Task>("GET", `/tasks/${id}`)).body;
+}
+
+// Kills the service while the step is at work, which the record tells before and after.
+async function crashDuring(
+  id: string,
+  step: string,
+  ready: (task: Task) => boolean = () => true,
+): Promise<Task> {
+  let before = await get(id);
+  while (at(before, step)?.status !== "processing" || !ready(before)) {
+    if (before.finished_at) throw new Error(`too late: ${JSON.stringify(before)}`);
+    before = await get(id);
+  }
+  await lab.crash();
+  await expect(get(id)).rejects.toThrow("fetch failed");
+  await lab.restart();
+  return before;
+}
+
+async function finish(id: string): Promise<Task> {
+  return vi.waitUntil(
+    async () => {
+      const task = await get(id);
+      return task.finished_at !== null && task;
+    },
+    { timeout: 90_000, interval: 100 },
+  );
+}
+
+interface Probed {
+  format: { duration: string };
+}
+
+// One task, one output, whole; what was done before the crash was not done again.
+async function expectOnce(before: Task, extension: string, seconds: number): Promise<Task> {
+  const task = await finish(before.id);
+  expect(task.error).toBeNull();
+  expect(task.status).toBe("succeeded");
+  expect(task.steps.map(({ status, progress }) => `${status} ${progress}`)).toEqual(
+    Array(4).fill("succeeded 100"),
+  );
+  if (before.started_at !== null) expect(task.started_at).toBe(before.started_at);
+  for (const [index, step] of before.steps.entries()) {
+    if (step.status === "succeeded") expect(task.steps[index]).toEqual(step);
+    if (step.status === "processing") expect(task.steps[index]?.started_at).toBe(step.started_at);
+  }
+  const { body: tasks } = await lab.door.request<Task[]>("GET", "/tasks?limit=100");
+  expect(tasks.filter(({ id }) => id === task.id)).toHaveLength(1);
+  const { path } = await lab.door.fetchFile(task.output ?? "");
+  const { format } = (await runFfprobe(path)) as Probed;
+  // Lossy sound is padded by a frame or two.
+  expect(Math.abs(Number(format.duration) - seconds)).toBeLessThan(0.1);
+  await vi.waitFor(
+    () => {
+      const keys = lab.stored().map(({ key }) => key);
+      expect(keys.filter((key) => key.includes(task.id))).toEqual([
+        expect.stringMatching(new RegExp(`^out/${task.id}/[^/]+\\.${extension}$`)),
+      ]);
+    },
+    { timeout: 10_000 },
+  );
+  return task;
+}
+
+test("killed while it probes", async () => {
+  const file = await clip("mp4");
+  let held = true;
+  const input = origin.serve("/probe.mp4", () => (held ? { silent: true } : { file }));
+  const { id } = await create({ input, kind: "audio" });
+  const before = await crashDuring(id, "probe", () => origin.log.some(({ path }) => path === "/probe.mp4"));
+  held = false;
+  await expectOnce(before, "mp3", 2);
+});
+
+test("killed while it ingests", async () => {
+  const file = await clip("wav", { seconds: 20 });
+  const size = 20 * 44_100 * 4;
+  const input = origin.serve("/ingest.wav", { file, bytes_per_second: 1_500_000 });
+  const { id } = await create({ input, kind: "audio", options: { format: "opus" } });
+  const received = () =>
+    origin.log.filter(({ path }) => path === "/ingest.wav").reduce((n, { bytes }) => n + bytes, 0);
+  const before = await crashDuring(id, "ingest", () => received() > size / 2);
+  expect(received()).toBeLessThan(size);
+  origin.forget();
+  await expectOnce(before, "opus", 20);
+  // What was probed is not probed again, and the file is fetched once more at the most.
+  expect(received()).toBeLessThanOrEqual(size * 1.05);
+});
+
+test("killed while it encodes", async () => {
+  const file = await clip("mp4", { size: "320x180", seconds: 6 });
+  const input = origin.serve("/encode.mp4", { file });
+  const { id } = await create({ input, kind: "video", options: { quality: "high" } });
+  const seen = Date.now();
+  const before = await crashDuring(id, "encode", () => Date.now() - seen > 500);
+  origin.forget();
+  await expectOnce(before, "mp4", 6);
+  // The copy in storage is enough.
+  expect(origin.log).toEqual([]);
+});
+
+test("killed between chunks: none that is done is encoded again", async () => {
+  const file = await clip("mp4", { rate: 10, seconds: 180 });
+  const input = origin.serve("/chunks.mp4", { file });
+  const { id } = await create({ input, kind: "video", options: { width: 128 } });
+  const chunks = () => lab.stored().filter(({ key }) => key.startsWith(`work/${id}/chunks/`));
+  const before = await crashDuring(id, "encode", () => chunks().length > 1);
+  const done = chunks();
+  await vi.waitUntil(() => chunks().length > done.length, { timeout: 60_000, interval: 20 });
+  expect(chunks().slice(0, done.length)).toEqual(done);
+  const between = await get(id);
+  expect(at(between, "encode")?.progress).toBeGreaterThanOrEqual(at(before, "encode")?.progress ?? 100);
+  await expectOnce(before, "mp4", 180);
+});
+
+test("killed while it uploads", async () => {
+  const file = await clip("mp4");
+  const input = origin.serve("/upload.mp4", { file });
+  const { id } = await create({ input, kind: "video", options: { format: "webm" } });
+  const encodes = async () => at(await get(id), "encode")?.status === "processing";
+  await vi.waitUntil(encodes, { timeout: 60_000, interval: 5 });
+  // The step takes but a few milliseconds, too few to see it over HTTP.
+  const before = await lab.crashWhen(id, (task) => at(task, "upload")?.status === "processing");
+  await lab.restart();
+  await expectOnce(before, "webm", 2);
+});
+
+test("killed right after the answer to a new task", async () => {
+  const file = await clip("wav");
+  const created = await create({ input: origin.serve("/new.wav", { file }), kind: "audio" });
+  await lab.crash();
+  await lab.restart();
+  await expectOnce(created, "mp3", 2);
+});

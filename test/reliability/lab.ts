@@ -1,0 +1,85 @@
+import { readdirSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Task } from "../../src/core/task.ts";
+import { dataOf, type Service, startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
+
+/** An object in the service's storage. */
+export interface StoredObject {
+  key: string;
+  /** Changes with every write, even of the same bytes. */
+  version: string;
+}
+
+/** A local service that can be killed and started again on its state, always at the same address. */
+export interface Lab {
+  door: FrontDoor;
+  url: string;
+  /** Kills every process of the service at once, as a power cut would. */
+  crash(): Promise<void>;
+  restart(): Promise<void>;
+  /** Kills it the moment that a task's record on disk is as asked for; gives that record. Nothing else happens in this process meanwhile. */
+  crashWhen(id: string, check: (task: Task) => boolean): Promise<Task>;
+  /** Lists what is in storage, in order of keys; reads the files on disk, running or not. */
+  stored(): StoredObject[];
+  close(): Promise<void>;
+}
+
+const KEY = "lab-key";
+
+/** Starts a local service for a test of what it survives. */
+export async function startLab(): Promise<Lab> {
+  const folder = await mkdtemp(join(tmpdir(), "framewright-lab-"));
+  const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2" };
+  let service: Service = await startService(parseSettings({ ...env, PORT: "0" }));
+  const { url } = service;
+  const door = openFrontDoor(url, KEY);
+  const data = join(dataOf({ state_dir: folder }), "v3");
+  const objects = join(data, "r2", "miniflare-R2BucketObject");
+  return {
+    door,
+    url,
+    crash: () => service.kill("SIGKILL"),
+    async restart() {
+      service = await startService(parseSettings({ ...env, PORT: new URL(url).port }));
+    },
+    async crashWhen(id, check) {
+      const databases = openAll(join(data, "do", "framewright-TaskObject"));
+      try {
+        const records = databases.map((database) => database.prepare("SELECT record FROM run"));
+        const read = (select: (typeof records)[number]): Task => JSON.parse(String(select.get()?.record));
+        const own = records.find((select) => read(select).id === id);
+        if (!own) throw new Error(`${id} is not on disk.`);
+        let task = read(own);
+        while (!check(task)) {
+          if (task.finished_at !== null) throw new Error(`Too late: ${JSON.stringify(task)}`);
+          task = read(own);
+        }
+        await service.kill("SIGKILL");
+        return task;
+      } finally {
+        for (const database of databases) database.close();
+      }
+    },
+    stored() {
+      const [database] = openAll(objects);
+      const rows = database?.prepare("SELECT key, version FROM _mf_objects ORDER BY key").all() ?? [];
+      database?.close();
+      return rows.map(({ key, version }) => ({ key: String(key), version: String(version) }));
+    },
+    async close() {
+      await Promise.all([service.stop(), door.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+// Each Durable Object has a database of its own.
+function openAll(folder: string): DatabaseSync[] {
+  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  return names.map((name) => new DatabaseSync(join(folder, name), { readOnly: true }));
+}
