@@ -23,22 +23,24 @@ export function createLadder(
   stored: StoredPicture,
   options: FrameOptions & { quality?: Quality | undefined },
 ): Rendition[] {
-  const top = topSize(stored, options);
+  const { top, aspect } = topSize(stored, options);
   const side = Math.min(top.width, top.height);
   const sides = [side, ...RUNGS.map((rung) => rung.side).filter((rung) => rung < side)];
   const crf = CRF.h264[options.quality ?? "medium"];
   return sides
     .toSorted((a, b) => b - a)
-    .map((wanted) => {
-      const scale = wanted / side;
-      const size = { width: snap(top.width * scale, true), height: snap(top.height * scale, true) };
-      return {
-        name: `${wanted}p`,
-        geometry: geometryFor(stored, size, options, RULES),
-        rate: { crf, maxrate: maxrateFor(wanted) },
-        fps: null,
-      };
-    });
+    .map((wanted) => ({
+      name: `${wanted}p`,
+      geometry: geometryFor(stored, wanted === side ? top : sizeOf(wanted, aspect), options, RULES),
+      rate: { crf, maxrate: maxrateFor(wanted) },
+      fps: null,
+    }));
+}
+
+function sizeOf(side: number, aspect: number): Size {
+  const width = side * Math.max(1, aspect);
+  const height = side / Math.min(1, aspect);
+  return { width: snap(width, true), height: snap(height, true) };
 }
 
 /** Gives the most bits per second for a short side in pixels; between two rungs it lies between theirs. */
@@ -53,7 +55,7 @@ export function maxrateFor(side: number): number {
 }
 
 // The size asked for sets the shape; where it would enlarge the picture, the shape stays and the size gives way.
-function topSize(stored: StoredPicture, options: FrameOptions): Size {
+function topSize(stored: StoredPicture, options: FrameOptions): { top: Size; aspect: number } {
   const shown = displayedSize(stored);
   const asked = targetSize(shown, options, { even: true });
   const across = asked.width / shown.width;
@@ -62,5 +64,10 @@ function topSize(stored: StoredPicture, options: FrameOptions): Size {
   const enlarged = contains ? Math.min(across, down) : Math.max(across, down);
   const highest = RUNGS[RUNGS.length - 1]?.side ?? Number.POSITIVE_INFINITY;
   const scale = Math.min(1, 1 / enlarged, highest / Math.min(asked.width, asked.height));
-  return { width: snap(asked.width * scale, true), height: snap(asked.height * scale, true) };
+  const both = options.width !== undefined && options.height !== undefined;
+  return {
+    top: { width: snap(asked.width * scale, true), height: snap(asked.height * scale, true) },
+    // One side that was asked for keeps the source's shape, more exactly than its even size does.
+    aspect: both ? asked.width / asked.height : shown.width / shown.height,
+  };
 }

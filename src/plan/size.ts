@@ -65,14 +65,19 @@ export function targetSize(displayed: Size, options: FrameOptions, rules: SizeRu
   const height = asked.height ?? displayed.height * ((asked.width ?? displayed.width) / displayed.width);
   const max = Math.min(rules.max ?? BOUNDS.pixels.max, BOUNDS.pixels.max);
   const size = { width: snap(width, rules.even), height: snap(height, rules.even) };
-  const fits = (exact: number, snapped: number) => Math.round(exact) >= 1 && snapped <= max;
-  if (fits(width, size.width) && fits(height, size.height)) return size;
-  const param = options.width === undefined && options.height !== undefined ? "height" : "width";
+  const fits = { width: inBounds(width, size.width, max), height: inBounds(height, size.height, max) };
+  if (fits.width && fits.height) return size;
+  const sides = (["width", "height"] as const).toSorted((a, b) => Number(fits[a]) - Number(fits[b]));
+  const param = `options.${sides.find((side) => options[side] !== undefined) ?? "width"}`;
   throw new MediaError(
     "invalid_options",
-    `options.${param} gives a picture of ${Math.round(width)}x${Math.round(height)} pixels; each side must be from 1 to ${max}.`,
-    { param: `options.${param}` },
+    `${param} gives a picture of ${Math.round(width)}x${Math.round(height)} pixels; each side must be from 1 to ${max}.`,
+    { param },
   );
+}
+
+function inBounds(exact: number, snapped: number, max: number): boolean {
+  return Math.round(exact) >= 1 && snapped <= max;
 }
 
 /** Rounds to whole pixels, and to even ones where they must be (a tie goes down; at least 2). */

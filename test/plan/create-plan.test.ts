@@ -1,0 +1,307 @@
+import { expect, test } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { OptionsOf, VideoOptions } from "../../src/core/options.ts";
+import type { Source } from "../../src/core/source.ts";
+import { createPlan, needsProbe } from "../../src/plan/create-plan.ts";
+import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
+
+test("a plain MP4 is copied", () => {
+  expect(createPlan(videoSource(), "video", {})).toEqual({
+    kind: "video",
+    format: "mp4",
+    still: false,
+    start: 0,
+    end: null,
+    duration: 10,
+    frames: 250,
+    video: { mode: "copy", codec: "h264", width: 1920, height: 1080 },
+    audio: { mode: "copy", codec: "aac" },
+    image: null,
+    renditions: [],
+    chunks: [{ index: 0, track: "all", start: 0, end: null }],
+  });
+});
+
+const COPIES: [string, Partial<Source>, VideoOptions][] = [
+  ["into mov", {}, { format: "mov" }],
+  ["from matroska", { format: "matroska" }, {}],
+  ["the codec asked for", {}, { codec: "h264" }],
+  ["whole by its span", {}, { start: 0, end: 10 }],
+  ["a position moves nothing", {}, { position: "top" }],
+  ["of full range", { pixel_format: "yuvj420p" }, {}],
+  [
+    "h265 in 10 bits",
+    { codecs: { video: "h265", audio: null }, pixel_format: "yuv420p10le", color: { hdr: true } },
+    { codec: "h265" },
+  ],
+  ["vp9", { format: "webm", codecs: { video: "vp9", audio: "opus" } }, { format: "webm" }],
+];
+
+test.for(COPIES)("copied: %s", ([, changes, options]) => {
+  expect(createPlan(videoSource(changes), "video", options).video?.mode).toBe("copy");
+});
+
+const ENCODES: [string, Partial<Source>, VideoOptions][] = [
+  ["a quality", {}, { quality: "medium" }],
+  ["a bitrate", {}, { bitrate: 1_000_000 }],
+  ["a width", {}, { width: 1920 }],
+  ["a height", {}, { height: "100%" }],
+  ["frames per second", {}, { fps: 25 }],
+  ["a start", {}, { start: 1 }],
+  ["an end", {}, { end: 9 }],
+  ["another codec", {}, { codec: "h265" }],
+  ["another format", {}, { format: "webm" }],
+  ["a codec that is not the default", { codecs: { video: "h265", audio: "aac" } }, {}],
+  ["10 bits", { pixel_format: "yuv420p10le" }, {}],
+  ["4:2:2", { pixel_format: "yuv422p" }, {}],
+  ["unknown pixels", { pixel_format: undefined as unknown as string }, {}],
+  ["HDR", { color: { hdr: true } }, {}],
+  ["interlaced pictures", { interlaced: true }, {}],
+  ["wide pixels", { sample_aspect_ratio: "4:3" }, {}],
+  ["a turn", { rotation: 90 }, {}],
+  ["packets without times", { format: "avi" }, {}],
+  ["a raw stream", { format: "h264" }, {}],
+];
+
+test.for(ENCODES)("encoded for %s", ([, changes, options]) => {
+  expect(createPlan(videoSource(changes), "video", options).video?.mode).toBe("encode");
+});
+
+test("sound and pictures are copied apart from each other", () => {
+  const modes = (changes: Partial<Source>, options: VideoOptions) => {
+    const { video, audio } = createPlan(videoSource(changes), "video", options);
+    return [video?.mode, audio?.mode];
+  };
+  expect(modes({}, { width: 640 })).toEqual(["encode", "copy"]);
+  expect(modes({}, { bitrate: 1_000_000 })).toEqual(["encode", "copy"]);
+  expect(modes({}, { quality: "high" })).toEqual(["encode", "encode"]);
+  expect(modes({}, { start: 1 })).toEqual(["encode", "encode"]);
+  expect(modes({ codecs: { video: "h264", audio: "mp3" } }, {})).toEqual(["copy", "encode"]);
+  expect(modes({ audio: { channels: 6, sample_rate: 48_000 } }, {})).toEqual(["copy", "encode"]);
+  expect(modes({ codecs: { video: "h264", audio: null } }, {})).toEqual(["copy", undefined]);
+});
+
+test("an encode says what is to be mended", () => {
+  const source = videoSource({
+    interlaced: true,
+    rotation: 90,
+    has_alpha: true,
+    pixel_format: "yuva420p",
+    width: 1080,
+    height: 1920,
+  });
+  const { video, frames, duration } = createPlan(source, "video", { fps: 29.97, start: 2, end: 5 });
+  expect({ frames, duration }).toEqual({ frames: 90, duration: 3 });
+  expect(video).toEqual({
+    mode: "encode",
+    codec: "h264",
+    geometry: { rotate: 90, crop: null, scale: null, pad: null, width: 1080, height: 1920 },
+    rate: { crf: 23 },
+    fps: 30_000 / 1001,
+    deinterlace: true,
+    tone_map: false,
+    depth: 8,
+    matte: "0x000000",
+  });
+});
+
+test.for([
+  ["h264", true, 8],
+  ["h265", false, 10],
+  ["av1", false, 10],
+] as const)("HDR in %s: tone-mapped %s, %s bits", ([codec, tone_map, depth]) => {
+  const source = videoSource({ color: { hdr: true }, pixel_format: "yuv420p10le" });
+  expect(createPlan(source, "video", { codec, quality: "high" }).video).toMatchObject({ tone_map, depth });
+});
+
+test.for([
+  [{}, "mp3", { mode: "encode", codec: "mp3", bitrate: 128_000 }],
+  [{ format: "aac" }, "aac", { mode: "copy", codec: "aac" }],
+  [{ format: "wav", start: 1, end: 3 }, "wav", { mode: "encode", codec: "pcm_s16le" }],
+  [{ format: "flac", quality: "high" }, "flac", { mode: "encode", codec: "flac", compression: 8 }],
+] as const)("audio of a video with %o is %s", ([options, format, audio]) => {
+  const plan = createPlan(videoSource(), "audio", options);
+  expect(plan).toMatchObject({ kind: "audio", format, video: null, image: null, frames: null, audio });
+});
+
+const IMAGES: [string, Source, OptionsOf<"image">, object][] = [
+  ["its own format", imageSource(), {}, { format: "png", still: true, frames: 1, duration: null }],
+  [
+    "bmp as jpeg",
+    imageSource({ format: "bmp" }),
+    {},
+    { format: "jpeg", image: { quality: 78, alpha: false } },
+  ],
+  [
+    "a frame",
+    videoSource(),
+    { start: 3 },
+    { format: "jpeg", still: false, start: 3, duration: null, frames: 1 },
+  ],
+  [
+    "png keeps what is clear",
+    imageSource({ has_alpha: true }),
+    {},
+    { image: { alpha: true, matte: null, quality: null } },
+  ],
+  ["png without is opaque", imageSource(), {}, { image: { alpha: false, matte: null } }],
+  [
+    "jpeg on black",
+    imageSource({ has_alpha: true }),
+    { format: "jpeg" },
+    { image: { alpha: false, matte: "0x000000" } },
+  ],
+  [
+    "jpeg on its background",
+    imageSource({ has_alpha: true }),
+    { format: "jpeg", width: 50, height: 50, background: "#abc" },
+    { image: { matte: "0xaabbcc", geometry: { pad: { color: "0xaabbcc" } } } },
+  ],
+  [
+    "clear bars",
+    imageSource(),
+    { width: 50, height: 50, fit: "contain" },
+    { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
+  ],
+  [
+    "colored bars",
+    imageSource(),
+    { width: 50, height: 50, background: "#abc" },
+    { image: { alpha: false, geometry: { pad: { color: "0xaabbcc" } } } },
+  ],
+  [
+    "HDR",
+    videoSource({ color: { hdr: true } }),
+    { format: "webp", quality: "high" },
+    { image: { tone_map: true, quality: 87 } },
+  ],
+  ["an odd size", imageSource(), { width: 33 }, { image: { geometry: { width: 33, height: 25 } } }],
+];
+
+test.for(IMAGES)("image: %s", ([, source, options, wanted]) => {
+  expect(createPlan(source, "image", options)).toMatchObject(wanted);
+});
+
+test.for([
+  ["gif", {}, true],
+  ["webp", {}, true],
+  ["png", {}, false],
+  ["jpeg", {}, false],
+  ["gif", { start: 0.5 }, false],
+] as const)("an animation in %s with %o stays one: %s", ([format, options, animated]) => {
+  const source = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
+  const plan = createPlan(source, "image", { format, ...options });
+  expect([plan.image?.animated, plan.frames, plan.duration]).toEqual(
+    animated ? [true, 20, 2] : [false, 1, null],
+  );
+});
+
+test("a video is not an animation, but one makes a video", () => {
+  expect(createPlan(videoSource(), "image", { format: "gif" }).image?.animated).toBe(false);
+  const gif = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
+  expect(createPlan(gif, "video", {})).toMatchObject({
+    frames: 20,
+    audio: null,
+    video: { mode: "encode", matte: "0x000000" },
+  });
+});
+
+test("adaptive video", () => {
+  const plan = createPlan(videoSource({ color: { hdr: true } }), "adaptive_video", {
+    quality: "high",
+    end: 4,
+  });
+  expect(plan).toMatchObject({
+    kind: "adaptive_video",
+    format: "hls",
+    duration: 4,
+    frames: 100,
+    image: null,
+  });
+  expect(plan.renditions.map(({ name }) => name)).toEqual(["1080p", "720p", "480p", "360p", "240p"]);
+  expect(plan.video).toMatchObject({ codec: "h264", tone_map: true, rate: { crf: 20, maxrate: 5_500_000 } });
+  expect(plan.audio).toMatchObject({ mode: "encode", codec: "aac", bitrate: 192_000 });
+  expect(plan.chunks).toEqual([{ index: 0, track: "all", start: 0, end: 4 }]);
+});
+
+test("adaptive video of sound alone, and of pictures alone", () => {
+  const sound = createPlan(audioSource(), "adaptive_video", { width: 640 });
+  expect(sound).toMatchObject({ video: null, renditions: [], frames: null, audio: { codec: "aac" } });
+  const silent = createPlan(videoSource({ codecs: { video: "h264", audio: null } }), "adaptive_video", {});
+  expect(silent.audio).toBeNull();
+  expect(silent.renditions).toHaveLength(5);
+});
+
+test("long work is cut, short work is not", () => {
+  const long = videoSource({ duration: 200 });
+  const tracks = (source: Source, kind: EncodeKind, options: object, hints = {}) =>
+    createPlan(source, kind, options, hints).chunks.map(({ track }) => track);
+  expect(tracks(long, "video", { width: 640 })).toEqual(["video", "video", "video", "audio"]);
+  expect(tracks(long, "video", {})).toEqual(["all"]);
+  expect(tracks(long, "audio", {})).toEqual(["all"]);
+  expect(tracks(long, "adaptive_video", {})).toEqual(["all"]);
+  expect(tracks(long, "image", { start: 150 })).toEqual(["all"]);
+  expect(tracks(videoSource(), "video", { width: 640 }, { chunk_seconds: 4 })).toEqual([
+    "video",
+    "video",
+    "video",
+    "audio",
+  ]);
+});
+
+const SILENT = videoSource({ codecs: { video: "h264", audio: null } });
+const NO_SIZE: Source = {
+  object: "source",
+  url: "u",
+  kind: "video",
+  format: "mp4",
+  codecs: { video: "h264", audio: null },
+};
+const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
+  ["video of sound", audioSource(), "video", {}, "input_no_video"],
+  ["an image of sound", audioSource(), "image", {}, "input_no_video"],
+  ["video of a still", imageSource(), "video", {}, "input_no_video"],
+  ["adaptive video of a still", imageSource(), "adaptive_video", {}, "input_no_video"],
+  ["sound of a silent video", SILENT, "audio", {}, "input_no_audio"],
+  ["sound of an image", imageSource(), "audio", {}, "input_no_audio"],
+  ["pictures of no size", NO_SIZE, "video", {}, "input_unsupported"],
+  ["a start beyond the end", videoSource(), "video", { start: 10 }, "invalid_options", "options.start"],
+  ["a frame beyond the end", videoSource(), "image", { start: 11 }, "invalid_options", "options.start"],
+  ["a moment of a still", imageSource(), "image", { start: 1 }, "invalid_options", "options.start"],
+  ["sound beyond the end", audioSource(), "audio", { start: 10.1 }, "invalid_options", "options.start"],
+  ["an absurd size", videoSource(), "video", { width: "1000%" }, "invalid_options", "options.width"],
+  [
+    "a WebP too wide",
+    imageSource(),
+    "image",
+    { format: "webp", width: 16_384, height: 1 },
+    "invalid_options",
+    "options.width",
+  ],
+];
+
+test.for(FAULTS)("%s", ([, source, kind, options, error, param]) => {
+  expect(faultOf(() => createPlan(source, kind, options))).toMatchObject({ kind: error, param });
+});
+
+test("a source written by hand needs a probe", () => {
+  const { codecs, ...bare } = videoSource();
+  expect([
+    needsProbe(videoSource()),
+    needsProbe(audioSource()),
+    needsProbe(bare),
+    needsProbe(NO_SIZE),
+  ]).toEqual([false, false, true, true]);
+  expect(codecs).toBeDefined();
+  expect(createPlan(bare, "video", {})).toMatchObject({ video: { mode: "encode" }, audio: null });
+});
+
+test("a plan survives as JSON", () => {
+  const plan = createPlan(videoSource({ duration: 200 }), "video", {
+    fps: 29.97,
+    width: 640,
+    height: 640,
+    background: "#123",
+  });
+  expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+});

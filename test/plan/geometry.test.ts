@@ -1,0 +1,319 @@
+import { expect, test } from "vitest";
+import { POSITIONS, type Position } from "../../src/core/formats.ts";
+import type { FrameOptions } from "../../src/core/options.ts";
+import { createGeometry } from "../../src/plan/geometry.ts";
+import type { Geometry } from "../../src/plan/plan.ts";
+import type { StoredPicture } from "../../src/plan/size.ts";
+
+const VIDEO = { even: true, alpha: false };
+const PNG = { even: false, alpha: true };
+const JPEG = { even: false, alpha: false };
+const plain = (width: number, height: number): StoredPicture => ({
+  width,
+  height,
+  pixel_aspect: 1,
+  rotate: 0,
+});
+const HD = plain(1920, 1080);
+const none = { rotate: 0, crop: null, scale: null, pad: null } as const;
+
+interface Row {
+  name: string;
+  stored: StoredPicture;
+  options: FrameOptions;
+  rules: typeof VIDEO;
+  wanted: Partial<Geometry>;
+}
+
+const bars = (width: number, height: number, x: number, y: number, color: string) => ({
+  pad: { width, height, x, y, color },
+});
+
+const ROWS: Row[] = [
+  {
+    name: "nothing asked",
+    stored: HD,
+    options: {},
+    rules: VIDEO,
+    wanted: { ...none, width: 1920, height: 1080 },
+  },
+  {
+    name: "its own size asked for",
+    stored: HD,
+    options: { width: 1920, height: "100%" },
+    rules: VIDEO,
+    wanted: { ...none, width: 1920, height: 1080 },
+  },
+  {
+    name: "one side",
+    stored: HD,
+    options: { width: 640 },
+    rules: VIDEO,
+    wanted: { ...none, scale: { width: 640, height: 360 }, width: 640, height: 360 },
+  },
+  {
+    name: "an odd source",
+    stored: plain(161, 91),
+    options: {},
+    rules: VIDEO,
+    wanted: { ...none, scale: { width: 160, height: 90 }, width: 160, height: 90 },
+  },
+  {
+    name: "an odd source as an image",
+    stored: plain(161, 91),
+    options: {},
+    rules: PNG,
+    wanted: { ...none, width: 161, height: 91 },
+  },
+  {
+    name: "both sides stretch without a fit",
+    stored: HD,
+    options: { width: 500, height: 500 },
+    rules: VIDEO,
+    wanted: { ...none, scale: { width: 500, height: 500 }, width: 500, height: 500 },
+  },
+  {
+    name: "a background means contain",
+    stored: HD,
+    options: { width: 500, height: 500, background: "#fff" },
+    rules: VIDEO,
+    wanted: {
+      ...none,
+      scale: { width: 500, height: 282 },
+      ...bars(500, 500, 0, 108, "0xffffff"),
+      width: 500,
+      height: 500,
+    },
+  },
+  {
+    name: "contain, bars at the sides",
+    stored: HD,
+    options: { width: 800, height: 360, fit: "contain" },
+    rules: VIDEO,
+    wanted: { scale: { width: 640, height: 360 }, ...bars(800, 360, 80, 0, "0x000000"), crop: null },
+  },
+  {
+    name: "contain, odd room in an image",
+    stored: plain(100, 50),
+    options: { width: 71, height: 50, fit: "contain" },
+    rules: JPEG,
+    wanted: { scale: { width: 71, height: 36 }, ...bars(71, 50, 0, 7, "0x000000") },
+  },
+  {
+    name: "contain, clear bars",
+    stored: plain(100, 50),
+    options: { width: 100, height: 100, fit: "contain" },
+    rules: PNG,
+    wanted: { scale: null, ...bars(100, 100, 0, 25, "0x00000000") },
+  },
+  {
+    name: "contain, half-clear bars",
+    stored: plain(100, 50),
+    options: { width: 100, height: 100, background: "#ff000080" },
+    rules: PNG,
+    wanted: { ...bars(100, 100, 0, 25, "0xff000080") },
+  },
+  {
+    name: "contain, half-clear bars where nothing can be clear",
+    stored: plain(100, 50),
+    options: { width: 100, height: 100, background: "#ff000080" },
+    rules: JPEG,
+    wanted: { ...bars(100, 100, 0, 25, "0x800000") },
+  },
+  {
+    name: "contain of the same shape has no bars",
+    stored: HD,
+    options: { width: 1280, height: 720, fit: "contain" },
+    rules: VIDEO,
+    wanted: { scale: { width: 1280, height: 720 }, pad: null },
+  },
+  {
+    name: "contain leaves no hairline",
+    stored: plain(854, 480),
+    options: { width: 640, height: 360, fit: "contain" },
+    rules: VIDEO,
+    wanted: { scale: { width: 640, height: 360 }, pad: null },
+  },
+  {
+    name: "contain of a sliver keeps a pixel",
+    stored: plain(10_000, 10),
+    options: { width: 100, height: 100, fit: "contain" },
+    rules: JPEG,
+    wanted: { scale: { width: 100, height: 1 }, ...bars(100, 100, 0, 49, "0x000000") },
+  },
+  {
+    name: "cover, the sides cut",
+    stored: HD,
+    options: { width: 720, height: 720, fit: "cover" },
+    rules: VIDEO,
+    wanted: {
+      crop: { x: 420, y: 0, width: 1080, height: 1080 },
+      scale: { width: 720, height: 720 },
+      pad: null,
+    },
+  },
+  {
+    name: "cover, top and bottom cut",
+    stored: HD,
+    options: { width: 1920, height: 540, fit: "cover" },
+    rules: VIDEO,
+    wanted: { crop: { x: 0, y: 270, width: 1920, height: 540 }, scale: null },
+  },
+  {
+    name: "cover of the same shape cuts nothing",
+    stored: HD,
+    options: { width: 960, height: 540, fit: "cover" },
+    rules: VIDEO,
+    wanted: { crop: null, scale: { width: 960, height: 540 } },
+  },
+  {
+    name: "cover of a sliver keeps a pixel",
+    stored: plain(10_000, 10),
+    options: { width: 1, height: 1000, fit: "cover" },
+    rules: JPEG,
+    wanted: { crop: { x: 4999, y: 0, width: 1, height: 10 }, scale: { width: 1, height: 1000 } },
+  },
+  {
+    name: "a turned source",
+    stored: { ...HD, rotate: 90 },
+    options: {},
+    rules: VIDEO,
+    wanted: { ...none, rotate: 90, width: 1080, height: 1920 },
+  },
+  {
+    name: "percent of a turned source",
+    stored: { ...HD, rotate: 270 },
+    options: { width: "50%" },
+    rules: VIDEO,
+    wanted: { rotate: 270, scale: { width: 540, height: 960 } },
+  },
+  {
+    name: "cover of a turned source cuts what is shown",
+    stored: { ...HD, rotate: 90 },
+    options: { width: 540, height: 540, fit: "cover", position: "bottom" },
+    rules: VIDEO,
+    wanted: { rotate: 90, crop: { x: 0, y: 840, width: 1080, height: 1080 } },
+  },
+  {
+    name: "wide pixels",
+    stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
+    options: {},
+    rules: VIDEO,
+    wanted: { ...none, scale: { width: 1024, height: 576 }, width: 1024, height: 576 },
+  },
+  {
+    name: "tall pixels",
+    stored: { width: 720, height: 480, pixel_aspect: 8 / 9, rotate: 0 },
+    options: {},
+    rules: VIDEO,
+    wanted: { ...none, scale: { width: 720, height: 540 }, width: 720, height: 540 },
+  },
+  {
+    name: "wide pixels asked for at their stored size",
+    stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
+    options: { width: 720, height: 576 },
+    rules: VIDEO,
+    wanted: { ...none, scale: { width: 720, height: 576 } },
+  },
+  {
+    name: "cover of wide pixels cuts stored ones",
+    stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
+    options: { width: 576, height: 576, fit: "cover", position: "right" },
+    rules: VIDEO,
+    wanted: { crop: { x: 315, y: 0, width: 405, height: 576 }, scale: { width: 576, height: 576 } },
+  },
+  {
+    name: "wide pixels, turned",
+    stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 90 },
+    options: { width: 288 },
+    rules: VIDEO,
+    wanted: { rotate: 90, scale: { width: 288, height: 512 }, width: 288, height: 512 },
+  },
+];
+
+test.for(ROWS)("$name", ({ stored, options, rules, wanted }) => {
+  expect(createGeometry(stored, options, rules)).toMatchObject(wanted);
+});
+
+// 1920×1080 in 800×800: as contain a picture of 800×450 with 350 pixels to spare below; as cover 1080×1080 out of it with 840 to
+// spare aside, or, of the same turned upright, below.
+const SPARE: Record<Position, readonly [contain: number, aside: number, below: number]> = {
+  center: [174, 420, 420],
+  top: [0, 420, 0],
+  bottom: [350, 420, 840],
+  left: [174, 0, 420],
+  right: [174, 840, 420],
+  "top-left": [0, 0, 0],
+  "top-right": [0, 840, 0],
+  "bottom-left": [350, 0, 840],
+  "bottom-right": [350, 840, 840],
+};
+
+test.for(POSITIONS)("position %s", (position) => {
+  const [below, cropAside, cropBelow] = SPARE[position];
+  const box = { width: 800, height: 800, position };
+  const contain = createGeometry(HD, { ...box, fit: "contain" }, VIDEO);
+  expect(contain.pad).toMatchObject({ x: 0, y: below });
+  const cover = createGeometry(HD, { ...box, fit: "cover" }, VIDEO);
+  expect(cover.crop).toMatchObject({ x: cropAside, y: 0 });
+  const upright = createGeometry(plain(1080, 1920), { ...box, fit: "cover" }, VIDEO);
+  expect(upright.crop).toMatchObject({ x: 0, y: cropBelow });
+});
+
+test("every result fits together, whatever is asked", () => {
+  const sizes = [undefined, 1, 33, 640, "7%", "150%"] as const;
+  const stored = [
+    HD,
+    plain(3, 2),
+    plain(161, 91),
+    { width: 720, height: 576, pixel_aspect: 16 / 15, rotate: 270 },
+  ] as const;
+  let checked = 0;
+  for (const picture of stored) {
+    for (const width of sizes) {
+      for (const height of sizes) {
+        for (const fit of ["contain", "cover", "fill"] as const) {
+          for (const position of POSITIONS) {
+            for (const rules of [VIDEO, PNG]) {
+              check(picture, { width, height, fit, position }, rules);
+              checked++;
+            }
+          }
+        }
+      }
+    }
+  }
+  expect(checked).toBe(4 * 6 * 6 * 3 * 9 * 2);
+});
+
+function check(stored: StoredPicture, options: Record<string, unknown>, rules: typeof VIDEO): void {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  let geometry: Geometry;
+  try {
+    geometry = createGeometry(stored, given, rules);
+  } catch (thrown) {
+    // A side of 1 of a wide picture, or 7 % of 2 pixels, rounds to nothing.
+    expect(Object(thrown).kind).toBe("invalid_options");
+    return;
+  }
+  const { rotate, crop, scale, pad, width, height } = geometry;
+  const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
+  const kept = crop ?? { x: 0, y: 0, ...turned };
+  const inner = scale ?? kept;
+  const outer = pad ?? inner;
+  const label = JSON.stringify({ stored, given, geometry });
+  expect(kept.x >= 0 && kept.x + kept.width <= turned.width, label).toBe(true);
+  expect(kept.y >= 0 && kept.y + kept.height <= turned.height, label).toBe(true);
+  expect([outer.width, outer.height], label).toEqual([width, height]);
+  expect(Math.min(inner.width, inner.height, kept.width, kept.height), label).toBeGreaterThan(0);
+  if (pad) {
+    expect(pad.x >= 0 && pad.x + inner.width <= pad.width, label).toBe(true);
+    expect(pad.y >= 0 && pad.y + inner.height <= pad.height, label).toBe(true);
+  }
+  const places = [inner.width, inner.height, width, height, pad?.x ?? 0, pad?.y ?? 0];
+  if (rules.even)
+    expect(
+      places.every((place) => place % 2 === 0),
+      label,
+    ).toBe(true);
+}

@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { createLadder, maxrateFor, RUNGS } from "../../src/plan/ladder.ts";
+import { faultOf } from "./source.ts";
+
+const plain = (width: number, height: number) => ({ width, height, pixel_aspect: 1, rotate: 0 }) as const;
+const sizes = (...given: Parameters<typeof createLadder>) =>
+  createLadder(...given).map(({ name, geometry }) => `${name} ${geometry.width}x${geometry.height}`);
+
+test.for([
+  [
+    "1080p",
+    plain(1920, 1080),
+    {},
+    ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
+  ],
+  [
+    "portrait counts by the short side",
+    plain(1080, 1920),
+    {},
+    ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+  ],
+  [
+    "a turned source",
+    { ...plain(1280, 720), rotate: 90 },
+    {},
+    ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
+  ],
+  [
+    "a source between rungs adds its own",
+    plain(1000, 500),
+    {},
+    ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
+  ],
+  ["a small source is alone", plain(160, 90), {}, ["90p 160x90"]],
+  ["an odd source", plain(161, 91), {}, ["90p 160x90"]],
+  [
+    "8K comes down to the highest rung",
+    plain(7680, 4320),
+    {},
+    [
+      "2160p 3840x2160",
+      "1440p 2560x1440",
+      "1080p 1920x1080",
+      "720p 1280x720",
+      "480p 854x480",
+      "360p 640x360",
+      "240p 426x240",
+    ],
+  ],
+  ["a width caps the top", plain(1920, 1080), { width: 640 }, ["360p 640x360", "240p 426x240"]],
+  [
+    "a height caps the top",
+    plain(1920, 1080),
+    { height: 600 },
+    ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
+  ],
+  ["nothing is enlarged by a side", plain(640, 360), { width: 1920 }, ["360p 640x360", "240p 426x240"]],
+  [
+    "nothing is enlarged by a box",
+    plain(640, 360),
+    { width: 1000, height: 1000, fit: "cover" },
+    ["360p 360x360", "240p 240x240"],
+  ],
+  [
+    "a box may be higher than the picture in it",
+    plain(640, 360),
+    { width: 1000, height: 1000, fit: "contain" },
+    ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
+  ],
+  [
+    "wide pixels",
+    { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
+    {},
+    ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
+  ],
+] as const)("%s", ([, stored, options, wanted]) => {
+  expect(sizes(stored, options)).toEqual(wanted);
+});
+
+test("each rung has its share of bits, under one rate factor", () => {
+  expect(createLadder(plain(3840, 2160), { quality: "high" }).map(({ rate }) => rate)).toEqual(
+    [16_000_000, 9_000_000, 5_500_000, 3_000_000, 1_600_000, 900_000, 400_000].map((maxrate) => ({
+      crf: 20,
+      maxrate,
+    })),
+  );
+  expect(createLadder(plain(426, 240), {})[0]?.rate).toEqual({ crf: 23, maxrate: 400_000 });
+});
+
+test.for([
+  [90, 400_000],
+  [240, 400_000],
+  [300, 650_000],
+  [480, 1_600_000],
+  [600, 2_300_000],
+  [2160, 16_000_000],
+  [4320, 16_000_000],
+])("a short side of %s takes at most %s", ([side = 0, maxrate]) => {
+  expect(maxrateFor(side)).toBe(maxrate);
+});
+
+test("the rungs ascend in both", () => {
+  for (const [index, rung] of RUNGS.entries()) {
+    const before = RUNGS[index - 1];
+    if (before) expect(rung.side > before.side && rung.maxrate > before.maxrate).toBe(true);
+  }
+});
+
+test("bars and cuts are the same on every rung", () => {
+  const options = { width: 720, height: 720, fit: "cover", position: "left" } as const;
+  const crops = createLadder(plain(1920, 1080), options).map(({ geometry }) => geometry.crop);
+  expect(crops).toEqual(Array(4).fill({ x: 0, y: 0, width: 1080, height: 1080 }));
+  const bars = createLadder(plain(1280, 720), { width: 720, height: 720, background: "#fff" });
+  expect(bars.map(({ geometry }) => geometry.pad)).toEqual([
+    { width: 720, height: 720, x: 0, y: 158, color: "0xffffff" },
+    { width: 480, height: 480, x: 0, y: 104, color: "0xffffff" },
+    { width: 360, height: 360, x: 0, y: 78, color: "0xffffff" },
+    { width: 240, height: 240, x: 0, y: 52, color: "0xffffff" },
+  ]);
+});
+
+test("an absurd size is refused", () => {
+  expect(faultOf(() => createLadder(plain(1920, 1080), { width: "1000%" }))).toMatchObject({
+    kind: "invalid_options",
+    param: "options.width",
+  });
+});
