@@ -1,6 +1,7 @@
 import type { Source } from "../core/source.ts";
 import type { Geometry } from "../plan/plan.ts";
 import { ntscRate } from "../plan/rate.ts";
+import type { Size } from "../plan/size.ts";
 import { isRgb, sourceColor } from "./color.ts";
 
 /** What pictures need before they are sized. */
@@ -26,7 +27,8 @@ export interface Sizing {
   range: "tv" | "pc";
   /** True when the source's transparency is kept. */
   alpha: boolean;
-  scaler: string;
+  /** swscale's flags. */
+  flags: string;
 }
 
 const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
@@ -43,60 +45,63 @@ export function mendFilters(mending: Mending): string[] {
 
 /** Gives the filters that crop, scale, tone-map and pad pictures into their output size and pixel format. */
 export function sizeFilters(source: Source, sizing: Sizing): string[] {
-  const { geometry, scaler } = sizing;
-  const { crop, scale, pad } = geometry;
-  const filters: string[] = [];
-  if (crop) filters.push(`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`);
-  const size = scale ? [`${scale.width}:${scale.height}`, `flags=${scaler}`] : [];
-
+  const { crop, scale } = sizing.geometry;
+  const filters = crop ? [`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`] : [];
   if (sizing.tone_map) {
-    if (scale) filters.push(`scale=${size.join(":")}`);
-    filters.push("setsar=1", ...toneMapFilters(source));
-    if (pad || sizing.pixels !== "yuv420p") filters.push(...finish(sizing, []));
-    return filters;
-  }
-  if (scale && sizing.alpha) {
-    // Colors of transparent pixels must not bleed into the edges, so they weigh nothing while scaling.
     filters.push(
+      ...(scale ? [scaleFilter(sizing, scale)] : []),
+      ...toneMapFilters(source),
+      ...finish(sizing, null),
+    );
+  } else if (scale && sizing.alpha) {
+    // Colors of transparent pixels must not bleed into the edges, so they weigh nothing while scaling.
+    const scaled = [
       "format=gbrap",
       "premultiply=inplace=1",
-      `scale=${size.join(":")}`,
+      scaleFilter(sizing, scale),
       "unpremultiply=inplace=1",
-    );
-    return [...filters, "setsar=1", ...finish(sizing, [])];
+    ];
+    filters.push(...scaled, ...finish(sizing, null));
+  } else {
+    const plain = !isRgb(source) && source.color?.range !== "full" && sizing.matrix === null;
+    if (plain && !scale && !sizing.geometry.pad) filters.push(`format=${sizing.pixels}`);
+    else filters.push(...finish(sizing, scale));
   }
-  return [...filters, ...finish(sizing, size, isRgb(source) || source.color?.range === "full"), "setsar=1"];
+  return [...filters, "setsar=1"];
 }
 
 // Bars are drawn on a canvas that knows every pixel's color on its own; the last step is the output's format.
-function finish(sizing: Sizing, size: readonly string[], recolor = true): string[] {
-  const { pad } = sizing.geometry;
+function finish(sizing: Sizing, scale: Size | null): string[] {
+  const { geometry, canvas, pixels } = sizing;
+  const { pad } = geometry;
   const color = [
     `out_range=${sizing.range}`,
     ...(sizing.matrix ? [`out_color_matrix=${sizing.matrix}`] : []),
   ];
-  const bars = pad && [`pad=${pad.width}:${pad.height}:${pad.x}:${pad.y}:${pad.color}`];
-  const last = (extra: readonly string[]) => [
-    `scale=${[...extra, ...color].join(":")}`,
-    `format=${sizing.pixels}`,
-  ];
-  if (!bars) return size.length > 0 || recolor || sizing.matrix ? last(size) : [`format=${sizing.pixels}`];
-  if (sizing.canvas === sizing.pixels) return [...last(size), ...bars];
-  const first = size.length > 0 ? [`scale=${size.join(":")}`] : [];
-  return [...first, `format=${sizing.canvas}`, ...bars, ...last([])];
+  const bars = pad ? [`pad=${pad.width}:${pad.height}:${pad.x}:${pad.y}:${pad.color}`] : [];
+  if (!pad || canvas === pixels) return [scaleFilter(sizing, scale, color), `format=${pixels}`, ...bars];
+  const first = scale ? [scaleFilter(sizing, scale)] : [];
+  return [...first, `format=${canvas}`, ...bars, scaleFilter(sizing, null, color), `format=${pixels}`];
 }
 
-// The source's color facts are given again, because some decoders do not hand them to the filter.
+function scaleFilter(sizing: Sizing, size: Size | null, color: readonly string[] = []): string {
+  const parts = [...(size ? [`${size.width}:${size.height}`] : []), `flags=${sizing.flags}`, ...color];
+  return `scale=${parts.join(":")}`;
+}
+
+// The source's color facts are given again, because some decoders do not hand them to the filter. In full chroma,
+// because zscale takes no odd sizes in less.
 function toneMapFilters(source: Source): string[] {
   const { primaries, transfer, matrix } = sourceColor(source);
   const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}:rin=limited`;
   return [
+    "format=yuv444p10le",
     `zscale=${given}:t=linear:npl=100`,
     "format=gbrpf32le",
     "zscale=p=bt709",
     "tonemap=hable:desat=0",
     "zscale=t=bt709:m=bt709:r=limited",
-    "format=yuv420p",
+    "format=yuv444p",
   ];
 }
 

@@ -7,6 +7,9 @@ import type { Toolset } from "./toolset.ts";
 // Above this quality the eye may see that the colors have half the resolution.
 const FULL_CHROMA = 90;
 
+// What video has no time for: every pixel gets its own color, and rounding does not drift.
+const FULL_COLOR = "accurate_rnd+full_chroma_int";
+
 /** Gives the filter graph of an image, from `[0:V:0]` to `[video]`. */
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string {
   const format = plan.format as ImageFormat;
@@ -14,7 +17,13 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, toolset
   const alpha = image.alpha && source.has_alpha === true;
   const filters = [
     ...mendFilters({ ...image, fps: null, length: null, rotate: geometry.rotate }),
-    ...sizeFilters(source, { geometry, tone_map, alpha, scaler: toolset.scaler, ...pixelsOf(format, image) }),
+    ...sizeFilters(source, {
+      geometry,
+      tone_map,
+      alpha,
+      flags: `${toolset.scaler}+${FULL_COLOR}`,
+      ...pixelsOf(format, image),
+    }),
   ];
   if (format === "gif") filters.push(paletteFilter(image));
   return `[0:V:0]${filters.join(",")}[video]`;

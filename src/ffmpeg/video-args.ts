@@ -50,7 +50,7 @@ export function videoSizing(
     matrix: rgb || !gray ? (matrix ?? "bt601") : null,
     range: "tv",
     alpha: false,
-    scaler: toolset.scaler,
+    flags: toolset.scaler,
   });
 }
 
