@@ -10,11 +10,18 @@ interface Manifest {
   exports: Record<string, string>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
 }
 
 const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
 const lock: { packages: Record<string, Partial<Manifest> & { version?: string }> } = JSON.parse(lockText);
+// npm looks for a package beside the one that asks for it, then further up.
+function isLocked(path: string, name: string): boolean {
+  if (lock.packages[`${path ? `${path}/` : ""}node_modules/${name}`]) return true;
+  return path !== "" && isLocked(path.slice(0, Math.max(0, path.lastIndexOf("/node_modules/"))), name);
+}
+
 const direct = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
 
 test("every dependency is pinned to one version", () => {
@@ -27,6 +34,13 @@ test("the lock file holds what the manifest asks for", () => {
   expect(lock.packages[""]?.devDependencies).toEqual(manifest.devDependencies);
   const locked = direct.map(([name]) => [name, lock.packages[`node_modules/${name}`]?.version]);
   expect(locked).toEqual(direct);
+});
+
+test("the lock file holds the optional packages of every platform, without which npm ci refuses it", () => {
+  const missing = Object.entries(lock.packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).filter((name) => !isLocked(path, name)),
+  );
+  expect(missing).toEqual([]);
 });
 
 test("the lock file names no host, so that any registry serves", () => {
