@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { type ErrorKind, MediaError } from "../core/errors.ts";
 
 /** MIME type of a message that {@link writeFrame} made. */
 export const FRAME_MIME = "application/vnd.framewright.frame";
@@ -30,7 +30,7 @@ export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): Read
 }
 
 /** Gives the start of a frame: the length and the JSON. */
-export function frameHead(json: unknown): Uint8Array {
+export function frameHead(json: unknown): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(JSON.stringify(json));
   const head = new Uint8Array(4 + text.length);
   new DataView(head.buffer).setUint32(0, text.length, true);
@@ -40,16 +40,19 @@ export function frameHead(json: unknown): Uint8Array {
 
 /** Reads frames from a stream. */
 export interface FrameReader {
-  /** Reads the JSON that comes next; null at the end. Rejects with `request_invalid` when it is none. */
+  /** Reads the JSON that comes next; null at the end. */
   json(): Promise<unknown>;
-  /** Reads that many bytes; rejects with `request_invalid` when the stream ends before. */
+  /** Reads that many bytes. */
   bytes(length: number): Promise<Uint8Array>;
-  /** Stops reading. */
-  cancel(): Promise<void>;
+  /** Reads on to the end and throws away what comes. */
+  drain(): Promise<void>;
 }
 
-/** Creates a reader of the frames in a stream. */
-export function readFrames(stream: ReadableStream<Uint8Array>): FrameReader {
+/** Creates a reader of the frames in a stream; it rejects with an error of the kind `broken` when they are none or end too early. */
+export function readFrames(
+  stream: ReadableStream<Uint8Array>,
+  broken: ErrorKind = "request_invalid",
+): FrameReader {
   const reader = stream.getReader();
   let rest: Uint8Array = new Uint8Array();
 
@@ -65,7 +68,7 @@ export function readFrames(stream: ReadableStream<Uint8Array>): FrameReader {
       if (rest.length === 0) {
         const { value, done } = await reader.read();
         if (done && mayEnd && at === 0) return null;
-        if (done) throw new MediaError("request_invalid", "The message ends too early.");
+        if (done) throw new MediaError(broken, "The message ends too early.");
         rest = value;
       }
       const part = rest.subarray(0, length - at);
@@ -81,15 +84,17 @@ export function readFrames(stream: ReadableStream<Uint8Array>): FrameReader {
       const head = await read(4, true);
       if (!head) return null;
       const length = new DataView(head.buffer, head.byteOffset, 4).getUint32(0, true);
-      if (length > MAX_HEADER) throw new MediaError("request_invalid", "The message is no frame.");
+      if (length > MAX_HEADER) throw new MediaError(broken, "The message is no frame.");
       const text = new TextDecoder().decode((await read(length)) ?? undefined);
       try {
         return JSON.parse(text) as unknown;
       } catch {
-        throw new MediaError("request_invalid", "The message is no frame.");
+        throw new MediaError(broken, "The message is no frame.");
       }
     },
     bytes: async (length) => (await read(length)) ?? new Uint8Array(),
-    cancel: () => reader.cancel(),
+    async drain() {
+      while (!(await reader.read()).done);
+    },
   };
 }

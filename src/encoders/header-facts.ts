@@ -9,10 +9,10 @@ export interface HeaderFacts {
   pix_fmt?: string;
 }
 
-/** Reads the facts of a PNG, APNG, GIF, WebP, BMP, AVIF or HEIC from its first bytes; null for anything else. */
+/** Reads the facts of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC from its first bytes; null for anything else. */
 export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
-  for (const read of [readPng, readGif, readWebp, readBmp, readHeif]) {
+  for (const read of [readJpeg, readPng, readGif, readWebp, readBmp, readHeif]) {
     try {
       const facts = read(view);
       if (facts && facts.width > 0 && facts.height > 0) return facts;
@@ -28,6 +28,19 @@ function text(view: DataView, offset: number, length: number): string {
   let letters = "";
   for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
   return letters;
+}
+
+// ITU-T T.81, B.2.2: the size is in the frame header, of which there are several sorts.
+function readJpeg(view: DataView): HeaderFacts | null {
+  if (view.getUint16(0) !== 0xffd8) return null;
+  for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
+    const marker = view.getUint8(at + 1);
+    if (marker < 0xc0 || marker > 0xcf || [0xc4, 0xc8, 0xcc].includes(marker)) continue;
+    const size = { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
+    const pix_fmt = view.getUint8(at + 9) === 1 ? "gray" : "yuvj420p";
+    return { format_name: "jpeg_pipe", codec_name: "mjpeg", ...size, frames: 1, pix_fmt };
+  }
+  return null;
 }
 
 // W3C PNG, 11.2.2: the color types.

@@ -72,7 +72,7 @@ function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): n
   const seconds = Math.max(0, (chunk.end ?? plan.start + (plan.duration ?? 0)) - chunk.start);
   const share = plan.duration ? seconds / plan.duration : 1;
   const pictures =
-    video?.mode === "encode"
+    video?.mode === "encode" && chunk.track !== "audio"
       ? "bitrate" in video.rate
         ? (video.rate.bitrate * seconds) / 8
         : ((pixels_encoded ?? 0) * share * BITS_PER_PIXEL) / 8

@@ -42,6 +42,9 @@ export interface LightHost {
 const MIB = 1_048_576;
 // The heap that the core starts with.
 const FRESH = 32 * MIB;
+const PROBE_FIRST = 128 * 1024;
+// ffmpeg takes no picture of more pixels (av_image_check_size).
+const MOST_PIXELS = 2 ** 28;
 /** Gives the range that a job needs at least, so that it can be sent along at once. */
 export function firstRange(job: LightJob): ByteRange {
   const whole = job.kind === "encode" && inputBytes(job.size, job.source, job.chunk) === job.size;
@@ -50,7 +53,7 @@ export function firstRange(job: LightJob): ByteRange {
 }
 
 function readAhead(job: LightJob, offset: number): ReadAhead {
-  if (job.kind === "probe") return { first: MIB / 8, most: 4 * MIB, total: 32 * MIB };
+  if (job.kind === "probe") return { first: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
   // At the head lie the tables of the file, and behind the first jump the stretch itself.
   const stretch = offset === 0 && job.chunk.start > 0 ? MIB : stretchBytes(job.size, job.source, job.chunk);
   return { first: Math.max(MIB, stretch), most: LIGHT_INPUT.most, total: LIGHT_INPUT.most };
@@ -65,7 +68,8 @@ export async function runLightJob(
   const file = createPagedFile(job.size, pages);
   const facts = job.kind === "probe" ? headerOf(file) : null;
   // Of a picture this large the header tells enough, and anything more would mean to read it whole.
-  if (facts && job.size > LIGHT_INPUT.image) return fromFacts(facts, job);
+  const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
+  if (facts && large) return fromFacts(facts, job);
   const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
     try {
       return await attempt((core) => work(core, depth), host);
@@ -131,7 +135,7 @@ function afterMiss(
 
 function headerOf(file: SyncFile): HeaderFacts | null {
   try {
-    return readHeaderFacts(file.read(0, Math.min(file.size, 4096)));
+    return readHeaderFacts(file.read(0, Math.min(file.size, PROBE_FIRST)));
   } catch (thrown) {
     if (thrown instanceof PageMiss) return null;
     throw thrown;

@@ -7,7 +7,7 @@ const MIB = 1_048_576;
 export const LIGHT_MEMORY = 96 * MIB;
 
 /** Bytes of input: up to `image` a probe may read a picture to its end, and more than `most` are never held. */
-export const LIGHT_INPUT = { image: 16 * MIB, most: 40 * MIB } as const;
+export const LIGHT_INPUT = { image: 32 * MIB, most: 40 * MIB } as const;
 
 /** What the light encoder takes on, by estimate; times in seconds of its processor. */
 export interface LightLimits {

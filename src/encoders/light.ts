@@ -2,7 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { EncodedFile, Encoder } from "./encoder.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "./encoder.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
 import { lightChunkSeconds, refuse } from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
@@ -20,6 +20,9 @@ export interface LightEncoderOptions {
 
 /** The light encoder, which can also look into files. */
 export interface LightEncoder extends Encoder {
+  /** Encodes one chunk, whose files lie in memory; rejects with a MediaError. */
+  encode(job: ChunkJob): Promise<EncodedFile[]>;
+  encode(job: ChunkJob): Promise<EncodedFile[]>;
   /** Gives what ffprobe says of a file, reading only the ranges it needs; rejects with `input_unsupported` when it is no media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
   /** Seconds of source, from 2 to 60, that a chunk of a plan should have to be light work: a hint for `createPlan`. */
@@ -128,7 +131,7 @@ async function receive(response: Response, heard: () => void) {
     await response.body?.cancel();
     throw new MediaError("worker_lost", `The light encoder answered with status ${response.status}.`);
   }
-  const frames = readFrames(response.body);
+  const frames = readFrames(response.body, "worker_lost");
   for (;;) {
     const message = await readLightMessage(frames);
     if (!message) throw new MediaError("worker_lost", "The light encoder went away during the work.");

@@ -17,7 +17,9 @@ export interface RunLog {
 export function createRunLog(): RunLog {
   const lines: string[] = [];
   return {
-    add(line) {
+    add(given) {
+      // The status is written over itself; its last state counts.
+      const line = given.split("\r").findLast((state) => state !== "") ?? "";
       if (NOISE.test(line)) return;
       lines.push(clean(line));
       if (lines.length > KEPT) lines.shift();

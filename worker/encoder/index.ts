@@ -6,7 +6,7 @@ import { reuseInstance } from "../../src/encoders/reuse-instance.ts";
 import { serveJob } from "./serve-job.ts";
 import { createTurns } from "./turns.ts";
 
-const WAITING = 8;
+const WAITING = 64;
 
 // The glue of the core reads the address of its page when it starts; a Worker has none.
 const page = globalThis as { location?: unknown };

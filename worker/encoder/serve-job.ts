@@ -1,5 +1,5 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { FRAME_MIME, readFrames } from "../../src/encoders/frame.ts";
+import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/frame.ts";
 import { type LightHost, runLightJob } from "../../src/encoders/light-job.ts";
 import { LIGHT_INPUT } from "../../src/encoders/light-limits.ts";
 import {
@@ -16,44 +16,57 @@ import type { Place, Turns } from "./turns.ts";
 const TRANSFER = 60_000;
 
 /** Answers a job with a stream of frames: it waits its turn, runs, and tells how it ended. */
-export function serveJob(given: Request, turns: Turns, host: LightHost): Response {
+export async function serveJob(given: Request, turns: Turns, host: LightHost): Promise<Response> {
   const { body } = given;
   if (!body || given.headers.get("Content-Type") !== FRAME_MIME) {
     const fault = new MediaError("request_invalid", `The body must be of type ${FRAME_MIME}.`);
     return answer(messageHead(errorMessage(fault)), 400);
   }
+  const frames = readFrames(body);
+  // Begun before the answer is given: a body that nobody has touched by then is thrown away.
+  const request = readLightRequest(frames, LIGHT_INPUT.most);
   let place: Place;
   try {
     place = turns.enter();
   } catch (thrown) {
+    await drain(request, frames);
     return answer(messageHead(errorMessage(toMediaError(thrown))), 503, { "Retry-After": "1" });
   }
-  // Begun before the answer is given: a body that nobody has touched by then is thrown away.
-  const frames = readFrames(body);
-  const request = readLightRequest(frames, LIGHT_INPUT.most);
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const writer = writable.getWriter();
   const tell = (message: LightMessage) => writer.write(messageHead(message));
-  const serve = async () => {
+  const work = async (): Promise<Uint8Array[]> => {
     try {
       const { job, ranges } = await within(request, "The job did not come in time.");
       await place.turn(() => tell({ state: "waiting", ahead: place.ahead }));
       await tell({ state: "running" });
       const pages = await within(readPages(frames, ranges), "The input did not come in time.");
-      const parts = answerParts(await runLightJob(job, pages, host));
-      await within(write(writer, parts), "The answer was not taken in time.");
+      return answerParts(await runLightJob(job, pages, host));
     } catch (thrown) {
       const error = toMediaError(thrown);
       if (error.retryable) console.error("A job failed through no fault of its own.", error, error.cause);
-      await tell(errorMessage(error));
+      return [messageHead(errorMessage(error))];
+    }
+  };
+  const serve = async () => {
+    try {
+      const parts = await work();
+      await drain(request, frames);
+      await within(write(writer, parts), "The answer was not taken in time.");
+      await writer.close();
     } finally {
       place.leave();
-      await writer.close();
     }
   };
   // A caller that has gone leaves nobody to tell.
   serve().catch(() => {});
   return answer(readable, 200);
+}
+
+// An answer that ends before the request does would break the connection.
+async function drain(request: Promise<unknown>, frames: FrameReader): Promise<void> {
+  await request.catch(() => {});
+  await within(frames.drain(), "The request did not end in time.").catch(() => {});
 }
 
 async function write(writer: WritableStreamDefaultWriter<Uint8Array>, parts: readonly Uint8Array[]) {

@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { Source } from "../../src/core/source.ts";
+import { X264_LEVELS } from "../../src/encoders/light-cost.ts";
+import { chooseLevel, lightChunkSeconds, refuse } from "../../src/encoders/light-estimate.ts";
+import { LIGHT_INPUT, LIGHT_LIMITS, LIGHT_MEMORY } from "../../src/encoders/light-limits.ts";
+import { createPlan } from "../../src/plan/index.ts";
+
+const MB = 1_000_000;
+const video = (width: number, height: number, duration: number, more: Partial<Source> = {}): Source => ({
+  ...{ object: "source", url: "file:clip", kind: "video", format: "mp4", duration, fps: 25 },
+  ...{
+    width,
+    height,
+    coded_width: width,
+    coded_height: height,
+    pixel_format: "yuv420p",
+    filesize: duration * 0.2 * MB,
+  },
+  ...{ codecs: { video: "h264", audio: "aac" }, audio: { channels: 2, sample_rate: 44_100 } },
+  ...more,
+});
+const image = (width: number, height: number, more: Partial<Source> = {}): Source => ({
+  ...{ object: "source", url: "file:clip", kind: "image", format: "jpeg", filesize: width * height * 0.2 },
+  ...{ width, height, coded_width: width, coded_height: height, pixel_format: "yuvj420p" },
+  ...{ codecs: { video: "mjpeg", audio: null } },
+  ...more,
+});
+const sound = (duration: number): Source => ({
+  ...{
+    object: "source",
+    url: "file:clip",
+    kind: "audio",
+    format: "mp3",
+    duration,
+    filesize: duration * 16_000,
+  },
+  ...{ codecs: { video: null, audio: "mp3" }, audio: { channels: 2, sample_rate: 44_100 } },
+});
+
+type Case = [string, Source, EncodeKind, Record<string, unknown>];
+
+const TAKEN: Case[] = [
+  ["a short clip made small", video(1280, 720, 10), "video", { height: 360 }],
+  ["a short clip at its size", video(1280, 720, 8), "video", { quality: "high" }],
+  ["a clip as VP9", video(854, 480, 10), "video", { format: "webm" }],
+  ["a still of 1080p", video(1920, 1080, 60), "image", { start: 3 }],
+  ["a photo of 12 megapixels made small", image(4000, 3000), "image", { width: 800, format: "webp" }],
+  ["a song", sound(240), "audio", { format: "opus" }],
+  ["a small stream", video(640, 360, 8), "adaptive_video", {}],
+  ["a copy", video(1280, 720, 60), "video", {}],
+];
+
+test.for(TAKEN)("%s is light work", ([, source, kind, options]) => {
+  expect(refuse(createPlan(source, kind, options), source, LIGHT_LIMITS)).toBeNull();
+});
+
+const REFUSED: [...Case, RegExp][] = [
+  ["h265", video(320, 180, 2), "video", { codec: "h265" }, /no h265 encoder/],
+  ["av1", video(320, 180, 2), "video", { codec: "av1" }, /no av1 encoder/],
+  ["avif", image(320, 180), "image", { format: "avif" }, /no avif encoder/],
+  [
+    "an AV1 source",
+    video(320, 180, 2, { codecs: { video: "av1", audio: null } }),
+    "video",
+    { width: 80 },
+    /cannot read av1/,
+  ],
+  [
+    "an animated WebP",
+    image(320, 180, { format: "webp", codecs: { video: "webp", audio: null }, animated: true }),
+    "image",
+    { format: "png" },
+    /animated WebP/,
+  ],
+  [
+    "a HEIC",
+    image(320, 180, { format: "heic", codecs: { video: "h265", audio: null } }),
+    "image",
+    { format: "png" },
+    /cannot read heic/,
+  ],
+  [
+    "a long clip",
+    video(1280, 720, 600, { filesize: 30 * MB }),
+    "video",
+    { height: 360 },
+    /s of computing, and 120 s are allowed/,
+  ],
+  ["4K", video(3840, 2160, 2), "video", { height: 2158 }, /of memory, and 96 MB are there/],
+  [
+    "a photo of 64 megapixels",
+    image(8000, 8000),
+    "image",
+    { format: "png" },
+    /of memory, and 96 MB are there/,
+  ],
+  ["a large WAV", sound(1200), "audio", { format: "wav" }, /of memory/],
+  [
+    "a large copy",
+    video(1280, 720, 600, { filesize: 500 * MB }),
+    "video",
+    {},
+    /477 MB of the input would have to be in memory at once, and 40 MB may be/,
+  ],
+  [
+    "a clip of unknown length",
+    { ...video(320, 180, 1), duration: undefined } as unknown as Source,
+    "video",
+    { width: 80 },
+    /length of the source is unknown/,
+  ],
+  [
+    "a clip in one piece that is too long for one",
+    video(640, 360, 80),
+    "video",
+    { height: 358 },
+    /one piece of it takes about \d+ s/,
+  ],
+];
+
+test.for(REFUSED)("%s is not, and it is said why", ([, source, kind, options, reason]) => {
+  expect(refuse(createPlan(source, kind, options), source, LIGHT_LIMITS)).toMatch(reason);
+});
+
+test("cut as the hint says, a clip that is too long for one piece is light work", () => {
+  const source = video(640, 360, 80);
+  const options = { height: 358 };
+  const chunk_seconds = lightChunkSeconds(createPlan(source, "video", options), source, LIGHT_LIMITS);
+  expect(chunk_seconds).toBeGreaterThanOrEqual(5);
+  expect(chunk_seconds).toBeLessThanOrEqual(20);
+  const plan = createPlan(source, "video", options, { chunk_seconds });
+  expect(plan.chunks.length).toBeGreaterThan(4);
+  expect(refuse(plan, source, LIGHT_LIMITS)).toBeNull();
+});
+
+test("x264 is set as well as fits: the larger the picture, the less it looks ahead", () => {
+  const levels = [180, 360, 540, 720].map((height) => {
+    const source = video(1280, 720, 4);
+    return X264_LEVELS.indexOf(chooseLevel(createPlan(source, "video", { height }), source, LIGHT_MEMORY));
+  });
+  expect(levels).toEqual([0, 0, 0, 2]);
+});
+
+test("limits of one's own are kept", () => {
+  const source = video(640, 360, 8);
+  const plan = createPlan(source, "video", { height: 180 });
+  expect(refuse(plan, source, { ...LIGHT_LIMITS, memory: 32 * 1_048_576 })).toMatch(/32 MB are there/);
+  expect(refuse(plan, source, { ...LIGHT_LIMITS, total_seconds: 1 })).toMatch(/1 s are allowed/);
+  expect(LIGHT_INPUT.most).toBeLessThan(LIGHT_MEMORY);
+});

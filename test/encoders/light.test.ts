@@ -1,0 +1,121 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { MediaError } from "../../src/core/errors.ts";
+import type { ByteReader } from "../../src/core/ports.ts";
+import { FRAME_MIME, frameHead } from "../../src/encoders/frame.ts";
+import { createLightEncoder } from "../../src/encoders/light.ts";
+import type { LightLimits } from "../../src/encoders/light-limits.ts";
+import type { LightMessage } from "../../src/encoders/light-wire.ts";
+
+// The other end is a real HTTP server that goes wrong as a Worker may; the Worker itself is tested in test/worker/encoder.
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function lightAt(listener: RequestListener, limits: Partial<LightLimits> = {}) {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return createLightEncoder({ fetch: (_, init) => fetch(url, init), limits });
+}
+
+const answering =
+  (...messages: LightMessage[]): RequestListener =>
+  (request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "Content-Type": FRAME_MIME });
+      for (const message of messages) response.write(frameHead(message));
+      response.end();
+    });
+  };
+
+const bytes = Buffer.from("some bytes");
+const reader: ByteReader = { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
+const signal = () => AbortSignal.timeout(20_000);
+
+const DEATHS: [string, RequestListener][] = [
+  ["breaks the connection", (request) => void request.socket.destroy()],
+  [
+    "answers with an error page",
+    (request, response) => void request.resume().on("end", () => response.writeHead(500).end("Error 1102")),
+  ],
+  ["ends in the middle", answering({ state: "running" })],
+  [
+    "says nothing any more",
+    (request, response) => {
+      request.resume();
+      response.writeHead(200, { "Content-Type": FRAME_MIME }).write(frameHead({ state: "running" }));
+    },
+  ],
+  [
+    "promises a file that does not come",
+    answering({
+      state: "done",
+      report: null,
+      files: [{ name: "a", mime: "b", size: 9 }],
+      stats: { heap: 0, seconds: 0 },
+    }),
+  ],
+];
+
+test.for(DEATHS)("an encoder that %s is lost, and another attempt may succeed", async ([, listener]) => {
+  const light = await lightAt(listener, { silence_seconds: 0.5 });
+  await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
+});
+
+test("an encoder that is not there is lost", async () => {
+  const light = createLightEncoder({ fetch: (_, init) => fetch("http://127.0.0.1:9/", init) });
+  await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost" });
+});
+
+test("an error of the encoder comes through as it is", async () => {
+  const error = { state: "error", kind: "out_of_memory", message: "Too much.", retryable: false } as const;
+  const light = await lightAt(answering({ state: "running" }, error));
+  await expect(light.probe(reader, signal())).rejects.toEqual(new MediaError("out_of_memory", "Too much."));
+});
+
+test("a busy encoder is asked again, and the caller hears of the waiting", async () => {
+  let asked = 0;
+  const busy = { state: "error", kind: "service_unavailable", message: "Busy.", retryable: true } as const;
+  const report = { format: { format_name: "wav" }, streams: [{ codec_name: "pcm_s16le" }] };
+  const done: LightMessage = { state: "done", report, files: [], stats: { heap: 1, seconds: 1 } };
+  const light = await lightAt((request, response) => {
+    answering(++asked < 3 ? busy : done)(request, response);
+  });
+  let waits = 0;
+  expect(await light.probe(reader, signal(), () => waits++)).toEqual(report);
+  expect({ asked, waits }).toEqual({ asked: 3, waits: 2 });
+});
+
+test("waiting for a busy encoder ends at once when the caller gives up", async () => {
+  const busy = { state: "error", kind: "service_unavailable", message: "Busy.", retryable: true } as const;
+  const light = await lightAt(answering(busy));
+  const leaving = new AbortController();
+  const probed = light.probe(reader, leaving.signal, () => leaving.abort(new Error("gone")));
+  await expect(probed).rejects.toThrow("gone");
+});
+
+test("an encoder that never has enough of the input is not fed for ever", async () => {
+  let asked = 0;
+  const light = await lightAt((request, response) => {
+    asked++;
+    answering({ state: "need", range: { start: 0, end: 1 } })(request, response);
+  });
+  await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "probe_failed" });
+  expect(asked).toBe(24);
+});
+
+test("a fault of the input is told as such, not as one of the encoder", async () => {
+  const light = await lightAt(answering({ state: "running" }));
+  const fault = new MediaError("input_forbidden", "The server of the input says 403.");
+  const broken = { size: 10, read: () => Promise.reject(fault) };
+  await expect(light.probe(broken, signal())).rejects.toBe(fault);
+  const short = { size: 10, read: async () => new Uint8Array(3) };
+  await expect(light.probe(short, signal())).rejects.toMatchObject({ kind: "input_unreachable" });
+});

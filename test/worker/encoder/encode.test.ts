@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { EncodeKind } from "../../../src/core/formats.ts";
+import { createPlan } from "../../../src/plan/index.ts";
+import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { makeClip, runFfprobe } from "../../fixtures/make-clip.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import { type EncoderRig, openReader, startEncoder } from "./rig.ts";
+
+interface Report {
+  format: { format_name: string; duration?: string };
+  streams: {
+    codec_name: string;
+    codec_type: string;
+    width?: number;
+    height?: number;
+    nb_read_frames?: string;
+  }[];
+}
+
+let rig: EncoderRig;
+beforeAll(async () => {
+  rig = await startEncoder();
+});
+afterAll(() => rig.close());
+
+const facts = async (path: string) => (await runFfprobe(path, ["-count_frames"])) as Report;
+
+const VIDEOS: [ClipName, Record<string, unknown>, string, string[], number][] = [
+  ["mp4", {}, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 1],
+  ["avi", {}, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
+  ["mpegts", { quality: "very_high" }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.97],
+  ["mp4_h265", { format: "mov" }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
+  ["mp4_silent", { format: "webm" }, "matroska,webm", ["vp9"], 0.9],
+  ["mkv", { format: "webm", quality: "high" }, "matroska,webm", ["vp9", "opus"], 0.93],
+  ["webm_vp8", { bitrate: 500_000 }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
+];
+
+test.for(VIDEOS)("%s becomes a video %o", async ([name, options, format, codecs, like]) => {
+  const input = await clip(name, { seconds: 1 });
+  const { plan, source, chunks } = await rig.encode(input, "video", options);
+  expect(rig.light.can(plan, source)).toBeNull();
+  const path = await rig.save(chunks[0] ?? []);
+  const { format: got, streams } = await facts(path);
+  expect(got.format_name).toBe(format);
+  expect(streams.map((stream) => stream.codec_name)).toEqual(codecs);
+  expect(streams[0]).toMatchObject({ width: 160, height: 90, nb_read_frames: "25" });
+  expect(Math.abs(Number(got.duration) - 1)).toBeLessThan(0.06);
+  expect((await measureLikeness(path, input)).worst).toBeGreaterThanOrEqual(like);
+});
+
+const SOUNDS = [
+  ["mp3", "mp3", "mp3"],
+  ["aac", "aac", "aac"],
+  ["ogg", "ogg", "vorbis"],
+  ["opus", "ogg", "opus"],
+  ["wav", "wav", "pcm_s16le"],
+  ["flac", "flac", "flac"],
+] as const;
+
+test.for(SOUNDS)("sound becomes %s", async ([format, format_name, codec_name]) => {
+  const { plan, source, chunks } = await rig.encode(await clip("wav_24_bit"), "audio", { format });
+  expect(rig.light.can(plan, source)).toBeNull();
+  const { format: got, streams } = await facts(await rig.save(chunks[0] ?? []));
+  expect(got.format_name).toBe(format_name);
+  expect(streams).toMatchObject([{ codec_name, codec_type: "audio" }]);
+  expect(Number(got.duration)).toBeCloseTo(2, 0);
+});
+
+const IMAGES: [ClipName, Record<string, unknown>, string, number][] = [
+  ["mp4", { format: "jpeg", start: 0.5, width: 80 }, "mjpeg", 1],
+  ["png_alpha", {}, "png", 1],
+  ["jpeg", { format: "webp" }, "webp", 1],
+  ["webp", { format: "gif" }, "gif", 1],
+  ["bmp", { format: "png" }, "png", 1],
+  ["gif_animated", { width: 80 }, "gif", 50],
+];
+
+test.for(IMAGES)("%s becomes an image %o", async ([name, options, codec_name, frames]) => {
+  const { plan, source, chunks } = await rig.encode(await clip(name), "image", options);
+  expect(rig.light.can(plan, source)).toBeNull();
+  const { streams } = await facts(await rig.save(chunks[0] ?? []));
+  const width = Number(options.width ?? 160);
+  expect(streams).toMatchObject([
+    { codec_name, width, height: (width * 90) / 160, nb_read_frames: String(frames) },
+  ]);
+});
+
+test("a small stream: a playlist of each rendition, the master last, all of it plays", async () => {
+  const input = await clip("mp4", { size: "640x360", seconds: 1 });
+  const { plan, source, chunks } = await rig.encode(input, "adaptive_video", {});
+  expect(rig.light.can(plan, source)).toBeNull();
+  const files = chunks[0] ?? [];
+  expect(files.at(-1)).toMatchObject({ name: "master.m3u8", mime: "application/vnd.apple.mpegurl" });
+  expect(new Set(files.map((file) => file.name.split("/")[0]))).toEqual(
+    new Set(["360p", "240p", "audio", "master.m3u8"]),
+  );
+  for (const file of files) expect(file.bytes.length, file.name).toBeGreaterThan(0);
+  const master = await rig.save(files);
+  const { streams } = await facts(master.replace("master.m3u8", "360p/playlist.m3u8"));
+  expect(streams).toMatchObject([{ codec_name: "h264", width: 640, height: 360, nb_read_frames: "25" }]);
+});
+
+test("chunks of pictures and the whole sound hold all that the source holds, under one setting", async () => {
+  const input = await clip("mp4_b_frames", { seconds: 3 });
+  const { plan, chunks } = await rig.encode(input, "video", { width: 96, fps: 25 }, { chunk_seconds: 1 });
+  expect(plan.chunks.map(({ track }) => track)).toEqual(["video", "video", "video", "audio"]);
+  const frames: number[] = [];
+  for (const files of chunks.slice(0, 3)) {
+    const { streams } = await facts(await rig.save(files));
+    expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264"]);
+    frames.push(Number(streams[0]?.nb_read_frames));
+  }
+  expect(frames).toEqual([25, 25, 25]);
+  const sound = await facts(await rig.save(chunks[3] ?? []));
+  expect(sound.streams.map(({ codec_name }) => codec_name)).toEqual(["aac"]);
+  expect(Number(sound.format.duration)).toBeCloseTo(3, 1);
+});
+
+test("of a long file only the stretch of a chunk is read", async () => {
+  const noise =
+    "-f lavfi -i testsrc2=s=320x180:r=10:d=100 -vf noise=alls=20:allf=t -c:v mpeg4 -q:v 2 -g 10".split(" ");
+  const input = await makeClip("mp4", noise);
+  const { reader, chunks } = await rig.encode(input, "video", { start: 60, end: 61, width: 96 });
+  expect(reader.size).toBeGreaterThan(10_000_000);
+  expect(reader.bytes).toBeLessThan(reader.size / 2);
+  const path = await rig.save(chunks[0] ?? []);
+  const like = await measureLikeness(path, input, { input: ["-ss", "60", "-t", "1"], filter: "scale=96:54" });
+  expect(like).toMatchObject({ frames: 10 });
+  expect(like.worst).toBeGreaterThan(0.8);
+});
+
+test("what is left out of a copy costs nothing: the pictures are the source's own", async () => {
+  const input = await clip("mp4_faststart");
+  const { plan, chunks } = await rig.encode(input, "video", {});
+  expect(plan.video).toMatchObject({ mode: "copy" });
+  const like = await measureLikeness(await rig.save(chunks[0] ?? []), input);
+  expect(like).toMatchObject({ worst: 1, frames: 50 });
+});
+
+test.for<[EncodeKind, object]>([
+  ["video", { start: 50, width: 96 }],
+  ["video", { start: 50, format: "webm" }],
+  ["audio", { start: 50, format: "mp3" }],
+  ["audio", { start: 50, format: "flac" }],
+])("a %s of a time that the file does not have is refused in words: %o", async ([kind, options]) => {
+  const input = await clip("mp4", { seconds: 1 });
+  const source = { ...(await rig.probe(input)).source, duration: 100 };
+  const plan = createPlan(source, kind, options);
+  const chunk = { index: 0, track: "all", start: 50, end: null } as const;
+  const job = { plan, chunk, source, input: openReader(input), signal: AbortSignal.timeout(30_000) };
+  await expect(rig.light.encode(job).then((files) => files.length)).rejects.toMatchObject({
+    kind: "encode_failed",
+    message: "The input has nothing in the time that is wanted.",
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/frame.ts";
+import { createPlan } from "../../../src/plan/index.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { type EncoderRig, openReader, startEncoder } from "./rig.ts";
+
+let rig: EncoderRig;
+beforeAll(async () => {
+  rig = await startEncoder();
+});
+afterAll(() => rig.close());
+
+const post = (body: BodyInit, signal?: AbortSignal) => {
+  const init = { method: "POST", headers: { "Content-Type": FRAME_MIME }, body, duplex: "half" };
+  return rig.send("/", { ...init, ...(signal ? { signal } : {}) });
+};
+const text = Buffer.from("no media");
+const small = Buffer.concat([
+  frameHead({ job: { kind: "probe", size: text.length }, ranges: [{ start: 0, end: text.length }] }),
+  text,
+]);
+
+// Takes a second or two.
+async function longJob(onWait = () => {}, signal = AbortSignal.timeout(60_000)) {
+  const input = await clip("mp4", { size: "640x360", seconds: 2 });
+  const { source } = await rig.probe(input);
+  const plan = createPlan(source, "video", { height: 240 });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is no chunk.");
+  return () => rig.light.encode({ plan, chunk, source, input: openReader(input), signal, onWait });
+}
+
+async function states(response: Response): Promise<string[]> {
+  if (!response.body) throw new Error("There is no body.");
+  const frames = readFrames(response.body);
+  const seen: string[] = [];
+  for (;;) {
+    const message = (await frames.json()) as { state: string; kind?: string } | null;
+    if (!message) return seen;
+    if (message.state !== seen.at(-1)) seen.push(message.kind ?? message.state);
+  }
+}
+
+test("one job runs at a time, the others hear that they wait, and all of them end", async () => {
+  let waits = 0;
+  const run = await longJob(() => waits++);
+  const files = await Promise.all(Array.from({ length: 4 }, run));
+  for (const [file] of files) expect(file?.bytes).toEqual(files[0]?.[0]?.bytes);
+  expect(waits).toBeGreaterThan(4);
+});
+
+test("more than the line holds are sent away with Retry-After, and come in later", async () => {
+  const run = await longJob();
+  const long = run();
+  const responses = await Promise.all(Array.from({ length: 80 }, () => post(small)));
+  const busy = responses.filter(({ status }) => status === 503);
+  expect(busy.length).toBeGreaterThan(0);
+  for (const response of busy) {
+    expect(response.headers.get("Retry-After")).toBe("1");
+    expect(await states(response)).toEqual(["service_unavailable"]);
+  }
+  for (const response of responses.filter(({ status }) => status === 200)) {
+    expect((await states(response)).at(-1)).toBe("input_unsupported");
+  }
+  await long;
+
+  const again = run();
+  const reader = { size: text.length, read: async () => text };
+  const probes = Array.from({ length: 80 }, () => rig.light.probe(reader, AbortSignal.timeout(60_000)));
+  const ends = await Promise.allSettled(probes);
+  expect(new Set(ends.map((end) => end.status === "rejected" && end.reason.kind))).toEqual(
+    new Set(["input_unsupported"]),
+  );
+  await again;
+});
+
+test("a caller that goes away while it waits leaves its place to the next", async () => {
+  const run = await longJob();
+  const long = run();
+  const leaving = new AbortController();
+  const gone = post(small, leaving.signal).then(states);
+  const staying = post(small).then(states);
+  leaving.abort();
+  await expect(gone).rejects.toThrow();
+  await long;
+  expect((await staying).at(-1)).toBe("input_unsupported");
+});
+
+test("a caller that goes away with the turn in its hands does not stop the others", async () => {
+  const leaving = new AbortController();
+  // It says that bytes follow, and never sends them.
+  const head = frameHead({ job: { kind: "probe", size: 10 }, ranges: [{ start: 0, end: 10 }] });
+  const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(head) });
+  const response = await post(body, leaving.signal);
+  const frames = readFrames(response.body ?? new ReadableStream());
+  expect(await frames.json()).toEqual({ state: "running" });
+  const waiting = post(small).then(states);
+  leaving.abort();
+  expect((await waiting).at(-1)).toBe("input_unsupported");
+});
+
+const FAULTS: [string, BodyInit, string][] = [
+  ["no frame", "hello", FRAME_MIME],
+  ["another type", small, "application/json"],
+  ["no job", frameHead({ hello: 1 }), FRAME_MIME],
+  ["an unknown job", frameHead({ job: { kind: "dance", size: 1 }, ranges: [] }), FRAME_MIME],
+  [
+    "ranges beyond the file",
+    frameHead({ job: { kind: "probe", size: 1 }, ranges: [{ start: 0, end: 2 }] }),
+    FRAME_MIME,
+  ],
+  ["bytes that are cut off", small.subarray(0, small.length - 2), FRAME_MIME],
+];
+
+test.for(FAULTS)("a request with %s is refused", async ([, body, type]) => {
+  const response = await rig.send("/", { method: "POST", headers: { "Content-Type": type }, body });
+  expect((await states(response)).at(-1)).toBe("request_invalid");
+});
+
+test("a request with more input than fits is refused before it is read", async () => {
+  const size = 100_000_000;
+  const response = await post(frameHead({ job: { kind: "probe", size }, ranges: [{ start: 0, end: size }] }));
+  expect(await states(response)).toEqual(["payload_too_large"]);
+});
+
+test("GET /health answers", async () => {
+  const response = await rig.send("/health", {});
+  expect(await response.json()).toEqual({ status: "ok" });
+  expect((await rig.send("/other", {})).status).toBe(404);
+});
