@@ -43,6 +43,7 @@ function answerUnset(thrown: unknown): Response {
   return Response.json({ kind: "service_unavailable", message }, { status: 503 });
 }
 
+/** The service Worker: HTTP comes in here, and the engine and the records are its other exports. */
 export default {
   fetch(request, bindings, context) {
     try {

@@ -23,6 +23,7 @@ const host = {
   now: () => performance.now(),
 };
 
+/** The encoder Worker: one job at a time, reached through the service binding alone. */
 export default {
   fetch(request: Request): Response | Promise<Response> {
     const { pathname } = new URL(request.url);
