@@ -4,7 +4,7 @@ import type { ByteReader, StepContext, StepWork, Storage } from "../src/core/por
 import type { Source } from "../src/core/source.ts";
 import type { Encoder } from "../src/encoders/encoder.ts";
 import { runEncode } from "../src/encoders/run-encode.ts";
-import { createPlan } from "../src/plan/index.ts";
+import { createPlan, type Plan } from "../src/plan/index.ts";
 import { runIngest } from "../src/storage/ingest.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
 import { describeStream } from "./describe-stream.ts";
@@ -26,6 +26,8 @@ export interface StepTools {
   max_seconds: number;
   /** In order of preference. */
   encoders: readonly Encoder[];
+  /** Gives the seconds of source that a chunk of a plan should have. */
+  chunkSeconds(plan: Plan, source: Source): number;
   /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
   probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
   /** Name of the output, without an extension. */
@@ -107,7 +109,9 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
       });
       checkDuration(stored.source, tools.max_seconds);
       const { kind, options } = context.step;
-      const plan = createPlan(stored.source, kind as EncodeKind, options);
+      const uncut = createPlan(stored.source, kind as EncodeKind, options);
+      const chunk_seconds = tools.chunkSeconds(uncut, stored.source);
+      const plan = createPlan(stored.source, kind as EncodeKind, options, { chunk_seconds });
       const encoded = await runEncode({
         plan,
         source: stored.source,

@@ -27,6 +27,6 @@ export interface Encoder {
   readonly name: string;
   /** Null when it can carry the plan out within its budget; else the reason why not, in a few plain words. */
   can(plan: Plan, source: Source): string | null;
-  /** Encodes one chunk; rejects with a MediaError. */
-  encode(job: ChunkJob): Promise<EncodedFile[]>;
+  /** Encodes one chunk into files, or into one file that comes as a stream; rejects with a MediaError. */
+  encode(job: ChunkJob): Promise<EncodedFile[] | ReadableStream<Uint8Array>>;
 }

@@ -78,17 +78,15 @@ function encodeWhole(run: EncodeRun, encoder: Encoder, chunk: Chunk): Promise<St
     const { plan, source } = run;
     const encoded = await encodeChunk(run, encoder, chunk, signal);
     if (plan.kind === "adaptive_video") {
-      const files = finishStream(encoded, plan, source);
+      const files = finishStream(asFiles(encoded), plan, source);
       return storeAll(
         run,
         files.map((file) => ({ ...file, key: run.out + file.name })),
       );
     }
     const { key, mime } = target(run, chunk);
-    return storeAll(
-      run,
-      encoded.slice(0, 1).map(({ bytes }) => ({ key, mime, bytes })),
-    );
+    const [bytes] = encoded instanceof ReadableStream ? [encoded] : encoded.map((file) => file.bytes);
+    return storeAll(run, bytes ? [{ key, mime, bytes }] : []);
   });
 }
 
@@ -97,7 +95,7 @@ async function encodeParts(run: EncodeRun, encoder: Encoder, first: Chunk): Prom
   const parts: { chunk: Chunk; key: string }[] = [];
   for (const chunk of plan.chunks) {
     const key = await durably(`encode chunk ${chunk.index}`, async (signal) => {
-      const [file] = await encodeChunk(run, encoder, chunk, signal);
+      const [file] = asFiles(await encodeChunk(run, encoder, chunk, signal));
       const { name, mime } = outputFile(plan, chunk);
       const stored = `${run.work}${chunk.index}-${name}`;
       await storage.write(stored, file?.bytes ?? new Uint8Array(), mime);
@@ -141,7 +139,7 @@ async function encodeChunk(
   encoder: Encoder,
   chunk: Chunk,
   durable: AbortSignal,
-): Promise<EncodedFile[]> {
+): Promise<EncodedFile[] | ReadableStream<Uint8Array>> {
   const signal = both(run, durable);
   const input = await run.input();
   let telling = false;
@@ -158,6 +156,7 @@ async function encodeChunk(
   };
   try {
     const files = await encoder.encode({ plan: run.plan, chunk, source: run.source, input, signal, onWait });
+    if (files instanceof ReadableStream) return files;
     if (files.length > 0 && files.every((file) => file.bytes.length > 0)) return files;
   } catch (thrown) {
     signal.throwIfAborted();
@@ -166,10 +165,15 @@ async function encodeChunk(
   throw new MediaError("encode_failed", `The ${encoder.name} encoder gave an empty file.`);
 }
 
+function asFiles(encoded: EncodedFile[] | ReadableStream<Uint8Array>): EncodedFile[] {
+  if (!(encoded instanceof ReadableStream)) return encoded;
+  throw new MediaError("encode_failed", "The encoder gave one stream where files were wanted.");
+}
+
 // In order, so that the file to open is there only when all it names is; a failure takes back what was written.
 async function storeAll(
   { storage, out }: EncodeRun,
-  files: readonly { key: string; mime: string; bytes: Uint8Array }[],
+  files: readonly { key: string; mime: string; bytes: Uint8Array | ReadableStream<Uint8Array> }[],
 ): Promise<StoredFile[]> {
   const stored: StoredFile[] = [];
   try {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
+import { hugeMp4 } from "../../fixtures/huge.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
@@ -146,6 +147,21 @@ test("an input that lasts too long is refused before it is fetched", async () =>
   const task = await rig.finished((await create("/tasks", { input, kind: "audio" })).id);
   expect(task.error).toMatchObject({ kind: "input_too_large", step_id: task.steps[1]?.id });
   expect(task.error?.message).toBe("The input lasts 12 seconds; at most 10 are taken.");
+});
+
+test("a file too large for the light encoder is copied, not refused, where nothing needs encoding", async () => {
+  const input = origin.serve("/huge.mp4", {
+    file: await hugeMp4(70_000_000, await clip("mp4", { seconds: 2 })),
+  });
+  const options = { format: "mov" };
+  const task = await rig.finished((await create("/tasks", { input, kind: "video", options })).id);
+  expect(task.error).toBeNull();
+  const output = task.steps[2]?.output;
+  expect(output).toMatchObject({ encoder: "copy", format: "mov", codecs: { video: "h264", audio: "aac" } });
+  expect(output?.reason).toMatch(/^light: /);
+  // The padding stays behind.
+  expect(output?.filesize).toBeLessThan(1_000_000);
+  expect(output?.duration).toBeCloseTo(2, 1);
 });
 
 test("a run whose engine died is failed by the watch as worker_lost", async () => {
