@@ -46,32 +46,34 @@ export function createOpener(signal: AbortSignal | undefined) {
   };
 }
 
-/** Opens the pictures of stretches as one track; rejects with `encode_failed` when they are not of one kind or overlap. */
+/**
+ * Opens the pictures of stretches as one track; a stretch without any is passed over, as sound may be longer than pictures.
+ * Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
+ */
 export async function openPictures(
   stretches: readonly Stretch[],
   open: (reader: ByteReader) => Input,
 ): Promise<CopiedTrack<VideoCodec, VideoDecoderConfig>> {
-  const tracks: { track: InputVideoTrack; at: number }[] = [];
+  const parts: { track: InputVideoTrack; config: VideoDecoderConfig; count: number; at: number }[] = [];
   for (const { input, at } of stretches) {
     const track = await open(input).getPrimaryVideoTrack();
-    if (!track) throw misfit("a stretch has no pictures");
-    tracks.push({ track, at });
+    const count = track ? await countPackets(track) : 0;
+    const config = count > 0 ? await track?.getDecoderConfig() : null;
+    if (track && config) parts.push({ track, config, count, at });
   }
-  const [first] = tracks;
+  const [first] = parts;
   const codec = await first?.track.getCodec();
-  const config = await first?.track.getDecoderConfig();
-  if (!codec || !config) throw misfit("there are no pictures");
-  for (const { track } of tracks) {
-    const own = await track.getDecoderConfig();
-    if (!own || !isSame(own, config)) throw misfit("two stretches were encoded in different ways");
+  if (!first || !codec) throw misfit("there are no pictures");
+  if (!parts.every(({ config }) => isSame(config, first.config))) {
+    throw misfit("two stretches were encoded in different ways");
   }
   return {
     codec,
-    config,
-    count: await countPackets(tracks.map(({ track }) => track)),
+    config: first.config,
+    count: parts.reduce((sum, { count }) => sum + count, 0),
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      for (const { track, at } of tracks) {
+      for (const { track, at } of parts) {
         const before = latest;
         for await (const packet of copies(track, at, rehearsing)) {
           if (packet.timestamp <= before) throw misfit("two stretches overlap");
@@ -95,7 +97,7 @@ export async function openSound(input: Input): Promise<CopiedSound> {
   const codec = await track?.getCodec();
   const config = await track?.getDecoderConfig();
   if (!track || !codec || !config) throw misfit("the sound is missing");
-  const count = await countPackets([track]);
+  const count = await countPackets(track);
   const first = await track.getFirstTimestamp();
   const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
   return { codec, config, count, delay, packets: (rehearsing) => copies(track, 0, rehearsing) };
@@ -114,11 +116,9 @@ function preSkip({ description }: AudioDecoderConfig): number {
 
 const FACTS_ONLY = { metadataOnly: true } as const;
 
-async function countPackets(tracks: readonly InputTrack[]): Promise<number> {
+async function countPackets(track: InputTrack): Promise<number> {
   let count = 0;
-  for (const track of tracks) {
-    for await (const _ of new EncodedPacketSink(track).packets(undefined, undefined, FACTS_ONLY)) count++;
-  }
+  for await (const _ of new EncodedPacketSink(track).packets(undefined, undefined, FACTS_ONLY)) count++;
   return count;
 }
 

@@ -28,21 +28,22 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   }
   const { start, end } = chunk;
   const length = end === null ? null : end - start;
-  if (start === 0 && length === null) return none;
+  // At a constant rate the frame before the start counts too: it is the one that is seen at the start.
+  const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
   return {
     seek: start > 0 ? ["-noaccurate_seek", "-ss", seconds(start)] : [],
-    video: [trim("trim", start > 0 ? -NUDGE : null, length === null ? null : length - NUDGE)],
-    audio: [trim("atrim", start > 0 ? 0 : null, length)],
+    video: trim("trim", start > 0 && !constant ? -NUDGE : null, length === null ? null : length - NUDGE),
+    audio: trim("atrim", start > 0 ? 0 : null, length),
     length,
   };
 }
 
-function trim(name: string, start: number | null, end: number | null): string {
+function trim(name: string, start: number | null, end: number | null): string[] {
   const parts = [
     ...(start === null ? [] : [`start=${seconds(start)}`]),
     ...(end === null ? [] : [`end=${seconds(end)}`]),
   ];
-  return `${name}=${parts.join(":")}`;
+  return parts.length === 0 ? [] : [`${name}=${parts.join(":")}`];
 }
 
 // ffmpeg takes the first frame at or after a time; a viewer sees the last one at or before it. One frame earlier,

@@ -1,0 +1,199 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { VideoFormat } from "../../src/core/formats.ts";
+import type { VideoOptions } from "../../src/core/options.ts";
+import type { ByteReader } from "../../src/core/ports.ts";
+import { stitch } from "../../src/encoders/stitch.ts";
+import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { encode } from "../ffmpeg/native-encode.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noiseClip } from "../judge/clips.ts";
+import { readBoxes, readContainer } from "../judge/container.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
+import { runNative } from "../judge/native.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+
+const home = await mkdtemp(join(tmpdir(), "framewright-stitch-"));
+afterAll(() => rm(home, { recursive: true }));
+
+/** A file as a reader that counts what is asked of it. */
+function readerOf(path: string): ByteReader & { asked: number } {
+  const bytes = new Uint8Array(readFileSync(path));
+  return {
+    size: bytes.length,
+    asked: 0,
+    async read({ start, end }) {
+      this.asked += Math.min(end, bytes.length) - start;
+      return bytes.slice(start, end);
+    },
+  };
+}
+
+/** Encodes a file whole, and in stretches that are stitched again. */
+async function bothWays(input: string, options: VideoOptions, chunk_seconds: number) {
+  const whole = await encode(input, "video", options, { toolset: WASM_TOOLS });
+  const { plan, chunks } = await encode(input, "video", options, { toolset: WASM_TOOLS, chunk_seconds });
+  const video = chunks
+    .filter(({ chunk }) => chunk.track === "video")
+    .map(({ chunk, path }) => ({ input: readerOf(path), at: chunk.start - plan.start }));
+  const sound = chunks.find(({ chunk }) => chunk.track === "audio");
+  const audio = sound ? readerOf(sound.path) : null;
+  const path = join(home, `${Math.random()}.${plan.format}`);
+  const stream = stitch({ format: plan.format as VideoFormat, video, audio });
+  await writeFile(path, new Uint8Array(await new Response(stream).arrayBuffer()));
+  return { whole: whole.path, path, video, format: plan.format };
+}
+
+const CASES: [ClipName, VideoOptions][] = [
+  ["mp4_b_frames", { format: "mp4", width: 80 }],
+  ["mp4_b_frames", { format: "mov", quality: "high" }],
+  ["mp4_b_frames", { format: "webm", quality: "high" }],
+  ["mp4_vfr", { format: "mp4", width: 80 }],
+  ["mp4_vfr", { format: "webm", width: 80 }],
+  ["mp4_vfr", { format: "mp4", fps: 29.97 }],
+  ["mp4", { format: "mp4", fps: 10, start: 0.51, end: 3.3 }],
+  ["webm", { format: "mp4", start: 0.3 }],
+  ["mp4_silent", { format: "mp4", width: 80 }],
+];
+
+test.concurrent.for(CASES)("%s with %o in stretches", async ([name, options], { expect }) => {
+  const input = await clip(name, { seconds: 4 });
+  const { whole, path, video, format } = await bothWays(input, options, 0.9);
+  expect(video.length).toBeGreaterThan(2);
+  expect(await readContainer(path)).toBe(format);
+  const [one, parts] = [await readFacts(whole), await readFacts(path)];
+  expect(parts.picture).toMatchObject({ width: one.picture?.width, height: one.picture?.height });
+  expect(parts.sound).toEqual(one.sound && expect.objectContaining({ codec: one.sound.codec, channels: 2 }));
+  // No frame is lost, doubled or moved.
+  const times = parts.picture?.times ?? [];
+  expect(times).toHaveLength(one.picture?.times.length ?? 0);
+  for (const [index, time] of times.entries()) {
+    expect(Math.abs(time - (one.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+  }
+  const like = await measureLikeness(path, whole);
+  expect(like.worst).toBeGreaterThan(LIKE);
+  // A player that reads every byte has nothing to complain of.
+  expect((await runNative(["-v", "warning", "-i", path, "-f", "null", "-"])).log).toBe("");
+});
+
+test.concurrent.for(["mp4", "webm"] as const)(
+  "sound stays with the pictures in %s",
+  async (format, { expect }) => {
+    const input = await noiseClip(3);
+    const { whole, path } = await bothWays(input, { format, quality: "high", width: 80 }, 1);
+    const as = { channels: 2, sample_rate: 8000 };
+    const [got, wanted] = await Promise.all([readSound(path, as), readSound(whole, as)]);
+    for (const echo of compareSound(got, wanted)) {
+      expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+      expect(echo.lag).toBe(0);
+    }
+    const start = async (file: string) => (await readFacts(file)).picture?.times[0] ?? Number.NaN;
+    expect(Math.abs((await start(path)) - (await start(whole)))).toBeLessThan(0.001);
+  },
+);
+
+test.concurrent.for(["mp4", "mov"] as const)("the index of %s comes first", async (format, { expect }) => {
+  const { path } = await bothWays(await clip("mp4", { seconds: 4 }), { format, width: 80 }, 1);
+  const boxes = await readBoxes(path);
+  expect(boxes.slice(0, 2)).toEqual(["ftyp", "moov"]);
+  expect(boxes.at(-1)).toBe("mdat");
+});
+
+test.concurrent("a webm tells its length and where its keyframes are", async ({ expect }) => {
+  const { path } = await bothWays(await clip("mp4", { seconds: 4 }), { format: "webm", width: 80 }, 1);
+  expect(Math.abs((await readFacts(path)).duration - 4)).toBeLessThan(0.05);
+  const bytes = readFileSync(path);
+  // Cues and their place in the SeekHead, by their ids.
+  expect(bytes.includes(Buffer.from("1c53bb6b", "hex"))).toBe(true);
+  expect(bytes.subarray(0, 4096).includes(Buffer.from("53ab841c53bb6b", "hex"))).toBe(true);
+});
+
+test("pictures that end before the sound leave the rest to it", async () => {
+  const input = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=s=160x90:r=25:d=1 -f lavfi -i sine=d=4".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
+  ]);
+  const { path, video } = await bothWays(input, { width: 80 }, 1);
+  expect(video).toHaveLength(4);
+  const { picture } = await readFacts(path);
+  expect(picture?.times).toHaveLength(25);
+  expect((await readSound(path, { channels: 1, sample_rate: 8000 })).duration).toBeGreaterThan(3.9);
+});
+
+const fault = { name: "MediaError", kind: "encode_failed" };
+const read = (stream: ReadableStream<Uint8Array>) => new Response(stream).arrayBuffer();
+
+async function stretches(options: VideoOptions) {
+  const { chunks, plan } = await encode(await clip("mp4_silent", { seconds: 4 }), "video", options, {
+    chunk_seconds: 1,
+  });
+  return chunks.map(({ chunk, path }) => ({ input: readerOf(path), at: chunk.start - plan.start }));
+}
+
+test("stretches that do not go together are refused", async () => {
+  const [first, second] = await stretches({ width: 80 });
+  const [other] = await stretches({ width: 40 });
+  if (!first || !second || !other) throw new Error("There are stretches.");
+  const all = (...video: (typeof first)[]) => read(stitch({ format: "mp4", video, audio: null }));
+  await expect(all(first, { ...other, at: 1 })).rejects.toMatchObject({
+    ...fault,
+    message: expect.stringContaining("different ways"),
+  });
+  await expect(all(first, { ...second, at: 0.5 })).rejects.toMatchObject({
+    ...fault,
+    message: expect.stringContaining("overlap"),
+  });
+  await expect(all()).rejects.toMatchObject({ ...fault, message: expect.stringContaining("no pictures") });
+});
+
+test("damaged stretches, and a sound that is none, are refused", async () => {
+  const [first, second] = await stretches({ width: 80 });
+  if (!first || !second) throw new Error("There are stretches.");
+  const broken: ByteReader = {
+    size: second.input.size,
+    read: async ({ start, end }) => new Uint8Array(end - start),
+  };
+  await expect(
+    read(stitch({ format: "mp4", video: [{ ...first, input: broken }], audio: null })),
+  ).rejects.toMatchObject(fault);
+  const video = [first, second];
+  await expect(read(stitch({ format: "mp4", video, audio: broken }))).rejects.toMatchObject(fault);
+  const lost: ByteReader = { size: second.input.size, read: () => Promise.reject(new Error("gone")) };
+  await expect(
+    read(stitch({ format: "mp4", video: [first, { ...second, input: lost }], audio: null })),
+  ).rejects.toMatchObject(fault);
+});
+
+test("a stitch that is stopped stops, and never looks whole", async () => {
+  const video = await stretches({ width: 80 });
+  const stop = new AbortController();
+  const reason = new Error("stopped");
+  const slow = video.map(({ input, at }, index) => ({
+    at,
+    input: {
+      size: input.size,
+      async read(range: { start: number; end: number }) {
+        if (index === 2) stop.abort(reason);
+        return input.read(range);
+      },
+    },
+  }));
+  await expect(read(stitch({ format: "mp4", video: slow, audio: null, signal: stop.signal }))).rejects.toBe(
+    reason,
+  );
+});
+
+test("a reader that goes away ends the work", async () => {
+  const video = await stretches({ width: 80 });
+  const stream = stitch({ format: "mp4", video, audio: null });
+  const reader = stream.getReader();
+  expect((await reader.read()).done).toBe(false);
+  await reader.cancel();
+  expect(await reader.read()).toEqual({ done: true, value: undefined });
+});
