@@ -38,7 +38,9 @@ export function runChunk(core: WasmCore, { plan, chunk, source, memory }: ChunkO
 }
 
 // What the readers of files say when the end comes too early, though ffmpeg goes on with what there is.
-const DAMAGE = /partial file|EOI missing|[Tt]runcat|Packet corrupt|unexpected end|Premature end/;
+const CUT_OFF = /partial file|unexpected end|Premature end/;
+// Of a still there is no rest to go on with; in a film or a recording, a cover or one frame may be like that.
+const CUT_STILL = /EOI missing|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec/i;
 const STATUS = /^(frame|size)=/;
@@ -48,7 +50,8 @@ function checkRun({ code, log }: RunResult, plan: Plan, chunk: Chunk, source: So
   const said = log.join("\n");
   const fault = (kind: "input_unsupported" | "out_of_memory", message: string) =>
     new MediaError(kind, message, { cause: said });
-  if (DAMAGE.test(said)) throw fault("input_unsupported", "The input is damaged or cut off.");
+  if (CUT_OFF.test(said) || (plan.still && CUT_STILL.test(said)))
+    throw fault("input_unsupported", "The input is damaged or cut off.");
   if (code !== 0) {
     if (/matches no streams/.test(said)) {
       throw fault("input_unsupported", "The input lacks a stream that it was said to have.");

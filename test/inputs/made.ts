@@ -10,6 +10,12 @@ export async function truncated(name: ClipName, share: number): Promise<Buffer> 
   return bytes.subarray(0, Math.floor(bytes.length * share));
 }
 
+/** A recording of a broadcast: a transport stream that begins and ends anywhere. */
+export async function recording(): Promise<Buffer> {
+  const bytes = await readFile(await clip("mpegts", { seconds: 2 }));
+  return bytes.subarray(5 * 188 + 77, -5 * 188 - 33);
+}
+
 /** Bytes that look random. */
 export function randomBytes(count: number): Buffer {
   const file = virtualFile([noise(count, "bad input")]);

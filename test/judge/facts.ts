@@ -9,6 +9,7 @@ const Probed = z.object({
   format: z.object({ format_name: z.string(), duration: seconds, bit_rate: seconds }),
   streams: z.array(
     z.object({
+      index: count,
       codec_type: z.string(),
       codec_name: z.string().optional(),
       codec_tag_string: z.string().optional(),
@@ -33,7 +34,7 @@ const Probed = z.object({
   frames: z
     .array(
       z.object({
-        media_type: z.string(),
+        stream_index: count,
         best_effort_timestamp_time: seconds,
         pkt_duration_time: seconds,
         interlaced_frame: z.number().optional(),
@@ -91,7 +92,7 @@ export async function readFacts(path: string): Promise<Facts> {
   const { format, streams, frames } = Probed.parse(await runFfprobe(path, ["-show_frames"]));
   const video = streams.find((stream) => stream.codec_type === "video");
   const audio = streams.find((stream) => stream.codec_type === "audio");
-  const shownFrames = (frames ?? []).filter((frame) => frame.media_type === "video");
+  const shownFrames = (frames ?? []).filter((frame) => frame.stream_index === video?.index);
   const times = shownFrames.map((frame) => frame.best_effort_timestamp_time ?? Number.NaN);
   const last = shownFrames.at(-1)?.pkt_duration_time ?? 0;
   const tag = Number(video?.tags?.rotate ?? 0);
