@@ -70,6 +70,12 @@ test("the name of the output tells kind and format", async () => {
   expect(streams).toMatchObject([{ codec_name: "png", width: 80, height: 45 }]);
 });
 
+test("into a folder that is there, under the usual name", async () => {
+  const script = demo(await clip("wav"), "--format", "flac", "--out", ".");
+  expect(await script.ended, script.output()).toBe(0);
+  expect((await probe("demo-output.flac")).streams).toMatchObject([{ codec_name: "flac" }]);
+});
+
 test("adaptive video becomes a folder that plays", async () => {
   const script = demo(await clip("mp4"), "--kind", "adaptive_video", "--out", "stream");
   expect(await script.ended, script.output()).toBe(0);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
@@ -71,7 +71,10 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
 async function save(task: Task, here: string, out: string | null): Promise<string[]> {
   const output = task.steps.at(-1)?.output;
   if (!output) throw new MediaError("internal_error", "The task succeeded without an output.");
-  const path = resolve(here, out ?? `demo-output${extensionOf(output)}`);
+  const own = `demo-output${extensionOf(output)}`;
+  const given = resolve(here, out ?? own);
+  const inFolder = (await stat(given).catch(() => null))?.isDirectory() && output.kind !== "adaptive_video";
+  const path = inFolder ? join(given, own) : given;
   if (output.kind !== "adaptive_video") return describeTask(task, path, 1, await download(output.url, path));
   const { files, bytes } = await downloadStream(output.url, path);
   return describeTask(task, path, files, bytes);

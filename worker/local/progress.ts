@@ -12,10 +12,11 @@ const MARKS = { waiting: "·", processing: "…", succeeded: "✓", failed: "✗
 
 /** Builds a progress bar that is drawn in place at a terminal, and is a line for every tenth elsewhere. */
 export function createProgress(out: NodeJS.WriteStream = process.stdout): Progress {
-  const started = Date.now();
+  let started = 0;
   let last = "";
   return {
     show(task) {
+      started ||= Date.now();
       const steps = task.steps.map((step) => `${step.kind} ${MARKS[step.status]}`).join("  ");
       const percent = percentOf(task);
       if (out.isTTY) {
