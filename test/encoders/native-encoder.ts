@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
+import type { ByteReader, Durably } from "../../src/core/ports.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
+import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/ffmpeg/output.ts";
+import { checkTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+
+const run = promisify(execFile);
+
+/** An encoder over native ffmpeg on this machine, with the abilities of the wasm core; it counts its jobs. */
+export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob[] } {
+  const jobs: ChunkJob[] = [];
+  return {
+    name,
+    jobs,
+    can: (plan, source) => checkTools(plan, source, WASM_TOOLS),
+    async encode(job) {
+      jobs.push(job);
+      const { plan, chunk, source, input, signal } = job;
+      const folder = await mkdtemp(join(tmpdir(), "framewright-native-"));
+      try {
+        const path = join(folder, "input");
+        await writeFile(path, await input.read({ start: 0, end: input.size }));
+        const out = await mkdtemp(join(folder, "out-"));
+        const output = plan.kind === "adaptive_video" ? out : join(out, outputFile(plan, chunk).name);
+        const args = chunkArgs(plan, chunk, source, { input: path, output }, WASM_TOOLS);
+        await run("ffmpeg", ["-v", "error", "-nostdin", "-y", ...args], { signal, timeout: 60_000 });
+        return await readFolder(out);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  };
+}
+
+async function readFolder(folder: string): Promise<EncodedFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(
+    paths.map(async (path) => ({
+      ...{ name: relative(folder, path), mime: "application/octet-stream" },
+      bytes: new Uint8Array(await readFile(path)),
+    })),
+  );
+}
+
+/** Opens a file of this machine. */
+export async function openFile(path: string): Promise<ByteReader> {
+  const bytes = new Uint8Array(await readFile(path));
+  return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };
+}
+
+/** Work that outlives a crash: what succeeded is kept under its name, as JSON. */
+export function createDurably(kept: Map<string, string> = new Map()): {
+  durably: Durably;
+  kept: Map<string, string>;
+} {
+  const durably: Durably = async (name, work) => {
+    const known = kept.get(name);
+    if (known !== undefined) return JSON.parse(known);
+    const result = await work(new AbortController().signal);
+    kept.set(name, JSON.stringify(result));
+    return result;
+  };
+  return { durably, kept };
+}

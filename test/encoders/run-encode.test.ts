@@ -1,0 +1,286 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { MediaError } from "../../src/core/errors.ts";
+import { type EncodeKind, FORMATS } from "../../src/core/formats.ts";
+import type { Storage } from "../../src/core/ports.ts";
+import type { Encoder } from "../../src/encoders/encoder.ts";
+import { type EncodeRun, runEncode } from "../../src/encoders/run-encode.ts";
+import { type ChunkHints, createPlan } from "../../src/plan/index.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import { readAll } from "../../src/storage/read-all.ts";
+import { probe } from "../ffmpeg/native-encode.ts";
+import { clip } from "../fixtures/clips.ts";
+import { noiseClip } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";
+
+const home = await mkdtemp(join(tmpdir(), "framewright-run-"));
+afterAll(() => rm(home, { recursive: true }));
+
+interface Trial extends EncodeRun {
+  reports: (number | null)[];
+  storage: Storage & { keys: string[] };
+}
+
+/** Memory storage that tells in which order keys were written. */
+function createStorage(): Trial["storage"] {
+  const storage = createMemoryStorage();
+  const keys: string[] = [];
+  return {
+    ...storage,
+    keys,
+    write(key, body, mime) {
+      keys.push(key);
+      return storage.write(key, body, mime);
+    },
+  };
+}
+
+async function trial(
+  path: string,
+  kind: EncodeKind,
+  options: object,
+  changes: Partial<EncodeRun> & { hints?: ChunkHints } = {},
+): Promise<Trial> {
+  const source = await probe(path);
+  const reports: (number | null)[] = [];
+  return {
+    plan: createPlan(source, kind, options, changes.hints),
+    source,
+    input: () => openFile(path),
+    encoders: [createNativeEncoder()],
+    work: "work/run/chunks/",
+    out: "out/run/",
+    name: "clip",
+    durably: createDurably().durably,
+    progress: async (percent) => {
+      reports.push(percent);
+    },
+    ...changes,
+    reports,
+    storage: createStorage(),
+  };
+}
+
+async function fetchStored(storage: Storage, key: string): Promise<string> {
+  const stored = await storage.read(key);
+  if (!stored) throw new Error(`Nothing is stored as ${key}.`);
+  const path = join(home, key.replaceAll("/", "-"));
+  await writeFile(path, await readAll(stored.body));
+  return path;
+}
+
+test("short work is one file under its name", async () => {
+  const input = await clip("mp4", { seconds: 1 });
+  const run = await trial(input, "video", { width: 80, quality: "high" });
+  const result = await runEncode(run);
+  const [file] = result.files;
+  expect(result).toEqual({
+    key: "out/run/clip.mp4",
+    files: [{ key: "out/run/clip.mp4", mime: "video/mp4", size: file?.size }],
+    size: file?.size,
+    encoder: "native",
+    reason: "the first choice, and the work fits it",
+  });
+  expect(run.reports).toEqual([0, 100]);
+  expect(run.storage.keys).toEqual(["out/run/clip.mp4"]);
+  expect(await run.storage.head("out/run/clip.mp4")).toMatchObject({ size: file?.size, mime: "video/mp4" });
+  const path = await fetchStored(run.storage, result.key);
+  expect((await measureLikeness(path, input, { filter: "scale=80:44" })).mean).toBeGreaterThan(LIKE);
+});
+
+test.for([
+  ["audio", { format: "opus" }, "out/run/clip.opus", FORMATS.audio.opus.mime],
+  ["audio", { format: "mp3" }, "out/run/clip.mp3", "audio/mpeg"],
+  ["image", { format: "jpeg" }, "out/run/clip.jpg", "image/jpeg"],
+  ["video", { format: "webm" }, "out/run/clip.webm", "video/webm"],
+  ["video", { format: "mov" }, "out/run/clip.mov", "video/quicktime"],
+] as const)("%s with %o is stored as %s", async ([kind, options, key, mime]) => {
+  const run = await trial(await clip("mp4", { seconds: 1 }), kind, options);
+  const { files } = await runEncode(run);
+  expect(files).toMatchObject([{ key, mime }]);
+  expect(await run.storage.head(key)).toMatchObject({ mime });
+});
+
+test("long work is encoded chunk by chunk and stitched", async () => {
+  const input = await noiseClip(3);
+  const encoder = createNativeEncoder();
+  const run = await trial(
+    input,
+    "video",
+    { width: 80, quality: "high" },
+    { encoders: [encoder], hints: { chunk_seconds: 1 } },
+  );
+  const result = await runEncode(run);
+  expect(encoder.jobs.map(({ chunk }) => chunk.track)).toEqual(["video", "video", "video", "audio"]);
+  expect(result.files).toMatchObject([{ key: "out/run/clip.mp4", mime: "video/mp4" }]);
+  expect(run.reports).toEqual([0, 23.75, 47.5, 71.25, 95, 100]);
+  const path = await fetchStored(run.storage, result.key);
+  const { picture, sound } = await readFacts(path);
+  expect(picture?.times).toHaveLength(75);
+  expect(sound?.codec).toBe("aac");
+  expect((await measureLikeness(path, input, { filter: "scale=80:44" })).worst).toBeGreaterThan(LIKE - 0.02);
+  // The chunks are gone, the output alone is left.
+  expect(run.storage.keys.slice(0, -1).every((key) => key.startsWith("work/run/chunks/"))).toBe(true);
+  for (const key of run.storage.keys.slice(0, -1)) expect(await run.storage.head(key)).toBeNull();
+});
+
+test("after a crash only what was not done is done again, under the same keys", async () => {
+  const input = await clip("mp4_silent", { seconds: 3 });
+  const encoder = createNativeEncoder();
+  const { durably, kept } = createDurably();
+  const run = await trial(
+    input,
+    "video",
+    { width: 80 },
+    { encoders: [encoder], hints: { chunk_seconds: 1 }, durably },
+  );
+  const crash = new Error("The host went away.");
+  let reports = 0;
+  const dying = {
+    ...run,
+    async progress() {
+      if (++reports === 3) throw crash;
+    },
+  };
+  await expect(runEncode(dying)).rejects.toBe(crash);
+  expect([...kept.keys()]).toEqual(["encode chunk 0", "encode chunk 1"]);
+  const result = await runEncode(run);
+  expect(encoder.jobs.map(({ chunk }) => chunk.index)).toEqual([0, 1, 2]);
+  const path = await fetchStored(run.storage, result.key);
+  expect((await readFacts(path)).picture?.times).toHaveLength(75);
+  // Once more from the start, without a memory: the output is written over itself.
+  const again = await runEncode({ ...run, durably: createDurably().durably });
+  expect(again.key).toBe(result.key);
+  expect(again.size).toBe(result.size);
+});
+
+test("adaptive video: segments first, the master playlist last and measured", async () => {
+  const run = await trial(await noiseClip(7), "adaptive_video", {});
+  const { key, files, size } = await runEncode(run);
+  expect(key).toBe("out/run/master.m3u8");
+  expect(files.at(-1)?.key).toBe(key);
+  expect(run.storage.keys).toEqual(files.map((file) => file.key));
+  const kinds = files.map((file) => (file.key.endsWith(".m3u8") ? "playlist" : "segment"));
+  expect(kinds).toEqual([...Array(6).fill("segment"), ...Array(3).fill("playlist")]);
+  for (const file of files) {
+    const mime = file.key.endsWith(".m3u8") ? "application/vnd.apple.mpegurl" : "video/mp4";
+    expect(file.mime).toBe(mime);
+    expect(await run.storage.head(file.key)).toMatchObject({ mime, size: file.size });
+  }
+  expect(size).toBe(files.reduce((sum, file) => sum + file.size, 0));
+});
+
+const refusing = (name: string, reason: string): Encoder => ({
+  name,
+  can: () => reason,
+  encode: () => Promise.reject(new Error("It was not asked.")),
+});
+
+test("the first encoder that can does the work, and it is said why", async () => {
+  const first = createNativeEncoder("first");
+  const second = createNativeEncoder("second");
+  const encoders = [refusing("light", "the picture is too large"), first, second];
+  const run = await trial(await clip("png"), "image", { format: "jpeg" }, { encoders });
+  expect(await runEncode(run)).toMatchObject({ encoder: "first", reason: "light: the picture is too large" });
+  expect([first.jobs.length, second.jobs.length]).toEqual([1, 0]);
+});
+
+test("where none can, every reason is told, at once", async () => {
+  const encoders = [refusing("light", "it is too long"), createNativeEncoder()];
+  const run = await trial(await clip("mp4", { seconds: 1 }), "video", { codec: "h265" }, { encoders });
+  await expect(runEncode(run)).rejects.toMatchObject({
+    name: "MediaError",
+    kind: "encoder_unavailable",
+    retryable: false,
+    message:
+      "No encoder here can do this (light: it is too long; native: the wasm core has no h265 encoder).",
+  });
+  expect([run.reports, run.storage.keys]).toEqual([[], []]);
+  await expect(runEncode({ ...run, encoders: [] })).rejects.toMatchObject({
+    kind: "encoder_unavailable",
+    message: "No encoder here can do this (there are no encoders).",
+  });
+});
+
+const failing = (encode: Encoder["encode"]): Encoder => ({ name: "failing", can: () => null, encode });
+
+test.for([
+  [
+    "its own error",
+    new MediaError("out_of_memory", "Too much."),
+    { kind: "out_of_memory", message: "Too much." },
+  ],
+  [
+    "any other",
+    new Error("at /secret/path"),
+    { kind: "encode_failed", message: expect.not.stringContaining("secret") },
+  ],
+] as const)("an encoder that fails with %s leaves nothing behind", async ([, thrown, wanted]) => {
+  const encoders = [failing(() => Promise.reject(thrown))];
+  const run = await trial(await clip("png"), "image", {}, { encoders });
+  await expect(runEncode(run)).rejects.toMatchObject({ name: "MediaError", ...wanted });
+  expect(run.storage.keys).toEqual([]);
+});
+
+test.for([
+  ["no file", []],
+  ["an empty file", [{ name: "output.png", mime: "image/png", bytes: new Uint8Array() }]],
+] as const)("an encoder that gives %s has failed", async ([, files]) => {
+  const run = await trial(await clip("png"), "image", {}, { encoders: [failing(async () => [...files])] });
+  await expect(runEncode(run)).rejects.toMatchObject({
+    kind: "encode_failed",
+    message: "The failing encoder gave an empty file.",
+  });
+  expect(run.storage.keys).toEqual([]);
+});
+
+test("a storage that fails half-way is swept", async () => {
+  const run = await trial(await noiseClip(7), "adaptive_video", {});
+  const full = new MediaError("storage_full", "There is no room.");
+  const storage = {
+    ...run.storage,
+    write: (key: string, body: ReadableStream<Uint8Array> | Uint8Array, mime: string) =>
+      run.storage.keys.length === 4 ? Promise.reject(full) : run.storage.write(key, body, mime),
+  };
+  await expect(runEncode({ ...run, storage })).rejects.toBe(full);
+  expect(run.storage.keys).toHaveLength(4);
+  for (const key of run.storage.keys) expect(await run.storage.head(key)).toBeNull();
+});
+
+test("a run that is stopped stops with its reason", async () => {
+  const stop = new AbortController();
+  const reason = new Error("The run is over.");
+  const encoder = createNativeEncoder();
+  const encoders = [
+    failing((job) => {
+      stop.abort(reason);
+      return encoder.encode(job);
+    }),
+  ];
+  const run = await trial(
+    await clip("mp4", { seconds: 1 }),
+    "video",
+    { width: 80 },
+    { encoders, signal: stop.signal },
+  );
+  await expect(runEncode(run)).rejects.toBe(reason);
+  expect(run.storage.keys).toEqual([]);
+});
+
+test("waiting for an encoder is told, one word at a time", async () => {
+  const encoder = createNativeEncoder();
+  const encoders = [
+    failing(async (job) => {
+      for (let index = 0; index < 5; index++) job.onWait?.();
+      return encoder.encode(job);
+    }),
+  ];
+  const run = await trial(await clip("png"), "image", {}, { encoders });
+  await runEncode(run);
+  expect(run.reports).toEqual([0, null, 100]);
+});
