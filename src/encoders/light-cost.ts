@@ -25,7 +25,7 @@ export const LIGHT_COST = {
     pad: 4,
     /** For each GIF (its palette's tree), and for each further rendition. */
     palette: 17,
-    rendition: 10,
+    rendition: 12,
   },
   seconds: {
     /** Starting, and reading what is needed. */
@@ -45,7 +45,7 @@ export const LIGHT_COST = {
 
 /** How x264 is set, by the heap it takes per Mpx, best first; look-ahead costs most and B-frames gain most. */
 export const X264_LEVELS = [
-  { heap: 82, seconds: 0.08, args: x264("veryfast", "rc-lookahead=10:bframes=3:ref=1") },
+  { heap: 85, seconds: 0.08, args: x264("veryfast", "rc-lookahead=10:bframes=3:ref=1") },
   { heap: 64, seconds: 0.08, args: x264("veryfast", "rc-lookahead=5:bframes=2:ref=1") },
   { heap: 43, seconds: 0.08, args: x264("veryfast", "rc-lookahead=2:bframes=1:ref=1") },
   { heap: 36, seconds: 0.08, args: x264("veryfast", "rc-lookahead=2:bframes=0:ref=1") },

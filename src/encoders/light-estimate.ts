@@ -15,12 +15,12 @@ export function refuse(plan: Plan, source: Source, limits: LightLimits): string 
   const tools = checkTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
   if (source.format === "heic") return "the wasm core cannot read heic";
-  const { input, output } = bytesOf(plan, source);
+  const input = Math.max(...plan.chunks.map((chunk) => inputBytes(source.filesize ?? 0, source, chunk)));
   if (input > LIGHT_INPUT.most) {
     return `${megabytes(input)} of the input would have to be in memory at once, and ${megabytes(LIGHT_INPUT.most)} may be`;
   }
   const level = chooseLevel(plan, source, limits.memory);
-  const memory = heapOf(plan, source, level) * MIB + input + output + SPARE;
+  const memory = memoryOf(plan, source, level);
   if (memory > limits.memory) {
     return `it takes about ${megabytes(memory)} of memory, and ${megabytes(limits.memory)} are there`;
   }
@@ -39,8 +39,7 @@ export function refuse(plan: Plan, source: Source, limits: LightLimits): string 
 
 /** Gives how x264 is set for a plan: as well as fits into `memory` bytes, and alike for all its chunks, which are put together later. */
 export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
-  const { input, output } = bytesOf(plan, source);
-  const fits = (level: X264Level) => heapOf(plan, source, level) * MIB + input + output + SPARE <= memory;
+  const fits = (level: X264Level) => memoryOf(plan, source, level) <= memory;
   return X264_LEVELS.find(fits) ?? X264_LEVELS[X264_LEVELS.length - 1] ?? X264_LEVELS[0];
 }
 
@@ -56,11 +55,16 @@ export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimit
   return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(seconds)));
 }
 
-// Bytes of input and output that lie in memory during the largest chunk.
-function bytesOf(plan: Plan, source: Source): { input: number; output: number } {
-  const size = source.filesize ?? 0;
-  const input = Math.max(...plan.chunks.map((chunk) => inputBytes(size, source, chunk)));
-  return { input, output: Math.max(...plan.chunks.map((chunk) => outputBytes(plan, source, chunk, input))) };
+// Bytes that the largest chunk takes: heap, input and output.
+function memoryOf(plan: Plan, source: Source, level: X264Level): number {
+  const { base, moving } = LIGHT_COST.heap;
+  const pictures = heapOf(plan, source, level);
+  const bytes = plan.chunks.map((chunk) => {
+    const input = inputBytes(source.filesize ?? 0, source, chunk);
+    const heap = (chunk.track === "audio" ? base + moving : pictures) * MIB;
+    return heap + input + outputBytes(plan, source, chunk, input);
+  });
+  return Math.max(...bytes) + SPARE;
 }
 
 function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {

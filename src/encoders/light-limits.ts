@@ -19,7 +19,7 @@ export interface LightLimits {
   piece_seconds: number;
   /** For all chunks. */
   total_seconds: number;
-  /** Seconds without a word from the encoder after which it is taken for lost. */
+  /** Seconds without a word from the encoder after which it is taken for lost; wasm that is not yet optimized takes several times its usual time. */
   silence_seconds: number;
 }
 
@@ -29,7 +29,7 @@ export const LIGHT_LIMITS: Readonly<LightLimits> = {
   chunk_seconds: 8,
   piece_seconds: 30,
   total_seconds: 120,
-  silence_seconds: 150,
+  silence_seconds: 300,
 };
 
 /** Bytes of a stretch of a file, with what the keyframe before it and an uneven rate may add. */

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { EncodeKind } from "../../../src/core/formats.ts";
+import { createPlan } from "../../../src/plan/index.ts";
+import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { virtualFile } from "../../fixtures/virtual-file.ts";
+import { type EncoderRig, openReader, startEncoder } from "./rig.ts";
+
+let rig: EncoderRig;
+beforeAll(async () => {
+  rig = await startEncoder();
+});
+afterAll(() => rig.close());
+
+const FILES: [ClipName, EncodeKind, Record<string, unknown>][] = [
+  ["mp4_faststart", "video", { width: 80 }],
+  ["mp4_faststart", "audio", { format: "mp3" }],
+  ["mp4_faststart", "video", {}],
+  ["mp4_faststart", "adaptive_video", {}],
+  ["mkv", "video", { width: 80 }],
+  ["webm", "video", { format: "webm", width: 80 }],
+  ["flac", "audio", { format: "opus" }],
+  ["wav", "audio", { format: "flac" }],
+  ["jpeg", "image", { width: 80 }],
+  ["png", "image", { format: "webp" }],
+  ["gif", "image", { format: "png" }],
+];
+
+test.for(FILES)("%s that is cut off becomes no %s: %o", async ([name, kind, options]) => {
+  const file = await readFile(await clip(name));
+  const whole = await rig.encode(virtualFile([file]), kind, options);
+  expect(whole.chunks[0]?.length).toBeGreaterThan(0);
+
+  const cut = virtualFile([file.subarray(0, Math.floor(file.length * 0.55))]);
+  const source = { ...whole.source, filesize: cut.size };
+  const plan = createPlan(source, kind, options);
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is no chunk.");
+  const job = { plan, chunk, source, input: openReader(cut), signal: AbortSignal.timeout(30_000) };
+  await expect(rig.light.encode(job).then(() => "done")).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: expect.stringMatching(/cut off|damaged/),
+    retryable: false,
+  });
+});
+
+test("random bytes in place of the pictures break nothing", async () => {
+  const file = Buffer.from(await readFile(await clip("mp4_faststart")));
+  const start = file.indexOf("mdat") + 4;
+  crypto.getRandomValues(file.subarray(start, start + 8000));
+  const outcome = await rig.encode(virtualFile([file]), "video", { width: 80 }).then(
+    () => "done",
+    (thrown: { kind: string }) => thrown.kind,
+  );
+  expect(["done", "input_unsupported", "encode_failed"]).toContain(outcome);
+  const after = await rig.encode(await clip("mp4"), "video", { width: 80 });
+  expect(after.chunks[0]?.[0]?.bytes.length).toBeGreaterThan(1000);
+});

@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clip } from "../../fixtures/clips.ts";
+import { type EncoderRig, startEncoder } from "./rig.ts";
+
+let rig: EncoderRig;
+beforeAll(async () => {
+  rig = await startEncoder();
+});
+afterAll(() => rig.close());
+
+// Megabytes that the workerd processes started from here hold now.
+function residentMemory(): number {
+  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurs(name));
+  const sizes = children.map((id) => Number(/VmRSS:\s+(\d+)/.exec(status(id))?.[1] ?? 0) / 1024);
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function isOurs(id: string): boolean {
+  return (
+    Number(/PPid:\s+(\d+)/.exec(status(id))?.[1]) === process.pid && status(id).startsWith("Name:\tworkerd")
+  );
+}
+
+function status(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/status`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+test("work that does not fit ends with out_of_memory, and the next job gives what it always gave", async () => {
+  const large = await clip("mp4", { size: "1920x1080", seconds: 0.4 });
+  const small = await clip("mp4", { seconds: 1 });
+  const before = await rig.encode(small, "image", { format: "png" });
+  for (let n = 0; n < 3; n++) {
+    const tried = rig.encode(large, "video", { format: "webm" });
+    await expect(tried).rejects.toMatchObject({ kind: "out_of_memory", retryable: false });
+    const after = await rig.encode(small, "image", { format: "png" });
+    expect(after.chunks).toEqual(before.chunks);
+  }
+});
+
+test("however many jobs there are, the Worker holds no more memory", async () => {
+  const input = await clip("mp4", { size: "960x540", seconds: 0.6 });
+  const encode = () => rig.encode(input, "video", { bitrate: 900_000 });
+  for (let n = 0; n < 4; n++) await encode();
+  const settled = residentMemory();
+  expect(settled).toBeGreaterThan(100);
+  for (let n = 0; n < 10; n++) await encode();
+  // A heap of 60 MB more would be a single one that was left behind.
+  expect(residentMemory() - settled).toBeLessThan(40);
+});
