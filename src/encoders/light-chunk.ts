@@ -40,7 +40,8 @@ export function runChunk(core: WasmCore, { plan, chunk, source, memory }: ChunkO
 // What the readers of files say when the end comes too early, though ffmpeg goes on with what there is.
 const CUT_OFF = /partial file|unexpected end|Premature end/;
 // Of a still there is no rest to go on with; in a film or a recording, a cover or one frame may be like that.
-const CUT_STILL = /EOI missing|[Tt]runcat|Packet corrupt/;
+// A small JPEG may lack its end marker by ffmpeg's word alone; that it reads beyond the end, it says of cut ones only.
+const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec/i;
 const STATUS = /^(frame|size)=/;

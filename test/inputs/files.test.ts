@@ -53,6 +53,13 @@ const BAD: Bad[] = [
   ],
   ["a webm cut in its first bytes", "video", () => made.truncated("webm", 0.005), UNREADABLE],
   ["a png cut", "image", () => made.truncated("png", 0.3), ["input_unsupported", "encode_failed"]],
+  ["a jpeg cut", "image", () => made.truncated("jpeg", 0.6), ["input_unsupported", "encode_failed"]],
+  [
+    "a jpeg without its last bytes",
+    "image",
+    () => made.truncated("jpeg", 0.98),
+    ["input_unsupported", "encode_failed"],
+  ],
   ["a jpeg cut in its header", "image", () => made.truncated("jpeg", 0.02), UNREADABLE],
   ["a webp cut", "image", () => made.truncated("webp", 0.3), ["input_unsupported", "encode_failed"]],
   ["a flac cut in its header", "audio", () => made.truncated("flac", 0.0005), UNREADABLE],
