@@ -1,0 +1,167 @@
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
+import { finishStream } from "../../src/encoders/adaptive-files.ts";
+import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { measureStream, writeMaster } from "../../src/ffmpeg/write-master.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noiseClip, noiseSound } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { runNative } from "../judge/native.ts";
+import { parseMaster, parseMedia } from "../judge/playlists.ts";
+import { encode } from "./native-encode.ts";
+
+const BASE = "https://example.com/";
+
+async function stream(input: string, options: AdaptiveVideoOptions = {}) {
+  const { path, plan, source } = await encode(input, "adaptive_video", options, { toolset: WASM_TOOLS });
+  const folder = dirname(path);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const read = async (file: string) => ({
+    name: relative(folder, file),
+    mime: "",
+    bytes: await readFile(file),
+  });
+  const files = finishStream(await Promise.all(paths.map(read)), plan, source);
+  const text = (name: string) => new TextDecoder().decode(files.find((file) => file.name === name)?.bytes);
+  const master = parseMaster(text("master.m3u8"), BASE);
+  const media = (url: string) => parseMedia(text(url.slice(BASE.length)), url);
+  return { path, files, master, media, names: files.map(({ name }) => name) };
+}
+
+function big(): Promise<string> {
+  return makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=7".split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 18 -pix_fmt yuv420p -g 33".split(" "),
+  ]);
+}
+
+test("a ladder of two: names, sizes, measured rates", async () => {
+  const { master, names, files, media } = await stream(await big());
+  expect(master.variants).toMatchObject([
+    { url: `${BASE}360p/playlist.m3u8`, resolution: "640x360", frame_rate: 25, audio: undefined },
+    { url: `${BASE}240p/playlist.m3u8`, resolution: "426x240", frame_rate: 25, audio: undefined },
+  ]);
+  expect(names.at(-1)).toBe("master.m3u8");
+  expect(names).toEqual(
+    expect.arrayContaining(["360p/seg_00000.m4s", "360p/seg_00001.m4s", "240p/seg_00001.m4s"]),
+  );
+  const size = (url: string) =>
+    (files.find(({ name }) => name === url.slice(BASE.length))?.bytes.length ?? 0) * 8;
+  for (const { url, bandwidth, average_bandwidth, codecs } of master.variants) {
+    expect(codecs).toMatch(/^avc1\.6400[0-9a-f]{2}$/);
+    const { segments, ended, kind, target } = media(url);
+    expect({ ended, kind, target, lengths: segments.map(({ seconds }) => seconds) }).toEqual({
+      ...{ ended: true, kind: "VOD", target: 6, lengths: [6, 1] },
+    });
+    const peak = Math.max(...segments.map((segment) => size(segment.url) / segment.seconds));
+    const bits = segments.reduce((sum, segment) => sum + size(segment.url), 0);
+    expect([bandwidth, average_bandwidth]).toEqual([Math.ceil(peak), Math.ceil(bits / 7)]);
+  }
+});
+
+test("every rendition has its keyframes at the same times, two seconds apart", async () => {
+  const { path } = await stream(await big());
+  for (const name of ["360p", "240p"]) {
+    const playlist = join(dirname(path), name, "playlist.m3u8");
+    const { output } = await runNative(["-i", playlist, "-c", "copy", "-f", "framecrc", "-"]);
+    const keys = await keyframes(playlist);
+    expect([name, keys]).toEqual([name, [0, 2, 4, 6]]);
+    expect(
+      output
+        .toString()
+        .split("\n")
+        .filter((line) => line.startsWith("0,")),
+    ).toHaveLength(175);
+  }
+});
+
+async function keyframes(path: string): Promise<number[]> {
+  const { log } = await runNative(["-skip_frame", "nokey", "-i", path, "-vf", "showinfo", "-f", "null", "-"]);
+  const times = [...log.matchAll(/pts_time:([\d.]+)/g)].map((match) => Number(match[1]));
+  return times.map((time) => Math.round((time - (times[0] ?? 0)) * 1000) / 1000);
+}
+
+test("sound is a group of its own, at the pictures' pace", async () => {
+  const { master, media, path } = await stream(await noiseClip(7), { quality: "high" });
+  expect(Object.values(master.audio)).toEqual([`${BASE}audio/playlist.m3u8`]);
+  expect(master.variants).toMatchObject([
+    { audio: "audio", codecs: expect.stringMatching(/^avc1\.\w{6},mp4a\.40\.2$/) },
+  ]);
+  const seconds = media(`${BASE}audio/playlist.m3u8`).segments.map((segment) => segment.seconds);
+  expect(Math.abs(seconds.reduce((sum, each) => sum + each, 0) - 7)).toBeLessThan(0.05);
+  const kept = `${path}.mkv`;
+  await runNative(["-y", "-i", path, "-map", "0:v", "-map", "0:a", "-c", "copy", kept]);
+  const { picture, sound } = await readFacts(kept);
+  expect(picture?.times).toHaveLength(175);
+  expect(sound).toMatchObject({ codec: "aac", channels: 2, sample_rate: 48_000 });
+});
+
+test("sound alone", async () => {
+  const { master, names } = await stream(await noiseSound("wav", 2));
+  expect(master).toMatchObject({
+    audio: {},
+    variants: [{ url: `${BASE}audio/playlist.m3u8`, codecs: "mp4a.40.2" }],
+  });
+  expect(master.variants[0]?.resolution).toBeUndefined();
+  expect(names).toEqual(["audio/init.mp4", "audio/seg_00000.m4s", "audio/playlist.m3u8", "master.m3u8"]);
+});
+
+test("a blink of a stream still has a target duration of a second", async () => {
+  const { media, master } = await stream(await noiseClip(1), { start: 0.4, end: 0.6 });
+  expect(media(master.variants[0]?.url ?? "").target).toBe(1);
+});
+
+const bytes = (length: number) => new Uint8Array(length);
+const playlist = (...segments: [name: string, seconds: number][]) =>
+  new TextEncoder().encode(
+    [
+      "#EXTM3U",
+      ...segments.flatMap(([name, seconds]) => [`#EXTINF:${seconds},`, name]),
+      "#EXT-X-ENDLIST",
+      "",
+    ].join("\n"),
+  );
+const FILES = [
+  { name: "a/playlist.m3u8", bytes: playlist(["0.m4s", 6], ["1.m4s", 2]) },
+  { name: "a/0.m4s", bytes: bytes(6000) },
+  { name: "a/1.m4s", bytes: bytes(3000) },
+  { name: "b/playlist.m3u8", bytes: playlist(["0.m4s", 4], ["1.m4s", 4]) },
+  { name: "b/0.m4s", bytes: bytes(40_000) },
+  { name: "b/1.m4s", bytes: bytes(20_000) },
+  { name: "audio/playlist.m3u8", bytes: playlist(["0.m4s", 8]) },
+  { name: "audio/0.m4s", bytes: bytes(8000) },
+];
+
+test("rates are measured over segments", () => {
+  expect(measureStream("a/playlist.m3u8", FILES)).toEqual({ peak: 12_000, average: 9000 });
+  expect(measureStream("b/playlist.m3u8", FILES)).toEqual({ peak: 80_000, average: 60_000 });
+  expect(measureStream("c/playlist.m3u8", FILES)).toEqual({ peak: 0, average: 0 });
+});
+
+test("a master playlist, exactly", () => {
+  const master = [
+    "#EXTM3U",
+    '#EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=160x90,CODECS="avc1.64000c,mp4a.40.2",AUDIO="group_audio"',
+    "a/playlist.m3u8",
+    "",
+    '#EXT-X-STREAM-INF:BANDWIDTH=2,RESOLUTION=320x180,CODECS="avc1.64000d,mp4a.40.2",AUDIO="group_audio"',
+    "b/playlist.m3u8",
+    "",
+  ].join("\n");
+  expect(writeMaster({ master, files: FILES, audio: "audio", channels: 1, fps: 29.97 })).toBe(
+    [
+      "#EXTM3U",
+      "#EXT-X-VERSION:7",
+      "#EXT-X-INDEPENDENT-SEGMENTS",
+      '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="1",URI="audio/playlist.m3u8"',
+      '#EXT-X-STREAM-INF:BANDWIDTH=88000,AVERAGE-BANDWIDTH=68000,CODECS="avc1.64000d,mp4a.40.2",RESOLUTION=320x180,FRAME-RATE=29.970,AUDIO="audio"',
+      "b/playlist.m3u8",
+      '#EXT-X-STREAM-INF:BANDWIDTH=20000,AVERAGE-BANDWIDTH=17000,CODECS="avc1.64000c,mp4a.40.2",RESOLUTION=160x90,FRAME-RATE=29.970,AUDIO="audio"',
+      "a/playlist.m3u8",
+      "",
+    ].join("\n"),
+  );
+});

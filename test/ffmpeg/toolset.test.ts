@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import { checkTools, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { audioSource, imageSource, videoSource } from "../plan/source.ts";
+
+const clear = imageSource({ has_alpha: true });
+const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
+const webp = imageSource({
+  format: "webp",
+  animated: true,
+  fps: 10,
+  duration: 1,
+  codecs: { video: "webp", audio: null },
+});
+
+test.for([
+  ["h264", videoSource(), "video", { quality: "low" }, null, null],
+  ["vp9", videoSource(), "video", { format: "webm" }, null, null],
+  ["h265", videoSource(), "video", { codec: "h265" }, "the wasm core has no h265 encoder", null],
+  ["av1", videoSource(), "video", { codec: "av1" }, "the wasm core has no av1 encoder", null],
+  ["a copy of what cannot be encoded", av1, "video", { codec: "av1" }, null, null],
+  ["a source that cannot be read", av1, "video", { codec: "h264" }, "the wasm core cannot read av1", null],
+  ["its sound can", av1, "audio", {}, null, null],
+  ["every sound", audioSource(), "audio", { format: "ogg" }, null, null],
+  ["gif", imageSource(), "image", { format: "gif" }, null, null],
+  ["avif", imageSource(), "image", { format: "avif" }, "the wasm core has no avif encoder", null],
+  [
+    "transparent avif",
+    clear,
+    "image",
+    { format: "avif" },
+    "the wasm core has no avif encoder",
+    "native ffmpeg writes no transparency in avif",
+  ],
+  ["hls", videoSource(), "adaptive_video", {}, null, null],
+  [
+    "animated webp",
+    webp,
+    "image",
+    { format: "gif" },
+    "the wasm core cannot read animated WebP",
+    "native ffmpeg cannot read animated WebP",
+  ],
+] as const)("%s", ([, source, kind, options, wasm, native]) => {
+  const plan = createPlan(source, kind as EncodeKind, options);
+  expect([checkTools(plan, source, WASM_TOOLS), checkTools(plan, source, NATIVE_TOOLS)]).toEqual([
+    wasm,
+    native,
+  ]);
+});
+
+test("the native ffmpeg of this machine has every encoder that is named", async () => {
+  const { stdout } = await promisify(execFile)("ffmpeg", ["-hide_banner", "-encoders"]);
+  const named = [NATIVE_TOOLS, WASM_TOOLS].flatMap(({ video, audio, image, animated }) =>
+    [video, audio, image, animated].flatMap((tools) => Object.values(tools).map(({ encoder }) => encoder)),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  for (const encoder of named) expect(stdout).toMatch(new RegExp(`^ [VA]\\S+ ${encoder} `, "m"));
+});
