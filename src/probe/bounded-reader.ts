@@ -1,0 +1,67 @@
+import type { ByteReader } from "../core/ports.ts";
+
+/** How much of a file a probe may look at. */
+export interface ProbeBounds {
+  /** Reads in all, of however few bytes. */
+  reads: number;
+  /** Blocks of 64 KiB read. */
+  blocks: number;
+  /** Blocks read that do not follow the one before. */
+  jumps: number;
+}
+
+/** A reader that keeps to bounds and remembers what went wrong beneath it. */
+export interface BoundedReader extends ByteReader {
+  /** What a read of the file itself rejected with, if any did. */
+  failure(): unknown;
+}
+
+/** Thrown by a read that goes beyond the bounds. */
+export class OutOfBounds extends Error {}
+
+const BLOCK = 64 * 1024;
+
+/** Bounds the reads of a file, so that no file, however made, has all of it read; reads of the same block count once. */
+export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): BoundedReader {
+  const seen = new Set<number>();
+  let jumps = 0;
+  let reads = 0;
+  let failed = false;
+  let failure: unknown;
+  const count = (start: number, end: number) => {
+    for (let block = Math.floor(start / BLOCK); block * BLOCK < end; block++) {
+      if (seen.has(block)) continue;
+      if (!seen.has(block - 1)) jumps++;
+      seen.add(block);
+    }
+  };
+  return {
+    size: reader.size,
+    failure: () => failure,
+    async read(range, given) {
+      count(range.start, Math.min(range.end, reader.size));
+      reads++;
+      if (reads > bounds.reads || seen.size > bounds.blocks || jumps > bounds.jumps) {
+        throw new OutOfBounds("The probe has read enough.");
+      }
+      if (failed) throw failure;
+      try {
+        return await reader.read(range, given ?? signal);
+      } catch (thrown) {
+        failed = true;
+        failure = thrown;
+        throw thrown;
+      }
+    },
+  };
+}
+
+/** Gives null in place of what could only be told by reading beyond the bounds. */
+export async function withinBounds<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (thrown) {
+    if (thrown instanceof OutOfBounds) return null;
+    throw thrown;
+  }
+}

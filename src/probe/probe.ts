@@ -1,0 +1,73 @@
+import { type InputFormat, MP4 } from "mediabunny";
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
+import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
+import { checkFrames, checkSource } from "./check-source.ts";
+import { type Demuxed, demux } from "./demux.ts";
+import { readMovieIndex } from "./isobmff.ts";
+import { formatsOf } from "./signature.ts";
+import { sniff } from "./sniff.ts";
+
+/** What is known of a file before it is looked into. */
+export interface ProbeGiven {
+  url: string;
+  /** Content-Type as served; it decides nothing, as servers are often wrong. */
+  mime?: string;
+}
+
+/** Runs ffprobe on a file and gives its JSON report, as `parseFfprobe` reads it; for what byte ranges and mediabunny cannot tell. */
+export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
+
+// 16 MiB in 64 places: several times what any file that is made as usual takes.
+const BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
+
+/**
+ * Looks into a media file by reading ranges of it. Throws `input_unsupported` for what is no media or cannot be worked on,
+ * `probe_failed` when it cannot be told what it is, and whatever the reader throws.
+ */
+export async function probeMedia(
+  reader: ByteReader,
+  given: ProbeGiven,
+  ffprobe: RunFfprobe,
+  signal: AbortSignal,
+): Promise<Source> {
+  signal.throwIfAborted();
+  const formats = formatsOf(await sniff(reader, signal));
+  const demuxed = formats.length > 0 ? await tryDemux(reader, formats, given.url, signal) : null;
+  if (demuxed) checkSource(demuxed.source);
+  if (demuxed?.complete) return demuxed.source;
+  const report = await ffprobe(reader, signal).catch((thrown) => {
+    signal.throwIfAborted();
+    throw thrown instanceof MediaError
+      ? thrown
+      : new MediaError("probe_failed", "The file could not be looked into.", { cause: thrown });
+  });
+  const source = parseFfprobe(report, { url: given.url, filesize: reader.size });
+  checkFrames(source, report);
+  return checkSource(source);
+}
+
+// A file that makes mediabunny fail is left to ffprobe; a file that cannot be read is left to nobody.
+async function tryDemux(
+  reader: ByteReader,
+  formats: InputFormat[],
+  url: string,
+  signal: AbortSignal,
+): Promise<Demuxed | null> {
+  const bounded = boundReader(reader, BOUNDS, signal);
+  try {
+    if (!formats.includes(MP4)) return await demux(bounded, formats, null, url);
+    const index = await readMovieIndex(bounded);
+    const usable = index && !index.fragmented && [...index.tracks.values()].every(({ sound }) => sound);
+    if (!usable) return null;
+    return await demux(boundReader(index.reader, BOUNDS, signal), formats, index.tracks, url);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const failure = bounded.failure();
+    if (failure !== undefined) throw failure;
+    if (thrown instanceof MediaError) throw thrown;
+    return null;
+  }
+}

@@ -1,0 +1,89 @@
+import { type Box, findBox, listBoxes } from "./boxes.ts";
+
+/** What the index of an MP4 or MOV tells of the packets of one track. */
+export interface TrackIndex {
+  packets: number;
+  /** Bytes of all packets. */
+  bytes: number;
+  /** Seconds that all packets last. */
+  seconds: number;
+  /** Seconds that a player shows of them, edits at the start and end taken into account. */
+  shown: number;
+  /** False when its tables contradict each other, so that working with them may never end. */
+  sound: boolean;
+}
+
+// How much longer than its packets a track may be shown, in seconds: a late start counts.
+const LATE = 60;
+
+/** Reads the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id. */
+export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
+  const tracks = new Map<number, TrackIndex>();
+  const movie = readTimescale(view, findBox(view, moov, "mvhd"));
+  for (const trak of listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak")) {
+    const tkhd = findBox(view, trak, "tkhd");
+    const stbl = findBox(view, trak, "mdia", "minf", "stbl");
+    if (!tkhd || !stbl || tkhd.end - tkhd.start < 36) continue;
+    // Version 1 of these boxes has times of 64 bits.
+    const wide = view.getUint8(tkhd.start) === 1;
+    const id = view.getUint32(tkhd.start + (wide ? 20 : 12));
+    const ticks = wide ? Number(view.getBigUint64(tkhd.start + 28)) : view.getUint32(tkhd.start + 20);
+    const table = (kind: string) => findBox(view, stbl, kind);
+    const times = readRuns(view, table("stts"));
+    const offsets = readRuns(view, table("ctts"));
+    const sizes = readSizes(view, table("stsz"), times.count);
+    const seconds = over(times.sum, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
+    const shown = over(ticks, movie);
+    tracks.set(id, {
+      ...{ packets: sizes.count, bytes: sizes.sum, seconds },
+      shown: shown > 0 && shown <= seconds + LATE ? shown : seconds,
+      sound:
+        times.count === sizes.count &&
+        offsets.count <= sizes.count &&
+        largestChunk(view, table("stsc")) <= sizes.count,
+    });
+  }
+  return tracks;
+}
+
+// mvhd and mdhd both have it behind two times.
+function readTimescale(view: DataView, box: Box | null): number {
+  if (!box || box.end - box.start < 24) return 0;
+  return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
+}
+
+// stts and ctts: pairs of how many packets and what each of them has.
+function readRuns(view: DataView, box: Box | null): { count: number; sum: number } {
+  let [count, sum] = [0, 0];
+  for (let at = (box?.start ?? 0) + 8; box && at + 8 <= box.end; at += 8) {
+    const packets = view.getUint32(at);
+    count += packets;
+    sum += packets * view.getUint32(at + 4);
+  }
+  return { count, sum };
+}
+
+// Packets may share one size, and then only the times tell whether there are so many.
+function readSizes(view: DataView, box: Box | null, timed: number): { count: number; sum: number } {
+  if (!box || box.end - box.start < 12) return { count: 0, sum: 0 };
+  const shared = view.getUint32(box.start + 4);
+  const count = view.getUint32(box.start + 8);
+  if (shared > 0) return { count: Math.min(count, timed), sum: shared * Math.min(count, timed) };
+  let [listed, sum] = [0, 0];
+  for (let at = box.start + 12; at + 4 <= box.end && listed < count; at += 4, listed++) {
+    sum += view.getUint32(at);
+  }
+  return { count: listed, sum };
+}
+
+function largestChunk(view: DataView, stsc: Box | null): number {
+  let largest = 0;
+  for (let at = (stsc?.start ?? 0) + 8; stsc && at + 12 <= stsc.end; at += 12) {
+    largest = Math.max(largest, view.getUint32(at + 4));
+  }
+  return largest;
+}
+
+function over(ticks: number, timescale: number): number {
+  return timescale > 0 ? ticks / timescale : 0;
+}

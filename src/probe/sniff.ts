@@ -1,0 +1,37 @@
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader } from "../core/ports.ts";
+
+const HEAD = 4096;
+const TEXT = 512;
+
+/** Gives the first bytes of a file, and turns away at once what no media file starts like: throws `input_unsupported` with what the file is instead. */
+export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<Uint8Array> {
+  if (reader.size === 0) throw unsupported("The file is empty.");
+  const head = await reader.read({ start: 0, end: HEAD }, signal);
+  if (head.every((byte) => byte === head[0])) throw unsupported("The file holds no media.");
+  const text = asText(head.subarray(0, TEXT), reader.size > TEXT);
+  if (text === null) return head;
+  if (/<(!doctype html|html|head|body)\b/i.test(text)) {
+    throw unsupported("The URL gives a web page, not a media file.");
+  }
+  if (/<svg\b/i.test(text)) throw unsupported("SVG cannot be read; pass a picture of pixels.");
+  if (/^\s*#EXTM3U/.test(text)) throw unsupported("The file is a playlist; pass the media itself.");
+  // Netpbm and YUV4MPEG2 files start with letters and are media all the same.
+  if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;
+  throw unsupported("The file is text, not media.");
+}
+
+// Text is UTF-8 without control characters but white space; null for anything else.
+function asText(head: Uint8Array, cut: boolean): string | null {
+  if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: cut });
+  } catch {
+    return null;
+  }
+}
+
+/** An `input_unsupported` with that message. */
+export function unsupported(message: string): MediaError {
+  return new MediaError("input_unsupported", message);
+}

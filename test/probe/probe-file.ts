@@ -1,0 +1,52 @@
+import { open } from "node:fs/promises";
+import { MediaError } from "../../src/core/errors.ts";
+import type { ByteReader } from "../../src/core/ports.ts";
+import type { Source } from "../../src/core/source.ts";
+import { ffprobeArgs } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
+import { runFfprobeWith } from "../fixtures/make-clip.ts";
+
+/** Native ffprobe in place of the light encoder's: the same arguments, the same report, the same error for what is no media. */
+export function nativeFfprobe(path: string): RunFfprobe {
+  return () =>
+    runFfprobeWith(ffprobeArgs(path)).catch(() => {
+      throw new MediaError("input_unsupported", "The input is no media that can be read here.");
+    });
+}
+
+/** A reader over a file on disk that keeps account of what is read. */
+export async function diskReader(path: string): Promise<ByteReader & { bytes(): number; reads(): number }> {
+  await using file = await open(path);
+  const { size } = await file.stat();
+  let [bytes, reads] = [0, 0];
+  return {
+    size,
+    bytes: () => bytes,
+    reads: () => reads,
+    async read({ start, end }) {
+      await using again = await open(path);
+      const part = new Uint8Array(Math.max(0, Math.min(end, size) - start));
+      await again.read(part, 0, part.length, start);
+      bytes += part.length;
+      reads++;
+      return part;
+    },
+  };
+}
+
+/** A reader over bytes in memory. */
+export function bytesReader(bytes: Uint8Array): ByteReader {
+  return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };
+}
+
+/** Probes a file on disk, with native ffprobe as the fallback; tells too whether it was needed. */
+export async function probeFile(path: string): Promise<{ source: Source; fell_back: boolean }> {
+  let fell_back = false;
+  const ffprobe: RunFfprobe = (reader, signal) => {
+    fell_back = true;
+    return nativeFfprobe(path)(reader, signal);
+  };
+  const given = { url: "https://example.com/file" };
+  const source = await probeMedia(await diskReader(path), given, ffprobe, AbortSignal.timeout(30_000));
+  return { source, fell_back };
+}
