@@ -1,15 +1,13 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../src/core/task.ts";
 import { startOrigin } from "../test/fixtures/origin.ts";
 import type { Benchmark, Contest, Sample } from "./benchmark.ts";
-import { startWorker } from "./host.ts";
+import { startBare } from "./host.ts";
 import { KEY, type Lab, openLab } from "./lab.ts";
 import { type LoadRequest, runLoad } from "./load.ts";
 import { medianOf } from "./measure.ts";
 import { short } from "./report.ts";
 
-const BARE = join(import.meta.dirname, "bare", "wrangler.toml");
 const CONNECTIONS = 8;
 const CREATES = 200;
 const GETS = 1000;
@@ -55,7 +53,7 @@ async function openBoth(ends: AsyncDisposableStack) {
   const origin = await startOrigin();
   ends.defer(() => origin.close());
   const lab = await openLab(ends);
-  const bare = await startWorker("framewright-bare", BARE, lab.dir, ends);
+  const bare = await startBare(lab.dir, ends);
   return { lab, bare, body: { input: `${origin.url}/none.mp3`, kind: "audio" } };
 }
 

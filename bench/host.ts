@@ -2,6 +2,13 @@ import { join } from "node:path";
 import { openState } from "../worker/local/state.ts";
 import { createHost, registryOf } from "../worker/local/supervisor.ts";
 
+const BARE = join(import.meta.dirname, "bare", "wrangler.toml");
+
+/** Starts the Worker that does next to nothing; see bare/worker.ts. */
+export function startBare(dir: string, ends: AsyncDisposableStack): Promise<string> {
+  return startWorker("framewright-bare", BARE, dir, ends);
+}
+
 /** Starts one Worker alone, the way the service's own are started, with its state below the folder given; gives its URL. */
 export async function startWorker(
   name: string,

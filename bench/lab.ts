@@ -2,7 +2,7 @@ import { glob, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Step } from "../src/core/step.ts";
-import { dataOf, type Service, startService } from "../worker/local/service.ts";
+import { type Service, startService } from "../worker/local/service.ts";
 import { makeScratch } from "./scratch.ts";
 
 /** The API key of the measured service. */
@@ -48,14 +48,14 @@ export async function openLab(ends: AsyncDisposableStack): Promise<Lab> {
       if (step.status === "succeeded") return step;
       throw new Error(`The step ${step.kind} is ${step.status}: ${step.error?.message ?? ""}`);
     },
-    discardStored: () => removeBlobs(dataOf({ state_dir })),
+    discardStored: () => removeBlobs(state_dir),
   };
 }
 
-// The layout of wrangler's simulated R2: one file per part, in a folder called blobs.
-async function removeBlobs(data: string): Promise<void> {
-  for await (const folder of glob("**/r2/*/blobs", { cwd: data })) {
-    for (const name of await readdir(join(data, folder))) await rm(join(data, folder, name));
+/** Removes the bytes of all simulated R2 buckets below a folder: wrangler keeps a file per part in folders called blobs. */
+export async function removeBlobs(dir: string): Promise<void> {
+  for await (const folder of glob("**/r2/*/blobs", { cwd: dir })) {
+    for (const name of await readdir(join(dir, folder))) await rm(join(dir, folder, name));
   }
 }
 
