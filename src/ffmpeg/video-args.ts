@@ -46,7 +46,7 @@ export function videoSizing(
     tone_map: video.tone_map,
     pixels,
     // Drawing in luma and chroma knows only BT.601; black, white and gray are the same in all.
-    canvas: gray ? pixels : "gbrp",
+    canvas: gray ? pixels : pixels.replace("yuv420p", "gbrp"),
     matrix: rgb || !gray ? (matrix ?? "bt601") : null,
     range: "tv",
     alpha: false,

@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { audioArgs } from "../../src/ffmpeg/audio-args.ts";
+import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { createAudioPlan, SAMPLE_RATES } from "../../src/plan/audio.ts";
+import { audioSource } from "../plan/source.ts";
+
+const run = promisify(execFile);
+const UNCUT = { seek: [], video: [], audio: [], length: null };
+
+// The encoders refuse to start outside their limits, so that starting is the proof.
+const CASES = (["vorbis", "opus"] as const).flatMap((codec) =>
+  [1, 2].flatMap((channels) =>
+    SAMPLE_RATES.flatMap((sample_rate) =>
+      [32_000, 320_000].map((bitrate) => ({ codec, channels, sample_rate, bitrate })),
+    ),
+  ),
+);
+
+test.concurrent.for(CASES)(
+  "$codec takes $bitrate bits a second for $channels channels at $sample_rate Hz",
+  async ({ codec, channels, sample_rate, bitrate }, { expect }) => {
+    const source = audioSource({ audio: { channels, sample_rate } });
+    const plan = createAudioPlan(source, codec, { trimmed: false, bitrate });
+    const sound = `sine=sample_rate=${sample_rate}:duration=0.1,aformat=channel_layouts=${channels}c`;
+    const args = ["-f", "lavfi", "-i", sound, ...audioArgs(plan, source, UNCUT, NATIVE_TOOLS)];
+    const { stderr } = await run("ffmpeg", ["-v", "warning", "-nostdin", ...args, "-f", "null", "-"]);
+    expect(stderr).toBe("");
+  },
+);
+
+test("a bitrate beyond the limits is refused by the encoder", async () => {
+  const args = [
+    "-f",
+    "lavfi",
+    "-i",
+    "sine=sample_rate=8000:duration=0.1",
+    "-c:a",
+    "libvorbis",
+    "-b:a",
+    "320000",
+  ];
+  await expect(run("ffmpeg", ["-v", "error", "-nostdin", ...args, "-f", "null", "-"])).rejects.toThrow();
+});

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { jpegScale } from "../../src/ffmpeg/image-args.ts";
+import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { imageSource, videoSource } from "../plan/source.ts";
+import { argsOf, CLEAN, GIF, graph, HDR, TONE_MAP } from "./args-of.ts";
+
+const STILL = "flags=bicubic+accurate_rnd+full_chroma_int";
+const CLEAR = { has_alpha: true, pixel_format: "rgba" };
+const ONE = `-frames:v 1 ${CLEAN}`;
+const FILE = "-f image2 -update 1 OUT";
+const JPEG = `scale=${STILL}:out_range=pc:out_color_matrix=bt601,format=yuvj420p,setsar=1`;
+const PNG = `scale=${STILL}:out_range=pc,format=rgb24,setsar=1`;
+const PALETTE = "split[look][use];[look]palettegen=reserve_transparent=";
+const IMAGE: [string, string, string][] = [
+  [
+    "jpeg",
+    argsOf(imageSource(), "image", { format: "jpeg" }),
+    `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+  ],
+  [
+    "a turned photo in full chroma",
+    argsOf(imageSource({ format: "jpeg", rotation: 90, pixel_format: "yuvj420p" }), "image", {
+      quality: "very_high",
+    }),
+    `-noautorotate -i IN ${graph(`transpose=clock,${JPEG.replace("420", "444")}`)} -c:v mjpeg -q:v 2 ${ONE} ${FILE}`,
+  ],
+  [
+    "a frame of a video",
+    argsOf(videoSource(), "image", { start: 3, format: "png", width: 320 }),
+    `-ss 2.961 -noautorotate -i IN ${graph(PNG.replace("scale=", "scale=320:180:"))} -c:v png -pred mixed ${ONE} ${FILE}`,
+  ],
+  [
+    "the first frame",
+    argsOf(videoSource(), "image", {}),
+    `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+  ],
+  [
+    "a transparent picture, scaled",
+    argsOf(imageSource(CLEAR), "image", { width: 40 }),
+    `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+  ],
+  [
+    "a transparent picture, laid on its background",
+    argsOf(imageSource(CLEAR), "image", { format: "jpeg", width: 40, height: 40, background: "#abc" }),
+    `-noautorotate -i IN ${graph(`format=rgba,split[over][under];[under]lutrgb=r=170:g=187:b=204:a=255[base];[base][over]overlay=format=rgb,scale=40:30:${STILL},format=rgb24,pad=40:40:0:5:0xaabbcc,${JPEG}`)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
+  ],
+  [
+    "clear bars around an opaque picture",
+    argsOf(imageSource(), "image", { width: 40, height: 40, fit: "contain" }),
+    `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgba,pad=40:40:0:5:0x00000000,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+  ],
+  [
+    "webp",
+    argsOf(imageSource(), "image", { format: "webp", quality: "low" }),
+    `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libwebp -quality 60 ${ONE} -loop 0 -f webp OUT`,
+  ],
+  [
+    "transparent webp, by the wasm core",
+    argsOf(imageSource(CLEAR), "image", { format: "webp" }, { toolset: WASM_TOOLS }),
+    `-noautorotate -threads 1 -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuva420p,setsar=1`)} -c:v libwebp -quality 78 ${ONE} -threads 1 -loop 0 -f webp OUT`,
+  ],
+  [
+    "gif",
+    argsOf(imageSource(), "image", { format: "gif" }),
+    `-noautorotate -i IN ${graph(`${PNG},${PALETTE}0:stats_mode=single[palette];[use][palette]paletteuse=new=1`)} -c:v gif ${ONE} -loop 0 -f gif OUT`,
+  ],
+  [
+    "animated gif",
+    argsOf(imageSource(GIF), "image", {}),
+    `-noautorotate -i IN ${graph(`${PNG.replace("rgb24", "rgba")},${PALETTE}1:stats_mode=single[palette];[use][palette]paletteuse=new=1:dither=bayer:bayer_scale=4`)} -c:v gif -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f gif OUT`,
+  ],
+  [
+    "animated webp",
+    argsOf(imageSource(GIF), "image", { format: "webp" }),
+    `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuva420p,setsar=1`)} -c:v libwebp_anim -quality 78 -fps_mode vfr -enc_time_base 1:1000 ${CLEAN} -loop 0 -f webp OUT`,
+  ],
+  [
+    "avif",
+    argsOf(imageSource(), "image", { format: "avif" }),
+    `-noautorotate -i IN ${graph(`scale=${STILL}:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1`)} -c:v libaom-av1 -still-picture 1 -cpu-used 6 -crf 30 -b:v 0 ${ONE} -f avif OUT`,
+  ],
+  [
+    "HDR",
+    argsOf(videoSource(HDR), "image", { format: "png" }),
+    `-noautorotate -i IN ${graph(`${TONE_MAP},${PNG}`)} -c:v png -pred mixed ${ONE} ${FILE}`,
+  ],
+];
+
+test.for(IMAGE)("image: %s", ([, got, wanted]) => {
+  expect(got).toBe(wanted);
+});
+
+test.for([
+  [40, 21],
+  [60, 13],
+  [78, 7],
+  [87, 4],
+  [94, 2],
+  [100, 1],
+  [1, 31],
+] as const)("a JPEG quality of %s is ffmpeg's %s", ([quality, scale]) => {
+  expect(jpegScale(quality)).toBe(scale);
+});

@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { fpsText } from "../../src/ffmpeg/filters.ts";
+import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { imageSource, videoSource } from "../plan/source.ts";
+import {
+  argsOf,
+  BT709,
+  CLEAN,
+  COPIED_SOUND,
+  GIF,
+  graph,
+  HDR,
+  SILENT,
+  TONE_MAP,
+  tags,
+  ticks,
+} from "./args-of.ts";
+
+const MP4 = `${CLEAN} -movflags +faststart -f mp4 OUT`;
+const SCALES = "-video_track_timescale 120000 -movie_timescale 120000";
+const TIMES = "-fps_mode vfr -enc_time_base 1:120000";
+const X264 = "-c:v libx264 -preset fast";
+const WEBCODECS_HDR: Partial<Source> = {
+  color: { hdr: true, primaries: "bt2020", transfer: "pq", space: "bt2020-ncl", range: "limited" },
+};
+const LONG = videoSource({ duration: 200 });
+
+const VIDEO: [string, string, string][] = [
+  ["a copy", argsOf(videoSource(), "video", {}), `-i IN -map 0:V:0 -c:v copy ${COPIED_SOUND} ${MP4}`],
+  [
+    "a copy of h265",
+    argsOf(videoSource({ codecs: { video: "h265", audio: "aac" } }), "video", { codec: "h265" }),
+    `-i IN -map 0:V:0 -c:v copy -tag:v hvc1 ${COPIED_SOUND} ${MP4}`,
+  ],
+  [
+    "another size",
+    argsOf(videoSource(BT709), "video", { width: 640 }),
+    `-i IN ${graph("scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} ${tags("bt709")} ${SCALES} ${COPIED_SOUND} ${MP4}`,
+  ],
+  [
+    "a bitrate, by the wasm core",
+    argsOf(videoSource(SILENT), "video", { bitrate: 1_000_000 }, { toolset: WASM_TOOLS }),
+    `-threads 1 -i IN ${graph("format=yuv420p,setsar=1")} -c:v libx264 -preset veryfast -x264-params threads=1:rc-lookahead=8:ref=1:bframes=2 -b:v 1000000 -maxrate:v 1500000 -bufsize:v 2000000 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${CLEAN} -threads 1 -movflags +faststart -f mp4 OUT`,
+  ],
+  [
+    "webm, cut, at a constant rate",
+    argsOf(videoSource(), "video", { format: "webm", fps: 29.97, start: 2, end: 4.5, quality: "low" }),
+    `-noaccurate_seek -ss 2 -i IN ${graph("trim=end=2.4995,fps=30000/1001:start_time=0,tpad=stop=-1:stop_mode=clone,trim=end_frame=75,format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -crf:v 37 -b:v 0 -g 150 -fps_mode vfr -r 30000/1001 -color_range tv -map 0:a:0 -filter:a atrim=start=0:end=2.5 -c:a libopus -b:a 64000 -ac 2 -ar 48000 ${CLEAN} -cues_to_front 1 -f webm OUT`,
+  ],
+  [
+    "webm at a bitrate, by the wasm core",
+    argsOf(videoSource(SILENT), "video", { format: "webm", bitrate: 500_000 }, { toolset: WASM_TOOLS }),
+    `-threads 1 -i IN ${graph("format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -lag-in-frames 0 -row-mt 0 -b:v 500000 -minrate:v 500000 -maxrate:v 500000 -bufsize:v 500000 -g 125 ${TIMES} -color_range tv ${CLEAN} -threads 1 -cues_to_front 1 -f webm OUT`,
+  ],
+  [
+    "a start, every frame at its own time",
+    argsOf(videoSource(SILENT), "video", { start: 0.5 }),
+    `-noaccurate_seek -ss 0.5 -i IN ${graph("trim=start=-0.0005,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "frames at uneven times have no rate",
+    argsOf(videoSource({ ...SILENT, fps: 24.7123 }), "video", { quality: "medium" }),
+    `-i IN ${graph("format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 124 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "HDR kept by h265",
+    argsOf(videoSource({ ...SILENT, ...HDR }), "video", { codec: "h265", quality: "high" }),
+    `-i IN ${graph("format=yuv420p10le,setsar=1")} -c:v libx265 -preset fast -x265-params open-gop=0:log-level=error -tag:v hvc1 -crf:v 24 -g 125 ${TIMES} -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv ${SCALES} ${MP4}`,
+  ],
+  ...([HDR, WEBCODECS_HDR] as const).map((hdr): [string, string, string] => [
+    `HDR tone-mapped after scaling, from ${hdr.color?.transfer}`,
+    argsOf(videoSource({ ...SILENT, ...hdr }), "video", { width: 640 }),
+    `-i IN ${graph(`scale=640:360:flags=bicubic,${TONE_MAP},scale=flags=bicubic:out_range=tv,format=yuv420p,setsar=1`)} ${X264} -crf:v 23 -g 125 ${ticks(50)} ${tags("bt709")} ${SCALES} ${MP4}`,
+  ]),
+  [
+    "colored bars, drawn in RGB",
+    argsOf(videoSource({ ...SILENT, ...BT709 }), "video", { width: 640, height: 640, background: "#1e90ff" }),
+    `-i IN ${graph("scale=640:360:flags=bicubic,format=gbrp,pad=640:640:0:140:0x1e90ff,scale=flags=bicubic:out_range=tv:out_color_matrix=bt709,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} ${tags("bt709")} ${SCALES} ${MP4}`,
+  ],
+  [
+    "black bars",
+    argsOf(videoSource(SILENT), "video", { width: 640, height: 640, fit: "contain" }),
+    `-i IN ${graph("scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,pad=640:640:0:140:0x000000,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "cut to cover",
+    argsOf(videoSource(SILENT), "video", { width: 640, height: 640, fit: "cover", position: "right" }),
+    `-i IN ${graph("crop=1080:1080:840:0:exact=1,scale=640:640:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "full range is made limited",
+    argsOf(
+      videoSource({ ...SILENT, pixel_format: "yuvj420p", color: { hdr: false, range: "full" } }),
+      "video",
+      { quality: "low" },
+    ),
+    `-i IN ${graph("scale=flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 27 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "interlaced and turned: ffmpeg turns it",
+    argsOf(videoSource({ ...SILENT, interlaced: true, rotation: 90, width: 1080, height: 1920 }), "video", {
+      format: "mov",
+    }),
+    `-i IN ${graph("yadif,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${CLEAN} -movflags +faststart -f mov OUT`,
+  ],
+  [
+    "a transparent webm on black",
+    argsOf(
+      videoSource({ has_alpha: true, format: "webm", codecs: { video: "vp9", audio: null } }),
+      "video",
+      {},
+    ),
+    `-c:v libvpx-vp9 -i IN ${graph("format=rgba,split[over][under];[under]lutrgb=r=0:g=0:b=0:a=255[base];[base][over]overlay=format=rgb,scale=flags=bicubic:out_range=tv:out_color_matrix=bt601,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "an animation, SD colors",
+    argsOf(imageSource(GIF), "video", {}),
+    `-i IN ${graph("format=rgba,split[over][under];[under]lutrgb=r=0:g=0:b=0:a=255[base];[base][over]overlay=format=rgb,scale=flags=bicubic:out_range=tv:out_color_matrix=smpte170m,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 50 ${ticks(20)} ${tags("smpte170m")} ${SCALES} ${MP4}`,
+  ],
+  [
+    "a stretch in the middle",
+    argsOf(LONG, "video", { width: 640 }, { chunk: 1 }),
+    `-noaccurate_seek -ss 66.666667 -i IN ${graph("trim=start=-0.0005:end=66.666166,scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  ["the sound apart", argsOf(LONG, "video", { width: 640 }, { chunk: 3 }), `-i IN ${COPIED_SOUND} ${MP4}`],
+];
+
+test.for(VIDEO)("video: %s", ([, got, wanted]) => {
+  expect(got).toBe(wanted);
+});
+
+test.for([
+  [25, "25"],
+  [12.5, "12.5"],
+  [29.97, "30000/1001"],
+  [30_000 / 1001, "30000/1001"],
+  [23.976, "24000/1001"],
+  [119.88, "120000/1001"],
+] as const)("%s frames a second are written %s", ([fps, text]) => {
+  expect(fpsText(fps)).toBe(text);
+});
