@@ -14,15 +14,15 @@ let bait: Origin;
 beforeAll(async () => {
   bait = await startOrigin();
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await rig?.close();
   await bait.close();
 });
 
-/** Seconds in which every bad file must have ended, the others of this file running beside it. */
-const SECONDS = 60;
-const LIMIT = { timeout: 90_000 };
+/** Seconds in which every bad file must have ended, on a machine that others use too. */
+const SECONDS = 90;
+const LIMIT = { timeout: 180_000 };
 
 let number = 0;
 async function run(kind: EncodeKind, file: Uint8Array | string, name = "clip.mp4", mime = "video/mp4") {
@@ -203,7 +203,7 @@ test("the service still works, and nothing is left of the failed tasks", LIMIT, 
   expect(running).toEqual([]);
   const { body: good } = await rig.door.request<{ id: string }[]>("GET", "/tasks?status=succeeded&limit=100");
   for (const { id } of good) expect((await rig.door.request("DELETE", `/tasks/${id}`)).status).toBe(204);
-  for (const end = Date.now() + 20_000; ; await sleep(200)) {
+  for (const end = Date.now() + 60_000; ; await sleep(200)) {
     const left = await storedMedia(rig);
     if (left.length === 0) break;
     if (Date.now() > end) throw new Error(`Left behind: ${left.join(", ")}`);

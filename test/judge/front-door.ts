@@ -49,7 +49,7 @@ export interface FrontDoor {
 }
 
 const FINISHED = new Set(["succeeded", "failed", "cancelled"]);
-const DEFAULT_SECONDS = 120;
+const DEFAULT_SECONDS = 200;
 
 /** Opens the front door of a running service. */
 export function openFrontDoor(url: string, key: string): FrontDoor {

@@ -16,7 +16,7 @@ export async function runNative(args: readonly string[]): Promise<NativeResult> 
     const { stdout, stderr } = await run("ffmpeg", [...common, ...args], {
       encoding: "buffer",
       maxBuffer: 1 << 28,
-      timeout: 60_000,
+      timeout: 120_000,
     });
     return { output: stdout, log: stderr.toString() };
   } catch (thrown) {

@@ -18,10 +18,10 @@ import { compareSound, readSound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 240_000 };
+const LIMIT = { timeout: 300_000 };
 const MIME = "application/vnd.apple.mpegurl";
 
 interface Stream {

@@ -12,10 +12,10 @@ import { compareSound, readSound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 240_000 };
 const FORMAT_NAMES = Object.keys(FORMATS.audio) as AudioFormat[];
 
 // Seconds that a decoder of the output may be late or the sound too long: one frame of the codec, or two where the

@@ -9,10 +9,10 @@ import { type Rig, startRig } from "../judge/rig.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 240_000 };
 const X264 = "-c:v libx264 -preset veryfast -qp 6";
 const tags = (matrix: string, range: "tv" | "pc") =>
   `-colorspace ${matrix} -color_primaries ${matrix} -color_trc ${matrix} -color_range ${range}`;

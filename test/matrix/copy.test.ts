@@ -10,10 +10,10 @@ import { compareSound, readSound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 240_000 };
 const STEREO = { channels: 2, sample_rate: 48_000 };
 
 const VIDEOS = [

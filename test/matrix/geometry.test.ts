@@ -9,10 +9,10 @@ import { type Rig, startRig } from "../judge/rig.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 240_000 };
 const WIDE = { width: 160, height: 96 };
 const TALL = { width: 96, height: 160 };
 // A still is exact but for rounding; half the color resolution and lossy codecs blur near the edges that are left out.

@@ -16,10 +16,10 @@ import { type Rig, startRig } from "../judge/rig.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 240_000 };
 
 // Least SSIM against the source at quality high. Color is compared at half its resolution, as the sources have it: how it
 // is made full again is a matter of taste. PNG loses nothing but by that and by scaling, gif has 256 colors that WebP takes for noise.

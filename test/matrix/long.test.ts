@@ -10,7 +10,7 @@ import { compareSound, readSound, type Sound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
 const SECONDS = 100;

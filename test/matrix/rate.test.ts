@@ -12,10 +12,10 @@ import { readSound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 240_000 };
+const LIMIT = { timeout: 300_000 };
 
 const PICTURES = [
   ["video", "mp4", "mp4_silent"],

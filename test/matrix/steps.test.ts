@@ -9,10 +9,10 @@ import { type Rig, startRig } from "../judge/rig.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 120_000 };
+const LIMIT = { timeout: 240_000 };
 
 async function output(body: StepBody) {
   const step = await rig.door.runStep(body);

@@ -11,10 +11,10 @@ import { compareSound, readSound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 180_000 };
+const LIMIT = { timeout: 240_000 };
 const FORMAT_NAMES = ["mp4", "mov", "webm"] as const;
 
 const RATES = FORMAT_NAMES.flatMap((format) =>

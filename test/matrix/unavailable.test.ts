@@ -7,12 +7,12 @@ import { type Rig, startRig } from "../judge/rig.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
-const LIMIT = { timeout: 60_000 };
-/** Seconds in which a refusal must come: no encode may have been tried. */
-const AT_ONCE = 10;
+const LIMIT = { timeout: 240_000 };
+/** Seconds in which a refusal must come, on a machine that others use too: no encode may have been tried. */
+const AT_ONCE = 30;
 
 const small = () => clip("mp4", { seconds: 1 });
 // Half an hour of 1280x720, made by copying packets of a second over and over.
@@ -46,7 +46,7 @@ test.concurrent.for(REFUSED)(
   LIMIT,
   async ([, make, kind, options, why], { expect }) => {
     const input = rig.serve(await make());
-    const task = await rig.door.runTask({ input, kind, options }, 30);
+    const task = await rig.door.runTask({ input, kind, options }, 120);
     expect(task).toMatchObject({
       status: "failed",
       output: null,

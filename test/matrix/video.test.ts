@@ -12,7 +12,7 @@ import { makeSource, VIDEO_SOURCES, type VideoSource } from "./sources.ts";
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-}, 60_000);
+}, 180_000);
 afterAll(() => rig?.close());
 
 const OUTPUTS = [
@@ -25,7 +25,7 @@ const CASES = Object.entries(VIDEO_SOURCES).flatMap(([name, facts]) =>
   OUTPUTS.map((output) => ({ ...output, name, ...facts })),
 );
 
-test.concurrent.for(CASES)("$name to $format", { timeout: 180_000 }, async (wanted, { expect, task }) => {
+test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (wanted, { expect, task }) => {
   const original = await makeSource(wanted.name);
   const { format, codec } = wanted;
   const output = await rig.door.encode({
