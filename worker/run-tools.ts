@@ -2,7 +2,7 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { createCopyEncoder } from "../src/encoders/copy.ts";
 import { createLightEncoder } from "../src/encoders/light.ts";
-import { probeMedia } from "../src/probe/probe-media.ts";
+import { probeMedia } from "../src/probe/probe.ts";
 import type { Env } from "./env.ts";
 import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
