@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ExpectStatic } from "vitest";
 import type { RunErrorKind } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -25,8 +26,27 @@ export function expectFailure(
   expect(JSON.stringify([task.error, ...failed.map((step) => step.error)])).not.toContain(SECRET);
 }
 
-/** Gives the paths of all stored media, whole or in parts, below the state folder of a service. */
-export async function storedMedia(rig: Rig): Promise<string[]> {
+/** Waits until no task runs any more, deletes those that succeeded, and waits until storage is empty; throws what is left. */
+export async function waitUntilEmpty(rig: Rig): Promise<void> {
+  const list = async (status: string) =>
+    (await rig.door.request<{ id: string }[]>("GET", `/tasks?status=${status}&limit=100`)).body;
+  await until(async () => [...(await list("processing")), ...(await list("queued"))]);
+  for (const { id } of await list("succeeded")) await rig.door.request("DELETE", `/tasks/${id}`);
+  await until(() => storedMedia(rig));
+}
+
+const CLEAR_MS = 60_000;
+
+async function until(left: () => Promise<unknown[]>): Promise<void> {
+  for (const end = Date.now() + CLEAR_MS; ; await sleep(200)) {
+    const rest = await left();
+    if (rest.length === 0) return;
+    if (Date.now() > end) throw new Error(`Left: ${JSON.stringify(rest)}`);
+  }
+}
+
+// All stored media, whole or in parts.
+async function storedMedia(rig: Rig): Promise<string[]> {
   const paths = await readdir(rig.folder, { recursive: true });
   return paths.filter((path) => /\/r2\/.*\/blobs\/./.test(path));
 }

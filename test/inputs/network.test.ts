@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RunErrorKind } from "../../src/core/errors.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -6,7 +5,7 @@ import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { noise, virtualFile } from "../fixtures/virtual-file.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
-import { expectFailure, logsWith, SECRET, storedMedia } from "./check.ts";
+import { expectFailure, logsWith, SECRET, waitUntilEmpty } from "./check.ts";
 
 // A port below 1024 that no service of a usual machine listens on.
 const DEAF = "127.0.0.1:1";
@@ -193,18 +192,6 @@ test("private hosts are refused at the door and behind every redirect, and never
 
 // Last, when all the others have ended.
 test("nothing of any of it is left in storage, in a run or in a log", LIMIT, async () => {
-  for (const end = Date.now() + 60_000; ; await sleep(200)) {
-    const { body: running } = await rig.door.request<unknown[]>("GET", "/tasks?status=processing");
-    const { body: queued } = await rig.door.request<unknown[]>("GET", "/tasks?status=queued");
-    if (running.length + queued.length === 0) break;
-    if (Date.now() > end) throw new Error(`Still running: ${JSON.stringify([...running, ...queued])}`);
-  }
-  const { body: good } = await rig.door.request<{ id: string }[]>("GET", "/tasks?status=succeeded&limit=100");
-  for (const { id } of good) expect((await rig.door.request("DELETE", `/tasks/${id}`)).status).toBe(204);
-  for (const end = Date.now() + 60_000; ; await sleep(200)) {
-    const left = await storedMedia(rig);
-    if (left.length === 0) break;
-    if (Date.now() > end) throw new Error(`Left behind: ${left.join(", ")}`);
-  }
+  await waitUntilEmpty(rig);
   expect(await logsWith(rig, SECRET)).toEqual([]);
 });
