@@ -51,7 +51,7 @@ function colorFacts(color: VideoColorSpaceInit, hdr: boolean, pixels: Pixels | n
   };
 }
 
-function toBytes(data: AllowSharedBufferSource): Uint8Array {
+function toBytes(data: ArrayBufferLike | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(data)
     ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
     : new Uint8Array(data);

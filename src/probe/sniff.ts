@@ -25,7 +25,7 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
 function asText(head: Uint8Array, cut: boolean): string | null {
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return null;
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: cut });
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(head, { stream: cut });
   } catch {
     return null;
   }
