@@ -31,7 +31,10 @@ export async function waitUntilEmpty(rig: Rig): Promise<void> {
   const list = async (status: string) =>
     (await rig.door.request<{ id: string }[]>("GET", `/tasks?status=${status}&limit=100`)).body;
   await until(async () => [...(await list("processing")), ...(await list("queued"))]);
-  for (const { id } of await list("succeeded")) await rig.door.request("DELETE", `/tasks/${id}`);
+  const good = await list("succeeded");
+  if (good.length === 0 || (await storedMedia(rig)).length === 0)
+    throw new Error("No output is seen in storage.");
+  for (const { id } of good) await rig.door.request("DELETE", `/tasks/${id}`);
   await until(() => storedMedia(rig));
 }
 
