@@ -27,6 +27,7 @@ const ALARM_RETRY_MS = 2000;
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Env> {
+  #indexing: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(goes_on: boolean) => void>();
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
@@ -41,7 +42,9 @@ export class TaskObject extends DurableObject<Env> {
   }
 
   /** Gives the record as JSON when it is this project's, `deleted` when it was, null when this object never had one. */
-  read(project: string): string | "deleted" | null {
+  async read(project: string): Promise<string | "deleted" | null> {
+    // Whoever saw a state here finds it in the lists too.
+    await this.#indexing;
     const row = this.#rows.get();
     if (row) return row.project === project ? JSON.stringify(row.record) : "deleted";
     return this.#rows.wasDeleted() ? "deleted" : null;
@@ -144,11 +147,12 @@ export class TaskObject extends DurableObject<Env> {
 
   // Lists are right at once where this succeeds; where it fails, the alarm writes the index with the mirror.
   async #index(project: string, record: Task | Step, version: number): Promise<void> {
-    try {
-      await this.env.PROJECT.getByName(project).put(record, version);
-    } catch (thrown) {
-      console.error(JSON.stringify({ message: "index failed", id: record.id, error: String(thrown) }));
-    }
+    this.#indexing = this.env.PROJECT.getByName(project)
+      .put(record, version)
+      .catch((thrown: unknown) => {
+        console.error(JSON.stringify({ message: "index failed", id: record.id, error: String(thrown) }));
+      });
+    await this.#indexing;
   }
 
   async #start(): Promise<void> {

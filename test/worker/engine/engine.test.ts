@@ -27,6 +27,10 @@ async function create<T extends Task | Step = Task>(path: "/tasks" | "/steps", b
   return answer.json;
 }
 
+async function list(status: string): Promise<Task[]> {
+  return (await rig.call(`/tasks?limit=100&status=${status}`)).json;
+}
+
 async function keysOf(id: string): Promise<string[]> {
   const pages = await Promise.all(
     ["work", "out"].map((folder) => env.MEDIA.list({ prefix: `${folder}/${id}/` })),
@@ -83,6 +87,20 @@ test("a finished task is deleted with its mirror and its output, and stays away"
   // A copy that KV gives late does not bring it back.
   await env.KV.put(`task:${id}`, JSON.stringify({ project: "alpha", record: { id } }));
   expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
+});
+
+test("a state that was read is the state that lists show", async () => {
+  const input = origin.serve("/lists.wav", { status: 404, file: await clip("wav") });
+  const created = await Promise.all(
+    Array.from({ length: 20 }, () => create("/tasks", { input, kind: "audio" })),
+  );
+  await Promise.all(
+    created.map(async ({ id }) => {
+      const { status } = await rig.finished(id);
+      const running = [...(await list("queued")), ...(await list("processing"))];
+      expect([status, running.filter((task) => task.id === id)]).toEqual(["failed", []]);
+    }),
+  );
 });
 
 test("another project sees nothing of a task or its steps, and can touch neither", async () => {
