@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { mkdtemp, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { afterAll } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
@@ -15,9 +15,9 @@ import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/pl
 
 const run = promisify(execFile);
 
-// Outputs of a test file, gone with its process.
-const home = mkdtempSync(join(tmpdir(), "framewright-args-"));
-process.once("exit", () => rmSync(home, { recursive: true, force: true }));
+// Outputs of a test file, gone at its end.
+const home = await mkdtemp(join(tmpdir(), "framewright-args-"));
+afterAll(() => rm(home, { recursive: true, force: true }));
 
 /** Runs native ffprobe as the product would, and gives its report as a Source. */
 export async function probe(path: string): Promise<Source> {
