@@ -32,7 +32,7 @@ export interface LightEncoder extends Encoder {
 const ROUNDS = 24;
 const SLICE = 1_048_576;
 // Bytes of an input that are kept from one round to the next; more is read again.
-const KEPT = 4 * SLICE;
+const KEPT = 8 * SLICE;
 const BUSY_WAIT = { least: 300, most: 1500 };
 
 type Done = Extract<LightMessage, { state: "done" }>;
@@ -50,6 +50,8 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     const input = keepSlices(sending.input);
     const ranges = [firstRange(job)];
     for (let round = 0; round < ROUNDS; ) {
+      // A probe reads from servers that may be slow, and others wait while it has its turn: so its bytes are fetched before.
+      if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
       const message = await send(job, ranges, { ...sending, input });
       if (message === "busy") {
         await pause(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
@@ -61,7 +63,11 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         return message;
       }
     }
-    throw new MediaError("probe_failed", "The input is read from too many places to look into it from afar.");
+    const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
+    throw new MediaError(
+      kind,
+      "The input is laid out so that it would have to be read from too many places.",
+    );
   }
 
   async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {
@@ -100,6 +106,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         onWait();
       });
     } catch (thrown) {
+      silence.abort();
       if (signal.aborted) throw signal.reason;
       if (fault) throw fault;
       if (thrown instanceof MediaError) throw thrown;
@@ -139,8 +146,10 @@ async function receive(response: Response, heard: () => void) {
       heard();
       continue;
     }
+    const files = message.state === "done" ? await readFiles(frames, message) : [];
+    await frames.drain();
     if (message.state === "need") return message;
-    if (message.state === "done") return { done: message, files: await readFiles(frames, message) };
+    if (message.state === "done") return { done: message, files };
     if (message.kind === "service_unavailable") return "busy";
     throw toError(message);
   }
@@ -163,6 +172,16 @@ function slices(range: ByteRange, input: ByteReader, signal: AbortSignal): (() =
     });
   }
   return parts;
+}
+
+async function fetchAhead(
+  ranges: readonly ByteRange[],
+  input: ByteReader,
+  signal: AbortSignal,
+): Promise<void> {
+  const held = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (held > KEPT) return;
+  for (const range of ranges) for (const part of slices(range, input, signal)) await part();
 }
 
 function keepSlices(input: ByteReader): ByteReader {

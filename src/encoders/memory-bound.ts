@@ -3,14 +3,13 @@ import { CORE_NAMES, type CoreFileSystem, type CoreImports } from "./core-module
 
 /** A bound in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
 export interface MemoryBound {
-  /** Bytes held now. */
-  readonly held: number;
   /** Bytes of the wasm heap, which never shrinks. */
   readonly heap: number;
   /** Counts bytes that were taken (or, negative, given back); throws `out_of_memory` beyond the bound. */
   charge(bytes: number): void;
-  /** Makes the heap's growth obey the bound; to be called with the imports before, and the memory after, instantiation. */
+  /** Makes the heap's growth obey the bound, seen from the wasm; to be called before instantiation. */
   guardImports(imports: CoreImports): void;
+  /** Makes the heap's growth obey the bound, seen from the glue; to be called after instantiation. */
   guardMemory(memory: WebAssembly.Memory): void;
   /** Makes files written inside the core obey the bound. */
   guardFiles(files: CoreFileSystem): void;
@@ -34,9 +33,6 @@ export function createMemoryBound(limit: number): MemoryBound {
   }
 
   return {
-    get held() {
-      return heap() + charged;
-    },
     get heap() {
       return heap();
     },

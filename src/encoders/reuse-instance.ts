@@ -18,7 +18,7 @@ interface Kept {
 }
 
 /**
- * Keeps one instance of the core for all jobs. A new instance for each would leave the heaps of the last two or three to
+ * Keeps one instance of the core for all jobs, one at a time. A new instance for each would leave the heaps of the last two or three to
  * the garbage collector's leisure (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. The memory is
  * set back byte for byte, and the stack pointer with it; the wasm's only other mutable global holds the upper half
  * of a 64-bit result while it is handed over. So nothing of a job is left for the next.
@@ -63,7 +63,9 @@ export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
 
 function imageOf(memory: WebAssembly.Memory): Uint8Array {
   const bytes = new Uint8Array(memory.buffer);
-  return bytes.slice(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return bytes.slice(0, end);
 }
 
 function wipe({ exports, memory, image, stack }: Kept): void {
