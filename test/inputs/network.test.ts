@@ -192,6 +192,7 @@ test("private hosts are refused at the door and behind every redirect, and never
 
 // Last, when all the others have ended.
 test("nothing of any of it is left in storage, in a run or in a log", LIMIT, async () => {
+  expect((await run(rig.serve(await clip("mp4", { seconds: 1 })))).status).toBe("succeeded");
   await waitUntilEmpty(rig);
   expect(await logsWith(rig, SECRET)).toEqual([]);
 });
