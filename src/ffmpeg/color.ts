@@ -36,6 +36,8 @@ export function sourceColor(source: Source): ColorTags {
 
 /** True when the source's pictures are red, green and blue, or gray or a palette of such: not luma and chroma. */
 export function isRgb(source: Source): boolean {
+  // RGB in H.264 and H.265 is stored like 4:4:4, and its matrix alone tells.
+  if (sourceColor(source).matrix === "gbr") return true;
   return /^(0?rgb|0?bgr|argb|abgr|rgba|bgra|gbr|pal8|mono|gray|ya)/.test(source.pixel_format ?? "");
 }
 

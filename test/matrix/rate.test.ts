@@ -76,9 +76,6 @@ function busyClip(): Promise<string> {
   ]);
 }
 
-// x264 keeps close to an average; libvpx in real time strays by up to a third in a few seconds.
-const PICTURE_SHARE = { mp4: 0.1, mov: 0.1, webm: 0.35 } as const;
-
 test.concurrent.for([
   ["mp4", 300_000],
   ["mp4", 900_000],
@@ -91,11 +88,11 @@ test.concurrent.for([
   const { bytes, picture } = await readFacts(output.path);
   const got = (bytes * 8) / (picture?.duration ?? 0);
   note(task, { share: got / bitrate });
-  expect(Math.abs(got / bitrate - 1)).toBeLessThan(PICTURE_SHARE[format]);
+  expect(Math.abs(got / bitrate - 1)).toBeLessThan(0.1);
 });
 
-// Opus and Vorbis vary with the sound, within this share of what was asked for.
-const SOUND_SHARE = { mp3: 0.05, aac: 0.1, opus: 0.25, ogg: 0.25 } as const;
+// Opus varies with the sound, and steady noise takes less than asked; the others keep to what they are asked for.
+const SOUND_SHARE = { mp3: 0.05, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;
 const SOUND_RATES = (Object.keys(SOUND_SHARE) as (keyof typeof SOUND_SHARE)[]).flatMap((format) =>
   ([32_000, 96_000, 192_000, 320_000] as const).map((bitrate) => ({ format, bitrate })),
 );
