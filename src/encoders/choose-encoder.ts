@@ -14,9 +14,15 @@ export function chooseEncoder(encoders: readonly Encoder[], plan: Plan, source: 
   const refusals: string[] = [];
   for (const encoder of encoders) {
     const refusal = encoder.can(plan, source);
-    if (refusal !== null) refusals.push(`${encoder.name}: ${refusal}`);
-    else return { encoder, reason: refusals.join("; ") || "the first choice, and the work fits it" };
+    if (refusal === null)
+      return { encoder, reason: [describeWork(plan), ...refusals.map((each) => `not ${each}`)].join("; ") };
+    refusals.push(`${encoder.name}: ${refusal}`);
   }
   const reasons = refusals.join("; ") || "there are no encoders";
   throw new MediaError("encoder_unavailable", `No encoder here can do this (${reasons}).`);
+}
+
+function describeWork({ video, audio, image }: Plan): string {
+  const copied = !image && [video, audio].every((track) => track === null || track.mode === "copy");
+  return copied ? "nothing needs re-encoding" : "the work fits its memory and time";
 }

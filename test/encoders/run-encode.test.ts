@@ -84,7 +84,7 @@ test("short work is one file under its name", async () => {
     files: [{ key: "out/run/clip.mp4", mime: "video/mp4", size: file?.size }],
     size: file?.size,
     encoder: "native",
-    reason: "the first choice, and the work fits it",
+    reason: "the work fits its memory and time",
   });
   expect(run.reports).toEqual([0, 100]);
   expect(run.storage.keys).toEqual(["out/run/clip.mp4"]);
@@ -186,7 +186,10 @@ test("the first encoder that can does the work, and it is said why", async () =>
   const second = createNativeEncoder("second");
   const encoders = [refusing("light", "the picture is too large"), first, second];
   const run = await trial(await clip("png"), "image", { format: "jpeg" }, { encoders });
-  expect(await runEncode(run)).toMatchObject({ encoder: "first", reason: "light: the picture is too large" });
+  expect(await runEncode(run)).toMatchObject({
+    encoder: "first",
+    reason: "the work fits its memory and time; not light: the picture is too large",
+  });
   expect([first.jobs.length, second.jobs.length]).toEqual([1, 0]);
 });
 
