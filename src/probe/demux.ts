@@ -90,6 +90,8 @@ async function readInput(
   const given = await input.getTracks();
   for (const track of given) {
     const read = await readTrack(track, format, tracks.length, index?.get(track.id));
+    // An index is sure that there are no packets; else they may only be where mediabunny does not find them.
+    if (read.packets?.any === false && !index) return null;
     if (read.packets?.any !== false) tracks.push(read);
   }
   const video = tracks.find(({ track }) => track.isVideoTrack());

@@ -27,7 +27,10 @@ export function readPixels(headers: CodecHeaders): Pixels | null {
   switch (codec) {
     case "avc": {
       const avc = description && readAvcConfig(description);
-      return avc && pixels(avc.chroma, avc.bit_depth, full_range, avc.progressive ? false : null);
+      if (!avc) return null;
+      // ffmpeg decodes gray H.264 of 8 bits to 4:2:0.
+      const chroma = avc.chroma === 0 && avc.bit_depth === 8 ? 1 : avc.chroma;
+      return pixels(chroma, avc.bit_depth, full_range, avc.progressive ? false : null);
     }
     case "hevc":
       return description && readHevcConfig(description, full_range);

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { type ClipName, clip } from "../fixtures/clips.ts";
 import type { Origin } from "../fixtures/origin.ts";
 import { noise, sha256, type VirtualFile, virtualFile } from "../fixtures/virtual-file.ts";
 import type { HttpOperation, HttpOutcome } from "./http-operations.ts";
@@ -412,6 +413,37 @@ export const HTTP_CASES: HttpCase[] = [
       expect(progress.map(([received]) => received)).toEqual(
         progress.map(([received]) => received).toSorted((a, b) => a - b),
       );
+    },
+  },
+  {
+    name: "a probe of remote files, from few bytes",
+    async judge(origin, run) {
+      const rotated = {
+        kind: "video",
+        width: 90,
+        height: 160,
+        fps: 25,
+        duration: 2,
+        codecs: { video: "h264", audio: "aac" },
+      };
+      const expected: [ClipName, object][] = [
+        ["mp4_rotated_90", rotated],
+        ["webm_alpha", { kind: "video", has_alpha: true, codecs: { video: "vp9", audio: null } }],
+        ["mkv", { format: "matroska", width: 160, codecs: { video: "h264", audio: "aac" } }],
+        ["mp3_cover", { kind: "audio", format: "mp3" }],
+        ["flac", { kind: "audio", format: "flac", duration: 2 }],
+        ["opus", { kind: "audio", format: "ogg", duration: 2 }],
+      ];
+      for (const [name, facts] of expected) {
+        const url = origin.serve(`/probe/${name}`, { file: await clip(name) });
+        expect(await run({ url, act: { kind: "probe" } })).toMatchObject({ source: { url, ...facts } });
+      }
+      const page = origin.serve("/probe/page.mp4", {
+        file: Buffer.from("<!doctype html><p>No"),
+        mime: "text/html",
+      });
+      const { error } = await run({ url: page, act: { kind: "probe" } });
+      expect(error).toMatchObject({ kind: "input_unsupported", retryable: false });
     },
   },
 ];

@@ -1,5 +1,7 @@
-import { toMediaError } from "../../src/core/errors.ts";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage } from "../../src/core/ports.ts";
+import type { Source } from "../../src/core/source.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
 import { createHostGuard, type HostRules } from "../../src/storage/host-guard.ts";
 import { openHttp } from "../../src/storage/http-reader.ts";
 import type { HttpTimeouts } from "../../src/storage/http-request.ts";
@@ -13,9 +15,10 @@ export interface HttpOperation {
   max_bytes?: number;
   /** Fires the signal after so many milliseconds. */
   abort_after?: number;
-  /** `open`: facts only. `read`: these ranges in turn. `stream`: the whole. `ingest`: the whole into storage as `key`. */
+  /** `probe`: what it is, without ffprobe. `open`: facts only. `read`: these ranges in turn. `stream`: the whole. `ingest`: the whole into storage as `key`. */
   act:
     | { kind: "open" }
+    | { kind: "probe" }
     | { kind: "read"; ranges: ByteRange[] }
     | { kind: "stream" }
     | { kind: "ingest"; key: string };
@@ -28,6 +31,7 @@ export interface HttpOutcome {
   /** SHA-256 in hex of each range read, or of the whole. */
   hashes?: string[];
   bytes?: number;
+  source?: Source;
   progress?: (readonly [number, number | null])[];
 }
 
@@ -69,6 +73,10 @@ async function act(operation: HttpOperation, storage: Storage, signal: AbortSign
   const { size, etag, mime, ranges } = file;
   const outcome: HttpOutcome = { facts: { size, etag, mime, ranges, url: file.url } };
   if (operation.act.kind === "open") await file.close();
+  if (operation.act.kind === "probe" && file.reader) {
+    const noFfprobe = () => Promise.reject(new MediaError("probe_failed", "left to ffprobe"));
+    return { source: await probeMedia(file.reader, { url }, noFfprobe, signal) };
+  }
   if (operation.act.kind === "stream") {
     const chunks = [];
     for await (const chunk of file.stream()) chunks.push(chunk);

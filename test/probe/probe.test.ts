@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { CLIP_NAMES, type ClipName, clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { nativeFfprobe, probeFile } from "./probe-file.ts";
+
+const words = (text: string) => text.split(" ");
+const PICTURES = words("-f lavfi -i testsrc2=size=160x90:rate=25:duration=1");
+const SOUND = words("-f lavfi -i sine=duration=1:sample_rate=48000");
+const H264 = words("-c:v libx264 -preset ultrafast");
+const H265 = words("-c:v libx265 -preset ultrafast -x265-params log-level=none:pools=1");
+const VP9 = words("-c:v libvpx-vp9 -deadline realtime -cpu-used 8");
+const AV1 = words("-c:v libaom-av1 -cpu-used 8 -usage realtime");
+const BT709 = words("-color_primaries bt709 -color_trc bt709 -colorspace bt709 -color_range tv");
+const HLG = words("-color_primaries bt2020 -color_trc arib-std-b67 -colorspace bt2020nc -color_range tv");
+const HLG_STREAM = "log-level=none:pools=1:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc";
+
+// Files beyond the shared clips, each with something that headers may tell wrongly.
+const MORE: Record<string, readonly string[]> = {
+  "H.264 4:2:2": ["mp4", ...PICTURES, ...H264, "-pix_fmt", "yuv422p"],
+  "H.264 of full range": ["mp4", ...PICTURES, ...H264, "-pix_fmt", "yuvj420p"],
+  "H.264 in BT.709": ["mp4", ...PICTURES, ...H264, "-pix_fmt", "yuv420p", ...BT709],
+  "H.264 in BT.709 without a colr box": [
+    ...["mkv", ...PICTURES, ...H264, "-pix_fmt", "yuv420p"],
+    ...words("-x264-params colorprim=bt709:transfer=bt709:colormatrix=bt709"),
+  ],
+  "H.264 gray": ["mp4", ...PICTURES, ...H264, "-pix_fmt", "gray"],
+  "H.264 narrow pixels": ["mp4", ...words("-f lavfi -i testsrc2=size=160x90:duration=1,setsar=3/4"), ...H264],
+  "H.265 with HLG": [
+    ...["mp4", ...PICTURES, ...words("-c:v libx265 -preset ultrafast -x265-params"), HLG_STREAM],
+    ...["-pix_fmt", "yuv420p10le", "-tag:v", "hvc1", ...HLG],
+  ],
+  "H.265 4:2:2 in Matroska": ["mkv", ...PICTURES, ...H265, "-pix_fmt", "yuv422p10le"],
+  "VP9 of 10 bits": ["webm", ...PICTURES, ...VP9, "-pix_fmt", "yuv420p10le"],
+  "VP9 4:4:4": ["webm", ...PICTURES, ...VP9, "-pix_fmt", "yuv444p"],
+  "VP9 in MP4": ["mp4", ...PICTURES, ...VP9, "-pix_fmt", "yuv420p"],
+  "AV1 of 10 bits": ["mp4", ...PICTURES, ...AV1, "-pix_fmt", "yuv420p10le"],
+  "AV1 in WebM": ["webm", ...PICTURES, ...AV1, "-pix_fmt", "yuv420p"],
+  "MPEG-4 in MP4": ["mp4", ...PICTURES, "-c:v", "mpeg4"],
+  "Theora in Ogg": ["ogv", ...PICTURES, ...SOUND, "-c:v", "libtheora", "-c:a", "libvorbis"],
+  "ALAC in M4A": ["m4a", ...SOUND, "-c:a", "alac"],
+  "FLAC in Ogg": ["oga", ...SOUND, "-c:a", "flac"],
+  "mono MP3": ["mp3", ...SOUND, "-c:a", "libmp3lame", "-ac", "1"],
+  "8-bit WAV at 8 kHz": ["wav", ...SOUND, "-c:a", "pcm_u8", "-ar", "8000"],
+  "A-law WAV": ["wav", ...SOUND, "-c:a", "pcm_alaw", "-ar", "8000"],
+  "AAC in Matroska": ["mka", ...SOUND, "-c:a", "aac"],
+  "noise in Opus": [
+    ...["opus", ...words("-f lavfi -i anoisesrc=duration=3:seed=5"), "-c:a", "libopus", "-b:a", "256k"],
+  ],
+};
+
+// What no header tells, or mediabunny does not read, and ffprobe has to look into.
+const NEEDS_FFPROBE: ReadonlySet<string> = new Set([
+  ...["mp4_fragmented", "mp4_interlaced", "mpegts_interlaced", "mpegts", "mov_prores", "avi", "flv", "h264"],
+  ...["jpeg", "png", "png_alpha", "png_odd", "png_animated", "webp", "avif", "bmp", "gif", "gif_animated"],
+  ...["MPEG-4 in MP4", "Theora in Ogg", "ALAC in M4A", "FLAC in Ogg"],
+] satisfies (ClipName | keyof typeof MORE)[]);
+
+const FILES: { name: string; path: () => Promise<string> }[] = [
+  // Native ffmpeg 5.1 cannot read an animated WebP, so that it is no judge of one.
+  ...CLIP_NAMES.filter((name) => name !== "webp_animated").map((name) => ({ name, path: () => clip(name) })),
+  ...Object.entries(MORE).map(([name, [extension = "", ...args]]) => ({
+    name,
+    path: () => makeClip(extension, args),
+  })),
+];
+
+test.for(FILES)("probes $name as native ffprobe does", { timeout: 60_000 }, async ({ name, path }) => {
+  const file = await path();
+  const { source, fell_back } = await probeFile(file);
+  const report = await nativeFfprobe(file)(undefined as never, undefined as never);
+  const native = parseFfprobe(report, { url: source.url, filesize: source.filesize ?? 0 });
+  expect(comparable(source)).toEqual(comparable(native));
+  expect(source.duration ?? 0).toBeCloseTo(native.duration ?? 0, 1);
+  expect((source.fps ?? 1) / (native.fps ?? 1)).toBeCloseTo(1, 2);
+  expect((source.bitrate ?? 1) / (native.bitrate ?? 1)).toBeCloseTo(1, 1);
+  expect(fell_back).toBe(NEEDS_FFPROBE.has(name));
+});
+
+// What must be alike to the letter. Where nothing is said of the range of colors, it is the limited one.
+function comparable(source: Source) {
+  const { duration, fps, bitrate, sample_aspect_ratio, streams, color, ...exact } = source;
+  return {
+    ...exact,
+    fps: fps !== undefined,
+    timed: duration !== undefined,
+    square: sample_aspect_ratio === undefined || sample_aspect_ratio === "1:1",
+    color: color && { ...color, range: color.range ?? "limited" },
+    streams: streams?.map(({ index, kind, codec }) => ({ index, kind, codec })),
+  };
+}
+
+test.for([
+  ["mp4", { width: 160, height: 90, fps: 25, duration: 2, rotation: 0, interlaced: false, has_alpha: false }],
+  ["mp4_rotated_90", { width: 90, height: 160, coded_width: 160, coded_height: 90, rotation: 90 }],
+  ["mp4_rotated_180", { width: 160, height: 90, rotation: 180 }],
+  ["mp4_rotated_270", { width: 90, height: 160, rotation: 270 }],
+  ["mp4_wide_pixels", { width: 213, height: 90, coded_width: 160, coded_height: 90 }],
+  ["mp4_odd", { width: 161, height: 91, pixel_format: "yuv444p" }],
+  ["webm_odd", { width: 161, height: 91 }],
+  ["mp4_silent", { codecs: { video: "h264", audio: null } }],
+  ["mp4_surround", { codecs: { video: "h264", audio: "aac" }, audio: { channels: 6, sample_rate: 44_100 } }],
+  ["mp4_interlaced", { interlaced: true }],
+  [
+    "mpegts_interlaced",
+    { format: "mpegts", interlaced: true, codecs: { video: "mpeg2video", audio: "mp2" } },
+  ],
+  ["mp4_10_bit", { pixel_format: "yuv420p10le" }],
+  ["webm_alpha", { has_alpha: true, kind: "video", format: "webm" }],
+  ["png_alpha", { has_alpha: true, kind: "image", format: "png" }],
+  ["gif_animated", { kind: "image", animated: true, duration: 2 }],
+  ["mov", { format: "mov", mime: "video/quicktime" }],
+  ["mkv", { format: "matroska" }],
+  ["m4a", { kind: "audio", format: "mp4", mime: "audio/mp4" }],
+  ["mp3_cover", { kind: "audio", codecs: { video: null, audio: "mp3" } }],
+  ["opus", { kind: "audio", format: "ogg", codecs: { video: null, audio: "opus" }, duration: 2 }],
+] as const satisfies readonly (readonly [ClipName, Partial<Source>])[])(
+  "tells the facts of %s",
+  { timeout: 30_000 },
+  async ([name, facts]) => {
+    expect((await probeFile(await clip(name))).source).toMatchObject(facts);
+  },
+);
+
+test("tells HDR with its colors", { timeout: 30_000 }, async () => {
+  expect((await probeFile(await clip("mp4_hdr"))).source.color).toEqual({
+    ...{ primaries: "bt2020", transfer: "smpte2084", space: "bt2020nc", range: "limited" },
+    ...{ bit_depth: 10, hdr: true },
+  });
+});
