@@ -4,7 +4,7 @@ import { CHUNK_SECONDS } from "../plan/chunks.ts";
 import { estimateWork } from "../plan/estimate.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { heapOf, LIGHT_COST, secondsOf, X264_LEVELS, type X264Level } from "./light-cost.ts";
-import { inputBytes, LIGHT_INPUT, type LightLimits } from "./light-limits.ts";
+import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate } from "./light-limits.ts";
 
 const MIB = 1_048_576;
 // What the estimates may be wrong by.
@@ -15,7 +15,7 @@ export function refuse(plan: Plan, source: Source, limits: LightLimits): string 
   const tools = checkTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
   if (source.format === "heic") return "the wasm core cannot read heic";
-  const input = Math.max(...plan.chunks.map((chunk) => inputBytes(source.filesize ?? 0, source, chunk)));
+  const input = Math.max(...plan.chunks.map((chunk) => heldBytes(source.filesize ?? 0, plan, chunk, source)));
   if (input > LIGHT_INPUT.most) {
     return `${megabytes(input)} of the input would have to be in memory at once, and ${megabytes(LIGHT_INPUT.most)} may be`;
   }
@@ -43,10 +43,7 @@ export function chooseLevel(plan: Plan, source: Source, memory: number): X264Lev
   return X264_LEVELS.find(fits) ?? X264_LEVELS[X264_LEVELS.length - 1] ?? X264_LEVELS[0];
 }
 
-/**
- * Gives the seconds of source that a chunk of a plan should have, from 2 to 60, so that it takes the light encoder about
- * `chunk_seconds` of computing and its input lies in memory beside the rest: a hint for `createPlan`.
- */
+/** Gives the seconds of source, from 2 to 60, that a chunk of a plan should have to take the light encoder about `chunk_seconds` of computing: a hint for `createPlan`. */
 export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
   const level = chooseLevel(plan, source, limits.memory);
   const time = secondsOf(plan, source, level);
@@ -60,7 +57,7 @@ function memoryOf(plan: Plan, source: Source, level: X264Level): number {
   const { base, moving } = LIGHT_COST.heap;
   const pictures = heapOf(plan, source, level);
   const bytes = plan.chunks.map((chunk) => {
-    const input = inputBytes(source.filesize ?? 0, source, chunk);
+    const input = heldBytes(source.filesize ?? 0, plan, chunk, source);
     const heap = (chunk.track === "audio" ? base + moving : pictures) * MIB;
     return heap + input + outputBytes(plan, source, chunk, input);
   });
@@ -75,17 +72,21 @@ function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): n
     return (image.animated ? (pixels_encoded ?? 0) : frame_encoded) * (plan.format === "png" ? 2 : 0.7);
   const seconds = Math.max(0, (chunk.end ?? plan.start + (plan.duration ?? 0)) - chunk.start);
   const share = plan.duration ? seconds / plan.duration : 1;
-  const pictures =
-    video?.mode === "encode" && chunk.track !== "audio"
-      ? "bitrate" in video.rate
-        ? (video.rate.bitrate * seconds) / 8
-        : ((pixels_encoded ?? 0) * share * BITS_PER_PIXEL) / 8
-      : 0;
-  const sound =
-    audio?.mode === "encode" ? ((audio.bitrate ?? audio.channels * audio.sample_rate * 16) * seconds) / 8 : 0;
-  const copied = video?.mode === "copy" || audio?.mode === "copy" ? input : 0;
+  const parts = [chunk.track === "audio" ? 0 : pictureBytes(), chunk.track === "video" ? 0 : soundBytes()];
   // A file in memory grows by an eighth at a time.
-  return (pictures + sound + copied) * 1.125;
+  return parts.reduce((sum, part) => sum + part, 0) * 1.125;
+
+  function pictureBytes(): number {
+    if (video?.mode === "copy") return input;
+    if (!video) return 0;
+    if ("bitrate" in video.rate) return (video.rate.bitrate * seconds) / 8;
+    return ((pixels_encoded ?? 0) * share * BITS_PER_PIXEL) / 8;
+  }
+
+  function soundBytes(): number {
+    if (audio?.mode === "copy") return Math.min(input, (soundRate(source) * seconds) / 8);
+    return audio ? ((audio.bitrate ?? audio.channels * audio.sample_rate * 16) * seconds) / 8 : 0;
+  }
 }
 
 const BITS_PER_PIXEL = 0.25;

@@ -56,7 +56,8 @@ function readAhead(job: LightJob, offset: number): ReadAhead {
   if (job.kind === "probe") return { first: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
   // At the head lie the tables of the file, and behind the first jump the stretch itself.
   const stretch = offset === 0 && job.chunk.start > 0 ? MIB : stretchBytes(job.size, job.source, job.chunk);
-  return { first: Math.max(MIB, stretch), most: LIGHT_INPUT.most, total: LIGHT_INPUT.most };
+  const { most } = LIGHT_INPUT;
+  return { first: Math.min(most, Math.max(MIB, stretch)), most, total: most };
 }
 
 /** Runs a job on what is loaded of its input; rejects with a {@link MediaError}. */

@@ -1,5 +1,5 @@
 import type { Source } from "../core/source.ts";
-import type { Chunk } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
 
 const MIB = 1_048_576;
 
@@ -40,10 +40,38 @@ export function stretchBytes(size: number, source: Source, chunk: Chunk): number
   return Math.min(size, Math.ceil((size * seconds * 1.2) / duration));
 }
 
-/** Bytes of a file of `size` that lie in memory while a chunk is encoded: all of it, or a stretch and the file's tables. */
+/** Bytes of a file of `size` that lie in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its sound. */
+export function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
+  return soundBytes(size, plan, chunk, source) ?? inputBytes(size, source, chunk);
+}
+
+/**
+ * Bytes of the sound that a chunk needs out of a file of `size`, where it is the sound alone and taking it out first is worth
+ * it; else null. Pictures and sound lie mixed in a file, so that a core that reads the sound would have to hold all of it.
+ */
+export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number | null {
+  const { audio, duration, codecs, format } = source;
+  const alone = plan.kind === "audio" || chunk.track === "audio";
+  if (!alone || !codecs?.video || !audio || !duration || size <= SMALL) return null;
+  if (!/^(mp4|mov|matroska|webm)$/.test(format) || codecs.audio === "opus") return null;
+  const bytes = Math.ceil((soundRate(source) * duration * 1.1) / 8);
+  return bytes <= MOST_SOUND && bytes < size ? bytes : null;
+}
+
+/** Bits a second of a source's sound, as far as that is known. */
+export function soundRate({ audio, codecs, streams }: Source): number {
+  const known = streams?.find(({ kind }) => kind === "audio")?.bitrate;
+  if (known !== undefined || !audio) return known ?? 0;
+  return /^(pcm|flac|alac)/.test(codecs?.audio ?? "") ? audio.channels * audio.sample_rate * 32 : LOSSY;
+}
+
+/** Bytes of a file of `size` that the core reads for a chunk: all of it, or a stretch and the file's tables. */
 export function inputBytes(size: number, source: Source, chunk: Chunk): number {
   const stretch = stretchBytes(size, source, chunk);
   return size <= SMALL || stretch > size * 0.7 ? size : stretch + 2 * MIB;
 }
 
 const SMALL = 4 * MIB;
+const MOST_SOUND = 16 * MIB;
+// Bits a second of lossy sound, where nobody says how many there are: more is rare.
+const LOSSY = 384_000;

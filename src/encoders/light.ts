@@ -6,9 +6,10 @@ import type { ChunkJob, EncodedFile, Encoder } from "./encoder.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
 import { lightChunkSeconds, refuse } from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
-import { LIGHT_LIMITS, type LightLimits } from "./light-limits.ts";
+import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 import { type LightMessage, type LightRequest, readLightMessage, toError } from "./light-wire.ts";
+import { takeSound } from "./sound-only.ts";
 
 /** What the light encoder is reached by. */
 export interface LightEncoderOptions {
@@ -121,8 +122,10 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     can: (plan, source) => refuse(plan, source, limits),
     chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits),
     async encode({ plan, chunk, source, input, signal, onWait = () => {} }) {
-      const job: LightJob = { kind: "encode", size: input.size, plan, chunk, source };
-      const { files } = await run(job, { input, signal, onWait });
+      const sound = await soundAlone({ plan, chunk, source, input, signal });
+      const file = sound ?? input;
+      const job: LightJob = { kind: "encode", size: file.size, plan, chunk, source };
+      const { files } = await run(job, { input: file, signal, onWait });
       return files;
     },
     async probe(input, signal, onWait = () => {}) {
@@ -131,6 +134,17 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       return done.report;
     },
   };
+}
+
+// The sound of a large file alone, where that is all that is wanted of it.
+async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
+  if (soundBytes(input.size, plan, chunk, source) === null) return null;
+  const bytes = await takeSound(input, source, signal).catch((thrown: unknown) => {
+    if (signal.aborted || thrown instanceof MediaError) throw thrown;
+    // A file that is laid out in some odd way is left to the core.
+    return null;
+  });
+  return bytes && { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
 }
 
 async function receive(response: Response, heard: () => void) {

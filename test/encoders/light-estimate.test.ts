@@ -48,6 +48,7 @@ const TAKEN: Case[] = [
   ["a photo of 12 megapixels made small", image(4000, 3000), "image", { width: 800, format: "webp" }],
   ["a song", sound(240), "audio", { format: "opus" }],
   ["a small stream", video(640, 360, 8), "adaptive_video", {}],
+  ["the sound of a large video", video(1920, 1080, 240, { filesize: 300 * MB }), "audio", { format: "mp3" }],
   ["a copy", video(1280, 720, 60), "video", {}],
 ];
 
@@ -134,6 +135,13 @@ test("cut as the hint says, a clip that is too long for one piece is light work"
   expect(refuse(plan, source, LIGHT_LIMITS)).toBeNull();
 });
 
+test("a phone's video of 100 MB, cut as the hint says, is light work when it is made small", () => {
+  const source = video(1920, 1080, 40, { filesize: 100 * MB });
+  const options = { height: 360 };
+  const chunk_seconds = lightChunkSeconds(createPlan(source, "video", options), source, LIGHT_LIMITS);
+  expect(refuse(createPlan(source, "video", options, { chunk_seconds }), source, LIGHT_LIMITS)).toBeNull();
+});
+
 test("x264 is set as well as fits: the larger the picture, the less it looks ahead", () => {
   const levels = [180, 360, 540, 720].map((height) => {
     const source = video(1280, 720, 4);
@@ -145,7 +153,7 @@ test("x264 is set as well as fits: the larger the picture, the less it looks ahe
 test("limits of one's own are kept", () => {
   const source = video(640, 360, 8);
   const plan = createPlan(source, "video", { height: 180 });
-  expect(refuse(plan, source, { ...LIGHT_LIMITS, memory: 32 * 1_048_576 })).toMatch(/32 MB are there/);
+  expect(refuse(plan, source, { ...LIGHT_LIMITS, memory: 24 * 1_048_576 })).toMatch(/24 MB are there/);
   expect(refuse(plan, source, { ...LIGHT_LIMITS, total_seconds: 1 })).toMatch(/1 s are allowed/);
   expect(LIGHT_INPUT.most).toBeLessThan(LIGHT_MEMORY);
 });

@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EncodeKind } from "../../../src/core/formats.ts";
 import { createPlan } from "../../../src/plan/index.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { hugeMp4 } from "../../fixtures/huge.ts";
 import { makeClip, runFfprobe } from "../../fixtures/make-clip.ts";
+import { virtualFile } from "../../fixtures/virtual-file.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { type EncoderRig, openReader, startEncoder } from "./rig.ts";
 
@@ -127,6 +130,38 @@ test("of a long file only the stretch of a chunk is read", async () => {
   const like = await measureLikeness(path, input, { input: ["-ss", "60", "-t", "1"], filter: "scale=96:54" });
   expect(like).toMatchObject({ frames: 10 });
   expect(like.worst).toBeGreaterThan(0.8);
+});
+
+test("the sound of a file that is too large to be held is taken out of it first", async () => {
+  const huge = await hugeMp4(300_000_000);
+  const { plan, source, chunks, reader } = await rig.encode(huge, "audio", { format: "flac" });
+  expect(rig.light.can(plan, source)).toBeNull();
+  expect(reader.bytes).toBeLessThan(20_000_000);
+  const { streams, format } = await facts(await rig.save(chunks[0] ?? []));
+  expect(streams).toMatchObject([{ codec_name: "flac" }]);
+  expect(Number(format.duration)).toBeCloseTo(10, 1);
+});
+
+test("a file whose pictures lie all over it is refused, and not read for ever", async () => {
+  const noise = crypto.getRandomValues(new Uint8Array(65_536));
+  const file = await readFile(await clip("mpegts"));
+  // Null packets between the packets of the stream: 100 MB of them before each of its quarters.
+  const empty = {
+    pattern: Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), noise.subarray(0, 184)]),
+    length: 188 * 500_000,
+  };
+  const quarter = Math.floor(file.length / 188 / 4) * 188;
+  const parts = [0, 1, 2, 3].flatMap((n) => [file.subarray(n * quarter, (n + 1) * quarter), empty]);
+  const spread = virtualFile(parts);
+  const source = { ...(await rig.probe(await clip("mpegts"))).source, filesize: spread.size };
+  const plan = createPlan(source, "video", { width: 80 });
+  expect(rig.light.can(plan, source)).toMatch(/of the input would have to be in memory at once/);
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is no chunk.");
+  const job = { plan, chunk, source, input: openReader(spread), signal: AbortSignal.timeout(60_000) };
+  await expect(rig.light.encode(job).then(() => "done")).rejects.toMatchObject({
+    kind: "encoder_unavailable",
+  });
 });
 
 test("what is left out of a copy costs nothing: the pictures are the source's own", async () => {

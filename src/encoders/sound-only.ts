@@ -1,0 +1,58 @@
+import {
+  BufferTarget,
+  EncodedAudioPacketSource,
+  EncodedPacketSink,
+  EncodedVideoPacketSource,
+  MkvOutputFormat,
+  MovOutputFormat,
+  Output,
+} from "mediabunny";
+import type { ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { createOpener, openSound } from "./packets.ts";
+
+/**
+ * Takes the first sound of a file out of it, packets as they are and with their times; the first picture stays too, as what is
+ * counted from the start of the file would else move. Null when it has no such sound, or it does not fit into the container.
+ */
+export async function takeSound(
+  input: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
+  const { open, close } = createOpener(signal);
+  const isobmff = source.format === "mp4" || source.format === "mov";
+  const format = isobmff ? new MovOutputFormat({ fastStart: false }) : new MkvOutputFormat();
+  const target = new BufferTarget();
+  const output = new Output({ format, target });
+  try {
+    const file = open(input);
+    const sound = await openSound(file);
+    const track = await file.getPrimaryVideoTrack();
+    const codec = await track?.getCodec();
+    const decoderConfig = await track?.getDecoderConfig();
+    const picture = track && (await new EncodedPacketSink(track).getFirstPacket());
+    const fits = format.getSupportedCodecs().includes(sound.codec);
+    // The delay of Opus would be lost on the way.
+    if (!fits || sound.codec === "opus" || !codec || !decoderConfig || !picture) return null;
+    const pictures = new EncodedVideoPacketSource(codec);
+    const sounds = new EncodedAudioPacketSource(sound.codec);
+    output.addVideoTrack(pictures);
+    output.addAudioTrack(sounds);
+    await output.start();
+    await pictures.add(picture, { decoderConfig });
+    pictures.close();
+    for await (const packet of sound.packets(false)) {
+      signal.throwIfAborted();
+      await sounds.add(packet, { decoderConfig: sound.config });
+    }
+    await output.finalize();
+    return target.buffer && new Uint8Array(target.buffer);
+  } catch (thrown) {
+    await output.cancel().catch(() => {});
+    signal.throwIfAborted();
+    throw thrown;
+  } finally {
+    close();
+  }
+}
