@@ -59,9 +59,11 @@ async function requestStart(url: string, options: HttpOptions) {
   const answer = await requestHttp(url, { Range: `bytes=0-${HEAD_BYTES - 1}` }, options, [416]);
   const { status, headers } = answer.response;
   const range = parseContentRange(headers.get("content-range"));
-  const usable = status === 416 ? range?.total === 0 : status !== 206 || range?.start === 0;
-  if (usable && (status !== 206 || range?.total !== null)) return answer;
-  // A server that stumbles over ranges, or keeps the size to itself, may yet give the file whole.
+  const plain = (headers.get("content-encoding") ?? "identity") === "identity";
+  const whole = status !== 206 && status !== 416;
+  const ranged = status === 206 && range?.start === 0 && range.total !== null && plain;
+  if (whole || ranged || (status === 416 && range?.total === 0)) return answer;
+  // A server that stumbles over ranges, compresses them or keeps the size to itself may yet give the file whole.
   await discard(answer.response);
   return requestHttp(url, {}, options);
 }

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import type { Origin } from "../fixtures/origin.ts";
@@ -229,6 +230,36 @@ export const HTTP_CASES: HttpCase[] = [
         expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
       }
       expect(new Set(origin.log.map(({ path }) => path))).toEqual(new Set(["/to-inner"]));
+    },
+  },
+  {
+    name: "redirects followed by the platform where there is no guard",
+    async judge(origin, run) {
+      const whole = file(200_000);
+      const last = origin.serve("/unguarded/end", { file: whole });
+      const url = origin.serve("/unguarded", { redirect: "/unguarded/end" });
+      const outcome = await run({ url, rules: null, act: stream });
+      expect(outcome).toMatchObject({ hashes: [sha256(whole)], facts: { url: last, ranges: true } });
+    },
+  },
+  {
+    name: "a compressed body as what it holds, of no known length",
+    async judge(origin, run) {
+      const whole = file(300_000);
+      const zipped = gzipSync(Buffer.concat([...whole.read(0, whole.size)]));
+      for (const ranges of [false, true]) {
+        const url = origin.serve(`/gzip-${ranges}`, {
+          file: zipped,
+          ranges,
+          headers: { "Content-Encoding": "gzip" },
+        });
+        const outcome = await run({ url, act: stream });
+        expect(outcome).toMatchObject({
+          bytes: 300_000,
+          hashes: [sha256(whole)],
+          facts: { size: null, ranges: false },
+        });
+      }
     },
   },
   {

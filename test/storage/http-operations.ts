@@ -10,7 +10,8 @@ import { runIngest } from "../../src/storage/ingest.ts";
 /** What is done with a URL; plain data, so that it can be sent to where it is done. */
 export interface HttpOperation {
   url: string;
-  rules?: HostRules;
+  /** Null for no guard, as in a browser, where the platform follows redirects. Default: private hosts are let through. */
+  rules?: HostRules | null;
   timeouts?: Partial<HttpTimeouts>;
   max_bytes?: number;
   /** Fires the signal after so many milliseconds. */
@@ -57,7 +58,7 @@ async function act(operation: HttpOperation, storage: Storage, signal: AbortSign
   const { url, timeouts, max_bytes, rules = { allow_private: true } } = operation;
   const options = {
     fetch: (at: string, init: RequestInit) => fetch(at, init),
-    guard: createHostGuard(rules),
+    guard: rules && createHostGuard(rules),
   };
   const open = () =>
     openHttp(url, { ...options, signal, timeouts: { pause_ms: 10, ...timeouts }, max_bytes });
