@@ -29,7 +29,9 @@ async function status(key: string, path = "/tasks", body?: unknown): Promise<num
 }
 
 function keyIn(output: string): string {
-  return /^fw_live_\w+$/m.exec(output)?.[0] ?? "";
+  const key = /^fw_live_\w+$/m.exec(output)?.[0];
+  if (!key) throw new Error(output);
+  return key;
 }
 
 test("a key that is made opens the running service, is listed without itself, and dies when revoked", async () => {

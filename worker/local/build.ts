@@ -12,7 +12,7 @@ runMain(async () => {
   for (const [worker, config] of Object.entries(WORKERS)) {
     const folder = join(ROOT, "dist", worker);
     rmSync(folder, { recursive: true, force: true });
-    runWrangler(["deploy", "--dry-run", "--outdir", folder, "--config", config]);
+    await runWrangler(["deploy", "--dry-run", "--outdir", folder, "--config", config]);
     const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
     const mib = bytes.reduce((a, b) => a + b, 0) / 2 ** 20;
     console.log(`dist/${worker}  ${mib.toFixed(1)} MiB, source map included`);

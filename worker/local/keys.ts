@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { createIds } from "../../src/core/ids.ts";
@@ -30,15 +31,29 @@ runMain(async () => {
   const where = values.remote
     ? ["--remote"]
     : ["--local", "--persist-to", dataOf(parseSettings(process.env))];
-  const kv = (...args: string[]) => runWrangler(["kv", "key", ...args, "--binding", "KV", ...where]);
+  const kv = (...args: string[]) => runPatiently(["kv", "key", ...args, "--binding", "KV", ...where]);
   if (values.help || rest.length > 0) console.log(USAGE);
   else if (command === "create" && argument) await create(argument, values.project, kv);
-  else if (command === "list" && !argument) list(kv);
-  else if (command === "revoke" && argument) revoke(argument, kv);
+  else if (command === "list" && !argument) await list(kv);
+  else if (command === "revoke" && argument) await revoke(argument, kv);
   else wrong(`What is to be done is not clear.\n\n${USAGE}`);
 });
 
-type Kv = (...args: string[]) => string;
+type Kv = (...args: string[]) => Promise<string>;
+
+const TRIES = 5;
+
+// The running service may have the same file in use for a moment. Each of these commands may be repeated.
+async function runPatiently(args: string[]): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await runWrangler(args);
+    } catch (thrown) {
+      if (tries === TRIES || args.includes("--remote")) throw thrown;
+      await sleep(Math.random() * 500 * tries);
+    }
+  }
+}
 
 async function create(name: string, project: string | undefined, kv: Kv): Promise<void> {
   if (name.length > 100) wrong("NAME must not be longer than 100 characters.");
@@ -51,25 +66,25 @@ async function create(name: string, project: string | undefined, kv: Kv): Promis
   const record: KeyRecord = { id, name, project: project ?? id.replace("key_", "proj_"), created_at: now };
   const json = JSON.stringify(record);
   // The metadata is what a list gives without reading each key.
-  kv("put", `key:${await hashKey(key)}`, json, "--metadata", json);
+  await kv("put", `key:${await hashKey(key)}`, json, "--metadata", json);
   console.error(`${id}, project ${record.project}. Keep the key: it is not shown again.`);
   console.log(key);
 }
 
-function list(kv: Kv): void {
-  for (const { metadata } of read(kv)) {
+async function list(kv: Kv): Promise<void> {
+  for (const { metadata } of await read(kv)) {
     const made = new Date(metadata.created_at).toISOString();
     console.log(`${metadata.id}  ${made}  ${metadata.project}  ${metadata.name}`);
   }
 }
 
-function revoke(id: string, kv: Kv): void {
-  const found = read(kv).find(({ metadata }) => metadata.id === id);
+async function revoke(id: string, kv: Kv): Promise<void> {
+  const found = (await read(kv)).find(({ metadata }) => metadata.id === id);
   if (!found) wrong(`There is no key ${id}; npm run keys -- list shows them all.`);
-  kv("delete", found.name);
+  await kv("delete", found.name);
   console.error(`${id} is revoked.`);
 }
 
-function read(kv: Kv): z.infer<typeof Listed> {
-  return Listed.parse(JSON.parse(kv("list", "--prefix", "key:")));
+async function read(kv: Kv): Promise<z.infer<typeof Listed>> {
+  return Listed.parse(JSON.parse(await kv("list", "--prefix", "key:")));
 }

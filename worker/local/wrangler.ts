@@ -1,5 +1,6 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { join } from "node:path";
+import { promisify, stripVTControlCharacters } from "node:util";
 import { MediaError } from "../../src/core/errors.ts";
 import { ROOT } from "./settings.ts";
 
@@ -9,16 +10,26 @@ const QUIET = {
   NO_COLOR: "1",
 } as const;
 
-/** Runs a wrangler command in the package's folder and gives what it prints; throws a {@link MediaError} with its words when it fails. */
-export function runWrangler(args: readonly string[]): string {
+/** Runs a wrangler command in the package's folder and gives what it prints; rejects with a {@link MediaError} that holds its words when it fails. */
+export async function runWrangler(args: readonly string[]): Promise<string> {
   const program = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  const ran = spawnSync(process.execPath, [program, ...args], {
-    cwd: ROOT,
-    env: { ...process.env, ...QUIET },
-    encoding: "utf8",
-    maxBuffer: 1 << 26,
-  });
-  if (ran.status === 0) return ran.stdout;
-  const words = [ran.stderr, ran.stdout].join("\n").trim() || String(ran.error ?? ran.signal);
-  throw new MediaError("service_unavailable", `wrangler ${args[0]} failed: ${words}`);
+  const options = { cwd: ROOT, env: { ...process.env, ...QUIET }, maxBuffer: 1 << 26 };
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], options);
+    return stdout;
+  } catch (thrown) {
+    const words = wordsOf(thrown as Error & { stdout?: string; stderr?: string });
+    throw new MediaError("service_unavailable", `wrangler ${args[0]} failed: ${words}`, { cause: thrown });
+  }
+}
+
+// The lines marked as errors where there are some, else all that was said.
+function wordsOf({
+  message,
+  stdout = "",
+  stderr = "",
+}: Error & { stdout?: string; stderr?: string }): string {
+  const said = stripVTControlCharacters([stderr, stdout].join("\n")).trim();
+  const errors = [...said.matchAll(/\[ERROR\]\s*(.+)/g)].map(([, line]) => line);
+  return errors.join(" ") || said || message;
 }
