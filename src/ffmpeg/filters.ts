@@ -119,7 +119,8 @@ function fpsFilters(fps: number, length: number | null): string[] {
   const filter = `fps=${fpsText(fps)}:start_time=0`;
   if (length === null) return [filter];
   const frames = Math.max(1, Math.round(length * fps));
-  return [filter, "tpad=stop=-1:stop_mode=clone", `trim=end_frame=${frames}`];
+  // The last picture is passed on even where it stands for less than half a frame: it may be the only one.
+  return [`${filter}:eof_action=pass`, "tpad=stop=-1:stop_mode=clone", `trim=end_frame=${frames}`];
 }
 
 /** Writes frames per second as ffmpeg reads it: the NTSC rates as fractions. */

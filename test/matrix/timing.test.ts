@@ -112,6 +112,17 @@ test.concurrent.for(FORMAT_NAMES)(
   },
 );
 
+test.concurrent.for(FORMAT_NAMES)(
+  "a stretch shorter than a frame gives one frame in %s",
+  LIMIT,
+  async (format, { expect }) => {
+    const input = rig.serve(await clip("mp4_silent"));
+    const options = { format, fps: 1, start: 0.4, end: 0.6 };
+    const output = await rig.door.encode({ input, kind: "video", options });
+    expect((await readFacts(output.path)).picture?.times).toHaveLength(1);
+  },
+);
+
 test.concurrent("a start beyond the end fails and says so", LIMIT, async ({ expect }) => {
   const input = rig.serve(await clip("mp4", { seconds: 1 }));
   const task = await rig.door.runTask({ input, kind: "video", options: { start: 5 } });
