@@ -1,0 +1,157 @@
+import { expect } from "vitest";
+import type { Origin } from "../fixtures/origin.ts";
+import { sha256 } from "../fixtures/virtual-file.ts";
+import { file, type HttpCase, MB, open, type Run, stream } from "./http-case.ts";
+
+/** What comes of bodies that are too large, break off, change or never end. */
+export const HTTP_FAULTS: HttpCase[] = [
+  {
+    name: "too large, by what is declared, without reading on",
+    async judge(origin, run) {
+      for (const ranges of [true, false]) {
+        const url = origin.serve("/large", { file: file(50 * MB), ranges });
+        const { error } = await run({ url, max_bytes: MB, act: stream });
+        expect(error).toMatchObject({ kind: "input_too_large", retryable: false });
+      }
+    },
+  },
+  {
+    name: "too large, by what comes",
+    async judge(origin, run) {
+      const url = origin.serve("/large-chunked", { file: file(50 * MB), ranges: false, chunked: true });
+      const { error } = await run({ url, max_bytes: MB, act: stream });
+      expect(error).toMatchObject({ kind: "input_too_large", retryable: false });
+      await expect.poll(() => origin.log.at(-1)?.done).toBe(true);
+      expect(origin.log.at(-1)?.bytes).toBeLessThan(20 * MB);
+      expect(await run({ url, max_bytes: 50 * MB, act: stream })).toMatchObject({ bytes: 50 * MB });
+    },
+  },
+  {
+    name: "a body that breaks off, with ranges taken up again where it broke",
+    async judge(origin, run) {
+      const whole = file(3 * MB);
+      const url = origin.serve("/cut", (n) => ({
+        file: whole,
+        ...(n > 0 && n < 5 ? { cut_after: 500_000 } : {}),
+      }));
+      const outcome = await run({ url, act: stream });
+      expect(outcome).toMatchObject({ bytes: 3 * MB, hashes: [sha256(whole)] });
+      const starts = origin.log.slice(1).map(({ range }) => Number(/bytes=(\d+)-$/.exec(range ?? "")?.[1]));
+      expect(starts.length).toBe(5);
+      expect(starts).toEqual(starts.toSorted((a, b) => a - b));
+      expect(starts.at(-1)).toBeGreaterThan(0);
+    },
+  },
+  {
+    name: "a body that always breaks off as unreachable, after a bounded number of tries",
+    async judge(origin, run) {
+      const url = origin.serve("/always-cut", (n) => ({
+        file: file(3 * MB),
+        ...(n > 0 ? { cut_after: 1000 } : {}),
+      }));
+      const { error } = await run({ url, act: stream });
+      expect(error).toMatchObject({ kind: "input_unreachable", retryable: true });
+      expect(origin.log.length).toBe(7);
+    },
+  },
+  ...([false, true] as const).map((chunked) => ({
+    name: `a body that breaks off without ranges${chunked ? " and without a length" : ""} as unreachable`,
+    async judge(origin: Origin, run: Run) {
+      const answer = { file: file(3 * MB), ranges: false, chunked, cut_after: MB };
+      const { error } = await run({ url: origin.serve("/cut-plain", answer), act: stream });
+      expect(error).toMatchObject({
+        kind: "input_unreachable",
+        retryable: true,
+        message: expect.stringContaining("broke off"),
+      });
+      expect(origin.log.length).toBe(1);
+    },
+  })),
+  {
+    name: "a declared length that is too large as unreachable",
+    async judge(origin, run) {
+      const answer = { file: file(100_000), declared_total: 150_000 };
+      const plain = await run({ url: origin.serve("/short", { ...answer, ranges: false }), act: stream });
+      expect(plain.error).toMatchObject({ kind: "input_unreachable", retryable: true });
+      const ranged = await run({ url: origin.serve("/short-ranged", answer), act: stream });
+      expect(ranged.error).toMatchObject({ kind: "input_unreachable", retryable: true });
+    },
+  },
+  {
+    name: "more bytes than were declared as unreachable",
+    async judge(origin, run) {
+      const answers = [{ file: file(100_000) }, { file: file(300_000), ranges: false, chunked: true }];
+      const url = origin.serve("/longer", (n) => answers[Math.min(n, 1)] ?? {});
+      const { error } = await run({ url, act: stream });
+      expect(error).toMatchObject({ kind: "input_unreachable", retryable: true });
+    },
+  },
+  {
+    name: "a file that changes between two reads as unreachable",
+    async judge(origin, run) {
+      const url = origin.serve("/changing", (n) => ({ file: file(MB), etag: `"v${n}"` }));
+      const read = await run({ url, act: { kind: "read", ranges: [{ start: 500_000, end: 500_010 }] } });
+      expect(read.error).toMatchObject({
+        kind: "input_unreachable",
+        retryable: true,
+        message: expect.stringContaining("changed"),
+      });
+      const streamed = await run({ url, act: stream });
+      expect(streamed.error).toMatchObject({ message: expect.stringContaining("changed") });
+      const dated = origin.serve("/dated", (n) => ({
+        ...{ file: file(MB), etag: null },
+        headers: { "Last-Modified": new Date(n * 1000).toUTCString() },
+      }));
+      expect((await run({ url: dated, act: stream })).error).toMatchObject({
+        message: expect.stringContaining("changed"),
+      });
+    },
+  },
+  {
+    name: "a file that grows between two reads as unreachable",
+    async judge(origin, run) {
+      const url = origin.serve("/growing", (n) => ({ file: file(MB + n), etag: null }));
+      const read = await run({ url, act: { kind: "read", ranges: [{ start: 500_000, end: 500_010 }] } });
+      expect(read.error).toMatchObject({ kind: "input_unreachable", retryable: true });
+    },
+  },
+  {
+    name: "a body that falls silent as unreachable",
+    async judge(origin, run) {
+      for (const ranges of [false, true]) {
+        const url = origin.serve(`/stall-${ranges}`, (n) => ({
+          ...{ file: file(MB), ranges },
+          ...(n > 0 || !ranges ? { stall_after: 1000 } : {}),
+        }));
+        const { error } = await run({ url, act: stream, timeouts: { idle_ms: 200 } });
+        expect(error).toMatchObject({ kind: "input_unreachable", retryable: true });
+      }
+    },
+  },
+  {
+    name: "a body that is slow but steady, and one that takes longer than allowed",
+    async judge(origin, run) {
+      const whole = file(100_000);
+      const url = origin.serve("/slow", { file: whole, bytes_per_second: 100_000, ranges: false });
+      const outcome = await run({ url, act: stream, timeouts: { idle_ms: 400 } });
+      expect(outcome).toMatchObject({ hashes: [sha256(whole)] });
+      const { error } = await run({ url, act: stream, timeouts: { idle_ms: 400, total_ms: 300 } });
+      expect(error).toMatchObject({ kind: "timeout" });
+      await expect.poll(() => origin.log.at(-1)?.done).toBe(true);
+    },
+  },
+  {
+    name: "an abort, before the headers and in the body, that frees the connection",
+    async judge(origin, run) {
+      const silent = origin.serve("/abort-silent", { silent: true });
+      expect(await run({ url: silent, act: open, abort_after: 100 })).toEqual({
+        error: { aborted: "Error: stopped" },
+      });
+      const slow = origin.serve("/abort-slow", { file: file(MB), bytes_per_second: 10_000, ranges: false });
+      expect(await run({ url: slow, act: stream, abort_after: 200 })).toEqual({
+        error: { aborted: "Error: stopped" },
+      });
+      await expect.poll(() => origin.log.every(({ done }) => done)).toBe(true);
+    },
+  },
+];
