@@ -6,7 +6,8 @@ import type { Env } from "./env.ts";
 import { numberSetting } from "./settings.ts";
 import type { TaskObject } from "./task-object.ts";
 
-// First try and two more, for faults of the machinery only.
+// First try and two more, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that
+// crashed is back.
 const ATTEMPTS = 3;
 // The work has limits of its own; this one catches what slips through them.
 const STEP_TIMEOUT = "6 hours";
@@ -29,7 +30,7 @@ export function createDurably(
 ): Durably {
   const beat_ms = Math.min(5000, (numberSetting(env.WATCH_SECONDS, 30) * 1000) / 3);
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const retries = { limit: ATTEMPTS - 1, delay: "1 second", backoff: "exponential" } as const;
+    const retries = { limit: ATTEMPTS - 1, delay: "2 seconds", backoff: "exponential" } as const;
     const text = await step.do(name, { retries, timeout: STEP_TIMEOUT }, async ({ attempt }) => {
       const controller = new AbortController();
       const ended = listen(object, beat_ms, controller);

@@ -6,7 +6,7 @@ import { hugeMp4 } from "../../fixtures/huge.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { type Bindings, createRig } from "./rig.ts";
 
-const rig = createRig({ STALL_SECONDS: "4", MAX_INPUT_SECONDS: "10" });
+const rig = createRig({ STALL_SECONDS: "7", MAX_INPUT_SECONDS: "10" });
 let origin: Origin;
 let env: Bindings;
 
