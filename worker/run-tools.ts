@@ -1,6 +1,5 @@
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
-import { createCopyEncoder } from "../src/encoders/copy.ts";
 import { createLightEncoder } from "../src/encoders/light.ts";
 import { probeMedia } from "../src/probe/probe.ts";
 import type { Env } from "./env.ts";
@@ -27,8 +26,7 @@ export function createRunTools(env: Env, base: string, record: Task | Step): Ste
     stem: outputStem(input),
     max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
     inputs: createInputs(env, storage, signer),
-    // A small copy is the light encoder's too, by ffmpeg; the copier takes what is too large for it.
-    encoders: [light, createCopyEncoder()],
+    encoders: [light],
     chunkSeconds: light.chunkSeconds,
     probe: (reader, given, signal, onWait) =>
       probeMedia(reader, given, (input, until) => light.probe(input, until, onWait), signal),

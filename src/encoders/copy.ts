@@ -7,7 +7,8 @@ const UNREAD = "flv";
 
 /**
  * Creates the encoder that encodes nothing: it moves the packets of pictures and sound into another container, streaming,
- * so that files of any size go through in little memory.
+ * so that files of any size go through in little memory. Run it where it can be ended: a damaged source can keep
+ * mediabunny busy for ever.
  */
 export function createCopyEncoder(): Encoder {
   return {

@@ -167,19 +167,16 @@ test("an input that lasts too long is refused before it is fetched", async () =>
   expect(task.error?.message).toBe("The input lasts 12 seconds; at most 10 are taken.");
 });
 
-test("a file too large for the light encoder is copied, not refused, where nothing needs encoding", async () => {
+test("a file too large for the light encoder is refused with the reason", async () => {
   const input = origin.serve("/huge.mp4", {
     file: await hugeMp4(70_000_000, await clip("mp4", { seconds: 2 })),
   });
   const options = { format: "mov" };
   const task = await rig.finished((await create("/tasks", { input, kind: "video", options })).id);
-  expect(task.error).toBeNull();
-  const output = task.steps[2]?.output;
-  expect(output).toMatchObject({ encoder: "copy", format: "mov", codecs: { video: "h264", audio: "aac" } });
-  expect(output?.reason).toMatch(/^nothing needs re-encoding; not light: /);
-  // The padding stays behind.
-  expect(output?.filesize).toBeLessThan(1_000_000);
-  expect(output?.duration).toBeCloseTo(2, 1);
+  expect(task.error).toMatchObject({ kind: "encoder_unavailable", step_id: task.steps[2]?.id });
+  expect(task.error?.message).toMatch(
+    /^No encoder here can do this \(light: .+ of the input would have to be in memory/,
+  );
 });
 
 test("a run whose engine died is failed by the watch as worker_lost", async () => {
