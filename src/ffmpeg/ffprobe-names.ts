@@ -19,6 +19,10 @@ const BRANDS: Readonly<Record<string, FormatName>> = {
 // Readers that take a file for a list of others, or for text drawn as pictures.
 const REFUSED: ReadonlySet<string> = new Set([
   "tty",
+  "bin",
+  "xbin",
+  "adf",
+  "idf",
   "concat",
   "hls",
   "applehttp",

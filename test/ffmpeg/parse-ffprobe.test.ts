@@ -200,6 +200,7 @@ test.for([
   ["a list", []],
   ["no streams", report("mp3")],
   ["text drawn as pictures", report("tty", { ...pixels, codec_name: "ansi" })],
+  ["any bytes drawn as text", report("bin", { ...pixels, codec_name: "bintext" })],
   ["a list of files", report("concat", { ...pixels, codec_name: "h264" })],
   ["a playlist", report("hls", { ...pixels, codec_name: "h264" })],
   ["words alone", report("srt", { codec_type: "subtitle", codec_name: "subrip" })],
