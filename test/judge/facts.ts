@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { z } from "zod";
 import { runFfprobe } from "../fixtures/make-clip.ts";
+import { remember } from "./remember.ts";
 
 const count = z.coerce.number();
 const seconds = z.coerce.number().optional();
@@ -85,6 +86,11 @@ export interface Facts {
   streams: number;
   picture: PictureFacts | null;
   sound: SoundFacts | null;
+}
+
+/** Reads a clip that never changes, only once in a test file. */
+export function recallFacts(path: string): Promise<Facts> {
+  return remember([path, "facts"], () => readFacts(path));
 }
 
 /** Reads a file with native ffprobe, decoding every frame of it. */

@@ -1,4 +1,5 @@
 import { runNative } from "./native.ts";
+import { remember } from "./remember.ts";
 
 /** Decoded sound. */
 export interface Sound {
@@ -19,11 +20,21 @@ export interface Echo {
   gain: number;
 }
 
-/** Decodes the sound of a file with native ffmpeg, by options of the test's own such as `-ss 0.5` or `-ac 2`. */
-export async function readSound(
-  path: string,
-  options: { before?: readonly string[]; after?: readonly string[]; sample_rate?: number; channels: number },
-): Promise<Sound> {
+/** How sound is decoded; `before` and `after` are options of ffmpeg before and after the input. */
+export interface SoundOptions {
+  before?: readonly string[];
+  after?: readonly string[];
+  sample_rate?: number;
+  channels: number;
+}
+
+/** Decodes the sound of a clip that never changes, only once in a test file. */
+export function recallSound(path: string, options: SoundOptions): Promise<Sound> {
+  return remember([path, options], () => readSound(path, options));
+}
+
+/** Decodes the sound of a file with native ffmpeg. */
+export async function readSound(path: string, options: SoundOptions): Promise<Sound> {
   const { before = [], after = [], sample_rate = 48_000, channels: count } = options;
   const { output } = await runNative([
     ...[...before, "-i", path, "-vn", ...after],

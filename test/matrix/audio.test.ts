@@ -7,7 +7,7 @@ import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
-import { compareSound, readSound } from "../judge/sound.ts";
+import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -53,7 +53,7 @@ test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format }, {
   expect(facts).toMatchObject({ streams: 1, picture: null });
   expect(facts.sound).toMatchObject({ codec: FORMATS.audio[format].codec, channels: 2 });
   const as = { channels: 2, sample_rate: 8000 };
-  const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+  const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
   const slack = SLACK[format];
   expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
   for (const echo of compareSound(got, wanted)) {
@@ -69,7 +69,7 @@ test.concurrent.for(["wav", "flac"] as const)("%s loses nothing", LIMIT, async (
   const input = rig.serve(original);
   const output = await rig.door.encode({ input, kind: "audio", options: { format } });
   const as = { channels: 2, sample_rate: 48_000 };
-  const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+  const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
   expect(got).toEqual(wanted);
 });
 
@@ -89,7 +89,7 @@ test.concurrent.for(FORMAT_NAMES)(
     const fold = lossless ? [] : ["-af", FOLD];
     const [got, wanted] = await Promise.all([
       readSound(output.path, as),
-      readSound(original, { ...as, after: fold }),
+      recallSound(original, { ...as, after: fold }),
     ]);
     for (const echo of compareSound(got, wanted)) {
       expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
@@ -111,7 +111,7 @@ test.concurrent.for(RATES)(
     const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
     expect((await readFacts(output.path)).sound?.channels).toBe(1);
     const as = { channels: 1, sample_rate: 8000 };
-    const [got, wanted] = await Promise.all([readSound(output.path, as), readSound(original, as)]);
+    const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
     // Frames last longer at a lower rate.
     const slack = SLACK[format] * Math.max(1, 44_100 / rate);
     expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
@@ -130,7 +130,7 @@ test.concurrent.for(FORMAT_NAMES)("start and end cut %s to the sample", LIMIT, a
   const as = { channels: 2, sample_rate: 8000 };
   const [got, wanted] = await Promise.all([
     readSound(output.path, as),
-    readSound(original, { ...as, after: ["-af", "atrim=0.5:1.25,asetpts=PTS-STARTPTS"] }),
+    recallSound(original, { ...as, after: ["-af", "atrim=0.5:1.25,asetpts=PTS-STARTPTS"] }),
   ]);
   expect(Math.abs(got.duration - 0.75)).toBeLessThanOrEqual(SLACK[format] + 0.001);
   for (const echo of compareSound(got, wanted)) {

@@ -6,7 +6,7 @@ import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
-import { compareSound, readSound } from "../judge/sound.ts";
+import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
@@ -73,7 +73,10 @@ test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cu
   const as = { channels: 2, sample_rate: 8000 };
   const [got, wanted] = await Promise.all([
     readSound(output.path, as),
-    readSound(original, { ...as, after: ["-af", `atrim=${start}:${Math.min(end, 2)},asetpts=PTS-STARTPTS`] }),
+    recallSound(original, {
+      ...as,
+      after: ["-af", `atrim=${start}:${Math.min(end, 2)},asetpts=PTS-STARTPTS`],
+    }),
   ]);
   expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(0.05);
   for (const echo of compareSound(got, wanted)) {
@@ -102,7 +105,7 @@ test.concurrent.for(FORMAT_NAMES)(
       const cut = "start" in options ? `,atrim=${options.start},asetpts=PTS-STARTPTS` : "";
       const [got, wanted] = await Promise.all([
         readSound(output.path, { ...as, after: FROM_ZERO }),
-        readSound(original, { ...as, after: ["-af", `${FROM_ZERO[1]}${cut}`] }),
+        recallSound(original, { ...as, after: ["-af", `${FROM_ZERO[1]}${cut}`] }),
       ]);
       for (const echo of compareSound(got, wanted, 0.5)) {
         expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);

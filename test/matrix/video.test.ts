@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, type expect, test } from "vitest";
 import { FORMATS, type VideoCodec, type VideoFormat } from "../../src/core/formats.ts";
 import { readBoxes, readContainer } from "../judge/container.ts";
-import { type Facts, readFacts } from "../judge/facts.ts";
+import { type Facts, readFacts, recallFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
-import { compareSound, readSound } from "../judge/sound.ts";
+import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 import { makeSource, VIDEO_SOURCES, type VideoSource } from "./sources.ts";
 
 let rig: Rig;
@@ -45,7 +45,7 @@ test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (want
     rotation: 0,
     interlaced: false,
   });
-  expectSameTimes(facts, await readFacts(original), expect);
+  expectSameTimes(facts, await recallFacts(original), expect);
   const like = await measureLikeness(output.path, original, wanted);
   note(task, { ssim: like.mean, worst: like.worst });
   expect(like.mean).toBeGreaterThan(LIKE);
@@ -88,7 +88,7 @@ async function expectSound(
   const fold = wanted.sound ? ["-af", wanted.sound] : [];
   const [got, reference] = await Promise.all([
     readSound(path, as),
-    readSound(original, { ...as, after: fold }),
+    recallSound(original, { ...as, after: fold }),
   ]);
   check(Math.abs(got.duration - reference.duration)).toBeLessThanOrEqual(0.05);
   for (const echo of compareSound(got, reference)) {
