@@ -142,6 +142,28 @@ test("a cancelled run ends, clears its files and stays cancelled", async () => {
   expect((await rig.call(`/tasks/${id}`)).json).toEqual(cancelled.json);
 });
 
+test("KV takes at most one write a second of a record, however often it changes, and then the last", async () => {
+  const task = await create("/tasks", { input: origin.serve("/mirror", { silent: true }), kind: "video" });
+  const step_id = task.steps[0]?.id ?? "";
+  const read = async () => ((await env.KV.get(`task:${task.id}`, "json")) as { record: Task } | null)?.record;
+  await rig.until(read, (record) => record?.status === "processing");
+  const object = env.TASK.getByName(task.id) as unknown as {
+    report(event: { type: "step_progressed"; step_id: string; progress: number }): Promise<boolean>;
+  };
+  const seen = new Set<number | null>();
+  const start = Date.now();
+  for (let progress = 1; progress <= 60; progress++) {
+    await object.report({ type: "step_progressed", step_id, progress });
+    seen.add((await read())?.steps[0]?.progress ?? null);
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  const seconds = (Date.now() - start) / 1000;
+  expect(seen.size).toBeGreaterThan(1);
+  expect(seen.size).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+  await rig.until(read, (record) => record?.steps[0]?.progress === 60);
+  await rig.call(`/tasks/${task.id}/cancel`, { method: "POST" });
+});
+
 test("a fault of the network is tried again, and one of the input is not", async () => {
   const file = await clip("wav");
   const flaky = origin.serve("/flaky.wav", (request) => (request < 2 ? { status: 503, file } : { file }));
