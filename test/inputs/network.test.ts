@@ -157,6 +157,28 @@ test.concurrent("a port where nobody listens is unreachable", LIMIT, async ({ ex
   expectFailure(await run(`http://${DEAF}/clip.mp4?token=${SECRET}`), "input_unreachable", expect);
 });
 
+const STEPS = (["probe", "ingest", "video", "audio", "image", "adaptive_video"] as const).flatMap((kind) =>
+  (
+    [
+      [404, "input_not_found"],
+      [403, "input_forbidden"],
+    ] as const
+  ).map(([status, error]) => ({ kind, status, error })),
+);
+
+test.concurrent.for(STEPS)(
+  "a step of $kind from $status ends as $error",
+  LIMIT,
+  async ({ kind, status, error }, { expect }) => {
+    const { url } = serve({ status, file: file(1000) });
+    const source = { object: "source", url, kind: "video", format: "mp4" } as const;
+    const input = kind === "probe" || kind === "ingest" ? { url } : source;
+    const step = await rig.door.runStep({ kind, input }, SECONDS);
+    expect(step).toMatchObject({ status: "failed", output: null, error: { kind: error, retryable: false } });
+    expect(JSON.stringify(step.error)).not.toContain(SECRET);
+  },
+);
+
 const PRIVATE = (port: string) => [
   `http://127.0.0.1:${port}/secret.mp4`,
   `http://localhost:${port}/secret.mp4`,
