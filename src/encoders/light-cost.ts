@@ -66,7 +66,7 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   const { heap } = LIGHT_COST;
   const { frame_decoded } = estimateWork(plan, source);
   const outputs = pictures(plan);
-  const decoded = (frame_decoded / MPX) * heap.decode[decoding(plan, source)];
+  const decoded = (frame_decoded / MPX) * heap.decode[sortOf(plan, source)];
   const encoded = outputs.map((geometry) => {
     const extra =
       (keepsAlpha(plan) ? heap.alpha : 0) +
@@ -83,12 +83,18 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }
 
-/** Seconds of work in the pictures of a plan and in its sound; null when the length is unknown. */
-export function secondsOf(
-  plan: Plan,
-  source: Source,
-  level: X264Level,
-): { pictures: number; sound: number } | null {
+/** Seconds of work, by estimate. */
+export interface WorkTime {
+  pictures: number;
+  sound: number;
+  /** For each chunk but the first: to decode from a keyframe to its start. */
+  seek: number;
+}
+
+const SEEK_SECONDS = 4;
+
+/** Gives the seconds of work in a plan; null when the length is unknown. */
+export function secondsOf(plan: Plan, source: Source, level: X264Level): WorkTime | null {
   const { seconds } = LIGHT_COST;
   const work = estimateWork(plan, source);
   if (work.pixels_decoded === null || work.pixels_encoded === null || work.audio_seconds === null)
@@ -99,14 +105,15 @@ export function secondsOf(
   const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const rate = encoding(plan, seconds.encode, level.seconds) + (toneMaps(plan) ? seconds.tone_map : 0);
   const { audio } = plan;
+  const decoding = decoded * seconds.decode + bits * seconds.bits;
   return {
-    pictures:
-      decoded * seconds.decode + bits * seconds.bits + (decoded + encoded) * seconds.scale + encoded * rate,
+    pictures: decoding + (decoded + encoded) * seconds.scale + encoded * rate,
+    seek: plan.duration ? (decoding * SEEK_SECONDS) / plan.duration : 0,
     sound: audio?.mode === "encode" ? work.audio_seconds * seconds.sound[audio.codec] : 0,
   };
 }
 
-function decoding(plan: Plan, source: Source): keyof (typeof LIGHT_COST)["heap"]["decode"] {
+function sortOf(plan: Plan, source: Source): keyof (typeof LIGHT_COST)["heap"]["decode"] {
   const depth = source.color?.bit_depth ?? 8;
   if (source.kind === "image") {
     if (source.has_alpha) return "still_alpha";

@@ -3,12 +3,13 @@ import { checkTools, WASM_TOOLS } from "../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../plan/chunks.ts";
 import { estimateWork } from "../plan/estimate.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
-import { heapOf, LIGHT_COST, secondsOf, X264_LEVELS, type X264Level } from "./light-cost.ts";
-import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate } from "./light-limits.ts";
+import { heapOf, LIGHT_COST, secondsOf, type WorkTime, X264_LEVELS, type X264Level } from "./light-cost.ts";
+import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate, stretchSeconds } from "./light-limits.ts";
 
 const MIB = 1_048_576;
 // What the estimates may be wrong by.
 const SPARE = 3 * MIB;
+const LOWEST: X264Level = X264_LEVELS[4];
 
 /** Gives null when a plan is work for the light encoder, else the reason why not, in a few plain words. */
 export function refuse(plan: Plan, source: Source, limits: LightLimits): string | null {
@@ -26,11 +27,12 @@ export function refuse(plan: Plan, source: Source, limits: LightLimits): string 
   }
   const time = secondsOf(plan, source, level);
   if (!time) return "the length of the source is unknown";
-  const total = time.pictures + time.sound + plan.chunks.length * LIGHT_COST.seconds.start;
+  const pieces = plan.chunks.map((chunk) => shareOf(plan, chunk, time));
+  const total = pieces.reduce((sum, piece) => sum + piece, 0);
   if (total > limits.total_seconds) {
     return `it takes about ${Math.ceil(total)} s of computing, and ${limits.total_seconds} s are allowed`;
   }
-  const longest = Math.max(...plan.chunks.map((chunk) => shareOf(plan, chunk, time)));
+  const longest = Math.max(...pieces);
   if (longest > limits.piece_seconds) {
     return `one piece of it takes about ${Math.ceil(longest)} s of computing, and ${limits.piece_seconds} s are allowed`;
   }
@@ -40,16 +42,23 @@ export function refuse(plan: Plan, source: Source, limits: LightLimits): string 
 /** Gives how x264 is set for a plan: as well as fits into `memory` bytes, and alike for all its chunks, which are put together later. */
 export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
   const fits = (level: X264Level) => memoryOf(plan, source, level) <= memory;
-  return X264_LEVELS.find(fits) ?? X264_LEVELS[X264_LEVELS.length - 1] ?? X264_LEVELS[0];
+  return X264_LEVELS.find(fits) ?? LOWEST;
 }
 
-/** Gives the seconds of source, from 2 to 60, that a chunk of a plan should have to take the light encoder about `chunk_seconds` of computing: a hint for `createPlan`. */
+/**
+ * Gives the seconds of source, from 2 to 60, that a chunk of a plan should have to take the light encoder about `chunk_seconds`
+ * of computing, and to lie in its memory: a hint for `createPlan`.
+ */
 export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
   const level = chooseLevel(plan, source, limits.memory);
   const time = secondsOf(plan, source, level);
-  if (!time || !plan.duration || time.pictures === 0) return CHUNK_SECONDS;
-  const seconds = (limits.chunk_seconds * plan.duration) / time.pictures;
-  return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(seconds)));
+  const { duration, filesize } = source;
+  if (!time || !plan.duration || !duration || time.pictures === 0) return CHUNK_SECONDS;
+  // The way from a keyframe comes on top: shorter chunks would only have to go it more often.
+  const computing = (limits.chunk_seconds * plan.duration) / time.pictures;
+  const room = Math.min(LIGHT_INPUT.most, limits.memory - heapOf(plan, source, LOWEST) * MIB - 2 * SPARE);
+  const reading = filesize ? stretchSeconds(room, filesize, duration) : CHUNK_SECONDS;
+  return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(Math.min(computing, reading))));
 }
 
 // Bytes that the largest chunk takes: heap, input and output.
@@ -91,12 +100,13 @@ function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): n
 
 const BITS_PER_PIXEL = 0.25;
 
-function shareOf(plan: Plan, chunk: Chunk, time: { pictures: number; sound: number }): number {
+function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
   const start = LIGHT_COST.seconds.start;
   if (chunk.track === "audio") return start + time.sound;
   if (chunk.track === "all") return start + time.pictures + time.sound;
   const end = chunk.end ?? plan.start + (plan.duration ?? 0);
-  return start + (time.pictures * (end - chunk.start)) / (plan.duration || 1);
+  const seek = chunk.start > plan.start ? time.seek : 0;
+  return start + seek + (time.pictures * (end - chunk.start)) / (plan.duration || 1);
 }
 
 function megabytes(bytes: number): string {

@@ -53,11 +53,13 @@ export function firstRange(job: LightJob): ByteRange {
 }
 
 function readAhead(job: LightJob, offset: number): ReadAhead {
-  if (job.kind === "probe") return { first: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
+  if (job.kind === "probe") {
+    return { first: PROBE_FIRST, growth: 4, least: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
+  }
   // At the head lie the tables of the file, and behind the first jump the stretch itself.
-  const stretch = offset === 0 && job.chunk.start > 0 ? MIB : stretchBytes(job.size, job.source, job.chunk);
-  const { most } = LIGHT_INPUT;
-  return { first: Math.min(most, Math.max(MIB, stretch)), most, total: most };
+  const stretch = Math.max(MIB, stretchBytes(job.size, job.source, job.chunk, "usual"));
+  const first = offset === 0 && job.chunk.start > 0 ? MIB : Math.min(LIGHT_INPUT.most, stretch);
+  return { first, growth: 0.5, least: stretch / 2, most: stretch, total: LIGHT_INPUT.most };
 }
 
 /** Runs a job on what is loaded of its input; rejects with a {@link MediaError}. */

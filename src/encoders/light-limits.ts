@@ -32,12 +32,26 @@ export const LIGHT_LIMITS: Readonly<LightLimits> = {
   silence_seconds: 300,
 };
 
-/** Bytes of a stretch of a file, with what the keyframe before it and an uneven rate may add. */
-export function stretchBytes(size: number, source: Source, chunk: Chunk): number {
+/** Seconds between a chunk's start and the keyframe before it: usually at most, and in many files. */
+const KEYFRAME = { most: 9, usual: 4 } as const;
+
+/** Bytes of a chunk's stretch of a file, with those from the keyframe before it on and what an uneven rate may add. */
+export function stretchBytes(
+  size: number,
+  source: Source,
+  chunk: Chunk,
+  keyframe: keyof typeof KEYFRAME,
+): number {
   const { duration } = source;
   if (!duration) return size;
-  const seconds = Math.min(chunk.end ?? duration, duration) - chunk.start + 5;
-  return Math.min(size, Math.ceil((size * seconds * 1.2) / duration));
+  const before = Math.min(chunk.start, KEYFRAME[keyframe]);
+  const seconds = Math.min(chunk.end ?? duration, duration) - chunk.start + before + 1;
+  return Math.min(size, Math.ceil((size * seconds * UNEVEN) / duration));
+}
+
+/** Seconds that a chunk may have so that at most so many bytes of its file lie in memory; the inverse of {@link inputBytes}. */
+export function stretchSeconds(bytes: number, size: number, duration: number): number {
+  return ((bytes - TABLES) * duration) / (size * UNEVEN) - KEYFRAME.most - 1;
 }
 
 /** Bytes of a file of `size` that lie in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its sound. */
@@ -67,11 +81,14 @@ export function soundRate({ audio, codecs, streams }: Source): number {
 
 /** Bytes of a file of `size` that the core reads for a chunk: all of it, or a stretch and the file's tables. */
 export function inputBytes(size: number, source: Source, chunk: Chunk): number {
-  const stretch = stretchBytes(size, source, chunk);
-  return size <= SMALL || stretch > size * 0.7 ? size : stretch + 2 * MIB;
+  const stretch = stretchBytes(size, source, chunk, "most");
+  return size <= SMALL ? size : Math.min(size, stretch + TABLES);
 }
 
 const SMALL = 4 * MIB;
+// What the tables of a file may take, and what a stretch may have above the average.
+const TABLES = 2 * MIB;
+const UNEVEN = 1.1;
 const MOST_SOUND = 16 * MIB;
 // Bits a second of lossy sound, where nobody says how many there are: more is rare.
 const LOSSY = 384_000;

@@ -33,6 +33,9 @@ export class PageMiss extends Error {
 export interface ReadAhead {
   /** After a miss at a new place. */
   first: number;
+  /** After a miss right behind a loaded stretch: so many times as much as that, and at least so many bytes. */
+  growth: number;
+  least: number;
   /** At most, after one miss. */
   most: number;
   /** Of all pages together. */
@@ -63,7 +66,7 @@ export function createPagedFile(size: number, pages: readonly Page[]): SyncFile 
 
 /**
  * Gives the range to load after a miss, or null when the pages may not grow any more. A miss right behind a loaded
- * stretch is a file being read on, so four times as much as that stretch follows; any other is a jump.
+ * stretch is a file being read on; any other is a jump.
  */
 export function rangeAfterMiss(
   offset: number,
@@ -72,11 +75,18 @@ export function rangeAfterMiss(
   ahead: ReadAhead,
 ): ByteRange | null {
   const held = loaded.reduce((sum, range) => sum + range.end - range.start, 0);
-  const before = loaded.find((range) => range.end === offset);
+  const before = offset - startOf(offset, loaded);
   const after = loaded.map((range) => range.start).filter((start) => start > offset);
-  const wanted = before ? Math.max(ahead.first, (before.end - before.start) * 4) : ahead.first;
-  const end = Math.min(size, offset + Math.min(wanted, ahead.most), ...after);
-  return held + end - offset > ahead.total ? null : { start: offset, end };
+  const grown = before > 0 ? Math.max(ahead.least, before * ahead.growth) : ahead.first;
+  const length = Math.ceil(Math.min(grown, ahead.most, ahead.total - held));
+  const end = Math.min(size, offset + length, ...after);
+  return end > offset ? { start: offset, end } : null;
+}
+
+// Where the loaded stretch begins that ends at an offset.
+function startOf(offset: number, loaded: readonly ByteRange[]): number {
+  const before = loaded.find((range) => range.end === offset && range.start < offset);
+  return before ? startOf(before.start, loaded) : offset;
 }
 
 function join(parts: readonly Uint8Array[], length: number): Uint8Array {

@@ -135,11 +135,12 @@ test("cut as the hint says, a clip that is too long for one piece is light work"
   expect(refuse(plan, source, LIGHT_LIMITS)).toBeNull();
 });
 
-test("a phone's video of 100 MB, cut as the hint says, is light work when it is made small", () => {
-  const source = video(1920, 1080, 40, { filesize: 100 * MB });
+test("a phone's video of 50 MB, cut as the hint says, is light work when it is made small", () => {
+  const source = video(1920, 1080, 25, { filesize: 50 * MB });
   const options = { height: 360 };
   const chunk_seconds = lightChunkSeconds(createPlan(source, "video", options), source, LIGHT_LIMITS);
   expect(refuse(createPlan(source, "video", options, { chunk_seconds }), source, LIGHT_LIMITS)).toBeNull();
+  expect(refuse(createPlan(source, "video", options), source, LIGHT_LIMITS)).toMatch(/in memory at once/);
 });
 
 test("x264 is set as well as fits: the larger the picture, the less it looks ahead", () => {

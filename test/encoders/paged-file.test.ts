@@ -30,31 +30,46 @@ test.for([
   expect(read).toThrow(expect.objectContaining({ offset: missing }));
 });
 
-const AHEAD = { first: 10, most: 100, total: 150 };
+const KB = 1024;
+const FILE = 10_000;
+const AHEAD = { first: 100 * KB, growth: 4, least: 50 * KB, most: 1000 * KB, total: 1500 * KB };
 
-test.for([
-  ["a jump loads a little", 500, [{ start: 0, end: 10 }], { start: 500, end: 510 }],
-  ["reading on loads four times as much", 10, [{ start: 0, end: 10 }], { start: 10, end: 50 }],
+test.for<[string, number, [number, number][], [number, number] | null]>([
+  ["a jump loads a little", 5000, [[0, 100]], [5000, 5100]],
+  ["reading on loads four times as much", 100, [[0, 100]], [100, 500]],
   [
-    "and so on",
-    50,
+    "as much as all that lies before it",
+    300,
     [
-      { start: 0, end: 10 },
-      { start: 10, end: 50 },
+      [0, 50],
+      [100, 300],
+      [50, 100],
     ],
-    { start: 50, end: 150 },
+    [300, 1300],
   ],
-  ["up to the end of the file", 990, [{ start: 950, end: 990 }], { start: 990, end: 1000 }],
+  ["but no more than at most", 400, [[0, 400]], [400, 1400]],
+  ["and never less than at least", 10, [[0, 10]], [10, 60]],
+  ["up to the end of the file", 9900, [[9800, 9900]], [9900, 10_000]],
   [
     "up to what is loaded",
-    10,
+    100,
     [
-      { start: 0, end: 10 },
-      { start: 20, end: 30 },
+      [0, 100],
+      [200, 300],
     ],
-    { start: 10, end: 20 },
+    [100, 200],
   ],
-  ["nothing beyond the total", 100, [{ start: 0, end: 100 }], null],
-] as const)("%s", ([, offset, loaded, wanted]) => {
-  expect(rangeAfterMiss(offset, 1000, loaded, AHEAD)).toEqual(wanted);
+  [
+    "up to the total",
+    1400,
+    [
+      [0, 400],
+      [400, 1400],
+    ],
+    [1400, 1500],
+  ],
+  ["nothing beyond the total", 5000, [[0, 1500]], null],
+])("%s", ([, offset, loaded, wanted]) => {
+  const range = ([start, end]: [number, number]) => ({ start: start * KB, end: end * KB });
+  expect(rangeAfterMiss(offset * KB, FILE * KB, loaded.map(range), AHEAD)).toEqual(wanted && range(wanted));
 });
