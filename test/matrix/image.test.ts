@@ -1,9 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
 import { FORMATS, type ImageFormat } from "../../src/core/formats.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
-import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { quadrantPng } from "../judge/clips.ts";
 import { readContainer, readWebpAnimation } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -176,7 +175,8 @@ test.concurrent.for([3, 6, 8] as const)(
   LIMIT,
   async (orientation, { expect }) => {
     const turned = TURNS[orientation];
-    const output = await encode(await photo(orientation), { format: "png" });
+    const input = rig.origin.serve(`/photo-${orientation}.jpg`, { file: await photo(orientation) });
+    const output = await rig.door.encode({ input, kind: "image", options: { format: "png" } });
     const upright = turned === 180 ? { width: 160, height: 96 } : { width: 96, height: 160 };
     const placing = {
       ...{ source: upright, ...upright, turned },
@@ -188,14 +188,12 @@ test.concurrent.for([3, 6, 8] as const)(
   },
 );
 
-async function photo(orientation: number): Promise<string> {
+async function photo(orientation: number): Promise<Buffer> {
   const plain = await readFile(
     await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2", "-pix_fmt", "yuvj444p"]),
   );
   const entry = "4578696600004d4d002a0000000800010112000300000001";
   const body = Buffer.from(`${entry}000${orientation}000000000000`, "hex");
   const length = Buffer.from([0xff, 0xe1, 0, body.length + 2]);
-  const path = join(CLIP_FOLDER, `photo-${orientation}.jpg`);
-  await writeFile(path, Buffer.concat([plain.subarray(0, 2), length, body, plain.subarray(2)]));
-  return path;
+  return Buffer.concat([plain.subarray(0, 2), length, body, plain.subarray(2)]);
 }
