@@ -119,18 +119,31 @@ test("chunks of pictures and the whole sound hold all that the source holds, und
   expect(Number(sound.format.duration)).toBeCloseTo(3, 1);
 });
 
-test("of a long file only the stretch of a chunk is read", async () => {
-  const noise =
-    "-f lavfi -i testsrc2=s=320x180:r=10:d=100 -vf noise=alls=20:allf=t -c:v mpeg4 -q:v 2 -g 10".split(" ");
-  const input = await makeClip("mp4", noise);
-  const { reader, chunks } = await rig.encode(input, "video", { start: 60, end: 61, width: 96 });
-  expect(reader.size).toBeGreaterThan(10_000_000);
-  expect(reader.bytes).toBeLessThan(reader.size / 2);
-  const path = await rig.save(chunks[0] ?? []);
-  const like = await measureLikeness(path, input, { input: ["-ss", "60", "-t", "1"], filter: "scale=96:54" });
-  expect(like).toMatchObject({ frames: 10 });
-  expect(like.worst).toBeGreaterThan(0.8);
-});
+test.for([
+  ["close together", 10, 60],
+  ["far apart", 100, 58],
+  ["far apart, near the start", 100, 8],
+] as const)(
+  "of a long file with keyframes %s only the stretch of a chunk is read",
+  async ([, group, start]) => {
+    const noise = "-f lavfi -i testsrc2=s=320x180:r=10:d=100 -vf noise=alls=20:allf=t -c:v mpeg4 -q:v 2";
+    const input = await makeClip("mp4", [
+      ...noise.split(" "),
+      "-g",
+      String(group),
+      "-sc_threshold",
+      "1000000000",
+    ]);
+    const { reader, chunks } = await rig.encode(input, "video", { start, end: start + 1, width: 96 });
+    expect(reader.size).toBeGreaterThan(10_000_000);
+    expect(reader.bytes).toBeLessThan(reader.size / 2);
+    const path = await rig.save(chunks[0] ?? []);
+    const wanted = { input: ["-ss", String(start), "-t", "1"], filter: "scale=96:54" };
+    const like = await measureLikeness(path, input, wanted);
+    expect(like).toMatchObject({ frames: 10 });
+    expect(like.worst).toBeGreaterThan(0.8);
+  },
+);
 
 test("the sound of a file that is too large to be held is taken out of it first", async () => {
   const huge = await hugeMp4(300_000_000);
