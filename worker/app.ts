@@ -3,7 +3,7 @@ import { methodNotAllowed } from "hono/method-not-allowed";
 import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
-import { crossOrigin, noStore, requestId, securityHeaders } from "./http/headers.ts";
+import { crossOrigin, noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addServiceRoutes } from "./routes/service.ts";
 import { addStepRoutes } from "./routes/steps.ts";
@@ -17,6 +17,7 @@ export function createApp(services: Services): Api {
   const app = new OpenAPIHono<ApiEnv>();
   app.use(requestId(services.id, services.now));
   app.use(noStore, securityHeaders, crossOrigin);
+  app.use("/favicon.ico", noIcon);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: answerNoRoute }));
   app.use(onlyErrors);
   app.use(bearer(services.keys, (path) => OPEN.test(path)));

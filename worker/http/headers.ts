@@ -49,3 +49,10 @@ export const noStore: MiddlewareHandler = async function noStore(c, next) {
   await next();
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 };
+
+/** Answers what a browser asks for by itself, also from a tab that shows a stored file, whose origin is nobody's. */
+export const noIcon: MiddlewareHandler = async function noIcon(c) {
+  c.header("Cross-Origin-Resource-Policy", "cross-origin");
+  c.header("Cache-Control", "public, max-age=86400");
+  return c.body(null, 204);
+};
