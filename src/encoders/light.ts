@@ -23,7 +23,6 @@ export interface LightEncoderOptions {
 export interface LightEncoder extends Encoder {
   /** Encodes one chunk, whose files lie in memory; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[]>;
-  encode(job: ChunkJob): Promise<EncodedFile[]>;
   /** Gives what ffprobe says of a file, reading only the ranges it needs; rejects with `input_unsupported` when it is no media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
   /** Seconds of source, from 2 to 60, that a chunk of a plan should have to be light work: a hint for `createPlan`. */

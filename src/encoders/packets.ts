@@ -29,13 +29,22 @@ export interface CopiedTrack<C, D> {
   packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
 }
 
-/** Opens the parts of a file for {@link openPictures} and {@link openSound}; `close` lets go of them all. */
-export function createOpener(signal: AbortSignal | undefined) {
+/**
+ * Opens the parts of a file for {@link openPictures} and {@link openSound}; `close` lets go of them all. With `cached` false
+ * every read reaches the reader, which can then stop an endless one.
+ */
+export function createOpener(signal: AbortSignal | undefined, cached = true) {
   const inputs: Input[] = [];
+  const uncached = cached ? {} : { maxCacheSize: 0, handleUnhandledError: () => {} };
   return {
     open(reader: ByteReader): Input {
       const read = (start: number, end: number) => reader.read({ start, end }, signal);
-      const source = new CustomSource({ getSize: () => reader.size, read, prefetchProfile: "network" });
+      const source = new CustomSource({
+        getSize: () => reader.size,
+        read,
+        prefetchProfile: "network",
+        ...uncached,
+      });
       const input = new Input({ source, formats: ALL_FORMATS });
       inputs.push(input);
       return input;

@@ -9,6 +9,7 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { openSource } from "../probe/open-source.ts";
 import { createOpener, openSound } from "./packets.ts";
 
 /**
@@ -20,13 +21,15 @@ export async function takeSound(
   source: Source,
   signal: AbortSignal,
 ): Promise<Uint8Array | null> {
-  const { open, close } = createOpener(signal);
+  const readable = await openSource(input, source.format, signal);
+  if (!readable) return null;
+  const { open, close } = createOpener(signal, false);
   const isobmff = source.format === "mp4" || source.format === "mov";
   const format = isobmff ? new MovOutputFormat({ fastStart: false }) : new MkvOutputFormat();
   const target = new BufferTarget();
   const output = new Output({ format, target });
   try {
-    const file = open(input);
+    const file = open(readable);
     const sound = await openSound(file);
     const track = await file.getPrimaryVideoTrack();
     const codec = await track?.getCodec();

@@ -16,9 +16,9 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/plan": { layers: ["src/core"], packages: ["zod", "ulid"] },
   "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
   "src/probe": { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod", "mediabunny"] },
-  // Chunks wait in storage for their stitch.
+  // Chunks wait in storage for their stitch; a source is opened with the care of the probe.
   "src/encoders": {
-    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage"],
+    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe"],
     packages: ["zod", "mediabunny", "@ffmpeg/core"],
   },
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
