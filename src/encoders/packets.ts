@@ -35,15 +35,17 @@ export interface CopiedTrack<C, D> {
  */
 export function createOpener(signal: AbortSignal | undefined, cached = true) {
   const inputs: Input[] = [];
-  const uncached = cached ? {} : { maxCacheSize: 0, handleUnhandledError: () => {} };
+  // Without a cache, what is read ahead would be read again.
+  const reading = cached
+    ? ({ prefetchProfile: "network" } as const)
+    : { maxCacheSize: 0, handleUnhandledError: () => {} };
   return {
     open(reader: ByteReader): Input {
       const read = (start: number, end: number) => reader.read({ start, end }, signal);
       const source = new CustomSource({
         getSize: () => reader.size,
         read,
-        prefetchProfile: "network",
-        ...uncached,
+        ...reading,
       });
       const input = new Input({ source, formats: ALL_FORMATS });
       inputs.push(input);
