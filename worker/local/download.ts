@@ -1,5 +1,4 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { MediaError } from "../../src/core/errors.ts";
@@ -12,7 +11,8 @@ export async function download(url: string, path: string): Promise<number> {
   }
   await mkdir(dirname(path), { recursive: true });
   const part = `${path}.part`;
-  const file = createWriteStream(part);
+  // Open before anything can fail: a file that is still being made when it is removed would stay.
+  const file = (await open(part, "w")).createWriteStream();
   try {
     await pipeline(response.body, file);
     await rename(part, path);
