@@ -2,12 +2,37 @@ import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 
-/** One file that an encode wrote; adaptive video has many, the master playlist last. */
+/** One file that an encode gave; adaptive video has many, the master playlist last. */
 export interface EncodedFile {
   /** Path below the output's folder, such as `720p/seg_00001.m4s`; for a single file just its name. */
   name: string;
   mime: string;
   bytes: Uint8Array;
+}
+
+/** One file that an encoder on another machine has put where its job's {@link RemoteFiles} say. */
+export interface WrittenFile {
+  /** Path below the folder, as of an {@link EncodedFile}. */
+  name: string;
+  mime: string;
+  /** Bytes. */
+  size: number;
+}
+
+/** What an encoder on another machine gave: files that are stored, and playlists, which are not and come as they are. */
+export interface Written {
+  written: WrittenFile[];
+  playlists: EncodedFile[];
+}
+
+/** Where an encoder on another machine reads and writes. */
+export interface RemoteFiles {
+  /** URL of the source; it answers ranges. */
+  input: { url: string; size: number; etag: string };
+  /** URL of the folder, with a slash at its end; a file is put to it with its name appended. */
+  folder: string;
+  /** Name of the file in the folder; null for adaptive video, whose files have their own. */
+  name: string | null;
 }
 
 /** What an encoder is given for one chunk. */
@@ -19,6 +44,12 @@ export interface ChunkJob {
   signal: AbortSignal;
   /** Called now and then while the job waits for a free encoder, so that waiting is not taken for a stall. */
   onWait?: () => void;
+  /** Called now and then with the share of the chunk that is done, from 0 to 1. */
+  onProgress?: (share: number) => void;
+  /** Names the job: the same again after a restart, so that work that still goes on is found. */
+  id?: string;
+  /** Gives what an encoder on another machine needs; absent where the host has none. */
+  remote?: () => Promise<RemoteFiles>;
 }
 
 /** Something that encodes chunks of plans. */
@@ -27,6 +58,6 @@ export interface Encoder {
   readonly name: string;
   /** Null when it can carry the plan out within its budget; else the reason why not, in a few plain words. */
   can(plan: Plan, source: Source): string | null;
-  /** Encodes one chunk into files, or into one file that comes as a stream; rejects with a MediaError. */
-  encode(job: ChunkJob): Promise<EncodedFile[] | ReadableStream<Uint8Array>>;
+  /** Encodes one chunk into files, into one file that comes as a stream, or into files that it stores itself; rejects with a MediaError. */
+  encode(job: ChunkJob): Promise<EncodedFile[] | ReadableStream<Uint8Array> | Written>;
 }
