@@ -8,6 +8,7 @@ const LIMITS = { testTimeout: 180_000, hookTimeout: 180_000 };
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    globalSetup: "test/fixtures/build-assets.ts",
     projects: [
       {
         test: {

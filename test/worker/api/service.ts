@@ -1,5 +1,4 @@
 import { createTestHarness } from "wrangler";
-import { buildAssets } from "../../../worker/docs/build-assets.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
 
 /** The secret that signs media URLs in the tests. */
@@ -19,7 +18,6 @@ export async function startService(keys: string) {
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_HIDE_BANNER: "true",
   });
-  await buildAssets();
   const secrets = { API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEY };
   const vars = { ALLOW_PRIVATE_NETWORK: "true" };
   const configPath = new URL("../../../wrangler.toml", import.meta.url);
