@@ -6,6 +6,7 @@ import { createApp } from "./app.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createFindStep, createRuns } from "./engine.ts";
 import type { Env } from "./env.ts";
+import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { readHostRules } from "./settings.ts";
@@ -27,6 +28,8 @@ function createService(): ReturnType<typeof createApp> {
     steps: createRuns<Step>(bound, "step"),
     findStep: createFindStep(bound),
     media: createR2Storage(bound.MEDIA),
+    uploads: createR2Uploads(bound.MEDIA),
+    goesOn: (run_id) => bound.TASK.getByName(run_id).goesOn(),
     keys: createKeyRing(bound.KV, bound.API_KEYS ?? "", now),
     signer: createSigner(bound.MEDIA_SIGNING_KEY ?? "", now),
     assets: bound.ASSETS,

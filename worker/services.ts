@@ -5,6 +5,7 @@ import type { HostRules } from "../src/storage/host-guard.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
+import type { Uploads } from "./media/uploads.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
 /** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
@@ -22,6 +23,10 @@ export interface Services {
   findStep: FindStep;
   /** The bytes behind the media URLs. */
   media: MediaReader;
+  /** Takes the files that encoders elsewhere put. */
+  uploads: Uploads;
+  /** True while the run of that id is there and not finished. */
+  goesOn(run_id: string): Promise<boolean>;
   keys: KeyRing;
   signer: Signer;
   /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */

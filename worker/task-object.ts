@@ -58,6 +58,12 @@ export class TaskObject extends DurableObject<Env> {
     return JSON.stringify({ base, record });
   }
 
+  /** True while the run may write: it is there and not finished. */
+  goesOn(): boolean {
+    const row = this.#rows.get();
+    return row !== null && !isFinished(row.record);
+  }
+
   /** Takes an event of the run; false tells the run that it is over and must stop. */
   async report(event: RunEvent): Promise<boolean> {
     const row = this.#hear();

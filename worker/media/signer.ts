@@ -19,6 +19,13 @@ export interface Signer {
   open(url: string): Promise<Grant | null>;
   /** Gives the key behind one of our own media URLs, or null, so that a step reads it from storage without a request. */
   resolve(url: string): Promise<string | null>;
+  /**
+   * Gives the URL of a folder that files may be put into until `expires` (Unix seconds), each by the URL with its name appended; it
+   * reads nothing, as a URL to read writes nothing. The folder is a run's, or one below it, with a slash at its end; throws for any other.
+   */
+  signFolder(folder: string, expires: number, base: string): Promise<string>;
+  /** Opens the URL of a file in a folder signed for writing; null as by `open`. */
+  openWrite(url: string): Promise<Grant | null>;
 }
 
 const MEDIA_PATH = /\/media\/([\w-]{43})\.(\d{1,12})\/(.+)$/;
@@ -31,7 +38,7 @@ export function createSigner(secret: string, now: () => number): Signer {
     "sign",
     "verify",
   ]);
-  async function open(url: string): Promise<Grant | null> {
+  async function open(url: string, purpose: Purpose): Promise<Grant | null> {
     const [, signature, digits, path] = MEDIA_PATH.exec(URL.parse(url)?.pathname ?? "") ?? [];
     const key = path === undefined ? null : decodeKey(path);
     const folder = key === null ? null : folderOf(key);
@@ -42,28 +49,39 @@ export function createSigner(secret: string, now: () => number): Signer {
       "HMAC",
       await hmac,
       decode64(signature),
-      message(folder, expires),
+      message(folder, expires, purpose),
     );
     return valid && now() < expires * 1000 ? { key, expires } : null;
   }
+  async function sign(key: string, until: number, base: string, purpose: Purpose): Promise<string> {
+    const expires = Math.floor(until);
+    const folder = folderOf(key);
+    if (folder === null) throw new Error("Only files of a run have media URLs.");
+    const data = message(folder, expires, purpose);
+    const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", await hmac, data));
+    const path = key.split("/").map(encodeURIComponent).join("/");
+    return `${base.replace(/\/+$/, "")}/media/${encode64(bytes)}.${expires}/${path}`;
+  }
   return {
-    async sign(key, until, base) {
-      const expires = Math.floor(until);
-      const folder = folderOf(key);
-      if (folder === null) throw new Error("Only files of a run have media URLs.");
-      const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", await hmac, message(folder, expires)));
-      const path = key.split("/").map(encodeURIComponent).join("/");
-      return `${base.replace(/\/+$/, "")}/media/${encode64(bytes)}.${expires}/${path}`;
-    },
-    open,
+    sign: (key, until, base) => sign(key, until, base, "read"),
+    open: (url) => open(url, "read"),
     async resolve(url) {
-      return (await open(url))?.key ?? null;
+      return (await open(url, "read"))?.key ?? null;
     },
+    async signFolder(folder, until, base) {
+      if (!folder.endsWith("/")) throw new Error("The URL of a folder ends with a slash.");
+      return (await sign(`${folder}-`, until, base, "write")).slice(0, -1);
+    },
+    openWrite: (url) => open(url, "write"),
   };
 }
 
-function message(folder: string, expires: number): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(new TextEncoder().encode(`${folder}\n${expires}`));
+type Purpose = "read" | "write";
+
+// No folder begins with `write`, so neither message is ever the other's.
+function message(folder: string, expires: number, purpose: Purpose): Uint8Array<ArrayBuffer> {
+  const first = purpose === "write" ? "write\n" : "";
+  return Uint8Array.from(new TextEncoder().encode(`${first}${folder}\n${expires}`));
 }
 
 // `out/<run>/` or `work/<run>/` of a key with a file below it.

@@ -140,7 +140,7 @@ test.each([
   ["DELETE", `/steps/${ID}`, ["GET"]],
   ["POST", "/health", ["GET"]],
   ["POST", "/openapi.json", ["GET"]],
-  ["POST", "/media/x", ["GET", "HEAD"]],
+  ["PATCH", "/media/x", ["GET", "HEAD"]],
 ])("%s %s is no route, and the message tells what is", async (method, path, methods) => {
   const response = await createMemoryApi().app.request(path, { method, headers: KEY });
   expect(response.status).toBe(404);

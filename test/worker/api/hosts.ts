@@ -1,3 +1,4 @@
+import type { Signer } from "../../../worker/media/signer.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
 import { createMemoryApi } from "./memory-api.ts";
 import { startService } from "./service.ts";
@@ -6,6 +7,9 @@ import { startService } from "./service.ts";
 export interface ApiHost {
   base: string;
   input: string;
+  signer: Signer;
+  /** Sends a request as it is. */
+  send(url: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with a key and a body; gives status, headers and the parsed body. */
   ask(method: string, path: string, body?: unknown, key?: string): Promise<Asked>;
   close(): Promise<void>;
@@ -25,10 +29,11 @@ export const KEYS = { mine: "good-key", theirs: "other-key" } as const;
 /** Where the same tests are run: over memory, and over the whole service in workerd. */
 export const HOSTS: Record<string, () => Promise<ApiHost>> = {
   async "in memory"() {
-    const { app } = createMemoryApi();
+    const { app, signer } = createMemoryApi();
     const base = "http://localhost";
-    const ask = createAsk((path, init) => Promise.resolve(app.request(base + path, init)));
-    return { base, input: "https://example.com/a.mp4", ask, close: async () => {} };
+    const send = async (url: string, init?: RequestInit) => app.request(url, init);
+    const ask = createAsk((path, init) => send(base + path, init));
+    return { base, input: "https://example.com/a.mp4", signer, send, ask, close: async () => {} };
   },
   async "in workerd"() {
     const origin = await startOrigin();
@@ -36,6 +41,8 @@ export const HOSTS: Record<string, () => Promise<ApiHost>> = {
     return {
       base: service.base,
       input: origin.serve("/silent.mp4", { silent: true }),
+      signer: service.signer,
+      send: fetch,
       ask: createAsk((path, init) => fetch(service.base + path, init)),
       async close() {
         await service.close();

@@ -2,8 +2,12 @@ import { createIds } from "../../../src/core/ids.ts";
 import type { StoredObject } from "../../../src/core/ports.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { isFinished } from "../../../src/core/transitions.ts";
+import { createMemoryStorage } from "../../../src/storage/memory.ts";
+import { readAll } from "../../../src/storage/read-all.ts";
 import { createApp } from "../../../worker/app.ts";
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
+import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
 import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
@@ -17,6 +21,7 @@ export function createMemoryApi(settings: ApiSettings = {}) {
   const steps = createMemoryRuns<Step>("step");
   const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
   const signer = createSigner("a secret", Date.now);
+  const stored = createMemoryStorage();
   const app = createApp({
     tasks,
     steps,
@@ -28,6 +33,18 @@ export function createMemoryApi(settings: ApiSettings = {}) {
         if (!found) return null;
         return { ...found, body: new Blob([found.bytes.slice(range?.start, range?.end)]).stream() };
       },
+    },
+    uploads: createMemoryUploads({
+      async write(key, body, mime) {
+        const info = await stored.write(key, body, mime);
+        const object = await stored.read(key);
+        if (object) objects.set(key, { ...info, bytes: await readAll(object.body) });
+        return info;
+      },
+    }),
+    async goesOn(run_id) {
+      const record = tasks.find(run_id) ?? steps.find(run_id);
+      return record !== null && !isFinished(record);
     },
     keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
     signer,

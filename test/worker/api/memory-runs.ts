@@ -7,6 +7,8 @@ import type { FindStep, Runs } from "../../../worker/runs.ts";
 /** Runs kept in memory, which move only when a test reports an event. */
 export interface MemoryRuns<T extends Task | Step> extends Runs<T> {
   report(id: string, event: RunEvent): void;
+  /** Gives a record of any project, or null. */
+  find(id: string): T | null;
 }
 
 /** Keeps the records of one sort, as the engine does, without running anything. */
@@ -27,6 +29,7 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
   };
   return {
     report: change,
+    find: (id) => rows.get(id)?.record ?? null,
     async create(project, record) {
       rows.set(record.id, { project, record });
       return record;

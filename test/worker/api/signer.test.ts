@@ -105,6 +105,46 @@ test.each([
   await expect(signer.sign(key, NOW + 1, BASE)).rejects.toThrow("Only files of a run");
 });
 
+test("the URL of a folder opens for writing with a name behind it, and neither sort opens the other", async () => {
+  const folder = await signer.signFolder(`work/${RUN}/chunks/`, NOW + 60, BASE);
+  expect(folder).toMatch(
+    new RegExp(`^https://media\\.example/media/[A-Za-z0-9_-]{43}\\.${NOW + 60}/work/${RUN}/chunks/$`),
+  );
+  const url = `${folder}720p/init_0.mp4?upload=x&part=1`;
+  expect(await signer.openWrite(url)).toEqual({
+    key: `work/${RUN}/chunks/720p/init_0.mp4`,
+    expires: NOW + 60,
+  });
+  expect([await signer.open(url), await signer.resolve(url)]).toEqual([null, null]);
+  expect(await signer.openWrite(await signer.sign(`work/${RUN}/a`, NOW + 60, BASE))).toBe(null);
+  expect(await signer.openWrite(folder)).toBe(null);
+  expect(await signer.openWrite(`${folder}..%2fa`)).toBe(null);
+  expect(await signer.openWrite(`${folder.replace("/work/", "/out/")}a`)).toBe(null);
+  expect(await createSigner("secret", () => (NOW + 60) * 1000).openWrite(`${folder}a`)).toBe(null);
+});
+
+test("the signature to write is HMAC-SHA-256 of the word, folder and expiry", async () => {
+  const { createHmac } = await import("node:crypto");
+  const expected = createHmac("sha256", "secret")
+    .update(`write\nout/${RUN}/\n${NOW + 60}`)
+    .digest("base64url");
+  const url = await signer.signFolder(`out/${RUN}/`, NOW + 60.9, BASE);
+  expect(url.split("/")[4]).toBe(`${expected}.${NOW + 60}`);
+});
+
+test.each([
+  "",
+  "out/",
+  `out/${RUN}`,
+  `out/${RUN}/a`,
+  "out/x/",
+  `key/${RUN}/`,
+  `out/${RUN}/../`,
+  `out/${RUN}//`,
+])("the folder %j has no URL", async (folder) => {
+  await expect(signer.signFolder(folder, NOW + 1, BASE)).rejects.toThrow(/^(Only files of|The URL of a)/);
+});
+
 test("a service without a secret does not start", () => {
   expect(() => createSigner("", () => 0)).toThrow("MEDIA_SIGNING_KEY");
 });

@@ -1,0 +1,80 @@
+import { MediaError } from "../../src/core/errors.ts";
+import type { Storage } from "../../src/core/ports.ts";
+import { readAll, streamOf } from "../../src/storage/read-all.ts";
+import { UPLOAD_LIMITS, type UploadedPart, type Uploads } from "./uploads.ts";
+
+interface Open {
+  key: string;
+  mime: string;
+  parts: Map<number, { etag: string; bytes: Uint8Array }>;
+}
+
+/** Takes files into a storage, holding in memory those that come in parts: for tests. */
+export function createMemoryUploads(storage: Pick<Storage, "write">): Uploads {
+  const open = new Map<string, Open>();
+  let count = 0;
+  return {
+    async put(key, body, size, mime) {
+      return storage.write(key, streamOf(await readExactly(body, size)), mime);
+    },
+    async begin(key, mime) {
+      const id = `upload-${++count}`;
+      open.set(id, { key, mime, parts: new Map() });
+      return id;
+    },
+    resume(key, id) {
+      const find = (): Open => {
+        const found = open.get(id);
+        if (found?.key === key) return found;
+        throw new MediaError("media_not_found", "There is no such upload any more.");
+      };
+      return {
+        async part(number, body, size) {
+          const { parts } = find();
+          const part = { etag: `part-${++count}`, bytes: await readExactly(body, size) };
+          parts.set(number, part);
+          return part.etag;
+        },
+        async complete(named) {
+          const upload = find();
+          const bytes = join(upload, named);
+          open.delete(id);
+          return storage.write(key, bytes, upload.mime);
+        },
+        async abort() {
+          find();
+          open.delete(id);
+        },
+      };
+    },
+  };
+}
+
+function join({ parts }: Open, named: readonly UploadedPart[]): Uint8Array {
+  const pieces = named.map(({ part, etag }) => {
+    const found = parts.get(part);
+    if (found?.etag === etag) return found.bytes;
+    throw new MediaError("request_invalid", "A part that is named was not put, or has another ETag.");
+  });
+  const size = pieces[0]?.length;
+  for (const piece of pieces.slice(0, -1)) {
+    if (piece.length < UPLOAD_LIMITS.part_least) {
+      throw new MediaError("request_invalid", "Every part but the last must have at least 5 MiB.");
+    }
+    if (piece.length !== size)
+      throw new MediaError("request_invalid", "All parts but the last must be of one size.");
+  }
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+async function readExactly(body: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
+  const bytes = await readAll(body);
+  if (bytes.length === size) return bytes;
+  throw new MediaError("service_unavailable", "Storage did not take the bytes.");
+}

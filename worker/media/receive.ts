@@ -1,0 +1,89 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { MediaError } from "../../src/core/errors.ts";
+import { readJson } from "../http/body.ts";
+import { UPLOAD_LIMITS, type Upload, type Uploads } from "./uploads.ts";
+
+const PARTS = z.object({
+  parts: z
+    .array(
+      z.object({
+        part: z.int().min(1).max(UPLOAD_LIMITS.parts),
+        etag: z.string().min(1).max(1024),
+      }),
+    )
+    .min(1)
+    .max(UPLOAD_LIMITS.parts),
+});
+const UPLOAD_ID = /^[\w.~=+/-]{1,1024}$/;
+const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;
+const MIME_CHARS = 128;
+
+/** Takes a file of a known length, or with `upload` and `part` in the query a part of one. */
+export async function receiveBytes(c: Context, uploads: Uploads, key: string): Promise<Response> {
+  const number = c.req.query("part");
+  const upload = uploadOf(c, uploads, key);
+  if ((number === undefined) !== (upload === null)) throw invalid("`upload` and `part` go together.");
+  const size = lengthOf(c);
+  const body = c.req.raw.body ?? new Blob([]).stream();
+  if (upload) return c.json({ etag: await upload.part(partOf(number ?? ""), body, size) });
+  const { etag } = await uploads.put(key, body, size, mimeOf(c));
+  return c.json({ size, etag }, 201);
+}
+
+/** Begins a file in parts by `?uploads`, or makes the file of `?upload=…` of the parts that the body names. */
+export async function receiveOrder(c: Context, uploads: Uploads, key: string): Promise<Response> {
+  const upload = uploadOf(c, uploads, key);
+  if (upload) {
+    const order = PARTS.safeParse(await readJson(c.req.raw));
+    const parts = order.data?.parts ?? [];
+    if (
+      parts.length === 0 ||
+      parts.some(({ part }, index) => index > 0 && part <= (parts[index - 1]?.part ?? 0))
+    )
+      throw invalid('The body must be {"parts": [{"part": 1, "etag": "…"}, …]}, in ascending order.');
+    const { size, etag } = await upload.complete(parts);
+    return c.json({ size, etag }, 201);
+  }
+  if (c.req.query("uploads") === undefined) throw invalid("POST takes `?uploads` or `?upload=…`.");
+  return c.json({ upload: await uploads.begin(key, mimeOf(c)) }, 201);
+}
+
+/** Drops the parts of `?upload=…`. */
+export async function dropUpload(c: Context, uploads: Uploads, key: string): Promise<Response> {
+  const upload = uploadOf(c, uploads, key);
+  if (!upload) throw invalid("DELETE takes `?upload=…`.");
+  await upload.abort();
+  return c.body(null, 204);
+}
+
+function uploadOf(c: Context, uploads: Uploads, key: string): Upload | null {
+  const id = c.req.query("upload");
+  if (id === undefined) return null;
+  if (!UPLOAD_ID.test(id)) throw invalid("`upload` is the id that began the upload.");
+  return uploads.resume(key, id);
+}
+
+function partOf(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= UPLOAD_LIMITS.parts) return number;
+  throw invalid(`\`part\` is a number from 1 to ${UPLOAD_LIMITS.parts}.`);
+}
+
+function lengthOf(c: Context): number {
+  const text = c.req.header("Content-Length") ?? "";
+  if (!/^\d{1,15}$/.test(text)) throw invalid("A Content-Length header is needed.");
+  const size = Number(text);
+  if (size <= UPLOAD_LIMITS.most) return size;
+  throw new MediaError("payload_too_large", `At most ${UPLOAD_LIMITS.most} bytes at once; send parts.`);
+}
+
+function mimeOf(c: Context): string {
+  const mime = c.req.header("Content-Type") ?? "application/octet-stream";
+  if (mime.length <= MIME_CHARS && MIME.test(mime)) return mime;
+  throw invalid("The Content-Type header must be a media type, such as video/mp4.");
+}
+
+function invalid(message: string): MediaError {
+  return new MediaError("request_invalid", message);
+}

@@ -1,0 +1,35 @@
+import type { StoredInfo } from "../../src/core/ports.ts";
+
+const MIB = 2 ** 20;
+
+/** Bytes that a file put in one piece, or a part of one, may have; a part but the last has at least `part_least`. */
+export const UPLOAD_LIMITS = { most: 32 * MIB, part_least: 5 * MIB, parts: 10_000 } as const;
+
+/** A part of a file, numbered from 1. */
+export interface UploadedPart {
+  part: number;
+  etag: string;
+}
+
+/** A file on its way in, in parts that may come in any order. */
+export interface Upload {
+  /** Takes a part of exactly `size` bytes, in place of an earlier one of that number; gives its ETag. Nothing stays of a body that breaks off. */
+  part(number: number, body: ReadableStream<Uint8Array>, size: number): Promise<string>;
+  /** Makes the file of its parts, all alike but the last; rejects with `request_invalid` when they do not make one. */
+  complete(parts: readonly UploadedPart[]): Promise<StoredInfo>;
+  /** Drops the parts. */
+  abort(): Promise<void>;
+}
+
+/**
+ * Takes files in constant memory. An upload that is not there any more is `media_not_found`; where storage fails it is
+ * `service_unavailable`.
+ */
+export interface Uploads {
+  /** Takes a file of exactly `size` bytes; nothing stays of a body that breaks off. */
+  put(key: string, body: ReadableStream<Uint8Array>, size: number, mime: string): Promise<StoredInfo>;
+  /** Begins a file in parts; gives the id of the upload. */
+  begin(key: string, mime: string): Promise<string>;
+  /** Gives the upload of that id, which may not be there. */
+  resume(key: string, upload: string): Upload;
+}
