@@ -36,4 +36,6 @@ export interface Env {
   STALL_SECONDS?: string;
   /** Seconds that fetching an input may take; default 3600. */
   INGEST_SECONDS?: string;
+  /** Chunks of one encode that are encoded at once; default 8. */
+  MAX_CHUNKS_IN_FLIGHT?: string;
 }

@@ -1,7 +1,9 @@
 import { MediaError } from "../src/core/errors.ts";
 import type { EncodeKind } from "../src/core/formats.ts";
+import type { OptionsOf } from "../src/core/options.ts";
 import type { ByteReader, StepContext, StepWork, Storage } from "../src/core/ports.ts";
 import type { Source } from "../src/core/source.ts";
+import { chooseEncoder } from "../src/encoders/choose-encoder.ts";
 import type { Encoder } from "../src/encoders/encoder.ts";
 import { runEncode } from "../src/encoders/run-encode.ts";
 import { createPlan, type Plan } from "../src/plan/index.ts";
@@ -11,6 +13,18 @@ import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
 import { seldom } from "./seldom.ts";
+
+/** Which encoder does a piece of work, and how. */
+export interface Route {
+  encoder: "light" | "native";
+  /** Seconds of source in one chunk; null to leave it whole. */
+  chunk_seconds: number | null;
+  /** Why, in a few plain words. */
+  reason: string;
+}
+
+/** What a task wants of its source. */
+export type Wish = { kind: EncodeKind; options: OptionsOf<EncodeKind> };
 
 /** What is known of media before they are looked into. */
 export interface Given {
@@ -24,10 +38,14 @@ export interface StepTools {
   inputs: Inputs;
   /** Seconds that an input may last. */
   max_seconds: number;
-  /** In order of preference. */
-  encoders: readonly Encoder[];
-  /** Gives the seconds of source that a chunk of a plan should have. */
-  chunkSeconds(plan: Plan, source: Source): number;
+  /** The light one is always there; null where there is no native one. */
+  encoders: { light: Encoder; native: Encoder | null };
+  /** Chooses the encoder of an uncut plan; throws `encoder_unavailable` with the reasons when none can. */
+  route(plan: Plan, source: Source): Route;
+  /** Chunks that the native encoder is given at once, at most. */
+  max_in_flight: number;
+  /** What encoders on other machines reach storage by: the URL of an object, and that of a folder to write to. Null where there are none. */
+  remote: { url(key: string): Promise<string>; folder(prefix: string): Promise<string> } | null;
   /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
   probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
   /** Name of the output, without an extension. */
@@ -38,9 +56,26 @@ export interface StepTools {
   key(url: string): Promise<string | null>;
 }
 
-/** Builds the work of the steps of one run at the edge. A standalone step's input comes from outside and is trusted in nothing. */
-export function createStepWork(tools: StepTools, standalone: boolean): StepWork {
+// The light encoder's jobs take turns, and their bytes pass through memory here.
+const LIGHT_IN_FLIGHT = 1;
+
+/**
+ * Builds the work of the steps of one run at the edge; `wish` is what its task wants, and null for a standalone step, whose
+ * input comes from outside and is trusted in nothing.
+ */
+export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
   const { storage, inputs } = tools;
+  const standalone = wish === null;
+
+  function settle(source: Source, { kind, options }: Wish) {
+    const { encoder: name, chunk_seconds, reason } = tools.route(createPlan(source, kind, options), source);
+    const encoder = tools.encoders[name] ?? tools.encoders.light;
+    const hints = { chunk_seconds: chunk_seconds ?? Number.POSITIVE_INFINITY };
+    const plan = createPlan(source, kind, options, hints);
+    chooseEncoder([encoder], plan, source);
+    const max_in_flight = name === "light" ? LIGHT_IN_FLIGHT : tools.max_in_flight;
+    return { plan, encoder, reason, max_in_flight };
+  }
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
     const progress = seldom((received: number, size: number | null) =>
@@ -59,6 +94,12 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
     // A run that is over hears so by its signal.
     const onWait = seldom(() => context.progress(null).catch(() => undefined));
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
+  }
+
+  async function remoteInput(key: string) {
+    const info = await storage.head(key);
+    if (!info || !tools.remote) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
+    return { url: await tools.remote.url(key), size: info.size, etag: info.etag };
   }
 
   async function lookAtStored(
@@ -91,6 +132,8 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
     ingest: (source, context) =>
       context.durably("ingest", async (signal) => {
         checkDuration(source, tools.max_seconds);
+        // What cannot be done fails before anything is copied.
+        if (wish) settle(source, wish);
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
         const found = await storage.head(key);
@@ -108,16 +151,15 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
         return { key, source: standalone ? await lookAtStored(key, given.url, context, signal) : given };
       });
       checkDuration(stored.source, tools.max_seconds);
-      const { kind, options } = context.step;
-      const uncut = createPlan(stored.source, kind as EncodeKind, options);
-      const chunk_seconds = tools.chunkSeconds(uncut, stored.source);
-      const plan = createPlan(stored.source, kind as EncodeKind, options, { chunk_seconds });
+      const { key, source } = stored;
+      const wanted = { kind: context.step.kind, options: context.step.options } as Wish;
+      const { plan, encoder, reason, max_in_flight } = settle(source, wanted);
+      const { remote } = tools;
       const encoded = await runEncode({
-        plan,
-        source: stored.source,
-        input: () => storageReader(storage, stored.key),
-        encoders: tools.encoders,
-        storage,
+        ...{ plan, source, encoder, storage, max_in_flight },
+        id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
+        input: () => storageReader(storage, key),
+        ...(remote && { remote: { input: () => remoteInput(key), folder: remote.folder } }),
         work: `${runFolder("work", context.run_id)}chunks/`,
         out: runFolder("out", context.run_id),
         name: tools.stem,
@@ -126,12 +168,11 @@ export function createStepWork(tools: StepTools, standalone: boolean): StepWork 
       });
       return context.durably("inspect", async (signal) => {
         const url = await tools.url(encoded.key);
-        const { encoder, reason } = encoded;
         const described =
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : await lookAtStored(encoded.key, url, context, signal);
-        return { ...described, url, encoder, reason };
+        return { ...described, url, encoder: encoder.name, reason };
       });
     },
 

@@ -22,7 +22,7 @@ export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
     const report: Report = (change) => patiently(() => object().report(change));
     const durably = createDurably(step, object, this.env, id);
     const tools = createRunTools(this.env, base, record);
-    const work = createStepWork(tools, record.object === "step");
+    const work = createStepWork(tools, record.object === "task" ? record : null);
     if (record.object === "task") await runTask(record, work, report, durably);
     else await runStep(record, id, work, report, durably);
   }
