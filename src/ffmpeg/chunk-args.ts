@@ -27,7 +27,8 @@ export function chunkArgs(
 ): string[] {
   const cut = createCut(plan, chunk, source);
   const input = [...cut.seek, ...decoderArgs(plan, source, toolset), "-i", io.input];
-  if (plan.kind === "adaptive_video") return [...input, ...hlsArgs(plan, source, cut, io.output, toolset)];
+  if (plan.kind === "adaptive_video")
+    return [...input, ...hlsArgs(plan, chunk, source, cut, io.output, toolset)];
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, toolset) : []),

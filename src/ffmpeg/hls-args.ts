@@ -1,8 +1,8 @@
 import type { Source } from "../core/source.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
-import { MASTER } from "./output.ts";
+import { AUDIO_MASTER, MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 import { rateArgs, timingArgs, type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
@@ -10,6 +10,12 @@ import { rateArgs, timingArgs, type VideoEncode, videoMending, videoSizing } fro
 /** Seconds of a segment, and of a closed group of pictures in it. */
 export const SEGMENT_SECONDS = 6;
 const GROUP_SECONDS = 2;
+
+// Counted from the first frame, as the muxer counts; half a tick of the time base makes up for rounding.
+const KEYFRAMES = `expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
+
+// The audio's first packet lies before 0, where its priming is; the silence before a late start is written out, as a gap would be lost.
+const STEADY = "aresample=async=1:first_pts=0";
 
 /** Gives the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
 export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
@@ -25,37 +31,89 @@ export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cu
   return [`[0:V:0]${split.join(",")}`, ...sized].join(";");
 }
 
-/** Gives everything after the input for adaptive video; `folder` gets the master playlist and a folder for each rendition. */
-export function hlsArgs(plan: Plan, source: Source, cut: Cut, folder: string, toolset: Toolset): string[] {
-  const { video, audio, renditions } = plan;
+/**
+ * Gives everything after the input for a chunk of adaptive video; `folder` gets a folder for each rendition and master playlists.
+ * Segments are numbered and timed over the whole stream, from the plan's start; a chunk's init segment bears its index.
+ */
+export function hlsArgs(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  cut: Cut,
+  folder: string,
+  toolset: Toolset,
+): string[] {
+  const { video, audio } = plan;
   const args: string[] = [];
-  if (video?.mode === "encode") {
-    args.push(...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)]);
-    args.push(...renditions.flatMap((_, index) => ["-map", `[v${index}]`]));
-    args.push(...hlsVideoArgs(plan, source, video, toolset));
+  if (video?.mode === "encode" && chunk.track !== "audio") {
+    args.push(...videoOutput(plan, chunk, source, video, cut, folder, toolset));
   }
-  if (audio) args.push("-map", "0:a:0", ...audioArgs(audio, source, cut, toolset));
-  const group = audio && video ? ",agroup:audio" : "";
-  const streams = renditions.map((rendition, index) => `v:${index}${group},name:${rendition.name}`);
-  if (audio) streams.push(video ? "a:0,agroup:audio,default:yes,name:audio" : "a:0,name:audio");
+  if (audio && chunk.track !== "video") {
+    const sound = audioArgs(audio, source, { ...cut, audio: [...cut.audio, STEADY] }, toolset);
+    const master = video ? AUDIO_MASTER : MASTER;
+    args.push(
+      "-map",
+      "0:a:0",
+      ...sound,
+      ...toolset.output,
+      ...hlsOutput(chunk, folder, master, ["a:0,name:audio"]),
+    );
+  }
+  return args;
+}
+
+function videoOutput(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  video: VideoEncode,
+  cut: Cut,
+  folder: string,
+  toolset: Toolset,
+): string[] {
+  const { renditions } = plan;
+  const at = Math.max(0, chunk.start - plan.start);
+  const offset = ["-output_ts_offset", String(Number(at.toFixed(6)))];
   return [
-    ...args,
-    ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
-    ...["-f", "hls", "-hls_time", String(SEGMENT_SECONDS), "-hls_playlist_type", "vod"],
-    ...["-hls_segment_type", "fmp4", "-hls_flags", "independent_segments"],
-    ...["-hls_fmp4_init_filename", "init.mp4", "-hls_segment_filename", `${folder}/%v/seg_%05d.m4s`],
-    ...["-master_pl_name", MASTER, "-var_stream_map", streams.join(" "), `${folder}/%v/playlist.m3u8`],
+    ...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)],
+    ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
+    ...videoCodec(plan, source, video, toolset),
+    ...toolset.output,
+    ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
+    // The first segment tells its time in full, as if all before it were written; the init segment stays the same.
+    ...["-hls_segment_options", "movflags=+frag_discont"],
+    ...hlsOutput(
+      chunk,
+      folder,
+      MASTER,
+      renditions.map(({ name }, index) => `v:${index},name:${name}`),
+    ),
   ];
 }
 
-function hlsVideoArgs(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
+function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
   const tool = toolset.video[video.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
   return [
     ...["-c:v", tool.encoder, ...tool.args],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
-    ...["-force_key_frames", `expr:gte(t,n_forced*${GROUP_SECONDS})`, "-sc_threshold", "0", "-g", "600"],
+    ...["-force_key_frames", KEYFRAMES, "-sc_threshold", "0", "-g", "600"],
     ...timingArgs(source, video),
     ...colorArgs(videoColor(source, video)),
+  ];
+}
+
+function hlsOutput(chunk: Chunk, folder: string, master: string, streams: readonly string[]): string[] {
+  const init = `init_${chunk.index}.mp4`;
+  return [
+    ...["-map_metadata", "-1", "-map_chapters", "-1"],
+    // Frames that are decoded before 0 stay so: a shift would part pictures and sound.
+    ...["-avoid_negative_ts", "disabled", "-f", "hls"],
+    ...["-hls_time", String(SEGMENT_SECONDS), "-hls_playlist_type", "vod"],
+    ...["-hls_segment_type", "fmp4", "-hls_flags", "independent_segments"],
+    // Of several streams each init segment gets a number, unless its name holds that of the stream.
+    ...["-hls_fmp4_init_filename", streams.length > 1 ? `../%v/${init}` : init],
+    ...["-hls_segment_filename", `${folder}/%v/seg_%05d.m4s`],
+    ...["-master_pl_name", master, "-var_stream_map", streams.join(" "), `${folder}/%v/playlist.m3u8`],
   ];
 }

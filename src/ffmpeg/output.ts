@@ -10,6 +10,9 @@ export interface OutputFile {
 /** Name of the master playlist of adaptive video. */
 export const MASTER = "master.m3u8";
 
+/** Name of the master playlist that ffmpeg writes of sound apart from its pictures; it goes into the one of all. */
+export const AUDIO_MASTER = "audio.m3u8";
+
 /** Gives the name and MIME type of what a chunk becomes. */
 export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };

@@ -1,10 +1,4 @@
-import { parseMasterPlaylist } from "./master-playlist.ts";
-
-/** A file of adaptive video: its path below the master playlist, and its bytes. */
-export interface AdaptiveFile {
-  name: string;
-  bytes: Uint8Array;
-}
+import { PLAYLIST } from "./media-playlist.ts";
 
 /** Bits per second of a stream. */
 export interface Bitrates {
@@ -13,67 +7,54 @@ export interface Bitrates {
   average: number;
 }
 
+/** One rendition that a master playlist offers. */
+export interface MasterStream {
+  /** Path of its media playlist, relative to the master playlist. */
+  uri: string;
+  /** Codecs of its own, without those of sound that is apart; as RFC 6381 writes them. */
+  codecs: string;
+  width?: number | undefined;
+  height?: number | undefined;
+  rate: Bitrates;
+}
+
 /** What a master playlist is written from. */
 export interface MasterFacts {
-  /** The master playlist that ffmpeg wrote: it knows the codecs and sizes, but guesses the bitrates. */
-  master: string;
-  /** Every other file. */
-  files: readonly AdaptiveFile[];
-  /** Folder of the sound, when it is apart from the pictures. */
-  audio: string | null;
-  channels: number | undefined;
+  streams: readonly MasterStream[];
+  /** The sound that all streams share, when it is apart from the pictures. */
+  audio: { folder: string; codecs: string; channels: number; rate: Bitrates } | null;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
 }
 
 /** Writes an HLS master playlist (RFC 8216, 4.3.4) with measured bitrates, the best stream first. */
-export function writeMaster(facts: MasterFacts): string {
-  const { audio, channels, fps } = facts;
-  const sound = audio === null ? { peak: 0, average: 0 } : measureStream(`${audio}/${PLAYLIST}`, facts.files);
-  const streams = parseMasterPlaylist(facts.master)
-    .map((entry) => ({ ...entry, rate: measureStream(entry.uri, facts.files) }))
+export function writeMaster({ streams, audio, fps }: MasterFacts): string {
+  const sound = audio?.rate ?? { peak: 0, average: 0 };
+  const variants = streams
     .toSorted((a, b) => b.rate.peak - a.rate.peak)
     .flatMap(({ uri, codecs, width, height, rate }) => {
       const attributes = [
         `BANDWIDTH=${Math.ceil(rate.peak + sound.peak)}`,
         `AVERAGE-BANDWIDTH=${Math.ceil(rate.average + sound.average)}`,
-        `CODECS="${codecs}"`,
+        `CODECS="${[codecs, ...(audio ? [audio.codecs] : [])].join(",")}"`,
         ...(width && height ? [`RESOLUTION=${width}x${height}`] : []),
         ...(width && fps ? [`FRAME-RATE=${fps.toFixed(3)}`] : []),
-        ...(audio === null ? [] : ['AUDIO="audio"']),
+        ...(audio ? ['AUDIO="audio"'] : []),
       ];
       return [`#EXT-X-STREAM-INF:${attributes.join(",")}`, uri];
     });
-  const group = `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="${channels ?? 2}",URI="${audio}/${PLAYLIST}"`;
-  return [
-    "#EXTM3U",
-    "#EXT-X-VERSION:7",
-    "#EXT-X-INDEPENDENT-SEGMENTS",
-    ...(audio === null ? [] : [group]),
-    ...streams,
-    "",
-  ].join("\n");
+  const group = audio
+    ? [
+        `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="audio",NAME="audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${audio.folder}/${PLAYLIST}"`,
+      ]
+    : [];
+  return ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS", ...group, ...variants, ""].join("\n");
 }
 
-/** Name of the playlist in each rendition's folder. */
-export const PLAYLIST = "playlist.m3u8";
-
-/** Measures a media playlist over the sizes of its segments. */
-export function measureStream(uri: string, files: readonly AdaptiveFile[]): Bitrates {
-  const find = (name: string) => files.find((file) => file.name === name)?.bytes;
-  const folder = uri.slice(0, uri.lastIndexOf("/") + 1);
-  const lines = new TextDecoder().decode(find(uri) ?? new Uint8Array()).split(/\r?\n/);
-  let peak = 0;
-  let bits = 0;
-  let seconds = 0;
-  for (const [index, line] of lines.entries()) {
-    const length = Number(/^#EXTINF:([\d.]+)/.exec(line)?.[1]);
-    const name = lines.slice(index + 1).find((next) => next !== "" && !next.startsWith("#"));
-    if (!(length > 0) || name === undefined) continue;
-    const size = (find(folder + name)?.length ?? 0) * 8;
-    peak = Math.max(peak, size / length);
-    bits += size;
-    seconds += length;
-  }
+/** Measures a stream over the lengths in seconds and the sizes in bytes of its segments. */
+export function measureStream(segments: readonly { seconds: number; size: number }[]): Bitrates {
+  const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
+  const bits = segments.reduce((sum, segment) => sum + segment.size * 8, 0);
+  const peak = Math.max(0, ...segments.map((segment) => (segment.size * 8) / segment.seconds));
   return { peak, average: seconds > 0 ? bits / seconds : 0 };
 }

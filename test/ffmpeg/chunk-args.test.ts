@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
-import { createPlan } from "../../src/plan/index.ts";
+import { NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { type Chunk, createPlan } from "../../src/plan/index.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
 import { argsOf, BT709, CLEAN, COPIED_SOUND, SILENT, tags, ticks } from "./args-of.ts";
 
@@ -28,25 +29,46 @@ test("audio: a copy, and flac of a lossy source", () => {
   );
 });
 
-const HLS =
-  "-f hls -hls_time 6 -hls_playlist_type vod -hls_segment_type fmp4 -hls_flags independent_segments -hls_fmp4_init_filename init.mp4 -hls_segment_filename OUT/%v/seg_%05d.m4s -master_pl_name master.m3u8 -var_stream_map";
+const hls = (init: string, master: string, streams: string) =>
+  `${CLEAN} -avoid_negative_ts disabled -f hls -hls_time 6 -hls_playlist_type vod -hls_segment_type fmp4 -hls_flags independent_segments ` +
+  `-hls_fmp4_init_filename ${init} -hls_segment_filename OUT/%v/seg_%05d.m4s -master_pl_name ${master} -var_stream_map ${streams} OUT/%v/playlist.m3u8`;
+const STEADY = "aresample=async=1:first_pts=0";
+const LADDER =
+  "split=2[s0][s1];[s0]format=yuv420p,setsar=1[v0];[s1]scale=426:240:flags=bicubic:out_range=tv,format=yuv420p,setsar=1[v1] -map [v0] -map [v1] " +
+  `${X264} -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
+  `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2) -sc_threshold 0 -g 600 ${ticks(50)} ${tags("bt709")}`;
+const JOIN = "-hls_segment_options movflags=+frag_discont";
+const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, coded_height: 360 });
 
 test("adaptive video in one pass", () => {
-  const source = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, coded_height: 360 });
-  expect(argsOf(source, "adaptive_video", { start: 1, end: 3 })).toBe(
-    "-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]trim=start=-0.0005:end=1.9995,split=2[s0][s1];[s0]format=yuv420p,setsar=1[v0];[s1]scale=426:240:flags=bicubic:out_range=tv,format=yuv420p,setsar=1[v1] -map [v0] -map [v1] " +
-      `${X264} -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 -force_key_frames expr:gte(t,n_forced*2) -sc_threshold 0 -g 600 ${ticks(50)} ${tags("bt709")} ` +
-      `-map 0:a:0 -filter:a atrim=start=0:end=2 -c:a aac -b:a 128000 -ac 2 -ar 48000 ${CLEAN} ${HLS} v:0,agroup:audio,name:360p v:1,agroup:audio,name:240p a:0,agroup:audio,default:yes,name:audio OUT/%v/playlist.m3u8`,
+  expect(argsOf(wide, "adaptive_video", { start: 1, end: 3 })).toBe(
+    `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]trim=start=-0.0005:end=1.9995,${LADDER} ` +
+      `${JOIN} ${hls("../%v/init_0.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")} ` +
+      `-map 0:a:0 -filter:a atrim=start=0:end=2,${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 48000 ${hls("init_0.mp4", "audio.m3u8", "a:0,name:audio")}`,
+  );
+});
+
+test("a stretch of adaptive video is numbered and timed over the whole stream, and its sound is apart", () => {
+  const plan = createPlan(wide, "adaptive_video", { start: 0.5 });
+  const args = (chunk: Chunk) =>
+    chunkArgs(plan, chunk, wide, { input: "IN", output: "OUT" }, NATIVE_TOOLS).join(" ");
+  expect(args({ index: 2, track: "video", start: 12.5, end: 18.5 })).toBe(
+    `-noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]trim=start=-0.0005:end=5.9995,${LADDER} ` +
+      `-output_ts_offset 12 -start_number 2 ${JOIN} ${hls("../%v/init_2.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")}`,
+  );
+  expect(args({ index: 4, track: "audio", start: 0.5, end: null })).toBe(
+    `-noaccurate_seek -ss 0.5 -i IN -map 0:a:0 -filter:a atrim=start=0,${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 48000 ` +
+      hls("init_4.mp4", "audio.m3u8", "a:0,name:audio"),
   );
 });
 
 test("adaptive video of sound alone, and of pictures alone", () => {
   expect(argsOf(audioSource(), "adaptive_video", {})).toBe(
-    `-i IN -map 0:a:0 -c:a aac -b:a 128000 -ac 2 -ar 44100 ${CLEAN} ${HLS} a:0,name:audio OUT/%v/playlist.m3u8`,
+    `-i IN -map 0:a:0 -filter:a ${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 44100 ${hls("init_0.mp4", "master.m3u8", "a:0,name:audio")}`,
   );
   const small = videoSource({ ...SILENT, width: 160, height: 90, coded_width: 160, coded_height: 90 });
   expect(argsOf(small, "adaptive_video", {})).toMatch(
-    /-var_stream_map v:0,name:90p OUT\/%v\/playlist\.m3u8$/,
+    / -hls_fmp4_init_filename init_0\.mp4 .* -var_stream_map v:0,name:90p OUT\/%v\/playlist\.m3u8$/,
   );
 });
 

@@ -1,8 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
 import { finishStream } from "../../src/encoders/adaptive-files.ts";
+import { parseMediaPlaylist, writeMediaPlaylist } from "../../src/ffmpeg/media-playlist.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { measureStream, writeMaster } from "../../src/ffmpeg/write-master.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
@@ -25,6 +26,10 @@ async function stream(input: string, options: AdaptiveVideoOptions = {}) {
     bytes: await readFile(file),
   });
   const files = finishStream(await Promise.all(paths.map(read)), plan, source);
+  // A player finds the playlists that the product writes, not those of ffmpeg.
+  for (const { name, bytes } of files.filter((file) => file.name.endsWith(".m3u8"))) {
+    await writeFile(join(folder, name), bytes);
+  }
   const text = (name: string) => new TextDecoder().decode(files.find((file) => file.name === name)?.bytes);
   const master = parseMaster(text("master.m3u8"), BASE);
   const media = (url: string) => parseMedia(text(url.slice(BASE.length)), url);
@@ -106,7 +111,7 @@ test("sound alone", async () => {
     variants: [{ url: `${BASE}audio/playlist.m3u8`, codecs: "mp4a.40.2" }],
   });
   expect(master.variants[0]?.resolution).toBeUndefined();
-  expect(names).toEqual(["audio/init.mp4", "audio/seg_00000.m4s", "audio/playlist.m3u8", "master.m3u8"]);
+  expect(names).toEqual(["audio/init_0.mp4", "audio/seg_00000.m4s", "audio/playlist.m3u8", "master.m3u8"]);
 });
 
 test("a blink of a stream still has a target duration of a second", async () => {
@@ -114,44 +119,54 @@ test("a blink of a stream still has a target duration of a second", async () => 
   expect(media(master.variants[0]?.url ?? "").target).toBe(1);
 });
 
-const bytes = (length: number) => new Uint8Array(length);
-const playlist = (...segments: [name: string, seconds: number][]) =>
-  new TextEncoder().encode(
+test("rates are measured over segments", () => {
+  const segment = (size: number, seconds: number) => ({ size, seconds });
+  expect(measureStream([segment(6000, 6), segment(3000, 2)])).toEqual({ peak: 12_000, average: 9000 });
+  expect(measureStream([segment(40_000, 4), segment(20_000, 4)])).toEqual({ peak: 80_000, average: 60_000 });
+  expect(measureStream([])).toEqual({ peak: 0, average: 0 });
+});
+
+test("a media playlist is read, and runs with init segments of their own are written as one", () => {
+  const text =
+    '#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:2\n#EXT-X-MAP:URI="../a/init_1.mp4"\n#EXTINF:6.006000,\nseg_00002.m4s\n#EXTINF:0.400000,\nseg_00003.m4s\n#EXT-X-ENDLIST\n';
+  const run = parseMediaPlaylist("a/playlist.m3u8", text);
+  expect(run).toEqual({
+    init: "a/init_1.mp4",
+    segments: [
+      { name: "a/seg_00002.m4s", seconds: 6.006, line: "#EXTINF:6.006000," },
+      { name: "a/seg_00003.m4s", seconds: 0.4, line: "#EXTINF:0.400000," },
+    ],
+  });
+  const first = { name: "a/seg_00000.m4s", seconds: 6.6, line: "#EXTINF:6.600000," };
+  expect(writeMediaPlaylist("a/", [{ init: "a/init_0.mp4", segments: [first] }, run])).toBe(
     [
       "#EXTM3U",
-      ...segments.flatMap(([name, seconds]) => [`#EXTINF:${seconds},`, name]),
+      "#EXT-X-VERSION:7",
+      "#EXT-X-TARGETDURATION:7",
+      "#EXT-X-MEDIA-SEQUENCE:0",
+      "#EXT-X-PLAYLIST-TYPE:VOD",
+      "#EXT-X-INDEPENDENT-SEGMENTS",
+      '#EXT-X-MAP:URI="init_0.mp4"',
+      "#EXTINF:6.600000,",
+      "seg_00000.m4s",
+      '#EXT-X-MAP:URI="init_1.mp4"',
+      "#EXTINF:6.006000,",
+      "seg_00002.m4s",
+      "#EXTINF:0.400000,",
+      "seg_00003.m4s",
       "#EXT-X-ENDLIST",
       "",
     ].join("\n"),
   );
-const FILES = [
-  { name: "a/playlist.m3u8", bytes: playlist(["0.m4s", 6], ["1.m4s", 2]) },
-  { name: "a/0.m4s", bytes: bytes(6000) },
-  { name: "a/1.m4s", bytes: bytes(3000) },
-  { name: "b/playlist.m3u8", bytes: playlist(["0.m4s", 4], ["1.m4s", 4]) },
-  { name: "b/0.m4s", bytes: bytes(40_000) },
-  { name: "b/1.m4s", bytes: bytes(20_000) },
-  { name: "audio/playlist.m3u8", bytes: playlist(["0.m4s", 8]) },
-  { name: "audio/0.m4s", bytes: bytes(8000) },
-];
-
-test("rates are measured over segments", () => {
-  expect(measureStream("a/playlist.m3u8", FILES)).toEqual({ peak: 12_000, average: 9000 });
-  expect(measureStream("b/playlist.m3u8", FILES)).toEqual({ peak: 80_000, average: 60_000 });
-  expect(measureStream("c/playlist.m3u8", FILES)).toEqual({ peak: 0, average: 0 });
 });
 
 test("a master playlist, exactly", () => {
-  const master = [
-    "#EXTM3U",
-    '#EXT-X-STREAM-INF:BANDWIDTH=1,RESOLUTION=160x90,CODECS="avc1.64000c,mp4a.40.2",AUDIO="group_audio"',
-    "a/playlist.m3u8",
-    "",
-    '#EXT-X-STREAM-INF:BANDWIDTH=2,RESOLUTION=320x180,CODECS="avc1.64000d,mp4a.40.2",AUDIO="group_audio"',
-    "b/playlist.m3u8",
-    "",
-  ].join("\n");
-  expect(writeMaster({ master, files: FILES, audio: "audio", channels: 1, fps: 29.97 })).toBe(
+  const stream = (name: string, codecs: string, width: number, height: number, peak: number) => ({
+    ...{ uri: `${name}/playlist.m3u8`, codecs, width, height, rate: { peak, average: peak * 0.75 } },
+  });
+  const streams = [stream("a", "avc1.64000c", 160, 90, 12_000), stream("b", "avc1.64000d", 320, 180, 80_000)];
+  const audio = { folder: "audio", codecs: "mp4a.40.2", channels: 1, rate: { peak: 8000, average: 7999.5 } };
+  expect(writeMaster({ streams, audio, fps: 29.97 })).toBe(
     [
       "#EXTM3U",
       "#EXT-X-VERSION:7",

@@ -1,0 +1,59 @@
+/** Name of the playlist in each rendition's folder. */
+export const PLAYLIST = "playlist.m3u8";
+
+/** One segment that a media playlist names. */
+export interface Segment {
+  /** Path below the master playlist. */
+  name: string;
+  seconds: number;
+  /** The line that says how long it is, as written. */
+  line: string;
+}
+
+/** A stretch of a media playlist whose segments share one init segment. */
+export interface SegmentRun {
+  /** Path of the init segment below the master playlist; null when none is named. */
+  init: string | null;
+  segments: Segment[];
+}
+
+/** Reads the segments of a media playlist of fMP4 (RFC 8216, 4.3.3) that lies at `name`; what is no segment is passed over. */
+export function parseMediaPlaylist(name: string, text: string): SegmentRun {
+  const lines = text.split(/\r?\n/);
+  const map = lines.flatMap((line) => /^#EXT-X-MAP:URI="([^"]*)"/.exec(line)?.[1] ?? []);
+  const segments = lines.flatMap((line, index) => {
+    const seconds = Number(/^#EXTINF:([\d.]+)/.exec(line)?.[1]);
+    const uri = lines.slice(index + 1).find((next) => next !== "" && !next.startsWith("#"));
+    if (!(seconds > 0) || uri === undefined) return [];
+    return [{ name: resolve(name, uri), seconds, line }];
+  });
+  return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
+}
+
+/** Writes the media playlist of a whole stream on demand; `folder` is where it lies, with a slash at its end. */
+export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]): string {
+  const relative = (name: string) => (name.startsWith(folder) ? name.slice(folder.length) : `../${name}`);
+  const lengths = runs.flatMap((run) => run.segments.map(({ seconds }) => Math.round(seconds)));
+  let init: string | null = null;
+  const lines = runs.flatMap((run) => {
+    const map = run.init === null || run.init === init ? [] : [`#EXT-X-MAP:URI="${relative(run.init)}"`];
+    init = run.init ?? init;
+    return [...map, ...run.segments.flatMap(({ name, line }) => [line, relative(name)])];
+  });
+  return [
+    "#EXTM3U",
+    "#EXT-X-VERSION:7",
+    // Some players divide by it, so that it is never 0.
+    `#EXT-X-TARGETDURATION:${Math.max(1, ...lengths)}`,
+    "#EXT-X-MEDIA-SEQUENCE:0",
+    "#EXT-X-PLAYLIST-TYPE:VOD",
+    "#EXT-X-INDEPENDENT-SEGMENTS",
+    ...lines,
+    "#EXT-X-ENDLIST",
+    "",
+  ].join("\n");
+}
+
+function resolve(playlist: string, uri: string): string {
+  return new URL(uri, `http://stream/${playlist}`).pathname.slice(1);
+}
