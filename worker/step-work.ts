@@ -7,6 +7,7 @@ import { chooseEncoder } from "../src/encoders/choose-encoder.ts";
 import type { Encoder } from "../src/encoders/encoder.ts";
 import { runEncode } from "../src/encoders/run-encode.ts";
 import { createPlan, type Plan } from "../src/plan/index.ts";
+import { readKeyframes } from "../src/probe/keyframes.ts";
 import { runIngest } from "../src/storage/ingest.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
 import { describeStream } from "./describe-stream.ts";
@@ -74,7 +75,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
     const plan = createPlan(source, kind, options, hints);
     chooseEncoder([encoder], plan, source);
     const max_in_flight = name === "light" ? LIGHT_IN_FLIGHT : tools.max_in_flight;
-    return { plan, encoder, reason, max_in_flight };
+    return { plan, hints, encoder, reason, max_in_flight };
   }
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
@@ -153,7 +154,13 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       checkDuration(stored.source, tools.max_seconds);
       const { key, source } = stored;
       const wanted = { kind: context.step.kind, options: context.step.options } as Wish;
-      const { plan, encoder, reason, max_in_flight } = settle(source, wanted);
+      const { plan, hints, encoder, reason, max_in_flight } = settle(source, wanted);
+      if (plan.kind === "video" && plan.chunks.length > 1) {
+        plan.chunks = await context.durably("plan", async (signal) => {
+          const keyframes = await readKeyframes(await storageReader(storage, key), source, signal);
+          return createPlan(source, wanted.kind, wanted.options, { ...hints, keyframes }).chunks;
+        });
+      }
       const { remote } = tools;
       const encoded = await runEncode({
         ...{ plan, source, encoder, storage, max_in_flight },

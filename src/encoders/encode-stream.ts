@@ -7,6 +7,7 @@ import { type Encoding, encodeChunk } from "./encode-chunk.ts";
 import type { EncodedFile, Written } from "./encoder.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 import type { EncodeResult } from "./run-encode.ts";
+import { type StreamPart, stitchStream } from "./stitch-stream.ts";
 
 /** Encodes adaptive video that has one chunk. */
 export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
@@ -46,21 +47,24 @@ export async function finishParts(
   return join(encoding, await Promise.all(read));
 }
 
-interface Part extends Written {
-  chunk: Chunk;
-}
-
 const NOTE_MIME = "application/json";
 
-async function join(_encoding: Encoding, _parts: Part[]): Promise<EncodeResult> {
-  throw new MediaError("encoder_unavailable", "Adaptive video cannot be put together yet.");
+async function join({ plan, source, out, storage }: Encoding, parts: StreamPart[]): Promise<EncodeResult> {
+  const read = (name: string) => readStored(storage, out + name);
+  const playlists = await placeAll(storage, await stitchStream({ plan, source, parts, read }), out);
+  const segments = parts.flatMap(({ written }) => written);
+  return summary(out, [...segments, ...playlists]);
+}
+
+async function readStored(storage: Storage, key: string): Promise<Uint8Array> {
+  const stored = await storage.read(key);
+  if (!stored) throw new MediaError("encode_failed", "What was encoded is not in storage any more.");
+  return readAll(stored.body);
 }
 
 async function readNote(storage: Storage, key: string): Promise<Written> {
-  const stored = await storage.read(key);
-  if (!stored) throw new MediaError("encode_failed", "What was encoded is not in storage any more.");
   const note: { written: Written["written"]; playlists: (Omit<EncodedFile, "bytes"> & { bytes: string })[] } =
-    JSON.parse(new TextDecoder().decode(await readAll(stored.body)));
+    JSON.parse(new TextDecoder().decode(await readStored(storage, key)));
   const encoder = new TextEncoder();
   return {
     written: note.written,

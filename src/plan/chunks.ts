@@ -3,6 +3,9 @@ import type { Chunk } from "./plan.ts";
 /** Seconds of video in one chunk, unless told otherwise. */
 export const CHUNK_SECONDS = 60;
 
+/** Seconds of a segment of adaptive video: its chunks are cut at whole ones. */
+export const SEGMENT_SECONDS = 6;
+
 /** What decides where a plan is cut. */
 export interface ChunkNeeds {
   /** Seconds of the source at which the output starts. */
@@ -16,6 +19,8 @@ export interface ChunkNeeds {
   has_audio: boolean;
   /** Frames per second of the output when they are constant. */
   fps: number | null;
+  /** Whether the output is in segments, which no chunk may break. */
+  segmented?: boolean;
 }
 
 /** How fine a plan is cut. */
@@ -33,7 +38,10 @@ export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[]
   if (!needs.encodes_video || duration === null || duration <= target * 1.5) {
     return [{ index: 0, track: "all", start, end }];
   }
-  const edges = [start, ...cuts(needs, duration, target, hints.keyframes ?? [])];
+  const inner = needs.segmented
+    ? segmentCuts(start, duration, target)
+    : cuts(needs, duration, target, hints.keyframes ?? []);
+  const edges = [start, ...inner];
   const chunks: Chunk[] = edges.map((edge, index) => ({
     index,
     track: "video",
@@ -42,6 +50,12 @@ export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[]
   }));
   if (needs.has_audio) chunks.push({ index: chunks.length, track: "audio", start, end });
   return chunks;
+}
+
+function segmentCuts(start: number, duration: number, target: number): number[] {
+  const length = Math.max(1, Math.round(target / SEGMENT_SECONDS)) * SEGMENT_SECONDS;
+  const count = Math.max(0, Math.ceil(duration / length - 0.5) - 1);
+  return Array.from({ length: count }, (_, index) => onGrid(start + (index + 1) * length, start, null));
 }
 
 function cuts(

@@ -45,7 +45,7 @@ export function createPlan<K extends EncodeKind>(
     case "image":
       return imagePlan(source, options as ImageOptions);
     case "adaptive_video":
-      return adaptivePlan(source, options as AdaptiveVideoOptions);
+      return adaptivePlan(source, options as AdaptiveVideoOptions, hints);
     default:
       throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
   }
@@ -113,7 +113,7 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
   return { ...plan, duration: null, frames: 1 };
 }
 
-function adaptivePlan(source: Source, options: AdaptiveVideoOptions): Plan {
+function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: ChunkHints): Plan {
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration);
   const sound = { quality: options.quality, trimmed: true };
@@ -132,7 +132,11 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions): Plan {
     fps: null,
     ...pictureNeeds(source, "h264", options.background),
   };
-  return { ...plan, frames: frameCount(source, span, null), video, renditions };
+  const frames = frameCount(source, span, null);
+  // It is whole unless asked for: not every encoder can leave its segments to be joined by another.
+  if (hints.chunk_seconds === undefined) return { ...plan, frames, video, renditions };
+  const needs = { ...span, encodes_video: true, has_audio: audio !== null, fps: null, segmented: true };
+  return { ...plan, frames, video, renditions, chunks: createChunks(needs, hints) };
 }
 
 function blank(kind: EncodeKind, format: string, span: Span): Plan {

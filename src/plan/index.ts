@@ -1,5 +1,5 @@
 export { createAudioPlan, maxBitrate, SAMPLE_RATES, sampleRate } from "./audio.ts";
-export { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks } from "./chunks.ts";
+export { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks, SEGMENT_SECONDS } from "./chunks.ts";
 export { BLACK, parseColor, TRANSPARENT } from "./color.ts";
 export { createPlan, needsProbe } from "./create-plan.ts";
 export { type Estimate, estimateWork } from "./estimate.ts";

@@ -9,6 +9,8 @@ export interface MovieIndex {
   tracks: ReadonlyMap<number, TrackIndex>;
   /** True when packets are told of in the midst of the file, so that this is not all of them. */
   fragmented: boolean;
+  /** The index itself, from its header on. */
+  moov: DataView;
   /** The file, its index held in memory. */
   reader: ByteReader;
 }
@@ -42,6 +44,7 @@ async function readMoov(reader: ByteReader, start: number, end: number): Promise
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const moov = { kind: "moov", start: 8, end: bytes.length };
   return {
+    moov: view,
     tracks: readTracks(view, moov),
     fragmented: findBox(view, moov, "mvex") !== null,
     reader: {

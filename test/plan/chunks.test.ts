@@ -62,6 +62,24 @@ const ROWS: Row[] = [
     hints: { chunk_seconds: 5, keyframes: [5.55] },
     edges: [0.33, 5.53, null],
   },
+  {
+    name: "segments stay whole",
+    needs: needs({ start: 1.5, duration: 40, segmented: true }),
+    hints: { chunk_seconds: 13, keyframes: [14, 26] },
+    edges: [1.5, 13.5, 25.5, null],
+  },
+  {
+    name: "what is left at the end of segments is not too short",
+    needs: needs({ duration: 60.1, segmented: true }),
+    hints: { chunk_seconds: 20 },
+    edges: [0, 18, 36, null],
+  },
+  {
+    name: "a chunk is a segment at least",
+    needs: needs({ duration: 13, segmented: true }),
+    hints: { chunk_seconds: 2 },
+    edges: [0, 6, null],
+  },
 ];
 
 test.for(ROWS)("$name", ({ needs, hints, edges }) => {

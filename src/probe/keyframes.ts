@@ -1,0 +1,45 @@
+import type { ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
+import { readMovieIndex } from "./isobmff.ts";
+import { readCueTimes } from "./matroska-cues.ts";
+import { readSyncTimes } from "./sync-times.ts";
+
+// The index alone, which may be as large as one of a probe.
+const BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };
+
+// Twice as many as six hours have with one every half second; whoever has more can be cut anywhere.
+const MOST = 100_000;
+
+/**
+ * Gives the times of a source's keyframes in seconds, ascending, as its index lists them: no media are read. Empty where there is no
+ * index, it is damaged or too large, or (as with sources that have nothing but keyframes) it says nothing. Rejects only when stopped.
+ */
+export async function readKeyframes(
+  reader: ByteReader,
+  { format }: Source,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const read = READERS[format];
+  if (!read) return [];
+  try {
+    const times = await read(boundReader(reader, BOUNDS, signal), signal);
+    const rounded = times.filter((time) => time >= 0).map((time) => Math.round(time * 1e6) / 1e6);
+    return rounded.length > MOST ? [] : [...new Set(rounded)].sort((a, b) => a - b);
+  } catch {
+    signal.throwIfAborted();
+    return [];
+  }
+}
+
+async function readMovie(reader: ByteReader): Promise<number[]> {
+  const index = await readMovieIndex(reader);
+  return index && !index.fragmented ? readSyncTimes(index.moov, MOST) : [];
+}
+
+const READERS: Readonly<Record<string, (reader: ByteReader, signal: AbortSignal) => Promise<number[]>>> = {
+  mp4: readMovie,
+  mov: readMovie,
+  matroska: readCueTimes,
+  webm: readCueTimes,
+};

@@ -1,0 +1,77 @@
+import { type Box, findBox, listBoxes } from "./boxes.ts";
+
+/**
+ * Gives the times in seconds of the sync samples of the first pictures track (ISO/IEC 14496-12, 8.6), as a player shows them: edits
+ * are taken into account. Empty when there are more than `most`, or the table is absent, as where every sample is one.
+ */
+export function readSyncTimes(moov: DataView, most: number): number[] {
+  const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
+  const trak = listBoxes(moov, movie.start, movie.end).find(
+    (box) => box.kind === "trak" && isVideo(moov, box),
+  );
+  const stbl = trak && findBox(moov, trak, "mdia", "minf", "stbl");
+  const stss = stbl && findBox(moov, stbl, "stss");
+  const stts = stbl && findBox(moov, stbl, "stts");
+  const mdhd = trak && findBox(moov, trak, "mdia", "mdhd");
+  const mvhd = findBox(moov, movie, "mvhd");
+  if (!trak || !stbl || !stss || !stts || !mdhd || !mvhd) return [];
+  const [ticks, movieTicks] = [readTimescale(moov, mdhd), readTimescale(moov, mvhd)];
+  const count = Math.min(moov.getUint32(stss.start + 4), Math.floor((stss.end - stss.start - 8) / 4));
+  if (ticks === 0 || movieTicks === 0 || count > most) return [];
+
+  const shift = readShift(moov, findBox(moov, trak, "edts", "elst"), ticks, movieTicks);
+  const decode = walkRuns(moov, stts);
+  const ctts = findBox(moov, stbl, "ctts");
+  const offset = ctts && walkRuns(moov, ctts);
+  const times: number[] = [];
+  let before = 0;
+  for (let index = 0; index < count; index++) {
+    const sample = moov.getUint32(stss.start + 8 + index * 4) - 1;
+    // A table that goes back would have to be walked from its start again and again.
+    if (sample < before) return [];
+    before = sample;
+    times.push((decode(sample).sum + (offset ? offset(sample).value : 0)) / ticks + shift);
+  }
+  return times;
+}
+
+function isVideo(view: DataView, trak: Box): boolean {
+  const hdlr = findBox(view, trak, "mdia", "hdlr");
+  // "vide".
+  return hdlr !== null && hdlr.end - hdlr.start >= 12 && view.getUint32(hdlr.start + 8) === 0x76696465;
+}
+
+// mvhd and mdhd both have it behind two times, which are wide in version 1.
+function readTimescale(view: DataView, { start, end }: Box): number {
+  return end - start < 24 ? 0 : view.getUint32(start + (view.getUint8(start) === 1 ? 20 : 12));
+}
+
+// Seconds by which media times are shown later: empty edits at the start, less where the first real one begins.
+function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: number): number {
+  let shift = 0;
+  if (!elst) return shift;
+  const wide = view.getUint8(elst.start) === 1;
+  const size = wide ? 20 : 12;
+  for (let at = elst.start + 8; at + size <= elst.end; at += size) {
+    const length = wide ? Number(view.getBigUint64(at)) : view.getUint32(at);
+    const from = wide ? Number(view.getBigInt64(at + 8)) : view.getInt32(at + 4);
+    if (from >= 0) return shift - from / ticks;
+    shift += length / movieTicks;
+  }
+  return shift;
+}
+
+// stts and ctts: pairs of how many samples and what each of them has; samples are asked for in order.
+function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
+  let [at, first, sum] = [box.start + 8, 0, 0];
+  return (sample) => {
+    for (; at + 8 <= box.end; at += 8) {
+      const packets = view.getUint32(at);
+      const value = view.getInt32(at + 4);
+      if (sample < first + packets) return { sum: sum + (sample - first) * value, value };
+      first += packets;
+      sum += packets * value;
+    }
+    return { sum, value: 0 };
+  };
+}

@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { readKeyframes } from "../../src/probe/keyframes.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { bytesReader, diskReader } from "./probe-file.ts";
+
+const run = promisify(execFile);
+const signal = AbortSignal.timeout(60_000);
+const sourceOf = (format: string): Source => ({ object: "source", url: "file:clip", kind: "video", format });
+
+/** The times of the keyframes as ffprobe finds them by reading the file through. */
+async function keyframesOf(path: string): Promise<number[]> {
+  const args = "-v error -select_streams v:0 -show_entries packet=pts_time,flags -of csv=p=0";
+  const { stdout } = await run("ffprobe", [...args.split(" "), path]);
+  const keys = stdout.split("\n").filter((line) => line.includes("K"));
+  return keys.map((line) => Number.parseFloat(line)).sort((a, b) => a - b);
+}
+
+const FOUND: [ClipName, string][] = [
+  ["mp4", "mp4"],
+  ["mp4_faststart", "mp4"],
+  ["mp4_b_frames", "mp4"],
+  ["mp4_vfr", "mp4"],
+  ["mov", "mov"],
+  ["webm", "webm"],
+  ["mkv", "matroska"],
+];
+
+test.concurrent.for(FOUND)(
+  "the keyframes of %s are found without reading media",
+  async ([name, format], { expect }) => {
+    const path = await clip(name, { seconds: 7 });
+    const wanted = await keyframesOf(path);
+    const reader = await diskReader(path);
+    const times = await readKeyframes(reader, sourceOf(format), signal);
+    expect(times.length).toBeGreaterThan(2);
+    expect(times).toHaveLength(wanted.length);
+    for (const [index, time] of times.entries())
+      expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
+    expect(reader.reads()).toBeLessThan(12);
+  },
+);
+
+test("pictures that start late, behind sound and an empty edit, are found where they are shown", async () => {
+  const path = await makeClip("mp4", [
+    ..."-f lavfi -i sine=d=6 -itsoffset 1.5 -f lavfi -i testsrc2=s=160x90:r=25:d=4".split(" "),
+    ..."-map 1:v -map 0:a -fps_mode passthrough -c:v libx264 -g 25 -pix_fmt yuv420p -c:a aac".split(" "),
+  ]);
+  const wanted = await keyframesOf(path);
+  expect(wanted[0]).toBeCloseTo(1.5, 1);
+  const times = await readKeyframes(await diskReader(path), sourceOf("mp4"), signal);
+  for (const [index, time] of times.entries())
+    expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
+  expect(times).toHaveLength(wanted.length);
+});
+
+test.for([
+  ["a fragmented file", "mp4_fragmented", "mp4"],
+  ["a format without an index", "mp3", "mp3"],
+  ["sound alone", "m4a", "mp4"],
+] as const)("%s has none", async ([, name, format]) => {
+  const path = await clip(name, { seconds: 3 });
+  expect(await readKeyframes(await diskReader(path), sourceOf(format), signal)).toEqual([]);
+});
+
+test.for([
+  ["mp4_faststart", "mp4"],
+  ["webm", "webm"],
+] as const)("a damaged %s gives what it gives, at once", { timeout: 60_000 }, async ([name, format]) => {
+  const bytes = new Uint8Array(await readFile(await clip(name, { seconds: 3 })));
+  let seed = 7;
+  const next = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  for (let trial = 0; trial < 200; trial++) {
+    const broken = bytes.slice(0, trial % 4 === 0 ? next(bytes.length) : bytes.length);
+    for (let flips = 0; flips < 20; flips++) broken[next(Math.min(broken.length, 4096))] = next(256);
+    const start = performance.now();
+    const times = await readKeyframes(bytesReader(broken), sourceOf(format), signal);
+    expect(performance.now() - start).toBeLessThan(500);
+    expect(times.every((time) => Number.isFinite(time) && time >= 0)).toBe(true);
+  }
+});
+
+test("a reader that fails gives none, and one that is stopped rejects", async () => {
+  const failing = { size: 1000, read: () => Promise.reject(new Error("gone")) };
+  expect(await readKeyframes(failing, sourceOf("mp4"), signal)).toEqual([]);
+  const reason = new Error("stopped");
+  await expect(readKeyframes(failing, sourceOf("webm"), AbortSignal.abort(reason))).rejects.toBe(reason);
+});
