@@ -29,11 +29,12 @@ export function createDurably(
   run_id: string,
 ): Durably {
   const beat_ms = Math.min(5000, (numberSetting(env.WATCH_SECONDS, 30) * 1000) / 3);
+  const listen = createListener(object, beat_ms);
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const retries = { limit: ATTEMPTS - 1, delay: "2 seconds", backoff: "exponential" } as const;
     const text = await step.do(name, { retries, timeout: STEP_TIMEOUT }, async ({ attempt }) => {
       const controller = new AbortController();
-      const ended = listen(object, beat_ms, controller);
+      const ended = listen(controller);
       try {
         return JSON.stringify({ value: await work(controller.signal) } satisfies Outcome<T>);
       } catch (thrown) {
@@ -54,28 +55,38 @@ export function createDurably(
   };
 }
 
-// Lets the object hear from the work until the function given back is called, and aborts the work of a run that is over.
-function listen(
+/**
+ * Gives a function that lets the object hear from a piece of work until the function that it gives is called, and aborts the work of
+ * a run that is over. However many pieces there are, one call at a time is made for them all.
+ */
+function createListener(
   object: () => DurableObjectStub<TaskObject>,
   ms: number,
-  controller: AbortController,
-): () => void {
-  let working = true;
+): (controller: AbortController) => () => void {
+  const pieces = new Set<AbortController>();
+  let listening = false;
   const loop = async () => {
-    while (working) {
+    while (pieces.size > 0) {
       try {
         if (await object().listen(ms)) continue;
-        if (working) controller.abort(new RunOver());
-        return;
+        for (const piece of pieces) piece.abort(new RunOver());
+        pieces.clear();
       } catch {
         // An object that restarts does not answer once: the next call tells.
         await scheduler.wait(ms);
       }
     }
+    listening = false;
   };
-  void loop();
-  return () => {
-    working = false;
+  return (controller) => {
+    pieces.add(controller);
+    if (!listening) {
+      listening = true;
+      void loop();
+    }
+    return () => {
+      pieces.delete(controller);
+    };
   };
 }
 
