@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { openState } from "../worker/local/state.ts";
-import { createHost, registryOf } from "../worker/local/supervisor.ts";
+import { createHost } from "../worker/local/supervisor.ts";
+import { registryOf, workerProgram } from "../worker/local/worker-program.ts";
 
 const BARE = join(import.meta.dirname, "bare", "wrangler.toml");
 
@@ -18,7 +19,7 @@ export async function startWorker(
 ): Promise<string> {
   const state = await openState(join(dir, name));
   ends.defer(() => state.release());
-  const host = createHost(name, state, (line) => console.error(line));
+  const host = createHost(workerProgram(name, state), state, (line) => console.error(line));
   ends.defer(() => host.end());
   const places = { data: join(state.dir, "data"), registry: registryOf(state), assets: null };
   return host.start({ config, ...places, port: 0, watch: false, vars: {}, secrets: {} });

@@ -12,6 +12,8 @@ export interface Env {
   RUN: Workflow<{ id: string }>;
   /** The light encoder, a Worker of its own. */
   ENCODER: Fetcher;
+  /** The native encoder in containers; see `NATIVE_INSTANCES`. */
+  NATIVE?: DurableObjectNamespace<import("./container/class.ts").NativeEncoder>;
   /** Static files: the API reference page. */
   ASSETS: Fetcher;
   /** Secret: comma-separated `KEY` or `PROJECT:KEY`, accepted beside the keys in KV. */
@@ -36,6 +38,12 @@ export interface Env {
   STALL_SECONDS?: string;
   /** Seconds that fetching an input may take; default 3600. */
   INGEST_SECONDS?: string;
+  /** Comma-separated base URLs of native encoders elsewhere, asked in place of the containers. They must reach the service at `PUBLIC_URL`, or where it was asked at. */
+  NATIVE_ENCODER_URL?: string;
+  /** Secret: what native encoders are told as bearer token, where they ask for one. */
+  NATIVE_ENCODER_TOKEN?: string;
+  /** Containers with the native encoder that are used at once; default 0. */
+  NATIVE_INSTANCES?: string;
   /** Chunks of one encode that are encoded at once; default 8. */
   MAX_CHUNKS_IN_FLIGHT?: string;
 }

@@ -14,12 +14,14 @@ test("the defaults", () => {
 test("what is given goes on to the service", () => {
   const given = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "8", STALL_SECONDS: "9" };
   const more = { INGEST_SECONDS: "7", PUBLIC_URL: "https://media.example", ALLOW_PRIVATE_NETWORK: "false" };
-  const env = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", HOME: "/root", ...given, ...more };
-  expect(parseSettings(env)).toEqual({
+  const native = { NATIVE_ENCODER_URL: "http://127.0.0.1:9/a, https://b.example", MAX_CHUNKS_IN_FLIGHT: "3" };
+  const own = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", NATIVE_ENCODER_TOKEN: "secret" };
+  expect(parseSettings({ ...own, HOME: "/root", ...given, ...more, ...native })).toEqual({
     port: 0,
     api_keys: "a, team:b",
     state_dir: "/data",
-    vars: { ...given, ...more },
+    vars: { ...given, ...more, ...native },
+    native_token: "secret",
   });
 });
 
@@ -39,6 +41,11 @@ test.for([
   ["MEDIA_TTL", "a week"],
   ["MAX_INPUT_BYTES", "0"],
   ["STALL_SECONDS", "-5"],
+  ["MAX_CHUNKS_IN_FLIGHT", "1.5"],
+  ["MAX_CHUNKS_IN_FLIGHT", "0"],
+  ["NATIVE_ENCODER_URL", "localhost:8080"],
+  ["NATIVE_ENCODER_URL", "http://a.example,ftp://b.example"],
+  ["NATIVE_ENCODER_URL", "http://a.example/?token=x"],
 ])("%s=%j is refused by name", ([name = "", value]) => {
   expect(() => parseSettings({ [name]: value })).toThrow(name);
 });

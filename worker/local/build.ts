@@ -12,7 +12,9 @@ runMain(async () => {
   for (const [worker, config] of Object.entries(WORKERS)) {
     const folder = join(ROOT, "dist", worker);
     rmSync(folder, { recursive: true, force: true });
-    await runWrangler(["deploy", "--dry-run", "--outdir", folder, "--config", config]);
+    // Without the container's image, which takes Docker: `wrangler deploy` builds it.
+    const only = ["--dry-run", "--containers-rollout=none"];
+    await runWrangler(["deploy", ...only, "--outdir", folder, "--config", config]);
     const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
     const mib = bytes.reduce((a, b) => a + b, 0) / 2 ** 20;
     console.log(`dist/${worker}  ${mib.toFixed(1)} MiB, source map included`);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -5,15 +6,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { MediaError } from "../../src/core/errors.ts";
 import { buildAssets } from "../docs/build-assets.ts";
+import { type NativeOrder, nativeProgram } from "./native-program.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";
-import { createHost, type Host, registryOf } from "./supervisor.ts";
+import { createHost, type Host } from "./supervisor.ts";
+import { findProgram } from "./system.ts";
+import { registryOf, workerProgram } from "./worker-program.ts";
 
 /** How to start a local service, beside its settings. */
 export interface ServiceOptions extends Settings {
   /** Builds and loads the Workers anew when their code changes; default false. */
   watch?: boolean;
-  /** Takes a line about a Worker that ended by itself; default standard error. */
+  /** How many native encoders are started where ffmpeg is installed and no `NATIVE_ENCODER_URL` is set; default 1. */
+  native?: number;
+  /** Takes a line about what is missing, or about a program that ended by itself; default standard error. */
   tell?: (line: string) => void;
   /** Ends a start that is no longer wanted; the start then rejects. */
   signal?: AbortSignal;
@@ -23,8 +29,8 @@ export interface ServiceOptions extends Settings {
 export interface Service {
   /** Its base URL, without a slash at the end. */
   url: string;
-  /** The running processes of the service, or of one of its Workers. */
-  pids(worker?: WorkerName): number[];
+  /** The running processes of the service, of one of its Workers, or of its native encoders with their ffmpeg. */
+  pids(program?: WorkerName | "native"): number[];
   /** Sends a signal to every process of the service, as a crash would; resolves when all are gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Ends the service in order. */
@@ -53,11 +59,16 @@ export function dataOf(
 export async function startService(options: ServiceOptions): Promise<Service> {
   const state = await openState(options.state_dir);
   const tell = options.tell ?? ((line) => console.error(line));
-  const api = createHost("framewright", state, tell);
-  const encoder = createHost("framewright-encoder", state, tell);
-  const hosts: Record<WorkerName, Host> = { framewright: api, "framewright-encoder": encoder };
+  const api = createHost(workerProgram("framewright", state), state, tell);
+  const encoder = createHost(workerProgram("framewright-encoder", state), state, tell);
+  const native_token = options.native_token ?? randomBytes(32).toString("base64url");
+  const natives = Array.from({ length: countNatives(options, tell) }, (_, index) =>
+    createHost(nativeProgram(`native-${index + 1}`, native_token, state), state, tell),
+  );
+  const hosts = { framewright: [api], "framewright-encoder": [encoder], native: natives };
+  const all = Object.values(hosts).flat();
   const end = async (signal?: NodeJS.Signals) => {
-    await Promise.all([api.end(signal), encoder.end(signal)]);
+    await Promise.all(all.map((host) => host.end(signal)));
     state.release();
   };
   const abort = () => void end("SIGKILL");
@@ -77,7 +88,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     await requireFreePort(options.port);
     await buildAssets(pathToFileURL(`${assets}/`));
-    await encoder.start(order("framewright-encoder"));
+    const [, ...started] = await Promise.all([
+      encoder.start(order("framewright-encoder")),
+      ...natives.map((native) => startNative(native, options, tell)),
+    ]);
+    const native_urls = started.filter((url) => url !== null);
     // A Worker that starts reads who is there; only later does it hear of others by and by.
     await until(
       () => existsSync(join(registryOf(state), "framewright-encoder")),
@@ -87,13 +102,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...order("framewright"),
       port: options.port,
       assets,
-      vars: options.vars,
-      secrets: { API_KEYS: options.api_keys, MEDIA_SIGNING_KEY: state.signing_key },
+      vars: {
+        // There are no containers here.
+        NATIVE_INSTANCES: "0",
+        ...(native_urls.length > 0 && { NATIVE_ENCODER_URL: native_urls.join(",") }),
+        ...options.vars,
+      },
+      secrets: {
+        API_KEYS: options.api_keys,
+        MEDIA_SIGNING_KEY: state.signing_key,
+        NATIVE_ENCODER_TOKEN: native_token,
+      },
     });
     await until(() => answers(`${url}/health`), `${url}/health does not answer with 200.`);
     return {
       url,
-      pids: (worker) => (worker ? hosts[worker].pids() : Object.values(hosts).flatMap((host) => host.pids())),
+      pids: (program) => (program ? hosts[program] : all).flatMap((host) => host.pids()),
       kill: end,
       stop: () => end(),
     };
@@ -102,6 +126,31 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     throw thrown;
   } finally {
     options.signal?.removeEventListener("abort", abort);
+  }
+}
+
+const LIGHT_ONLY =
+  "heavy work (h265, av1, avif, long or large video) will fail as encoder_unavailable; light work runs.";
+
+function countNatives({ native = 1, vars }: ServiceOptions, tell: (line: string) => void): number {
+  if (native === 0 || vars.NATIVE_ENCODER_URL) return 0;
+  if (findProgram("ffmpeg") && findProgram("ffprobe")) return native;
+  tell(`ffmpeg is not installed: ${LIGHT_ONLY}`);
+  return 0;
+}
+
+// An ffmpeg that does not work is as good as none.
+async function startNative(
+  native: Host<NativeOrder>,
+  { signal }: ServiceOptions,
+  tell: (line: string) => void,
+): Promise<string | null> {
+  try {
+    return await native.start({ port: 0 });
+  } catch (thrown) {
+    if (!signal?.aborted) tell(`${thrown instanceof Error ? thrown.message : thrown}: ${LIGHT_ONLY}`);
+    await native.end("SIGKILL");
+    return null;
   }
 }
 

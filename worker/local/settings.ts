@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { parseKeys } from "../auth/key-ring.ts";
+import { countSetting, parseUrls } from "../text-settings.ts";
 import { wrong } from "./cli.ts";
 
 /** The folder that holds package.json. */
@@ -15,9 +16,11 @@ export const PASSED_ON = [
   "INGEST_SECONDS",
   "PUBLIC_URL",
   "ALLOWED_HOSTS",
+  "NATIVE_ENCODER_URL",
+  "MAX_CHUNKS_IN_FLIGHT",
 ] as const;
 
-const TEXTS: ReadonlySet<string> = new Set(["PUBLIC_URL", "ALLOWED_HOSTS"]);
+const TEXTS: ReadonlySet<string> = new Set(["PUBLIC_URL", "ALLOWED_HOSTS", "NATIVE_ENCODER_URL"]);
 
 // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
 const LOCAL_WATCH_SECONDS = "5";
@@ -32,6 +35,8 @@ export interface Settings {
   state_dir: string;
   /** Variables of the service Worker. */
   vars: Record<string, string>;
+  /** What the native encoders of `NATIVE_ENCODER_URL` want to be told. */
+  native_token?: string;
 }
 
 /** Reads the settings from environment variables; throws a {@link MediaError} that names the wrong one. */
@@ -53,14 +58,25 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
     if (!TEXTS.has(name) && !(Number(value) > 0)) wrong(`${name} must be a positive number.`, name);
     vars[name] = value;
   }
-  return { port, api_keys, state_dir: resolve(env.STATE_DIR || ".framewright"), vars };
+  attempt("NATIVE_ENCODER_URL", () => parseUrls(vars.NATIVE_ENCODER_URL));
+  attempt("MAX_CHUNKS_IN_FLIGHT", () =>
+    countSetting("MAX_CHUNKS_IN_FLIGHT", vars.MAX_CHUNKS_IN_FLIGHT, 1, 1),
+  );
+  const native_token = env.NATIVE_ENCODER_TOKEN;
+  const state_dir = resolve(env.STATE_DIR || ".framewright");
+  return { port, api_keys, state_dir, vars, ...(native_token && { native_token }) };
 }
 
 function checkKeys(text: string): void {
-  try {
-    if (parseKeys(text).length > 0) return;
-  } catch (thrown) {
-    wrong(thrown instanceof Error ? thrown.message : String(thrown), "API_KEYS");
-  }
+  if (attempt("API_KEYS", () => parseKeys(text)).length > 0) return;
   wrong("API_KEYS must name at least one key.", "API_KEYS");
+}
+
+// The service Worker checks its settings too; here they are refused before anything starts.
+function attempt<T>(name: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (thrown) {
+    return wrong(thrown instanceof Error ? thrown.message : String(thrown), name);
+  }
 }

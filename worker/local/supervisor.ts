@@ -1,19 +1,27 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { closeSync, openSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MediaError } from "../../src/core/errors.ts";
-import type { HostOrder, HostReply } from "./host.ts";
 import { endGroup, groupMembers, signalGroup } from "./processes.ts";
 import type { State } from "./state.ts";
 
-/** One Worker in processes of its own, started again when they end by themselves. */
-export interface Host {
-  /** Starts the Worker; gives its URL once it answers. */
-  start(order: HostOrder): Promise<string>;
-  /** The running processes of the Worker. */
+/** A program that serves HTTP, and how it is run; its order says among others on which port. */
+export interface Program<Order extends { port: number }> {
+  name: string;
+  /** Starts the process, with an IPC channel and as the leader of a group: a signal for it reaches what it started too, and Ctrl-C at a terminal reaches us alone. `port` is 0 where it is not settled yet. */
+  spawn(port: number): ChildProcess;
+  /** Has it begin, and gives its URL once it answers; rejects with why it does not, in a few words. */
+  begin(child: ChildProcess, order: Order): Promise<string>;
+  /** Removes what an ended process leaves behind. */
+  clear?(): void;
+}
+
+/** One program in processes of its own, started again when they end by themselves. */
+export interface Host<Order extends { port: number }> {
+  /** Starts the program; gives its URL once it answers. */
+  start(order: Order): Promise<string>;
+  /** The running processes of the program. */
   pids(): number[];
-  /** Ends the Worker, in order or by a signal to all its processes; resolves when all are gone. */
+  /** Ends the program, in order or by a signal to all its processes; resolves when all are gone. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -22,40 +30,43 @@ const STOP_MS = 4_000;
 const HEALTHY_MS = 30_000;
 const BACK_OFF_MS = { first: 250, most: 10_000 } as const;
 
-/** The folder in which the Workers of one service find each other. */
-export function registryOf(state: State): string {
-  return join(state.scratch, "registry");
-}
-
-/** Starts the process of a Worker, which waits for its order; loading wrangler, the slow part, begins at once. */
-export function createHost(worker: string, state: State, tell: (line: string) => void): Host {
-  let child = spawnHost(worker, state);
+/** Starts the process of a program, which waits for its order; loading it, the slow part, begins at once. */
+export function createHost<Order extends { port: number }>(
+  program: Program<Order>,
+  state: State,
+  tell: (line: string) => void,
+): Host<Order> {
+  const spawn = (port: number) => {
+    const spawned = program.spawn(port);
+    if (spawned.pid) state.note(spawned.pid);
+    return spawned;
+  };
+  let child = spawn(0);
   let ending = false;
   let pause: number = BACK_OFF_MS.first;
 
-  async function start(order: HostOrder): Promise<string> {
+  async function start(order: Order): Promise<string> {
     const running = child;
     const started = Date.now();
-    const url = await giveOrder(running, order, state.log(worker));
+    const url = await begin(program, running, order, state);
     const same = { ...order, port: Number(new URL(url).port) };
     running.once("exit", (code, signal) => {
       if (ending) return;
       if (Date.now() - started > HEALTHY_MS) pause = BACK_OFF_MS.first;
-      tell(`${worker} ended (${signal ?? `code ${code}`}); starting it again.`);
+      tell(`${program.name} ended (${signal ?? `code ${code}`}); starting it again.`);
       void startAgain(same);
     });
     return url;
   }
 
-  async function startAgain(order: HostOrder): Promise<void> {
+  async function startAgain(order: Order): Promise<void> {
     while (!ending) {
       if (child.pid) await endGroup(child.pid);
-      // Its entry would keep the next one from taking its name.
-      rmSync(join(registryOf(state), worker), { force: true });
+      program.clear?.();
       await sleep(pause);
       pause = Math.min(pause * 2, BACK_OFF_MS.most);
       if (ending) return;
-      child = spawnHost(worker, state);
+      child = spawn(order.port);
       try {
         await start(order);
         return;
@@ -80,55 +91,28 @@ export function createHost(worker: string, state: State, tell: (line: string) =>
   };
 }
 
-function spawnHost(worker: string, state: State): ChildProcess {
-  const log = openSync(state.log(worker), "a", 0o600);
-  const child = fork(join(import.meta.dirname, "host.ts"), [], {
-    // A group of its own: a signal for it reaches workerd too, and Ctrl-C at a terminal reaches us alone.
-    detached: true,
-    stdio: ["ignore", log, log, "ipc"],
-    execArgv: [],
-    env: hostEnv(state),
-  });
-  closeSync(log);
-  if (child.pid) state.note(child.pid);
-  return child;
-}
-
-// Nothing of the user's environment but what programs need: secrets go over the channel, and no setting of wrangler's leaks in.
-function hostEnv(state: State): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR, LANG } = process.env;
-  return {
-    PATH,
-    HOME,
-    TMPDIR,
-    LANG,
-    NO_COLOR: "1",
-    WRANGLER_SEND_METRICS: "false",
-    WRANGLER_HIDE_BANNER: "true",
-    WRANGLER_LOG_PATH: join(state.scratch, "wrangler.log"),
-    CLOUDFLARE_CF_FETCH_ENABLED: "false",
-    CLOUDFLARE_DEV_REGISTRY_PATH: registryOf(state),
-    X_LOCAL_EXPLORER: "false",
-    X_LOCAL_OBSERVABILITY: "false",
-    // The simulated R2 takes bytes in pieces of 4 KB. What each leaves behind would else let V8 grow its young
-    // generation, and the process by tens of MB with every large file.
-    MINIFLARE_WORKERD_V8_FLAGS: "--max-semi-space-size=4",
-  };
-}
-
-function giveOrder(child: ChildProcess, order: HostOrder, log: string): Promise<string> {
+async function begin<Order extends { port: number }>(
+  program: Program<Order>,
+  child: ChildProcess,
+  order: Order,
+  state: State,
+): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
-  const answer = new Promise<string>((resolve, reject) => {
-    const fail = (why: string) =>
-      reject(new MediaError("service_unavailable", `${order.config} did not start: ${why}; see ${log}.`));
+  const failed = new Promise<never>((_, reject) => {
+    const fail = (why: string) => reject(new Error(why));
     timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
-    child.once("message", (reply: HostReply) => {
-      if (reply.type === "ready") resolve(reply.url);
-      else fail(reply.message.split("\n")[0] ?? "");
-    });
     child.once("exit", (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));
     child.once("error", (error) => fail(error.message));
-    child.send(order, (error) => error && fail(error.message));
   });
-  return answer.finally(() => clearTimeout(timer));
+  try {
+    return await Promise.race([program.begin(child, order), failed]);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    const log = state.log(program.name);
+    throw new MediaError("service_unavailable", `${program.name} did not start: ${why}; see ${log}.`);
+  } finally {
+    clearTimeout(timer);
+    // Nobody waits for it any more.
+    failed.catch(() => {});
+  }
 }

@@ -19,7 +19,7 @@ export async function startService(keys: string) {
     WRANGLER_HIDE_BANNER: "true",
   });
   const secrets = { API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEY };
-  const vars = { ALLOW_PRIVATE_NETWORK: "true" };
+  const vars = { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0" };
   const configPath = new URL("../../../wrangler.toml", import.meta.url);
   // Nothing is encoded here, so the encoder's 31 MB stay out: its binding leads back to the service.
   const bindingOverrides = { ENCODER: "framewright" };

@@ -19,7 +19,7 @@ export function createRig(vars: Record<string, string> = {}) {
     workers: [
       {
         configPath: "./wrangler.toml",
-        vars: { ALLOW_PRIVATE_NETWORK: "true", WATCH_SECONDS: "2", ...vars },
+        vars: { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", WATCH_SECONDS: "2", ...vars },
         secrets: { API_KEYS: KEYS, MEDIA_SIGNING_KEY: "a-signing-key-for-tests" },
       },
       { configPath: "./worker/encoder/wrangler.toml" },

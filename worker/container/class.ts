@@ -1,0 +1,29 @@
+import { Container } from "@cloudflare/containers";
+import type { Env } from "../env.ts";
+import { SERVICE_IN_CONTAINER } from "../native.ts";
+import { serveApi } from "../serve-api.ts";
+
+/**
+ * A container with the native encoder, made of the Dockerfile beside this. It reaches nothing but the media routes of this service,
+ * by the signed URLs of its jobs: it has no internet and no credentials. Every request keeps it awake, a client's poll too.
+ */
+export class NativeEncoder extends Container<Env> {
+  override defaultPort = 8080;
+  // A job is asked after every few seconds; what nobody asks after for two minutes, the encoder ends by itself.
+  override sleepAfter = "5m";
+  override enableInternet = false;
+  override pingEndpoint = "localhost/health";
+  override envVars = {
+    HOST: "0.0.0.0",
+    PORT: "8080",
+    ...(this.env.NATIVE_ENCODER_TOKEN && { NATIVE_ENCODER_TOKEN: this.env.NATIVE_ENCODER_TOKEN }),
+  };
+}
+
+// Assigned, as a static field would hide the setter of the library, which then finds no handler.
+NativeEncoder.outboundByHost = {
+  [new URL(SERVICE_IN_CONTAINER).hostname]: (request: Request, env: unknown) =>
+    new URL(request.url).pathname.startsWith("/media/")
+      ? serveApi(request, env as Env)
+      : new Response(null, { status: 403 }),
+};

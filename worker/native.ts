@@ -1,0 +1,60 @@
+import type { NativeInstance } from "../src/encoders/native.ts";
+import type { Env } from "./env.ts";
+import { countSetting, parseUrls } from "./text-settings.ts";
+
+/** The native encoders that the service may ask, and where they reach it. */
+export interface Natives {
+  /** In the order in which they are asked. */
+  instances: NativeInstance[];
+  /** Base of the media URLs that they are given. */
+  base: string;
+  /** Chunks of one encode that they are given at once, at most. */
+  max_in_flight: number;
+}
+
+const MAX_CHUNKS_IN_FLIGHT = 8;
+
+/** Where the service's media are, to a container of its own: a host that nobody else can ask. */
+export const SERVICE_IN_CONTAINER = "http://framewright.internal";
+
+/**
+ * Gives the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the containers;
+ * none where neither is set. Throws an Error that names a malformed setting.
+ */
+export function createNatives(env: Env, base: string): Natives {
+  const { NATIVE, NATIVE_ENCODER_TOKEN: token } = env;
+  const urls = parseUrls(env.NATIVE_ENCODER_URL);
+  const max_in_flight = countSetting(
+    "MAX_CHUNKS_IN_FLIGHT",
+    env.MAX_CHUNKS_IN_FLIGHT,
+    MAX_CHUNKS_IN_FLIGHT,
+    1,
+  );
+  const containers = countSetting("NATIVE_INSTANCES", env.NATIVE_INSTANCES, 0, 0);
+  const instances = urls.map((url) => instance(url, (path, init) => fetch(url + path, init), token));
+  if (instances.length > 0 || !NATIVE) return { instances, base, max_in_flight };
+  const names = Array.from({ length: containers }, (_, index) => `native-${index + 1}`);
+  return {
+    instances: names.map((name) =>
+      // A stub that has failed once stays broken, so each call takes a fresh one.
+      instance(name, (path, init) => NATIVE.getByName(name).fetch(`http://native${path}`, init), token),
+    ),
+    base: SERVICE_IN_CONTAINER,
+    max_in_flight,
+  };
+}
+
+function instance(
+  name: string,
+  send: (path: string, init: RequestInit) => Promise<Response>,
+  token: string | undefined,
+): NativeInstance {
+  return {
+    name,
+    fetch(path, init) {
+      const headers = new Headers(init?.headers);
+      if (token) headers.set("Authorization", `Bearer ${token}`);
+      return send(path, { ...init, headers });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { createIds } from "../src/core/ids.ts";
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
+import { createApp } from "./app.ts";
+import { createKeyRing } from "./auth/key-ring.ts";
+import { createFindStep, createRuns } from "./engine.ts";
+import type { Env } from "./env.ts";
+import { createR2Uploads } from "./media/r2-uploads.ts";
+import { createSigner } from "./media/signer.ts";
+import { createNatives } from "./native.ts";
+import { createR2Storage } from "./r2-storage.ts";
+import { readHostRules } from "./settings.ts";
+
+const now = () => Date.now();
+const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
+
+// Built with the first request: a Worker's start may neither draw random numbers nor do I/O.
+let app: ReturnType<typeof createApp> | undefined;
+
+/** Answers a request to the API; 503 `service_unavailable` while a setting is missing or malformed. */
+export function serveApi(request: Request, env: Env): Response | Promise<Response> {
+  try {
+    app ??= createService(env);
+  } catch (thrown) {
+    return answerUnset(thrown);
+  }
+  return app.fetch(request, env);
+}
+
+function createService(env: Env): ReturnType<typeof createApp> {
+  // Only to find a malformed setting at once: each run has its own.
+  createNatives(env, "");
+  return createApp({
+    tasks: createRuns<Task>(env, "task"),
+    steps: createRuns<Step>(env, "step"),
+    findStep: createFindStep(env),
+    media: createR2Storage(env.MEDIA),
+    uploads: createR2Uploads(env.MEDIA),
+    goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
+    keys: createKeyRing(env.KV, env.API_KEYS ?? "", now),
+    signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),
+    assets: env.ASSETS,
+    settings: { base_url: env.PUBLIC_URL || undefined, ...readHostRules(env) },
+    now,
+    id: createIds(random),
+  });
+}
+
+// The message names the setting and holds no value.
+function answerUnset(thrown: unknown): Response {
+  const message = thrown instanceof Error ? thrown.message : "The service is not set up.";
+  console.error(JSON.stringify({ message: "not set up", error: message }));
+  return Response.json({ kind: "service_unavailable", message }, { status: 503 });
+}
