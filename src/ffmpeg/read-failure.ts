@@ -1,0 +1,80 @@
+import { MediaError } from "../core/errors.ts";
+import type { Source } from "../core/source.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+import { parseProgress } from "./progress.ts";
+
+/** How a run of ffmpeg ended: its code, null when a signal ended it, and what it said at level warning with its last status. */
+export interface RunEnd {
+  code: number | null;
+  /** Such as `SIGXFSZ`; absent when it ended by itself. */
+  signal?: string | null;
+  /** Lines, the oldest first. */
+  log: readonly string[];
+}
+
+// What the readers of files say when the end comes too early, though ffmpeg goes on with what there is.
+const CUT_OFF = /partial file|unexpected end|Premature end/;
+// Of a still there is no rest to go on with; in a film or a recording, a cover or one frame may be like that.
+// A small JPEG may lack its end marker by ffmpeg's word alone; that it reads beyond the end, it says of cut ones only.
+const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
+const UNREADABLE =
+  /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec|not on whitelist/i;
+const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
+// x264 and x265, SVT-AV1 and C++ each have words of their own.
+const NO_MEMORY = /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed/i;
+const STATUS = /^(frame|size)=/;
+const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/;
+
+/**
+ * Throws the {@link MediaError} that the end of a run amounts to: `input_unsupported`, `out_of_memory`, `storage_full`, `worker_lost`
+ * (killed by somebody else) or `encode_failed`. Does nothing when all went well.
+ */
+export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk, source: Source): void {
+  const said = log.join("\n");
+  type Kind = "input_unsupported" | "out_of_memory" | "storage_full" | "worker_lost" | "encode_failed";
+  const fault = (kind: Kind, message: string) => new MediaError(kind, message, { cause: said });
+  if (signal === "SIGXFSZ" || (code !== 0 && DISK_FULL.test(said)))
+    throw fault("storage_full", "The encoder's disk has no room for the output.");
+  if (signal === "SIGKILL" || signal === "SIGTERM")
+    throw fault("worker_lost", "The encoder was ended from outside; try again.");
+  if (CUT_OFF.test(said) || (plan.still && CUT_STILL.test(said)))
+    throw fault("input_unsupported", "The input is damaged or cut off.");
+  if (code !== 0) {
+    if (/matches no streams/.test(said)) {
+      throw fault("input_unsupported", "The input lacks a stream that it was said to have.");
+    }
+    if (NO_MEMORY.test(said)) {
+      throw fault("out_of_memory", "The work needs more memory than this encoder has.");
+    }
+    if (signal) throw fault("encode_failed", `ffmpeg crashed (${signal}).`);
+    if (UNREADABLE.test(said))
+      throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
+    const last = log.findLast((line) => !STATUS.test(line));
+    if (last && EMPTY.test(last)) throw nothing(plan);
+    throw fault("encode_failed", last ? `ffmpeg failed: ${last}` : "ffmpeg failed without a word.");
+  }
+  // A chunk may be empty where the sound is longer than the pictures; a whole output may not.
+  if (chunk.track !== "all") return;
+  const status = log.findLast((line) => STATUS.test(line)) ?? "";
+  if (EMPTY.test(status)) throw nothing(plan);
+  if (endsEarly(status, plan, source))
+    throw fault("input_unsupported", "The input ends before its time: it is cut off.");
+}
+
+/** The {@link MediaError} of a run that wrote nothing. */
+export function nothing(plan: Plan): MediaError {
+  return plan.still
+    ? new MediaError("input_unsupported", "The input is damaged or cut off.")
+    : new MediaError("encode_failed", "The input has nothing in the time that is wanted.");
+}
+
+// These say exactly how long they are; others are estimated, and pictures alone may stand still for long at the end.
+const EXACT: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flac", "wav"]);
+
+function endsEarly(status: string, plan: Plan, source: Source): boolean {
+  // A file is as long as its longest stream, which may be one of text.
+  const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
+  if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return false;
+  const reached = parseProgress(status);
+  return reached !== null && reached < plan.duration * 0.8 - 0.1;
+}

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { AudioFormat, ImageFormat, VideoFormat } from "../../src/core/formats.ts";
+import { FORMATS } from "../../src/core/formats.ts";
+import { clip } from "../fixtures/clips.ts";
+import { readBoxes, readContainer } from "../judge/container.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+import { startRig } from "./rig.ts";
+
+const rig = await startRig();
+afterAll(() => rig.close());
+
+const VIDEO = [
+  ["mp4", "h264", "h264", "avc1"],
+  ["mp4", "h265", "hevc", "hvc1"],
+  ["mp4", "av1", "av1", "av01"],
+  ["mov", "h264", "h264", "avc1"],
+  ["mov", "h265", "hevc", "hvc1"],
+  ["webm", "vp9", "vp9", null],
+  ["webm", "av1", "av1", null],
+] as const satisfies [VideoFormat, string, string, string | null][];
+
+test.for(VIDEO)("video in %s as %s", async ([format, codec, name, tag]) => {
+  const input = await clip("mp4_b_frames", { seconds: 1 });
+  const job = await rig.job(input, "video", { format, codec, quality: "high" });
+  const state = await rig.run(job);
+  const { mime } = FORMATS.video[format];
+  expect(state).toEqual({
+    state: "done",
+    written: [{ name: `output.${format}`, mime, size: expect.any(Number) }],
+    playlists: [],
+  });
+  const taken = `${job.id}/output.${format}`;
+  expect(rig.sink.types.get(taken)).toBe(mime);
+  const path = join(rig.sink.folder, taken);
+  expect(await readContainer(path)).toBe(format);
+  const { picture, sound, bytes } = await readFacts(path);
+  expect(state).toMatchObject({ written: [{ size: bytes }] });
+  expect(picture).toMatchObject({ codec: name, width: 160, height: 90, pixel_format: "yuv420p" });
+  expect(picture?.times).toHaveLength(25);
+  if (tag) {
+    expect(picture?.tag).toBe(tag);
+    const boxes = await readBoxes(path);
+    expect(boxes.indexOf("moov")).toBeLessThan(boxes.indexOf("mdat"));
+  }
+  expect(sound).toMatchObject({ codec: format === "webm" ? "opus" : "aac", channels: 2 });
+  expect((await measureLikeness(path, input)).mean).toBeGreaterThan(LIKE);
+});
+
+const AUDIO = [
+  ["mp3", "mp3"],
+  ["aac", "aac"],
+  ["ogg", "vorbis"],
+  ["opus", "opus"],
+  ["wav", "pcm_s16le"],
+  ["flac", "flac"],
+] as const satisfies [AudioFormat, string][];
+
+test.for(AUDIO)("sound in %s", async ([format, codec]) => {
+  const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format });
+  expect(await rig.run(job)).toMatchObject({ state: "done" });
+  const { sound, picture } = await readFacts(join(rig.sink.folder, job.id, `output.${format}`));
+  expect({ sound, picture }).toMatchObject({ sound: { codec, channels: 2 }, picture: null });
+});
+
+const IMAGES = ["jpeg", "png", "webp", "gif", "avif"] as const satisfies ImageFormat[];
+
+test.for(IMAGES)("an image in %s", async (format) => {
+  const input = await clip("png_odd");
+  const job = await rig.job(input, "image", { format, quality: "high" });
+  expect(await rig.run(job)).toMatchObject({ state: "done" });
+  const path = join(rig.sink.folder, job.id, `output.${format}`);
+  expect(await readContainer(path)).toBe(format);
+  expect((await readFacts(path)).picture?.times).toHaveLength(1);
+  expect((await measureLikeness(path, input)).mean).toBeGreaterThan(format === "gif" ? 0.95 : 0.97);
+});
+
+test("adaptive video: files are put, playlists come as text", async () => {
+  const job = await rig.job(await clip("mp4_b_frames", { seconds: 7 }), "adaptive_video");
+  const state = await rig.run(job);
+  if (state.state !== "done") throw new Error(JSON.stringify(state));
+  const names = state.written.map(({ name }) => name);
+  const taken = (await rig.sink.files()).filter((path) => path.startsWith(job.id));
+  expect(taken).toEqual(names.map((name) => `${job.id}/${name}`).sort());
+  expect(names.every((name) => /^\w+\/\w+\.(m4s|mp4)$/.test(name))).toBe(true);
+  const media = state.playlists.filter(({ name }) => name.endsWith("/playlist.m3u8"));
+  expect(media.length).toBeGreaterThanOrEqual(2);
+  for (const { name, text } of media) {
+    const folder = name.slice(0, name.lastIndexOf("/") + 1);
+    const listed = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+    expect(names).toEqual(expect.arrayContaining(listed.map((file) => folder + file)));
+  }
+});
+
+test("nothing is left behind", async () => {
+  expect([await rig.left(), await rig.ffmpegs()]).toEqual([[], []]);
+});

@@ -1,0 +1,136 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { OptionsOf } from "../../src/core/options.ts";
+import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/encoders/native-wire.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { probe } from "../ffmpeg/native-encode.ts";
+import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
+import { type Sink, startSink } from "../fixtures/sink.ts";
+
+/** A native encoder in a process of its own, as a host starts it, with an origin to read from and a sink to write to. */
+export interface Rig {
+  /** Base URL of the server. */
+  readonly url: string;
+  readonly origin: Origin;
+  readonly sink: Sink;
+  /** The folder that it keeps its own in. */
+  readonly home: string;
+  readonly child: ChildProcess;
+  /** Resolves with its code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  /** Sends a request to the server. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Makes a job of a file of this machine; `answer` says how the origin gives it. */
+  job<K extends EncodeKind>(
+    input: string,
+    kind: K,
+    options?: OptionsOf<K>,
+    answer?: (answer: Answer) => Answer | ((request: number) => Answer),
+  ): Promise<NativeJob>;
+  /** Starts a job and gives how it ended. */
+  run(job: NativeJob): Promise<NativeState>;
+  /** Waits until a job has ended. */
+  finish(id: string): Promise<NativeState>;
+  /** Process ids of the ffmpegs that the server runs. */
+  ffmpegs(): Promise<number[]>;
+  /** Everything that lies in the folders of its jobs. */
+  left(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
+
+/** Starts a server with these settings over those of the rig, as `main.ts` or from another folder with a copy of it. */
+export async function startRig(env: Record<string, string> = {}, main = MAIN): Promise<Rig> {
+  const [origin, sink] = await Promise.all([startOrigin(), startSink()]);
+  const home = await mkdtemp(join(tmpdir(), "framewright-container-"));
+  const child = fork(main, [], {
+    execArgv: [],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: { PATH: process.env.PATH, PORT: "0", TMPDIR: home, ...env },
+  });
+  const ended = new Promise<number | string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(code ?? signal ?? ""));
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once("message", (message: { type: string; url: string; message: string }) => {
+      if (message.type === "ready") resolve(message.url);
+      else reject(new Error(message.message));
+    });
+    child.once("exit", (code) => reject(new Error(`The server ended with code ${code}.`)));
+  });
+  const token = env.NATIVE_ENCODER_TOKEN;
+  const rig: Rig = {
+    ...{ url, origin, sink, home, child, ended },
+    call(method, path, body, headers = {}) {
+      const auth = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+      return fetch(url + path, {
+        ...{ method, headers: { ...auth, "Content-Type": "application/json", ...headers } },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+    },
+    async job(input, kind, options = {} as never, answer = (plain) => plain) {
+      const source = await probe(input);
+      const plan = createPlan(source, kind, options);
+      const [chunk] = plan.chunks;
+      if (!chunk) throw new Error("The plan has no chunk.");
+      const id = randomUUID();
+      const size = source.filesize ?? 0;
+      return {
+        ...{ protocol: NATIVE_PROTOCOL, id, plan, chunk, source },
+        input: { url: origin.serve(`/${id}`, answer({ file: input })), size, etag: "v1" },
+        folder: `${sink.url}/${id}/`,
+        name: kind === "adaptive_video" ? null : `output.${plan.format}`,
+      };
+    },
+    async run(job) {
+      const answer = await rig.call("POST", "/jobs", job);
+      if (answer.status !== 202) throw new Error(`${answer.status}: ${await answer.text()}`);
+      return rig.finish(job.id);
+    },
+    async finish(id) {
+      for (;;) {
+        const answer = await rig.call("GET", `/jobs/${id}?wait=10`);
+        if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
+        const state = (await answer.json()) as NativeState;
+        if (state.state !== "running") return state;
+      }
+    },
+    ffmpegs: () => childrenOf(child.pid ?? 0, "ffmpeg"),
+    async left() {
+      const paths = await readdir(home, { recursive: true });
+      return paths.filter((path) => path.includes("job-"));
+    },
+    async close() {
+      if (child.connected) child.disconnect();
+      await ended;
+      await Promise.all([origin.close(), sink.close()]);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+  return rig;
+}
+
+async function childrenOf(parent: number, name: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const pid of (await readdir("/proc")).map(Number).filter((id) => id > 0)) {
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+    const [, called, state, above] = /^\d+ \((.*)\) (\w) (\d+)/.exec(stat) ?? [];
+    if (called === name && Number(above) === parent && state !== "Z") found.push(pid);
+  }
+  return found;
+}
+
+/** Waits until something is so; rejects when it is not within ten seconds. */
+export async function until<T>(look: () => Promise<T> | T, most_ms = 10_000): Promise<NonNullable<T>> {
+  for (const end = Date.now() + most_ms; Date.now() < end; ) {
+    const found = await look();
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`Not so within ${most_ms} ms: ${look}`);
+}

@@ -1,0 +1,107 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
+import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native-wire.ts";
+import type { Jobs } from "./jobs.ts";
+import { parseJob } from "./parse-job.ts";
+
+/** What the routes of the native encoder stand on. */
+export interface AppOptions {
+  jobs: Jobs;
+  /** What requests must carry; null for none. */
+  token: string | null;
+  /** Version of ffmpeg. */
+  ffmpeg: string;
+  /** Jobs that may run at once. */
+  places: number;
+}
+
+/** Bytes that a request may have; a plan of thousands of chunks is far below. */
+export const MAX_JOB_BYTES = 2 ** 20;
+/** The longest that a request waits for a change, in seconds. */
+export const MAX_WAIT_SECONDS = 60;
+
+const STATUS = {
+  request_invalid: 400,
+  token_missing: 401,
+  token_invalid: 401,
+  route_not_found: 404,
+  payload_too_large: 413,
+  service_unavailable: 503,
+} as const satisfies Partial<Record<ErrorKind, number>>;
+
+/** Builds the routes of the protocol in `src/encoders/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
+export function createApp({ jobs, token, ffmpeg, places }: AppOptions): Hono {
+  const app = new Hono();
+  app.onError(answerError);
+  app.notFound((c) => answerError(new MediaError("route_not_found", "There is no such route."), c));
+
+  app.get("/health", (c) => {
+    const ending = jobs.ending();
+    return c.json({
+      ...{ protocol: NATIVE_PROTOCOL, ffmpeg, places, running: jobs.running(), ending },
+    } satisfies NativeHealth);
+  });
+
+  app.use("/jobs/*", async (c, next) => {
+    if (token !== null) checkToken(c.req.header("Authorization"), token);
+    await next();
+  });
+
+  const onError = () => {
+    throw new MediaError("payload_too_large", `A job must not exceed ${MAX_JOB_BYTES} bytes.`);
+  };
+  app.post("/jobs", bodyLimit({ maxSize: MAX_JOB_BYTES, onError }), async (c) => {
+    const started = jobs.start(parseJob(await readJson(c)));
+    if (started) return c.json(started.state, started.fresh ? 202 : 200);
+    const why = jobs.ending() ? "is about to end" : "has no free place";
+    throw new MediaError("service_unavailable", `This encoder ${why}; ask another, or later.`);
+  });
+
+  app.get("/jobs/:id", async (c) => {
+    const wait = c.req.query("wait") ?? "0";
+    if (!/^\d+(\.\d+)?$/.test(wait)) {
+      throw new MediaError("request_invalid", "wait must be a number of seconds.", { param: "wait" });
+    }
+    const seconds = Math.min(Number(wait), MAX_WAIT_SECONDS);
+    const state = await jobs.ask(c.req.param("id"), seconds * 1000, c.req.raw.signal);
+    if (!state) throw new MediaError("route_not_found", "There is no such job.");
+    return c.json(state);
+  });
+
+  app.delete("/jobs/:id", async (c) => {
+    await jobs.remove(c.req.param("id"));
+    return c.body(null, 204);
+  });
+  return app;
+}
+
+async function readJson(c: Context): Promise<unknown> {
+  try {
+    return await c.req.json();
+  } catch (thrown) {
+    if (thrown instanceof MediaError) throw thrown;
+    throw new MediaError("request_invalid", "The body is not valid JSON.");
+  }
+}
+
+function checkToken(header: string | undefined, token: string): void {
+  if (header === undefined) {
+    throw new MediaError("token_missing", "The Authorization header is missing; send Bearer <token>.");
+  }
+  const given = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1] ?? "";
+  // Of their digests, which have the same length whatever is sent.
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  if (timingSafeEqual(digest(given), digest(token))) return;
+  throw new MediaError("token_invalid", "The token is not valid; send Bearer <token>.");
+}
+
+function answerError(thrown: unknown, c: Context): Response {
+  const { kind, message, param } = toMediaError(thrown);
+  const status = Object.hasOwn(STATUS, kind) ? STATUS[kind as keyof typeof STATUS] : 500;
+  if (status === 500) console.error(thrown);
+  if (status === 401) c.header("WWW-Authenticate", 'Bearer realm="framewright"');
+  if (status === 503) c.header("Retry-After", "1");
+  return c.json({ kind, message, ...(param !== undefined && { param }) }, status);
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type MediaError, toMediaError } from "../../src/core/errors.ts";
+import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import { createBlocks, type ReadBlock } from "./input-blocks.ts";
+import { readInput } from "./read-input.ts";
+
+/** The input of one job at an address of this machine, which ffmpeg reads. */
+export interface ServedInput {
+  url: string;
+  /** Bytes given to ffmpeg so far. */
+  given(): number;
+  close(): void;
+}
+
+/** Serves the inputs of jobs on loopback, so that ffmpeg needs neither the network nor patience. */
+export interface InputProxy {
+  /** Serves an input under an address that nobody can guess; `fail` is told of the fault that ends the job. */
+  serve(input: RemoteFiles["input"], fail: (error: MediaError) => void): ServedInput;
+  close(): Promise<void>;
+}
+
+interface Entry {
+  size: number;
+  block: ReadBlock;
+  fail(error: unknown): void;
+  give(bytes: number): void;
+}
+
+const BLOCK_BYTES = 2 ** 20;
+// 24 MB a job; a file whose pictures and sound lie far apart is read at two places in turn.
+const BLOCKS = { keep: 20, ahead: 4 } as const;
+
+/** Starts the proxy on a free port. */
+export async function startInputProxy(): Promise<InputProxy> {
+  const entries = new Map<string, Entry>();
+  const server = createServer((request, response) => {
+    const entry = entries.get(request.url ?? "");
+    if (!entry) response.writeHead(404).end();
+    else answer(entry, request, response).catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    serve(input, fail) {
+      // No extension: ffmpeg would choose a reader by it.
+      const path = `/${randomBytes(24).toString("hex")}`;
+      const over = new AbortController();
+      let given = 0;
+      const read: ReadBlock = (index) => {
+        const start = index * BLOCK_BYTES;
+        const range = { start, end: Math.min(start + BLOCK_BYTES, input.size) };
+        return readInput(input, range, over.signal);
+      };
+      entries.set(path, {
+        size: input.size,
+        block: createBlocks(read, { count: Math.ceil(input.size / BLOCK_BYTES), ...BLOCKS }),
+        fail: (thrown) => over.signal.aborted || fail(toMediaError(thrown, "input_unreachable")),
+        give: (bytes) => {
+          given += bytes;
+        },
+      });
+      return {
+        url: origin + path,
+        given: () => given,
+        close() {
+          entries.delete(path);
+          over.abort();
+        },
+      };
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answer(entry: Entry, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { size } = entry;
+  const [, first] = /^bytes=(\d+)-/.exec(request.headers.range ?? "") ?? [];
+  const last = Number(/-(\d+)$/.exec(request.headers.range ?? "")?.[1] ?? size - 1);
+  const start = Number(first ?? 0);
+  const end = Math.min(size, last + 1);
+  const headers = { "Accept-Ranges": "bytes", "Content-Type": "application/octet-stream" };
+  if (size > 0 && start >= end) {
+    response.writeHead(416, { ...headers, "Content-Range": `bytes */${size}` }).end();
+    return;
+  }
+  const range = first === undefined ? {} : { "Content-Range": `bytes ${start}-${end - 1}/${size}` };
+  response.writeHead(first === undefined ? 200 : 206, {
+    ...headers,
+    ...range,
+    "Content-Length": end - start,
+  });
+  if (request.method === "HEAD") return void response.end();
+  for (let at = start; at < end && !response.destroyed; ) {
+    const index = Math.floor(at / BLOCK_BYTES);
+    let bytes: Uint8Array;
+    try {
+      bytes = await entry.block(index);
+    } catch (thrown) {
+      entry.fail(thrown);
+      throw thrown;
+    }
+    const from = at - index * BLOCK_BYTES;
+    const piece = bytes.subarray(from, Math.min(bytes.length, from + end - at));
+    at += piece.length;
+    if (!response.write(piece)) await drained(response);
+    entry.give(piece.length);
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      response.off("drain", over).off("close", over);
+      resolve();
+    };
+    response.on("drain", over).on("close", over);
+    if (response.destroyed) over();
+  });
+}

@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { MediaError } from "../../src/core/errors.ts";
+import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+
+const run = promisify(execFile);
+
+/** The ffmpeg of this machine, and what it can be started under. */
+export interface Installed {
+  /** Such as `5.1.9`. */
+  version: string;
+  /** True where prlimit (util-linux) bounds a program's resources. */
+  prlimit: boolean;
+  /** True where setpriv (util-linux) ends a program when the one that started it is gone. */
+  setpriv: boolean;
+}
+
+/** Looks for ffmpeg and its encoders; throws an `encoder_unavailable` in one line when it or one of them is not there. */
+export async function findInstalled(): Promise<Installed> {
+  const version = await ask("ffmpeg", "-version");
+  if (version === null) {
+    throw new MediaError("encoder_unavailable", "ffmpeg is not installed, or does not start.");
+  }
+  const encoders = (await ask("ffmpeg", "-hide_banner", "-encoders")) ?? "";
+  const { video, audio, image, animated } = NATIVE_TOOLS;
+  const wanted = [video, audio, image, animated].flatMap((tools) => Object.values(tools));
+  const lacking = wanted.map(({ encoder }) => encoder).filter((name) => !encoders.includes(` ${name} `));
+  if (lacking.length > 0) {
+    const names = [...new Set(lacking)].join(", ");
+    throw new MediaError("encoder_unavailable", `The installed ffmpeg lacks the encoders ${names}.`);
+  }
+  return {
+    version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
+    prlimit: (await ask("prlimit", "--core=0", "true")) !== null,
+    setpriv: (await ask("setpriv", "--pdeathsig", "KILL", "true")) !== null,
+  };
+}
+
+async function ask(program: string, ...args: string[]): Promise<string | null> {
+  try {
+    return (await run(program, args, { timeout: 20_000, maxBuffer: 1 << 24 })).stdout;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,193 @@
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
+
+/** What the table of jobs is built with. */
+export interface JobsOptions {
+  /** Jobs with pictures in motion at once; one more job may run when one of all is an image or sound alone. */
+  places: number;
+  lease_seconds: number;
+  run(job: NativeJob, hooks: JobHooks): Promise<JobResult>;
+}
+
+/** The jobs of a server: those that run, and for a while those that ended. */
+export interface Jobs {
+  /** Starts a job, unless it has it already; null when there is no place. One that failed is started again. */
+  start(job: NativeJob): { state: NativeState; fresh: boolean } | null;
+  /** Gives how a job stands, once that has changed or so much time has gone by; null when there is no such job. */
+  ask(id: string, wait_ms: number, signal?: AbortSignal): Promise<NativeState | null>;
+  /** Ends a job and forgets it; resolves when nothing is left of it. */
+  remove(id: string): Promise<void>;
+  running(): number;
+  ending(): boolean;
+  /** Takes no more jobs, gives those that run so long to finish, hands back the rest and waits a moment for all to be asked after. */
+  finish(grace_ms: number): Promise<void>;
+  /** Ends all jobs at once. */
+  end(): Promise<void>;
+}
+
+interface Entry {
+  short: boolean;
+  state: NativeState;
+  abort: AbortController;
+  /** Resolves when nothing of it is left. */
+  over: Promise<void>;
+  /** Waits for a change. */
+  changed: PromiseWithResolvers<void>;
+  /** When it was last asked after. */
+  asked: number;
+  /** Requests that wait for a change of it. */
+  waiting: number;
+  /** True once its end was told. */
+  told: boolean;
+}
+
+// More often than this nobody is told of progress.
+const TELL_MS = 1000;
+// How long a server that has finished waits for the last ends to be asked for.
+const LINGER_MS = 10_000;
+// An end is remembered for so many leases, in case that whoever asked comes back from a restart.
+const REMEMBERED_LEASES = 5;
+const MOST_REMEMBERED = 1000;
+
+/** Builds the table of jobs. */
+export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
+  const entries = new Map<string, Entry>();
+  let ending = false;
+  const lease_ms = lease_seconds * 1000;
+  const active = () => [...entries.values()].filter(({ state }) => state.state === "running");
+
+  const lookAround = setInterval(
+    () => {
+      for (const [id, entry] of entries) {
+        if (entry.waiting > 0) continue;
+        const leases = entry.state.state === "running" ? 1 : REMEMBERED_LEASES;
+        if (Date.now() - entry.asked >= lease_ms * leases) void remove(id);
+      }
+    },
+    Math.min(1000, lease_ms / 4),
+  );
+  lookAround.unref();
+
+  function hasPlace(short: boolean): boolean {
+    const all = active();
+    return all.length <= places && (short || all.filter((entry) => !entry.short).length < places);
+  }
+
+  function begin(job: NativeJob): Entry {
+    const abort = new AbortController();
+    const entry: Entry = {
+      ...{ short: isShort(job), abort, over: Promise.resolve(), changed: Promise.withResolvers() },
+      ...{ state: { state: "running", share: 0, speed: null }, asked: Date.now(), waiting: 0, told: false },
+    };
+    const change = (state: NativeState) => {
+      entry.state = state;
+      entry.changed.resolve();
+      entry.changed = Promise.withResolvers();
+    };
+    let told = 0;
+    const onProgress = (share: number, speed: number | null) => {
+      const { state } = entry;
+      if (state.state !== "running" || share <= state.share) return;
+      const next: NativeState = { state: "running", share: Math.min(1, share), speed: speed ?? state.speed };
+      if (Date.now() - told < TELL_MS) {
+        entry.state = next;
+        return;
+      }
+      told = Date.now();
+      change(next);
+    };
+    entry.over = run(job, { signal: abort.signal, onProgress }).then(
+      (result) => change({ state: "done", ...result }),
+      (thrown: unknown) => change({ state: "failed", error: faultOf(abort.signal, thrown) }),
+    );
+    return entry;
+  }
+
+  async function remove(id: string): Promise<void> {
+    const entry = entries.get(id);
+    if (!entry) return;
+    entry.abort.abort(new MediaError("worker_lost", "The job was ended."));
+    await entry.over;
+    if (entries.get(id) === entry) entries.delete(id);
+  }
+
+  function tell(entry: Entry): NativeState {
+    entry.asked = Date.now();
+    if (entry.state.state !== "running") entry.told = true;
+    return entry.state;
+  }
+
+  return {
+    start(job) {
+      const known = entries.get(job.id);
+      if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
+      if (ending || !hasPlace(isShort(job))) return null;
+      const entry = begin(job);
+      entries.delete(job.id);
+      entries.set(job.id, entry);
+      forgetOldest(entries);
+      return { state: entry.state, fresh: true };
+    },
+    async ask(id, wait_ms, signal) {
+      const entry = entries.get(id);
+      if (!entry) return null;
+      if (entry.state.state === "running" && wait_ms > 0) {
+        entry.waiting++;
+        await within(entry.changed.promise, wait_ms, signal);
+        entry.waiting--;
+      }
+      return entries.get(id) === entry ? tell(entry) : null;
+    },
+    remove,
+    running: () => active().length,
+    ending: () => ending,
+    async finish(grace_ms) {
+      ending = true;
+      const all = Promise.all(active().map(({ over }) => over));
+      await within(
+        all.then(() => {}),
+        grace_ms,
+      );
+      const lost = new MediaError(
+        "worker_lost",
+        "The encoder is being shut down; the work is to be done elsewhere.",
+      );
+      for (const { abort } of active()) abort.abort(lost);
+      await Promise.all([...entries.values()].map(({ over }) => over));
+      const untold = () => [...entries.values()].some(({ told }) => !told);
+      for (const until = Date.now() + LINGER_MS; untold() && Date.now() < until; ) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+    async end() {
+      ending = true;
+      clearInterval(lookAround);
+      await Promise.all([...entries.keys()].map(remove));
+    },
+  };
+}
+
+// What a job was aborted with counts before what that led to.
+function faultOf(signal: AbortSignal, thrown: unknown): Extract<NativeState, { state: "failed" }>["error"] {
+  if (!(thrown instanceof MediaError) && !signal.aborted) console.error(thrown);
+  const error = toMediaError(signal.aborted ? signal.reason : thrown, "encode_failed");
+  return { kind: error.kind, message: error.message, retryable: error.retryable };
+}
+
+function forgetOldest(entries: Map<string, Entry>): void {
+  for (const [id, { state }] of entries) {
+    if (entries.size <= MOST_REMEMBERED) return;
+    if (state.state !== "running") entries.delete(id);
+  }
+}
+
+async function within(change: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
+  const stop = () => resolve();
+  signal?.addEventListener("abort", stop, { once: true });
+  await Promise.race([change, promise]);
+  clearTimeout(timer);
+  signal?.removeEventListener("abort", stop);
+}

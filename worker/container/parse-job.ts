@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { MediaError } from "../../src/core/errors.ts";
+import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
+import { Source } from "../../src/core/source.ts";
+import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native-wire.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+
+// Everything that becomes a part of a path or of a filter is of such letters alone.
+const word = z.string().regex(/^[A-Za-z0-9][\w.:-]{0,63}$/);
+const fileName = z.string().regex(/^[A-Za-z0-9_-][\w.-]{0,127}$/);
+const pixels = z
+  .int()
+  .min(0)
+  .max(1 << 16);
+const color = z.string().regex(/^0x([0-9a-f]{6}|[0-9a-f]{8})$/i);
+const seconds = z.number().min(0).max(1e7);
+const bits = z.number().positive().max(1e10);
+const fps = z.number().positive().max(1000).nullable();
+const box = { x: pixels, y: pixels, width: pixels, height: pixels };
+
+const geometry = z.looseObject({
+  rotate: z.literal([0, 90, 180, 270]),
+  crop: z.looseObject(box).nullable(),
+  scale: z.looseObject({ width: pixels, height: pixels }).nullable(),
+  pad: z.looseObject({ ...box, color }).nullable(),
+  width: pixels,
+  height: pixels,
+});
+
+const rate = z.union([
+  z.looseObject({ crf: z.number().min(0).max(63), maxrate: bits.exactOptional() }),
+  z.looseObject({ bitrate: bits }),
+]);
+
+const video = z.discriminatedUnion("mode", [
+  z.looseObject({ mode: z.literal("copy"), codec: word, width: pixels, height: pixels }),
+  z.looseObject({
+    mode: z.literal("encode"),
+    codec: z.enum(VIDEO_CODECS),
+    geometry,
+    rate,
+    fps,
+    deinterlace: z.boolean(),
+    tone_map: z.boolean(),
+    depth: z.literal([8, 10]),
+    matte: color.nullable(),
+  }),
+]);
+
+const audio = z.discriminatedUnion("mode", [
+  z.looseObject({ mode: z.literal("copy"), codec: word }),
+  z.looseObject({
+    mode: z.literal("encode"),
+    codec: z.enum(["aac", "mp3", "opus", "vorbis", "flac", "pcm_s16le"]),
+    bitrate: bits.nullable(),
+    compression: z.int().min(0).max(12).nullable(),
+    channels: z.int().min(1).max(64),
+    sample_rate: z.int().min(1).max(1_000_000),
+  }),
+]);
+
+const image = z.looseObject({
+  geometry,
+  quality: z.number().min(0).max(100).nullable(),
+  animated: z.boolean(),
+  alpha: z.boolean(),
+  deinterlace: z.boolean(),
+  tone_map: z.boolean(),
+  matte: color.nullable(),
+});
+
+const chunk = z.looseObject({
+  index: z.int().min(0).max(100_000),
+  track: z.enum(["all", "video", "audio"]),
+  start: seconds,
+  end: seconds.nullable(),
+});
+
+// Loose objects: a field that a later plan has goes on to what reads it.
+const plan = z
+  .looseObject({
+    kind: z.enum(ENCODE_KINDS),
+    format: word,
+    still: z.boolean(),
+    start: seconds,
+    end: seconds.nullable(),
+    duration: seconds.nullable(),
+    frames: z.number().min(0).nullable(),
+    video: video.nullable(),
+    audio: audio.nullable(),
+    image: image.nullable(),
+    renditions: z.array(z.looseObject({ name: fileName, geometry, rate, fps })).max(32),
+    chunks: z.array(chunk).max(100_000),
+  })
+  .refine(({ kind, format }) => Object.hasOwn(FORMATS[kind], format), {
+    path: ["format"],
+    message: "is none of this kind",
+  }) satisfies z.ZodType<Plan>;
+
+const url = z.url({ protocol: /^https?$/ }).max(8192);
+
+const Job = z.object({
+  protocol: z.literal(NATIVE_PROTOCOL),
+  id: z.string().regex(/^[\w.-]{1,128}$/),
+  plan,
+  chunk,
+  source: Source.refine(
+    ({ format, color: { primaries, transfer, space } = {} }) =>
+      [format, primaries, transfer, space].every(
+        (text) => text === undefined || word.safeParse(text).success,
+      ),
+    { message: "has a name with letters that no name has" },
+  ),
+  input: z.object({ url, size: z.int().min(0), etag: z.string().max(512) }),
+  folder: url.refine((text) => text.endsWith("/"), { message: "must end with a slash" }),
+  name: fileName.nullable(),
+}) satisfies z.ZodType<NativeJob>;
+
+/** Reads a job as it came over the wire; throws `request_invalid` that names the first fault. */
+export function parseJob(json: unknown): NativeJob {
+  const parsed = Job.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const param = issue?.path.join(".") || "the job";
+    const fault = param === "protocol" ? `must be ${NATIVE_PROTOCOL}` : issue?.message;
+    throw new MediaError("request_invalid", `${param}: ${fault}.`, { param });
+  }
+  const job = parsed.data;
+  if ((job.plan.kind === "adaptive_video") !== (job.name === null)) {
+    const right = job.name === null ? "a file name" : "null for adaptive video";
+    throw new MediaError("request_invalid", `name must be ${right}.`, { param: "name" });
+  }
+  return job;
+}

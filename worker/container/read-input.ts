@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import type { ByteRange } from "../../src/core/ports.ts";
+import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import { readExactly } from "../../src/storage/http-body.ts";
+import { parseContentRange } from "../../src/storage/http-facts.ts";
+import { discard, requestHttp, unreachable } from "../../src/storage/http-request.ts";
+
+/** Tries of one range in all, and how long is waited between them: twice as long each further time. */
+export const READ_TRIES = { most: 5, pause_ms: 200 } as const;
+
+// A source of ours answers at once; one that is silent for so long is asked anew.
+const TIMEOUTS = { headers_ms: 15_000, idle_ms: 15_000 } as const;
+
+/**
+ * Reads a range of a job's input. Network faults are tried again a few times. Rejects with `input_unreachable`,
+ * `input_not_found` or `input_forbidden`, and at once when the source is not the one that was probed.
+ */
+export async function readInput(
+  input: RemoteFiles["input"],
+  range: ByteRange,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await readOnce(input, range, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = toMediaError(thrown, "input_unreachable");
+      if (!error.retryable || tried >= READ_TRIES.most) throw error;
+    }
+    await sleep(READ_TRIES.pause_ms * 2 ** (tried - 1), undefined, { signal });
+  }
+}
+
+async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRange, signal: AbortSignal) {
+  const { start, end } = range;
+  const strong = etag !== "" && !etag.startsWith("W/");
+  const headers = {
+    Range: `bytes=${start}-${end - 1}`,
+    ...(strong && { "If-Range": `"${bare(etag)}"` }),
+  };
+  const options = { fetch: (at: string, init: RequestInit) => fetch(at, init), guard: null, signal };
+  const { response } = await requestHttp(url, headers, { ...options, timeouts: TIMEOUTS }, [416]);
+  try {
+    const got = parseContentRange(response.headers.get("content-range"));
+    const now = response.headers.get("etag");
+    const same = now === null || etag === "" || bare(now) === bare(etag);
+    // With If-Range, an answer of the whole file says that it is another one.
+    if (!same || (got && got.total !== null && got.total !== size)) throw changed();
+    if (response.status !== 206) {
+      throw now === null ? unreachable(url, "gives no ranges", false) : changed();
+    }
+    if (got?.start !== start || got.end !== end) {
+      throw unreachable(url, "did not give the range it was asked for", true);
+    }
+    return await readExactly(response, end - start, { idle_ms: TIMEOUTS.idle_ms, signal, url });
+  } catch (thrown) {
+    await discard(response);
+    throw thrown;
+  }
+}
+
+function bare(etag: string): string {
+  return etag.replace(/^W\//, "").replaceAll('"', "");
+}
+
+function changed(): MediaError {
+  const message = "The source changed after it was probed; start again to encode what it is now.";
+  return new MediaError("input_unreachable", message, { retryable: false });
+}

@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { RunEnd } from "../../src/ffmpeg/read-failure.ts";
+import type { Installed } from "./installed.ts";
+
+/** How ffmpeg is run. */
+export interface FfmpegRun {
+  args: readonly string[];
+  /** Its folder; paths of its output are below it. */
+  cwd: string;
+  installed: Installed;
+  limits: { file_bytes: number; memory_bytes: number };
+  /** Kills it at once. */
+  signal: AbortSignal;
+  /** Is told every line of its progress, `name=value`. */
+  onProgress(line: string): void;
+  /** Is given the means to signal its processes. */
+  onStart(child: RunningFfmpeg): void;
+}
+
+/** A running ffmpeg. */
+export interface RunningFfmpeg {
+  pid: number;
+  /** Signals its process group; does nothing once it is gone. */
+  kill(signal: NodeJS.Signals): void;
+}
+
+const LOG = { first: 20, last: 200, line: 500 } as const;
+const QUIET = ["-hide_banner", "-nostdin", "-loglevel", "warning", "-y"];
+const TELL = ["-stats", "-stats_period", "1", "-progress", "pipe:1"];
+
+/** Runs ffmpeg in a process group of its own, under limits and with hardly any environment; resolves when it is gone, however it ended. */
+export function runFfmpeg(run: FfmpegRun): Promise<RunEnd> {
+  const [program = "ffmpeg", ...args] = [...wrap(run), "ffmpeg", ...QUIET, ...TELL, ...run.args];
+  const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;
+  const child = spawn(program, args, {
+    cwd: run.cwd,
+    // Nothing of ours: a proxy of the environment or a token is none of ffmpeg's business.
+    env: { PATH, HOME: run.cwd, TMPDIR: run.cwd, LANG: "C" },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const { promise, resolve } = Promise.withResolvers<RunEnd>();
+  const log: string[] = [];
+  const { pid } = child;
+  const kill = (signal: NodeJS.Signals) => {
+    try {
+      if (pid && child.exitCode === null && child.signalCode === null) process.kill(-pid, signal);
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
+    }
+  };
+  const stop = () => kill("SIGKILL");
+  run.signal.addEventListener("abort", stop);
+  child.once("error", (error) => log.push(error.message));
+  child.once("close", (code, signal) => {
+    run.signal.removeEventListener("abort", stop);
+    resolve({ code, signal, log });
+  });
+  createInterface({ input: child.stdout }).on("line", run.onProgress);
+  createInterface({ input: child.stderr }).on("line", (line) => keep(log, line));
+  if (pid) run.onStart({ pid, kill });
+  if (run.signal.aborted) stop();
+  return promise;
+}
+
+// Each of these becomes the next by exec, so that the process stays the same one.
+function wrap({ installed, limits }: FfmpegRun): string[] {
+  const { file_bytes, memory_bytes } = limits;
+  return [
+    ...(installed.setpriv ? ["setpriv", "--pdeathsig", "KILL"] : []),
+    // Not the address space, of which x265 and SVT-AV1 reserve far more than they use.
+    ...(installed.prlimit
+      ? ["prlimit", "--core=0", "--nofile=512", `--fsize=${file_bytes}`, `--data=${memory_bytes}`, "--"]
+      : []),
+  ];
+}
+
+// A status line replaces the one before it, and of a long log the middle goes.
+function keep(log: string[], text: string): void {
+  const line = text.trim().slice(0, LOG.line);
+  if (line === "") return;
+  const isStatus = /^(frame|size)=/.test(line);
+  if (isStatus && /^(frame|size)=/.test(log.at(-1) ?? "")) log.pop();
+  log.push(line);
+  if (log.length > LOG.first + LOG.last) log.splice(LOG.first, 1);
+}

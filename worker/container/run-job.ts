@@ -1,0 +1,134 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { MediaError } from "../../src/core/errors.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/ffmpeg/output.ts";
+import { parseProgress } from "../../src/ffmpeg/progress.ts";
+import { checkRun, nothing } from "../../src/ffmpeg/read-failure.ts";
+import { checkTools } from "../../src/ffmpeg/toolset.ts";
+import { readersOf } from "./demuxers.ts";
+import type { InputProxy } from "./input-proxy.ts";
+import type { Installed } from "./installed.ts";
+import { jobTools } from "./job-tools.ts";
+import { listOutput, putAll, readPlaylists } from "./put-output.ts";
+import { runFfmpeg } from "./run-ffmpeg.ts";
+import { removeFolder, type Scratch } from "./scratch.ts";
+import type { Settings } from "./settings.ts";
+import { type Watchdog, watch } from "./watchdog.ts";
+
+/** What jobs are run with. */
+export interface Bench {
+  scratch: Scratch;
+  proxy: InputProxy;
+  installed: Installed;
+  settings: Pick<Settings, "threads" | "stall_seconds" | "max_file_bytes" | "max_memory_bytes">;
+}
+
+/** How one job is followed and ended. */
+export interface JobHooks {
+  /** Ends the job at once. */
+  signal: AbortSignal;
+  onProgress(share: number, speed: number | null): void;
+}
+
+/** What a job that went well gave. */
+export type JobResult = Omit<Extract<NativeState, { state: "done" }>, "state">;
+
+// The rest is for putting the output up.
+const ENCODE_SHARE = 0.95;
+
+/** Encodes a chunk in a folder of its own, puts its files up, and leaves nothing behind, whatever happens. Rejects with a {@link MediaError}, or as the signal says. */
+export async function runJob(
+  job: NativeJob,
+  bench: Bench,
+  { signal, onProgress }: JobHooks,
+): Promise<JobResult> {
+  const { plan, chunk, source } = job;
+  const readers = readersOf(source.format);
+  const tools = jobTools(isShort(job) ? 1 : bench.settings.threads, readers);
+  const cannot = checkTools(plan, source, tools);
+  if (cannot !== null) throw new MediaError("encoder_unavailable", `${cannot}.`);
+  const folder = await bench.scratch.create();
+  try {
+    const out = join(folder, "out");
+    await mkdir(out);
+    await encode(job, bench, { folder, tools, signal, onProgress });
+    const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
+    const files = await listOutput(out, single);
+    if (files.length === 0) throw nothing(plan);
+    const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
+    const playlists = await readPlaylists(files.filter(isPlaylist));
+    const rest = files.filter((file) => !isPlaylist(file));
+    await putAll(rest, job.folder, signal, (share) =>
+      onProgress(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null),
+    );
+    const written = rest.map(({ name, mime, size }) => ({ name, mime, size }));
+    return { written, playlists };
+  } finally {
+    await removeFolder(folder);
+  }
+}
+
+/** True for a job that takes little time and memory: an image, or sound alone. */
+export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boolean {
+  return chunk.track === "audio" || plan.video?.mode !== "encode";
+}
+
+interface Encode extends JobHooks {
+  folder: string;
+  tools: ReturnType<typeof jobTools>;
+}
+
+async function encode(
+  job: NativeJob,
+  bench: Bench,
+  { folder, tools, signal, onProgress }: Encode,
+): Promise<void> {
+  const { plan, chunk, source } = job;
+  const { settings, installed, proxy } = bench;
+  const failed = new AbortController();
+  const input = proxy.serve(job.input, (error) => failed.abort(error));
+  const seconds = secondsOf(job);
+  const moved = new Map<string, number>();
+  let speed: number | null = null;
+  let watchdog: Watchdog | undefined;
+  try {
+    const output = job.name === null ? "out" : join("out", outputFile(plan, chunk).name);
+    const end = await runFfmpeg({
+      args: chunkArgs(plan, chunk, source, { input: input.url, output }, tools),
+      cwd: folder,
+      installed,
+      limits: { file_bytes: settings.max_file_bytes, memory_bytes: settings.max_memory_bytes },
+      signal: AbortSignal.any([signal, failed.signal]),
+      onProgress(line) {
+        const [, name = "", value = ""] =
+          /^(frame|total_size|out_time_us|speed)=\s*([\d.]+)/.exec(line) ?? [];
+        if (name === "speed") speed = Number(value);
+        else if (name) moved.set(name, Math.max(moved.get(name) ?? 0, Number(value)));
+        const reached = parseProgress(line, seconds);
+        if (reached !== null && seconds) onProgress((reached / seconds) * ENCODE_SHARE, speed);
+      },
+      onStart(ffmpeg) {
+        const progress = () => [...moved.values()].reduce((sum, value) => sum + value, input.given());
+        const { stall_seconds } = settings;
+        watchdog = watch({ ffmpeg, progress, folder: join(folder, "out"), stall_seconds });
+      },
+    });
+    signal.throwIfAborted();
+    failed.signal.throwIfAborted();
+    const stalled = watchdog?.fault();
+    if (stalled) throw stalled;
+    checkRun(end, plan, chunk, source);
+  } finally {
+    watchdog?.stop();
+    input.close();
+  }
+}
+
+// Seconds of output of a chunk; null when not known.
+function secondsOf({ plan, chunk }: NativeJob): number | null {
+  const planned = plan.duration === null ? null : plan.start + plan.duration;
+  const end = chunk.end ?? plan.end ?? planned;
+  return end === null || end <= chunk.start ? null : end - chunk.start;
+}

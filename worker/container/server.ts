@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { createApp } from "./app.ts";
+import { startInputProxy } from "./input-proxy.ts";
+import { findInstalled } from "./installed.ts";
+import { createJobs } from "./jobs.ts";
+import { runJob } from "./run-job.ts";
+import { createScratch } from "./scratch.ts";
+import type { Settings } from "./settings.ts";
+
+/** A native encoder at work. */
+export interface NativeServer {
+  /** Where it listens, such as `http://127.0.0.1:8080`. */
+  url: string;
+  /** Takes no new jobs, lets the running ones finish within their grace, hands back the rest, and ends. */
+  finish(): Promise<void>;
+  /** Ends at once: no ffmpeg and no file is left. */
+  end(): Promise<void>;
+}
+
+/** Starts the native encoder; rejects with a MediaError when ffmpeg is not there or lacks an encoder, and as the system says when it cannot listen. */
+export async function startServer(settings: Settings): Promise<NativeServer> {
+  const installed = await findInstalled();
+  const [scratch, proxy] = await Promise.all([createScratch(settings.tmpdir), startInputProxy()]);
+  const bench = { scratch, proxy, installed, settings };
+  const { places, lease_seconds, token } = settings;
+  const jobs = createJobs({ places, lease_seconds, run: (job, hooks) => runJob(job, bench, hooks) });
+  // The extra place is for images and sound.
+  const app = createApp({ jobs, token, ffmpeg: installed.version, places: places + 1 });
+  const server = createAdaptorServer({ fetch: app.fetch });
+  const end = async () => {
+    await jobs.end();
+    server.close();
+    if ("closeAllConnections" in server) server.closeAllConnections();
+    await proxy.close();
+    await scratch.end();
+  };
+  try {
+    server.listen(settings.port, settings.host);
+    await once(server, "listening");
+  } catch (thrown) {
+    await end();
+    throw thrown;
+  }
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${port}`,
+    async finish() {
+      await jobs.finish(settings.grace_seconds * 1000);
+      await end();
+    },
+    end,
+  };
+}
