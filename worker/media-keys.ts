@@ -8,6 +8,11 @@ export function runFolder(folder: MediaFolder, run_id: string): string {
   return `${folder}/${run_id}/`;
 }
 
+/** The run whose folder a key is in. */
+export function runOf(key: string): string {
+  return key.split("/")[1] ?? "";
+}
+
 /** Removes the files of a run in the folders given. */
 export async function clearMedia(
   storage: Storage,

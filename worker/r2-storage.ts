@@ -107,10 +107,14 @@ async function guarded<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    const full = /SQLITE_FULL|ENOSPC|no space|disk is full|quota/i.test(String(cause));
-    if (full) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
+    if (isFull(cause)) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
     throw new MediaError("upload_failed", "Storage did not take the bytes.", { cause });
   }
+}
+
+/** True when a write to R2 failed because there is no room left. */
+export function isFull(thrown: unknown): boolean {
+  return /SQLITE_FULL|ENOSPC|no space|disk is full|quota/i.test(String(thrown));
 }
 
 function toR2Range({ start, end }: ByteRange) {

@@ -7,6 +7,7 @@ const SCHEMA = `
     heard_at INTEGER NOT NULL, progressed_at INTEGER NOT NULL, wakes INTEGER NOT NULL DEFAULT 0,
     started INTEGER NOT NULL DEFAULT 0, cleanups INTEGER NOT NULL DEFAULT 0, cleanup_at INTEGER NOT NULL DEFAULT 0
   );
+  CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, key TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
 `;
 
@@ -15,6 +16,10 @@ export interface RunRows {
   get(): RunRow | null;
   insert(row: Pick<RunRow, "project" | "base" | "record">, now: number): void;
   update(change: Partial<Omit<RunRow, "project" | "base">>): void;
+  /** Remembers an upload into the run's folder that is not complete yet. */
+  noteUpload(id: string, key: string): void;
+  forgetUpload(id: string): void;
+  uploads(): { id: string; key: string }[];
   /** Removes the row for good; {@link RunRows.wasDeleted} tells so afterwards. */
   delete(): void;
   wasDeleted(): boolean;
@@ -24,6 +29,8 @@ export interface RunRows {
 export function createRunRows(sql: SqlStorage): RunRows {
   // The tables are made with the first record: asking for an id that nobody was given must leave nothing behind.
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
+  // An object of an earlier version lacks what came later.
+  if (ready) sql.exec(SCHEMA);
   return {
     get() {
       if (!ready) return null;
@@ -44,6 +51,9 @@ export function createRunRows(sql: SqlStorage): RunRows {
       );
       sql.exec(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
     },
+    noteUpload: (id, key) => void sql.exec("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
+    forgetUpload: (id) => void (ready && sql.exec("DELETE FROM uploads WHERE id = ?", id)),
+    uploads: () => (ready ? sql.exec<{ id: string; key: string }>("SELECT * FROM uploads").toArray() : []),
     delete() {
       sql.exec("DELETE FROM run");
       sql.exec("INSERT OR IGNORE INTO deleted VALUES (1)");

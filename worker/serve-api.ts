@@ -5,6 +5,7 @@ import { createApp } from "./app.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
 import { createFindStep, createRuns } from "./engine.ts";
 import type { Env } from "./env.ts";
+import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives } from "./native.ts";
@@ -35,7 +36,10 @@ function createService(env: Env): ReturnType<typeof createApp> {
     steps: createRuns<Step>(env, "step"),
     findStep: createFindStep(env),
     media: createR2Storage(env.MEDIA),
-    uploads: createR2Uploads(env.MEDIA),
+    uploads: noteUploads(createR2Uploads(env.MEDIA), {
+      note: (run_id, key, upload) => env.TASK.getByName(run_id).noteUpload(upload, key),
+      forget: (run_id, upload) => env.TASK.getByName(run_id).forgetUpload(upload),
+    }),
     goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
     keys: createKeyRing(env.KV, env.API_KEYS ?? "", now),
     signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),

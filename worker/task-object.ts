@@ -5,6 +5,7 @@ import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
+import { createR2Uploads } from "./media/r2-uploads.ts";
 import { clearMedia } from "./media-keys.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
@@ -62,6 +63,16 @@ export class TaskObject extends DurableObject<Env> {
   goesOn(): boolean {
     const row = this.#rows.get();
     return row !== null && !isFinished(row.record);
+  }
+
+  /** Remembers an upload into the run's folder that has begun, to drop it should it not be complete when the run ends. */
+  noteUpload(id: string, key: string): void {
+    if (this.goesOn()) this.#rows.noteUpload(id, key);
+  }
+
+  /** Forgets an upload that is complete or dropped. */
+  forgetUpload(id: string): void {
+    this.#rows.forgetUpload(id);
   }
 
   /** Takes an event of the run; false tells the run that it is over and must stop. */
@@ -214,8 +225,21 @@ export class TaskObject extends DurableObject<Env> {
     if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
     const good = row.record.status === "succeeded";
     if (!good) await terminateInstance(this.env.RUN, row.record.id);
+    await this.#dropUploads();
     await clearMedia(this.#storage, row.record.id, good ? ["work"] : ["work", "out"]);
     this.#rows.update({ cleanups: good ? CLEANUPS : row.cleanups + 1, cleanup_at: Date.now() + CLEANUP_MS });
+  }
+
+  // What cannot be dropped, storage drops by itself after a week.
+  async #dropUploads(): Promise<void> {
+    const uploads = createR2Uploads(this.env.MEDIA);
+    for (const { id, key } of this.#rows.uploads()) {
+      await uploads
+        .resume(key, id)
+        .abort()
+        .catch(() => {});
+      this.#rows.forgetUpload(id);
+    }
   }
 
   #times(): WatchTimes {

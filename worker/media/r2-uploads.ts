@@ -1,4 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
+import { isFull } from "../r2-storage.ts";
 import type { Uploads } from "./uploads.ts";
 
 // The number that R2 puts at the end of its messages: https://developers.cloudflare.com/r2/api/error-codes/
@@ -53,6 +54,7 @@ async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
+    if (isFull(cause)) throw new MediaError("storage_full", "There is no room left in storage.", { cause });
     const code = /\((\d+)\)/.exec(String(cause))?.[1];
     const [kind, message] = CODES[Number(code) as keyof typeof CODES] ?? [
       "service_unavailable",

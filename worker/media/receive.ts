@@ -19,6 +19,9 @@ const UPLOAD_ID = /^[\w.~=+/-]{1,1024}$/;
 const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;
 const MIME_CHARS = 128;
 
+/** Takes what a request brings for the object of that key. */
+export type Receive = (c: Context, uploads: Uploads, key: string) => Promise<Response>;
+
 /** Takes a file of a known length, or with `upload` and `part` in the query a part of one. */
 export async function receiveBytes(c: Context, uploads: Uploads, key: string): Promise<Response> {
   const number = c.req.query("part");

@@ -23,7 +23,7 @@ export interface Upload {
 
 /**
  * Takes files in constant memory. An upload that is not there any more is `media_not_found`; where storage fails it is
- * `service_unavailable`.
+ * `storage_full` or `service_unavailable`.
  */
 export interface Uploads {
   /** Takes a file of exactly `size` bytes; nothing stays of a body that breaks off. */

@@ -1,9 +1,10 @@
-import type { Context } from "hono";
+import type { Handler } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { getMedia } from "../docs/service.ts";
-import type { Api } from "../http/context.ts";
+import type { Api, ApiEnv } from "../http/context.ts";
 import { answerMedia } from "../media/answer.ts";
-import { dropUpload, receiveBytes, receiveOrder } from "../media/receive.ts";
+import { dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/receive.ts";
+import { runOf } from "../media-keys.ts";
 import type { Services } from "../services.ts";
 
 const FORBIDDEN = "The media URL is not one of ours or has expired.";
@@ -19,15 +20,25 @@ export function addMediaRoutes(app: Api, services: Services): void {
     return answerMedia(c, media, grant, now());
   });
 
-  const toWrite = async (c: Context): Promise<string> => {
-    const grant = await signer.openWrite(c.req.url);
-    if (!grant) throw new MediaError("forbidden", FORBIDDEN);
-    const run_id = grant.key.split("/")[1] ?? "";
-    // An encoder that was given up must not write over what another has finished.
-    if (await services.goesOn(run_id)) return grant.key;
-    throw new MediaError("forbidden", "The run is over; nothing more can be put into its folder.");
-  };
-  app.put("/media/*", async (c) => receiveBytes(c, uploads, await toWrite(c)));
-  app.post("/media/*", async (c) => receiveOrder(c, uploads, await toWrite(c)));
-  app.delete("/media/*", async (c) => dropUpload(c, uploads, await toWrite(c)));
+  const write =
+    (receive: Receive): Handler<ApiEnv> =>
+    async (c) => {
+      const grant = await signer.openWrite(c.req.url);
+      if (!grant) throw new MediaError("forbidden", FORBIDDEN);
+      // An encoder that was given up must not write over what another has finished.
+      if (!(await services.goesOn(runOf(grant.key)))) {
+        throw new MediaError("forbidden", "The run is over; nothing more can be put into its folder.");
+      }
+      try {
+        return await receive(c, uploads, grant.key);
+      } catch (thrown) {
+        if (!(thrown instanceof MediaError) || thrown.kind !== "storage_full") throw thrown;
+        // An error of the run: the encoder passes it on.
+        const { kind, message } = thrown;
+        return c.json({ kind, message, request_id: c.get("request_id") }, 507);
+      }
+    };
+  app.put("/media/*", write(receiveBytes));
+  app.post("/media/*", write(receiveOrder));
+  app.delete("/media/*", write(dropUpload));
 }

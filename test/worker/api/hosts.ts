@@ -1,13 +1,15 @@
 import type { Signer } from "../../../worker/media/signer.ts";
 import { startOrigin } from "../../fixtures/origin.ts";
 import { createMemoryApi } from "./memory-api.ts";
-import { startService } from "./service.ts";
+import { type Bindings, startService } from "./service.ts";
 
 /** The API somewhere, with two projects' keys, and an input that a task waits for until it is cancelled. */
 export interface ApiHost {
   base: string;
   input: string;
   signer: Signer;
+  /** The storage and the keys behind it, where they are real. */
+  bindings?: Bindings;
   /** Sends a request as it is. */
   send(url: string, init?: RequestInit): Promise<Response>;
   /** Sends a request with a key and a body; gives status, headers and the parsed body. */
@@ -42,6 +44,7 @@ export const HOSTS: Record<string, () => Promise<ApiHost>> = {
       base: service.base,
       input: origin.serve("/silent.mp4", { silent: true }),
       signer: service.signer,
+      bindings: service.bindings,
       send: fetch,
       ask: createAsk((path, init) => fetch(service.base + path, init)),
       async close() {

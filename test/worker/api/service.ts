@@ -4,10 +4,15 @@ import { createSigner } from "../../../worker/media/signer.ts";
 /** The secret that signs media URLs in the tests. */
 export const SIGNING_KEY = "a signing key of the tests";
 
-interface Bindings {
+/** The bindings that the tests look into, as far as they do. */
+export interface Bindings {
   KV: { put(key: string, value: string): Promise<void>; delete(key: string): Promise<void> };
   MEDIA: {
     put(key: string, value: Uint8Array, options?: object): Promise<{ etag: string; uploaded: Date }>;
+    resumeMultipartUpload(
+      key: string,
+      upload: string,
+    ): { uploadPart(number: number, bytes: Uint8Array): Promise<unknown> };
   };
 }
 
