@@ -3,8 +3,9 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import type { ByteReader, Durably } from "../../src/core/ports.ts";
-import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
+import type { ByteReader, Durably, Storage } from "../../src/core/ports.ts";
+import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/encoders/encoder.ts";
+import type { EncodeRun } from "../../src/encoders/run-encode.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { checkTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
@@ -36,6 +37,33 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
     },
   };
 }
+
+/** The same encoder as if it were on another machine: it stores its files where the job says, `folder` of {@link remoteTo} being a start of keys. */
+export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJob[] } {
+  const native = createNativeEncoder("remote");
+  return {
+    ...native,
+    async encode(job) {
+      const files = (await native.encode(job)) as EncodedFile[];
+      const remote = await job.remote?.();
+      if (!remote) throw new Error("It was not told where to write.");
+      const written: WrittenFile[] = [];
+      const playlists = files.filter((file) => file.name.endsWith(".m3u8"));
+      for (const file of files.filter((each) => !playlists.includes(each))) {
+        const name = remote.name ?? file.name;
+        const { size } = await storage.write(remote.folder + name, file.bytes, file.mime);
+        written.push({ name, mime: file.mime, size });
+      }
+      return { written, playlists };
+    },
+  };
+}
+
+/** Where a {@link createRemoteEncoder} reads and writes. */
+export const remoteTo: NonNullable<EncodeRun["remote"]> = {
+  input: async () => ({ url: "https://example.com/source", size: 1, etag: "e" }),
+  folder: async (prefix) => prefix,
+};
 
 async function readFolder(folder: string): Promise<EncodedFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
 import { type EncodeKind, FORMATS } from "../../src/core/formats.ts";
 import type { Storage } from "../../src/core/ports.ts";
-import type { Encoder } from "../../src/encoders/encoder.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import { type EncodeRun, runEncode } from "../../src/encoders/run-encode.ts";
 import { type ChunkHints, createPlan } from "../../src/plan/index.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
@@ -16,7 +16,13 @@ import { noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
-import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";
+import {
+  createDurably,
+  createNativeEncoder,
+  createRemoteEncoder,
+  openFile,
+  remoteTo,
+} from "./native-encoder.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-run-"));
 afterAll(() => rm(home, { recursive: true }));
@@ -241,4 +247,139 @@ test("waiting for an encoder is told, one word at a time", async () => {
   const run = await trial(await clip("png"), "image", {}, { encoder });
   await runEncode(run);
   expect(run.reports).toEqual([0, null, 100]);
+});
+
+/** A run over an encoder on another machine, that shares the run's storage. */
+async function remoteTrial(...args: Parameters<typeof trial>) {
+  const run = await trial(...args);
+  const { durably, kept } = createDurably();
+  return { ...run, durably, kept, remote: remoteTo, encoder: createRemoteEncoder(run.storage) };
+}
+
+test("an encoder elsewhere stores whole work where it belongs", async () => {
+  const run = await remoteTrial(await clip("mp4", { seconds: 1 }), "video", { width: 80 });
+  const { key, size } = await runEncode(run);
+  expect([key, run.storage.keys]).toEqual(["out/run/clip.mp4", ["out/run/clip.mp4"]]);
+  expect((await run.storage.head(key))?.size).toBe(size);
+});
+
+test("an encoder elsewhere stores parts below the working folder", async () => {
+  const options = { width: 80, format: "webm" };
+  const run = await remoteTrial(await noiseClip(3), "video", options, { hints: { chunk_seconds: 1 } });
+  const { key, files } = await runEncode(run);
+  expect([key, files]).toEqual(["out/run/clip.webm", 1]);
+  const [first = "", ...parts] = ["0-video", "1-video", "2-video", "3-audio"].map(
+    (name) => `work/run/chunks/${name}.webm`,
+  );
+  expect(run.storage.keys.toSorted()).toEqual([key, first, ...parts]);
+  for (const part of [first, ...parts]) expect(await run.storage.head(part)).toBeNull();
+  expect((await readFacts(await fetchStored(run.storage, key))).picture?.times).toHaveLength(75);
+});
+
+test("chunks of adaptive video go straight to the output, and no piece remembers more than it must", async () => {
+  const run = await remoteTrial(await noiseClip(20), "adaptive_video", {}, { hints: { chunk_seconds: 6 } });
+  const { key, files, size } = await runEncode(run);
+  expect(run.encoder.jobs.map(({ chunk }) => chunk.track).toSorted()).toEqual([
+    "audio",
+    "video",
+    "video",
+    "video",
+  ]);
+  const kept = run.storage.keys.filter((each) => each.startsWith("out/"));
+  expect([key, kept.at(-1), kept.length]).toEqual(["out/run/master.m3u8", "out/run/master.m3u8", files]);
+  const sizes = await Promise.all(kept.map(async (each) => (await run.storage.head(each))?.size ?? 0));
+  expect(size).toBe(sizes.reduce((sum, each) => sum + each));
+  for (const each of run.storage.keys.filter((each) => each.startsWith("work/"))) {
+    expect(await run.storage.head(each)).toBeNull();
+  }
+  for (const text of run.kept.values()) expect(text.length).toBeLessThan(100);
+  const playlist = await run.storage.read("out/run/90p/playlist.m3u8");
+  const lines = new TextDecoder().decode(playlist ? await readAll(playlist.body) : undefined).split("\n");
+  expect(lines.filter((line) => line.endsWith(".m4s"))).toEqual(
+    [0, 1, 2, 3].map((index) => `seg_0000${index}.m4s`),
+  );
+});
+
+test.for([
+  ["is not there", { name: "clip.mp4", size: 5 }],
+  ["has another name", { name: "other.mp4", size: 5 }],
+] as const)("an encoder elsewhere whose file %s has failed", async ([, file]) => {
+  const encoder = failing(async () => ({ written: [{ ...file, mime: "video/mp4" }], playlists: [] }));
+  const run = await trial(await clip("mp4", { seconds: 1 }), "video", { width: 80 }, { encoder });
+  await expect(runEncode(run)).rejects.toMatchObject({
+    kind: "encode_failed",
+    message: "The encoder did not store what it said it did.",
+  });
+});
+
+/** An encoder whose jobs go on until they are let go, or stopped. */
+function createHolding() {
+  const jobs: {
+    chunk: number;
+    job: ChunkJob;
+    end(files: EncodedFile[]): void;
+    fail(thrown: unknown): void;
+  }[] = [];
+  const encoder = failing((job) => {
+    const { promise, resolve, reject } = Promise.withResolvers<EncodedFile[]>();
+    job.signal.addEventListener("abort", () => reject(job.signal.reason));
+    jobs.push({ chunk: job.chunk.index, job, end: resolve, fail: reject });
+    return promise;
+  });
+  return { encoder, jobs };
+}
+
+test("as many chunks as are allowed run at once; one that fails stops the others, and all is swept", async () => {
+  const { encoder, jobs } = createHolding();
+  const run = await trial(
+    await noiseClip(7),
+    "video",
+    { width: 80 },
+    { encoder, max_in_flight: 3, hints: { chunk_seconds: 1 } },
+  );
+  expect(run.plan.chunks).toHaveLength(8);
+  const result = runEncode(run);
+  result.catch(() => {});
+  await expect.poll(() => jobs.length).toBe(3);
+  jobs[1]?.end([{ name: "video.mp4", mime: "video/mp4", bytes: new Uint8Array(9) }]);
+  await expect.poll(() => jobs.length).toBe(4);
+  expect(jobs.map(({ chunk }) => chunk)).toEqual(expect.arrayContaining([7, 0, 1, 2]));
+  expect(run.storage.keys).toHaveLength(1);
+  jobs[2]?.fail(new MediaError("out_of_memory", "Too much."));
+  await expect(result).rejects.toMatchObject({ kind: "out_of_memory", message: "Too much." });
+  expect(jobs.map(({ job }) => job.signal.aborted)).toEqual([true, true, true, true]);
+  for (const key of run.storage.keys) expect(await run.storage.head(key)).toBeNull();
+});
+
+test("progress is the share of all chunks by their seconds, at most once a second, and never goes down", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+  try {
+    const { encoder, jobs } = createHolding();
+    const run = await trial(
+      await noiseClip(4),
+      "video",
+      { width: 80 },
+      { encoder, max_in_flight: 5, hints: { chunk_seconds: 1 } },
+    );
+    const result = runEncode({ ...run, signal: AbortSignal.timeout(20_000) });
+    result.catch(() => {});
+    await expect.poll(() => jobs.length).toBe(5);
+    jobs.sort((a, b) => a.chunk - b.chunk);
+    const tell = async (chunk: number, share: number, seconds: number) => {
+      vi.setSystemTime(seconds * 1000);
+      jobs[chunk]?.job.onProgress?.(share);
+      await Promise.resolve();
+    };
+    await tell(0, 0.5, 10);
+    await tell(1, 1, 10.9);
+    await tell(2, 0, 11);
+    await tell(0, 0.1, 12);
+    await tell(4, 1, 13);
+    // 4 seconds of pictures, and as many of sound that weigh a tenth: of 4.4, times 95.
+    expect(run.reports).toEqual([0, 10, 32, 32, 41]);
+    jobs[0]?.fail(new MediaError("encode_failed", "No."));
+    await expect(result).rejects.toMatchObject({ kind: "encode_failed" });
+  } finally {
+    vi.useRealTimers();
+  }
 });
