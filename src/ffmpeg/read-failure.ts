@@ -19,6 +19,10 @@ const CUT_OFF = /partial file|unexpected end|Premature end/;
 const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec|not on whitelist/i;
+// The reader of the input has given up, at its start or on the way: whatever it says, damage led to it. In the light encoder
+// alone the memory may be too small for an index; elsewhere it is what a damaged one claims that is too large.
+const READER_FAILED = /^(\/in\/input: (?!Cannot allocate)|https?:\/\/\S+: )/m;
+const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
 const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
 // x264 and x265, SVT-AV1 and C++ each have words of their own.
 const NO_MEMORY = /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed/i;
@@ -43,6 +47,8 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
     if (/matches no streams/.test(said)) {
       throw fault("input_unsupported", "The input lacks a stream that it was said to have.");
     }
+    if (READER_FAILED.test(said))
+      throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
     if (NO_MEMORY.test(said)) {
       throw fault("out_of_memory", "The work needs more memory than this encoder has.");
     }
@@ -51,7 +57,10 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
       throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
     const last = log.findLast((line) => !STATUS.test(line));
     if (last && EMPTY.test(last)) throw nothing(plan);
-    throw fault("encode_failed", last ? `ffmpeg failed: ${last}` : "ffmpeg failed without a word.");
+    throw fault(
+      "encode_failed",
+      last ? `ffmpeg failed: ${last.replace(URL, "(URL)")}.` : "ffmpeg failed without a word.",
+    );
   }
   // A chunk may be empty where the sound is longer than the pictures; a whole output may not.
   if (chunk.track !== "all") return;
