@@ -22,6 +22,8 @@ export interface Rig {
   readonly child: ChildProcess;
   /** Resolves with its code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
+  /** What it has written to its standard output. */
+  said(): string;
   /** Sends a request to the server. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   /** Makes a job of a file of this machine; `answer` says how the origin gives it. */
@@ -50,8 +52,12 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
   const home = await mkdtemp(join(tmpdir(), "framewright-container-"));
   const child = fork(main, [], {
     execArgv: [],
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
     env: { PATH: process.env.PATH, PORT: "0", TMPDIR: home, ...env },
+  });
+  let said = "";
+  child.stdout?.on("data", (bytes) => {
+    said += bytes;
   });
   const ended = new Promise<number | string>((resolve) => {
     child.once("exit", (code, signal) => resolve(code ?? signal ?? ""));
@@ -66,6 +72,7 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
   const token = env.NATIVE_ENCODER_TOKEN;
   const rig: Rig = {
     ...{ url, origin, sink, home, child, ended },
+    said: () => said,
     call(method, path, body, headers = {}) {
       const auth = token === undefined ? {} : { Authorization: `Bearer ${token}` };
       return fetch(url + path, {

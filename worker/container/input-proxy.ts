@@ -12,6 +12,8 @@ export interface ServedInput {
   url: string;
   /** Bytes given to ffmpeg so far. */
   given(): number;
+  /** True while ffmpeg waits for bytes that are being fetched. */
+  waits(): boolean;
   close(): void;
 }
 
@@ -26,7 +28,9 @@ interface Entry {
   size: number;
   block: ReadBlock;
   fail(error: unknown): void;
-  give(bytes: number): void;
+  given: number;
+  /** Answers that wait for a block. */
+  waiting: number;
 }
 
 const BLOCK_BYTES = 2 ** 20;
@@ -49,23 +53,22 @@ export async function startInputProxy(): Promise<InputProxy> {
       // No extension: ffmpeg would choose a reader by it.
       const path = `/${randomBytes(24).toString("hex")}`;
       const over = new AbortController();
-      let given = 0;
       const read: ReadBlock = (index) => {
         const start = index * BLOCK_BYTES;
         const range = { start, end: Math.min(start + BLOCK_BYTES, input.size) };
         return readInput(input, range, over.signal);
       };
-      entries.set(path, {
+      const entry: Entry = {
         size: input.size,
         block: createBlocks(read, { count: Math.ceil(input.size / BLOCK_BYTES), ...BLOCKS }),
         fail: (thrown) => over.signal.aborted || fail(toMediaError(thrown, "input_unreachable")),
-        give: (bytes) => {
-          given += bytes;
-        },
-      });
+        ...{ given: 0, waiting: 0 },
+      };
+      entries.set(path, entry);
       return {
         url: origin + path,
-        given: () => given,
+        given: () => entry.given,
+        waits: () => entry.waiting > 0,
         close() {
           entries.delete(path);
           over.abort();
@@ -99,20 +102,26 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
   if (request.method === "HEAD") return void response.end();
   for (let at = start; at < end && !response.destroyed; ) {
     const index = Math.floor(at / BLOCK_BYTES);
-    let bytes: Uint8Array;
-    try {
-      bytes = await entry.block(index);
-    } catch (thrown) {
-      entry.fail(thrown);
-      throw thrown;
-    }
+    const bytes = await blockOf(entry, index);
     const from = at - index * BLOCK_BYTES;
     const piece = bytes.subarray(from, Math.min(bytes.length, from + end - at));
     at += piece.length;
     if (!response.write(piece)) await drained(response);
-    entry.give(piece.length);
+    entry.given += piece.length;
   }
   response.end();
+}
+
+async function blockOf(entry: Entry, index: number): Promise<Uint8Array> {
+  entry.waiting++;
+  try {
+    return await entry.block(index);
+  } catch (thrown) {
+    entry.fail(thrown);
+    throw thrown;
+  } finally {
+    entry.waiting--;
+  }
 }
 
 function drained(response: ServerResponse): Promise<void> {

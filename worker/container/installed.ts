@@ -17,22 +17,26 @@ export interface Installed {
 
 /** Looks for ffmpeg and its encoders; throws an `encoder_unavailable` in one line when it or one of them is not there. */
 export async function findInstalled(): Promise<Installed> {
-  const version = await ask("ffmpeg", "-version");
+  const [version, encoders, prlimit, setpriv] = await Promise.all([
+    ask("ffmpeg", "-version"),
+    ask("ffmpeg", "-hide_banner", "-encoders"),
+    ask("prlimit", "--core=0", "true"),
+    ask("setpriv", "--pdeathsig", "KILL", "true"),
+  ]);
   if (version === null) {
     throw new MediaError("encoder_unavailable", "ffmpeg is not installed, or does not start.");
   }
-  const encoders = (await ask("ffmpeg", "-hide_banner", "-encoders")) ?? "";
   const { video, audio, image, animated } = NATIVE_TOOLS;
   const wanted = [video, audio, image, animated].flatMap((tools) => Object.values(tools));
-  const lacking = wanted.map(({ encoder }) => encoder).filter((name) => !encoders.includes(` ${name} `));
+  const lacking = wanted.map(({ encoder }) => encoder).filter((name) => !encoders?.includes(` ${name} `));
   if (lacking.length > 0) {
     const names = [...new Set(lacking)].join(", ");
     throw new MediaError("encoder_unavailable", `The installed ffmpeg lacks the encoders ${names}.`);
   }
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
-    prlimit: (await ask("prlimit", "--core=0", "true")) !== null,
-    setpriv: (await ask("setpriv", "--pdeathsig", "KILL", "true")) !== null,
+    prlimit: prlimit !== null,
+    setpriv: setpriv !== null,
   };
 }
 

@@ -13,7 +13,12 @@ export function jobTools(threads: number, readers: string): Toolset {
       h265: addTo(NATIVE_TOOLS.video.h265, "-x265-params", `pools=${threads}`),
       av1: addTo(NATIVE_TOOLS.video.av1, "-svtav1-params", `lp=${threads}`),
     },
-    input: [...NATIVE_TOOLS.input, "-protocol_whitelist", "http,tcp", "-format_whitelist", readers, ...limit],
+    input: [
+      ...NATIVE_TOOLS.input,
+      ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
+      // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
+      ...["-recv_buffer_size", "65536", ...limit],
+    ],
     output: [...NATIVE_TOOLS.output, ...limit],
   };
 }

@@ -53,6 +53,7 @@ const MOST_REMEMBERED = 1000;
 /** Builds the table of jobs. */
 export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
   const entries = new Map<string, Entry>();
+  const leaving = new Map<Promise<void>, string>();
   let ending = false;
   const lease_ms = lease_seconds * 1000;
   const active = () => [...entries.values()].filter(({ state }) => state.state === "running");
@@ -106,10 +107,15 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
 
   async function remove(id: string): Promise<void> {
     const entry = entries.get(id);
-    if (!entry) return;
-    entry.abort.abort(new MediaError("worker_lost", "The job was ended."));
-    await entry.over;
-    if (entries.get(id) === entry) entries.delete(id);
+    if (entry) {
+      // Nobody sees it any more, though it may take a moment to go.
+      entries.delete(id);
+      entry.abort.abort(new MediaError("worker_lost", "The job was ended."));
+      const { over } = entry;
+      leaving.set(over, id);
+      void over.then(() => leaving.delete(over));
+    }
+    await Promise.all([...leaving].filter(([, other]) => other === id).map(([over]) => over));
   }
 
   function tell(entry: Entry): NativeState {
@@ -163,7 +169,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
     async end() {
       ending = true;
       clearInterval(lookAround);
-      await Promise.all([...entries.keys()].map(remove));
+      await Promise.all([...entries.keys(), ...leaving.values()].map(remove));
     },
   };
 }

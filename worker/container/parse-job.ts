@@ -104,13 +104,14 @@ const Job = z.object({
   id: z.string().regex(/^[\w.-]{1,128}$/),
   plan,
   chunk,
-  source: Source.refine(
-    ({ format, color: { primaries, transfer, space } = {} }) =>
-      [format, primaries, transfer, space].every(
-        (text) => text === undefined || word.safeParse(text).success,
-      ),
-    { message: "has a name with letters that no name has" },
-  ),
+  source: Source.superRefine(({ format, color: colors = {} }, context) => {
+    const { primaries, transfer, space } = colors as Record<string, unknown>;
+    const names = { format, "color.primaries": primaries, "color.transfer": transfer, "color.space": space };
+    for (const [path, name] of Object.entries(names)) {
+      if (name === undefined || word.safeParse(name).success) continue;
+      context.addIssue({ code: "custom", path: path.split("."), message: "is no name" });
+    }
+  }),
   input: z.object({ url, size: z.int().min(0), etag: z.string().max(512) }),
   folder: url.refine((text) => text.endsWith("/"), { message: "must end with a slash" }),
   name: fileName.nullable(),

@@ -112,7 +112,13 @@ async function encode(
       onStart(ffmpeg) {
         const progress = () => [...moved.values()].reduce((sum, value) => sum + value, input.given());
         const { stall_seconds } = settings;
-        watchdog = watch({ ffmpeg, progress, folder: join(folder, "out"), stall_seconds });
+        watchdog = watch({
+          ffmpeg,
+          progress,
+          waits: input.waits,
+          folder: join(folder, "out"),
+          stall_seconds,
+        });
       },
     });
     signal.throwIfAborted();

@@ -9,6 +9,8 @@ export interface Watched {
   ffmpeg: RunningFfmpeg;
   /** Grows while there is progress. */
   progress(): number;
+  /** True while it waits for something that has a time limit of its own. */
+  waits(): boolean;
   /** Folder of the output: files that grow or change are progress too. */
   folder: string;
   stall_seconds: number;
@@ -27,7 +29,7 @@ export const KILL_AFTER_SECONDS = 5;
 const BUSY_PATIENCE = 10;
 
 /** Watches a running ffmpeg and ends it, gently and then not, when it has been silent for too long. */
-export function watch({ ffmpeg, progress, folder, stall_seconds }: Watched): Watchdog {
+export function watch({ ffmpeg, progress, waits, folder, stall_seconds }: Watched): Watchdog {
   let fault: MediaError | null = null;
   let killer: NodeJS.Timeout | undefined;
   let last = { at: Date.now(), moved: progress(), busy: Date.now(), cpu: cpuTicks(ffmpeg.pid), wrote: 0 };
@@ -36,7 +38,7 @@ export function watch({ ffmpeg, progress, folder, stall_seconds }: Watched): Wat
     const now = Date.now();
     const moved = progress();
     const cpu = cpuTicks(ffmpeg.pid);
-    if (moved > last.moved) last = { ...last, at: now, busy: now, moved, cpu };
+    if (moved > last.moved || waits()) last = { ...last, at: now, busy: now, moved, cpu };
     if (cpu > last.cpu) last = { ...last, busy: now, cpu };
     const silent = now - Math.max(last.at, last.busy) >= stall_seconds * 1000;
     const endless = now - last.at >= stall_seconds * 1000 * BUSY_PATIENCE;

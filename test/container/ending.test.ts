@@ -1,0 +1,131 @@
+import { readdir } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import type { NativeJob } from "../../src/encoders/native-wire.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Rig, startRig, until } from "./rig.ts";
+
+async function rigWith(env: Record<string, string> = {}): Promise<Rig> {
+  const rig = await startRig({ PLACES: "1", ...env });
+  onTestFinished(() => rig.close());
+  return rig;
+}
+
+// Some twenty seconds of work.
+async function startLong(rig: Rig): Promise<NativeJob & { pid: number }> {
+  const input = await clip("mp4", { size: "1280x720", seconds: 8 });
+  const job = await rig.job(input, "video", { codec: "h265", quality: "very_high" });
+  expect((await rig.call("POST", "/jobs", job)).status).toBe(202);
+  const pid = await until(async () => (await rig.ffmpegs())[0]);
+  return { ...job, pid };
+}
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test("a job that is deleted leaves no ffmpeg and no file within two seconds", async () => {
+  const rig = await rigWith();
+  const { id, pid } = await startLong(rig);
+  // In the middle of the encode.
+  expect(await (await rig.call("GET", `/jobs/${id}?wait=20`)).json()).toMatchObject({ state: "running" });
+  const waiting = rig.call("GET", `/jobs/${id}?wait=30`);
+  const started = performance.now();
+  expect((await rig.call("DELETE", `/jobs/${id}`)).status).toBe(204);
+  expect(performance.now() - started).toBeLessThan(2000);
+  expect([isAlive(pid), await rig.left(), await rig.sink.files()]).toEqual([false, [], []]);
+  expect((await waiting).status).toBe(404);
+  expect(await (await rig.call("GET", "/health")).json()).toMatchObject({ running: 0 });
+});
+
+test("a job that is deleted while it is put up leaves nothing half done", async () => {
+  const rig = await rigWith();
+  const job = await rig.job(await clip("mp4"), "audio", { format: "wav" });
+  rig.sink.fail(() => "silent");
+  await rig.call("POST", "/jobs", job);
+  await until(() => rig.sink.log.length > 0);
+  expect((await rig.call("DELETE", `/jobs/${job.id}`)).status).toBe(204);
+  expect([await rig.left(), await rig.sink.files()]).toEqual([[], []]);
+});
+
+test("a job that nobody asks after is ended and forgotten", async () => {
+  const rig = await rigWith({ LEASE_SECONDS: "1" });
+  const { id, pid } = await startLong(rig);
+  // While somebody waits it goes on.
+  expect((await rig.call("GET", `/jobs/${id}?wait=1.5`)).status).toBe(200);
+  expect(isAlive(pid)).toBe(true);
+  await until(() => !isAlive(pid));
+  expect((await rig.call("GET", `/jobs/${id}`)).status).toBe(404);
+  expect(await rig.left()).toEqual([]);
+});
+
+test("SIGTERM: no new jobs, the running one is finished and its end is told, then it exits", async () => {
+  const rig = await rigWith();
+  const input = await clip("mp4", { size: "640x360", seconds: 4 });
+  const job = await rig.job(input, "video", { codec: "h265" });
+  await rig.call("POST", "/jobs", job);
+  rig.child.kill("SIGTERM");
+  await until(async () => (await (await rig.call("GET", "/health")).json()).ending);
+  expect((await rig.call("POST", "/jobs", { ...job, id: "late" })).status).toBe(503);
+  expect(await rig.finish(job.id)).toMatchObject({ state: "done" });
+  expect(await rig.ended).toBe(0);
+  expect(await rig.sink.files()).toEqual([`${job.id}/output.mp4`]);
+  expect(await readdir(rig.home)).toEqual([]);
+});
+
+test("SIGTERM: what does not finish in its grace is handed back", async () => {
+  const rig = await rigWith({ GRACE_SECONDS: "1" });
+  const { id, pid } = await startLong(rig);
+  rig.child.kill("SIGTERM");
+  expect(await rig.finish(id)).toEqual({
+    state: "failed",
+    error: { kind: "worker_lost", message: expect.any(String), retryable: true },
+  });
+  expect(await rig.ended).toBe(0);
+  expect([isAlive(pid), await readdir(rig.home)]).toEqual([false, []]);
+});
+
+test("SIGTERM without work ends at once", async () => {
+  const rig = await rigWith();
+  rig.child.kill("SIGTERM");
+  expect(await rig.ended).toBe(0);
+});
+
+test.for(["SIGINT", "disconnect"] as const)("%s ends everything at once", async (way) => {
+  const rig = await rigWith();
+  const { pid } = await startLong(rig);
+  if (way === "disconnect") rig.child.disconnect();
+  else rig.child.kill(way);
+  expect(await rig.ended).toBe(0);
+  expect([isAlive(pid), await readdir(rig.home)]).toEqual([false, []]);
+});
+
+test("a killed server takes its ffmpeg along, and the next one removes its folder but not a living one's", async () => {
+  const rig = await rigWith();
+  const { pid } = await startLong(rig);
+  const living = await startRig({ TMPDIR: rig.home });
+  onTestFinished(() => living.close());
+  expect(await readdir(rig.home)).toHaveLength(2);
+  rig.child.kill("SIGKILL");
+  expect(await rig.ended).toBe("SIGKILL");
+  await until(() => !isAlive(pid));
+  expect(await readdir(rig.home)).toHaveLength(2);
+  const next = await startRig({ TMPDIR: rig.home });
+  onTestFinished(() => next.close());
+  const names = await readdir(rig.home);
+  expect(names.some((name) => name.includes(`-${rig.child.pid}-`))).toBe(false);
+  expect(names).toHaveLength(2);
+  const job = await living.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
+  expect(await living.run(job)).toMatchObject({ state: "done" });
+});
+
+test.for([
+  [{ PORT: "x" }, "PORT must be a whole number from 0 to 65535."],
+  [{ PLACES: "0" }, "PLACES must be a whole number from 1 to 256."],
+  [{ PATH: "/nowhere" }, "ffmpeg is not installed, or does not start."],
+] as const)("with %j it says in one line why it does not start", async ([env, message]) => {
+  await expect(startRig(env as Record<string, string>)).rejects.toThrow(message);
+});

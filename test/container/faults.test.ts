@@ -1,0 +1,191 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test } from "vitest";
+import type { ErrorKind } from "../../src/core/errors.ts";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noiseSound } from "../judge/clips.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+import { type Rig, startRig, until } from "./rig.ts";
+
+const rig = await startRig({ PLACES: "4", STALL_SECONDS: "2" });
+const small = await startRig({ MAX_FILE_BYTES: "20000" });
+afterAll(() => Promise.all([rig.close(), small.close()]));
+
+afterEach(async () => {
+  rig.sink.fail(null);
+  for (const each of [rig, small]) {
+    await until(async () => (await each.ffmpegs()).length === 0);
+    expect(await each.left()).toEqual([]);
+  }
+});
+
+const failed = (kind: ErrorKind, retryable: boolean, message: unknown = expect.any(String)) => ({
+  state: "failed",
+  error: { kind, message, retryable },
+});
+
+// Three megabytes, so that it is read in several pieces.
+const large = () => noiseSound("wav", 20);
+// Some seconds of work.
+const heavy = () => clip("mp4", { size: "1280x720", seconds: 8 });
+
+async function begin(each: Rig, job: Awaited<ReturnType<Rig["job"]>>): Promise<number> {
+  expect((await each.call("POST", "/jobs", job)).status).toBe(202);
+  return until(async () => (await each.ffmpegs())[0]);
+}
+
+test("ffmpeg that is killed from outside is worth another try", async () => {
+  const job = await rig.job(await heavy(), "video", { codec: "h265" });
+  process.kill(await begin(rig, job), "SIGKILL");
+  expect(await rig.finish(job.id)).toEqual(failed("worker_lost", true));
+});
+
+test("ffmpeg that crashes is not", async () => {
+  const job = await rig.job(await heavy(), "video", { codec: "h265" });
+  process.kill(await begin(rig, job), "SIGSEGV");
+  const message = "ffmpeg crashed (SIGSEGV).";
+  expect(await rig.finish(job.id)).toEqual(failed("encode_failed", false, message));
+});
+
+test("ffmpeg that falls silent is ended", async () => {
+  const job = await rig.job(await heavy(), "video", { codec: "h265" });
+  const pid = await begin(rig, job);
+  process.kill(pid, "SIGSTOP");
+  const started = performance.now();
+  const message = "ffmpeg made no progress for 2 s and was ended.";
+  expect(await rig.finish(job.id)).toEqual(failed("stalled", true, message));
+  // Two seconds of patience, and five until what does not end is killed.
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+test.for([
+  ["video", { codec: "h264" }],
+  ["audio", { format: "wav" }],
+  ["adaptive_video", {}],
+] as const)("a full disk under %s", async ([kind, options]) => {
+  const job = await small.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
+  expect(await small.run(job)).toEqual(failed("storage_full", false));
+  expect((await small.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
+});
+
+test("a source that breaks off once is taken up again", async () => {
+  const input = await large();
+  const job = await rig.job(input, "audio", { format: "wav" }, (answer) => (request) => {
+    return request % 2 === 1 ? { ...answer, cut_after: 300_000 } : answer;
+  });
+  expect(await rig.run(job)).toMatchObject({ state: "done" });
+  const taken = await readFile(join(rig.sink.folder, job.id, "output.wav"));
+  expect(taken.length).toBeGreaterThan(3_000_000);
+});
+
+test("a source that dies at half", async () => {
+  const input = await large();
+  const job = await rig.job(input, "audio", { format: "wav" }, (answer) => (request) => {
+    return request < 2 ? answer : { ...answer, cut_after: 100_000 };
+  });
+  expect(await rig.run(job)).toEqual(failed("input_unreachable", true));
+  expect(await rig.sink.files()).not.toContain(`${job.id}/output.wav`);
+});
+
+test.for([
+  ["another ETag", { etag: '"v2"' }],
+  ["another size", { etag: null, file: new Uint8Array(5_000_000) }],
+] as const)("a source that changes: %s", async ([, change]) => {
+  const job = await rig.job(await large(), "audio", { format: "wav" }, (answer) => (request) => {
+    return request < 1 ? answer : { ...answer, ...change };
+  });
+  const message = expect.stringContaining("changed after it was probed");
+  expect(await rig.run(job)).toEqual(failed("input_unreachable", false, message));
+});
+
+test.for([
+  [404, "input_not_found"],
+  [403, "input_forbidden"],
+  [400, "input_unreachable"],
+] as const)("a source that answers %i", async ([status, kind]) => {
+  const job = await rig.job(await clip("mp4"), "video", { width: 80 }, () => ({ status }));
+  expect(await rig.run(job)).toEqual(failed(kind, false));
+});
+
+test("a source at an address where nobody is", async () => {
+  const job = await rig.job(await clip("mp4"), "video", { width: 80 });
+  const input = { ...job.input, url: "http://127.0.0.1:1/clip?secret=abc" };
+  const state = await rig.run({ ...job, input });
+  expect(state).toEqual(failed("input_unreachable", true));
+  expect(JSON.stringify(state)).not.toContain("secret");
+});
+
+test("a damaged source", async () => {
+  const bytes = (await readFile(await clip("mp4"))).fill(7, 100);
+  const job = await rig.job(await clip("mp4"), "video", { width: 80 }, (answer) => ({
+    ...answer,
+    file: bytes,
+  }));
+  expect(await rig.run(job)).toEqual(failed("input_unsupported", false));
+});
+
+test("a source that is a list of other files is not followed", async () => {
+  const list = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${rig.origin.url}/other.ts\n#EXT-X-ENDLIST\n`;
+  const file = Buffer.from(list);
+  const job = await rig.job(await clip("mpegts"), "video", { width: 80 }, () => ({ file }));
+  const state = await rig.run({ ...job, input: { ...job.input, size: file.length } });
+  expect(state).toEqual(failed("input_unsupported", false));
+  const hls = { ...job, id: "hls", source: { ...job.source, format: "hls" } };
+  expect(await rig.run(hls)).toEqual(failed("input_unsupported", false));
+  expect(rig.origin.log.some(({ path }) => path === "/other.ts")).toBe(false);
+});
+
+test("a reference in an MP4 to a file of the machine is not followed", async () => {
+  // The data reference of a track, `url ` with the flag "in this file", becomes one to another file.
+  const bytes = await readFile(
+    await makeClip("mov", "-f lavfi -i testsrc2=size=64x64:duration=1".split(" ")),
+  );
+  const at = bytes.indexOf("url ");
+  bytes.writeUInt32BE(0, at + 4);
+  const job = await rig.job(await clip("mov"), "video", { width: 80 }, (answer) => ({
+    ...answer,
+    file: bytes,
+  }));
+  const state = await rig.run({ ...job, input: { ...job.input, size: bytes.length } });
+  expect(JSON.stringify(state)).not.toContain("root:");
+});
+
+test.for([
+  [{ status: 403, kind: "forbidden" }, "upload_forbidden", false],
+  [{ status: 507, kind: "storage_full" }, "storage_full", false],
+  [{ status: 409, kind: "conflict" }, "upload_failed", false],
+  [{ status: 500, kind: "internal_error" }, "upload_failed", true],
+  ["cut", "upload_failed", true],
+] as const)("a store that answers %j", async ([fault, kind, retryable]) => {
+  const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
+  rig.sink.fail(() => fault);
+  expect(await rig.run(job)).toEqual(failed(kind, retryable));
+});
+
+test("a store that fails now and then", async () => {
+  const input = await clip("mp4_b_frames", { seconds: 1 });
+  const job = await rig.job(input, "adaptive_video");
+  rig.sink.fail((_, count) => (count % 3 === 0 ? { status: 503 } : count % 3 === 1 ? "cut" : null));
+  const state = await rig.run(job);
+  expect(state).toMatchObject({ state: "done" });
+  const names = state.state === "done" ? state.written.map(({ name }) => `${job.id}/${name}`) : [];
+  expect((await rig.sink.files()).filter((path) => path.startsWith(job.id))).toEqual(names.sort());
+});
+
+test("a source whose index is at its end, and one of which a part is wanted, are read by range", async () => {
+  const input = await clip("mp4", { size: "1280x720", seconds: 8 });
+  const job = await rig.job(input, "video", { start: 6, end: 7, width: 320, quality: "high" });
+  rig.origin.forget();
+  expect(await rig.run(job)).toMatchObject({ state: "done" });
+  const bytes = rig.origin.log.reduce((sum, request) => sum + request.bytes, 0);
+  console.log(rig.origin.log.map((r) => [r.range, r.bytes]));
+  expect(bytes).toBeLessThan(job.input.size);
+  expect(
+    rig.origin.log.every(({ status, headers }) => status === 206 && headers["if-range"] === '"v1"'),
+  ).toBe(true);
+  const path = join(rig.sink.folder, job.id, "output.mp4");
+  const filter = "trim=6:7,setpts=PTS-STARTPTS,scale=320:180";
+  expect((await measureLikeness(path, input, { filter })).mean).toBeGreaterThan(LIKE - 0.02);
+});

@@ -1,0 +1,136 @@
+import { afterAll, expect, test } from "vitest";
+import type { NativeJob } from "../../src/encoders/native-wire.ts";
+import { clip } from "../fixtures/clips.ts";
+import { startRig, until } from "./rig.ts";
+
+const token = "a-token-of-the-encoder";
+const rig = await startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: token });
+afterAll(() => rig.close());
+
+const long = () => clip("mp4", { size: "1280x720", seconds: 8 });
+
+test("it says in a line of JSON where it listens", async () => {
+  await until(() => rig.said().endsWith("\n"));
+  expect(JSON.parse(rig.said())).toEqual({ url: rig.url });
+});
+
+test("health tells of ffmpeg and places, and is open to all", async () => {
+  const answer = await rig.call("GET", "/health", undefined, { Authorization: "" });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({
+    ...{ protocol: 1, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
+  });
+});
+
+test.for([
+  ["POST", "/jobs", undefined, "token_missing"],
+  ["GET", "/jobs/a", undefined, "token_missing"],
+  ["DELETE", "/jobs/a", "Basic abc", "token_invalid"],
+  ["GET", "/jobs/a", "Bearer wrong", "token_invalid"],
+  ["GET", "/jobs/a", `Bearer ${token}x`, "token_invalid"],
+] as const)("%s %s with %s is %s", async ([method, path, header, kind]) => {
+  const headers = header === undefined ? {} : { Authorization: header };
+  const answer = await fetch(rig.url + path, { method, headers });
+  expect([answer.status, await answer.json()]).toEqual([401, { kind, message: expect.any(String) }]);
+  expect(answer.headers.get("www-authenticate")).toContain("Bearer");
+});
+
+test("progress grows, a second job is told to go elsewhere, images and sound have a place of their own", async () => {
+  const job = await rig.job(await long(), "video", { codec: "h265", width: 640 });
+  const started = await rig.call("POST", "/jobs", job);
+  expect([started.status, await started.json()]).toEqual([202, { state: "running", share: 0, speed: null }]);
+
+  const other = await rig.call("POST", "/jobs", { ...job, id: "other" });
+  expect([other.status, other.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await other.json()).toMatchObject({ kind: "service_unavailable" });
+  const short = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "mp3" });
+  expect(await rig.run(short)).toMatchObject({ state: "done" });
+
+  const again = await rig.call("POST", "/jobs", job);
+  expect([again.status, await again.json()]).toMatchObject([200, { state: "running" }]);
+  expect(await rig.ffmpegs()).toHaveLength(1);
+
+  const shares: number[] = [];
+  for (;;) {
+    const state = await (await rig.call("GET", `/jobs/${job.id}?wait=10`)).json();
+    if (state.state !== "running") {
+      expect(state).toMatchObject({ state: "done", written: [{ name: "output.mp4" }] });
+      break;
+    }
+    shares.push(state.share);
+    if (shares.length > 1) expect(state.speed).toBeGreaterThan(0);
+  }
+  expect(shares.length).toBeGreaterThanOrEqual(2);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(shares.every((share) => share > 0 && share <= 1)).toBe(true);
+  const done = await rig.call("POST", "/jobs", job);
+  expect([done.status, await done.json()]).toMatchObject([200, { state: "done" }]);
+  expect(await (await rig.call("GET", "/health")).json()).toMatchObject({ running: 0 });
+});
+
+test("a wait without a change ends in its time", async () => {
+  const silent = await rig.job(await clip("mp4"), "video", {}, (answer) => ({ ...answer, silent: true }));
+  await rig.call("POST", "/jobs", silent);
+  const started = performance.now();
+  expect(await (await rig.call("GET", `/jobs/${silent.id}?wait=0.5`)).json()).toMatchObject({ share: 0 });
+  expect(performance.now() - started).toBeGreaterThan(480);
+  expect((await rig.call("DELETE", `/jobs/${silent.id}`)).status).toBe(204);
+  expect((await rig.call("GET", `/jobs/${silent.id}`)).status).toBe(404);
+});
+
+test("a job that failed is begun anew when it is sent again", async () => {
+  const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
+  rig.sink.fail(() => ({ status: 403, kind: "forbidden" }));
+  expect(await rig.run(job)).toMatchObject({ state: "failed", error: { kind: "upload_forbidden" } });
+  rig.sink.fail(null);
+  expect(await rig.run(job)).toMatchObject({ state: "done" });
+});
+
+test("what is not known is 404, and may be deleted", async () => {
+  for (const path of ["/", "/jobs/none", "/job"]) {
+    const answer = await rig.call("GET", path);
+    expect([answer.status, await answer.json()]).toMatchObject([404, { kind: "route_not_found" }]);
+  }
+  expect((await rig.call("DELETE", "/jobs/none")).status).toBe(204);
+  expect((await rig.call("GET", "/jobs/none?wait=x")).status).toBe(400);
+});
+
+const WRONG: Record<string, (job: NativeJob) => unknown> = {
+  protocol: (job) => ({ ...job, protocol: 2 }),
+  id: (job) => ({ ...job, id: "../a" }),
+  "input.url": (job) => ({ ...job, input: { ...job.input, url: "file:///etc/passwd" } }),
+  "input.size": (job) => ({ ...job, input: { ...job.input, size: -1 } }),
+  folder: (job) => ({ ...job, folder: "http://example.com/out" }),
+  name: (job) => ({ ...job, name: "../output.mp4" }),
+  "plan.format": (job) => ({ ...job, plan: { ...job.plan, format: "mp3" } }),
+  "plan.video.matte": (job) => ({
+    ...job,
+    plan: { ...job.plan, video: { ...job.plan.video, matte: "0x000000,movie=/etc/passwd" } },
+  }),
+  "plan.renditions.0.name": (job) => ({
+    ...job,
+    plan: { ...job.plan, renditions: [{ name: "..", geometry: {}, rate: {}, fps: null }] },
+  }),
+  "source.color.transfer": (job) => ({
+    ...job,
+    source: { ...job.source, color: { hdr: false, transfer: "a,b" } },
+  }),
+};
+
+test.for(Object.entries(WRONG))("a wrong %s is refused at the door", async ([param, change]) => {
+  const job = await rig.job(await clip("mp4"), "video", { width: 80 });
+  const answer = await rig.call("POST", "/jobs", change(job));
+  expect([answer.status, await answer.json()]).toEqual([
+    ...[400, { kind: "request_invalid", param, message: expect.stringContaining(param) }],
+  ]);
+});
+
+test.for([
+  ["{", 400, "request_invalid"],
+  ["[]", 400, "request_invalid"],
+  ["", 400, "request_invalid"],
+  [" ".repeat(2 ** 20 + 1), 413, "payload_too_large"],
+] as const)("a body that is none is refused", async ([body, status, kind]) => {
+  const answer = await rig.call("POST", "/jobs", body);
+  expect([answer.status, await answer.json()]).toMatchObject([status, { kind }]);
+});
