@@ -32,7 +32,7 @@ export function createRunTools(env: Env, base: string, record: Task | Step): Ste
     route(plan, source) {
       const chunk_seconds = plan.kind === "video" ? light.chunkSeconds(plan, source) : null;
       const { reason } = chooseEncoder([{ ...light, can: () => null }], plan, source);
-      return { encoder: "light", chunk_seconds, reason };
+      return { encoder: "light", way: "light", chunk_seconds, reason };
     },
     max_in_flight: numberSetting(env.MAX_CHUNKS_IN_FLIGHT, MAX_CHUNKS_IN_FLIGHT),
     remote: null,

@@ -1,31 +1,17 @@
 import { MediaError } from "../src/core/errors.ts";
-import type { EncodeKind } from "../src/core/formats.ts";
-import type { OptionsOf } from "../src/core/options.ts";
 import type { ByteReader, StepContext, StepWork, Storage } from "../src/core/ports.ts";
 import type { Source } from "../src/core/source.ts";
-import { chooseEncoder } from "../src/encoders/choose-encoder.ts";
 import type { Encoder } from "../src/encoders/encoder.ts";
 import { runEncode } from "../src/encoders/run-encode.ts";
 import { createPlan, type Plan } from "../src/plan/index.ts";
-import { readKeyframes } from "../src/probe/keyframes.ts";
+import type { Route } from "../src/plan/route.ts";
 import { runIngest } from "../src/storage/ingest.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
 import { seldom } from "./seldom.ts";
-
-/** Which encoder does a piece of work, and how. */
-export interface Route {
-  encoder: "light" | "native";
-  /** Seconds of source in one chunk; null to leave it whole. */
-  chunk_seconds: number | null;
-  /** Why, in a few plain words. */
-  reason: string;
-}
-
-/** What a task wants of its source. */
-export type Wish = { kind: EncodeKind; options: OptionsOf<EncodeKind> };
+import { encoderOf, settle, settleCuts, type Wish } from "./settle.ts";
 
 /** What is known of media before they are looked into. */
 export interface Given {
@@ -67,16 +53,6 @@ const LIGHT_IN_FLIGHT = 1;
 export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
   const { storage, inputs } = tools;
   const standalone = wish === null;
-
-  function settle(source: Source, { kind, options }: Wish) {
-    const { encoder: name, chunk_seconds, reason } = tools.route(createPlan(source, kind, options), source);
-    const encoder = tools.encoders[name] ?? tools.encoders.light;
-    const hints = { chunk_seconds: chunk_seconds ?? Number.POSITIVE_INFINITY };
-    const plan = createPlan(source, kind, options, hints);
-    chooseEncoder([encoder], plan, source);
-    const max_in_flight = name === "light" ? LIGHT_IN_FLIGHT : tools.max_in_flight;
-    return { plan, hints, encoder, reason, max_in_flight };
-  }
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
     const progress = seldom((received: number, size: number | null) =>
@@ -134,7 +110,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       context.durably("ingest", async (signal) => {
         checkDuration(source, tools.max_seconds);
         // What cannot be done fails before anything is copied.
-        if (wish) settle(source, wish);
+        if (wish) settle(tools, source, wish);
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
         const found = await storage.head(key);
@@ -145,25 +121,23 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       }),
 
     async encode(given, context) {
-      const stored = await context.durably("open", async (signal) => {
+      const wanted = { kind: context.step.kind, options: context.step.options } as Wish;
+      // Settled once, so that a run that goes on after a restart does so as before.
+      const { key, source, ...settled } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
         const key = own ?? workingCopy(context);
         if (own === null) await copyInput(await inputs.open(given.url, signal), key, context, signal);
-        return { key, source: standalone ? await lookAtStored(key, given.url, context, signal) : given };
+        const source = standalone ? await lookAtStored(key, given.url, context, signal) : given;
+        checkDuration(source, tools.max_seconds);
+        const open = () => storageReader(storage, key);
+        return { key, source, ...(await settleCuts(tools, source, wanted, open, signal)) };
       });
-      checkDuration(stored.source, tools.max_seconds);
-      const { key, source } = stored;
-      const wanted = { kind: context.step.kind, options: context.step.options } as Wish;
-      const { plan, hints, encoder, reason, max_in_flight } = settle(source, wanted);
-      if (plan.kind === "video" && plan.chunks.length > 1) {
-        plan.chunks = await context.durably("plan", async (signal) => {
-          const keyframes = await readKeyframes(await storageReader(storage, key), source, signal);
-          return createPlan(source, wanted.kind, wanted.options, { ...hints, keyframes }).chunks;
-        });
-      }
+      const plan = { ...createPlan(source, wanted.kind, wanted.options), chunks: settled.chunks };
+      const encoder = encoderOf(tools.encoders, settled.encoder);
       const { remote } = tools;
       const encoded = await runEncode({
-        ...{ plan, source, encoder, storage, max_in_flight },
+        ...{ plan, source, encoder, storage },
+        max_in_flight: settled.encoder === "light" ? LIGHT_IN_FLIGHT : tools.max_in_flight,
         id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
         input: () => storageReader(storage, key),
         ...(remote && { remote: { input: () => remoteInput(key), folder: remote.folder } }),
@@ -179,7 +153,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : await lookAtStored(encoded.key, url, context, signal);
-        return { ...described, url, encoder: encoder.name, reason };
+        return { ...described, url, encoder: encoder.name, reason: settled.reason };
       });
     },
 
