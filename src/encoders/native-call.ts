@@ -1,0 +1,79 @@
+/** A native encoder and the way to it. */
+export interface NativeInstance {
+  /** Short name, for messages. */
+  name: string;
+  /** Sends a request; `path` begins with a slash, such as `/jobs`. Rejects when the encoder cannot be reached. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** What came back, read to its end. */
+export interface NativeAnswer {
+  status: number;
+  text: string;
+}
+
+/** How a call is bounded. */
+export interface CallLimits {
+  /** Milliseconds for the whole answer. */
+  ms: number;
+  /** Ends the call at once. */
+  signal?: AbortSignal | undefined;
+}
+
+// The playlists and the list of files of a ladder of many hours have a few megabytes.
+const MOST_BYTES = 16 * 1_048_576;
+
+/**
+ * Sends a request and reads its answer. Rejects as the signal says when that ends it, else with an Error that tells what went wrong: no
+ * connection, no whole answer in time, or one of more than 16 MiB.
+ */
+export async function callNative(
+  instance: NativeInstance,
+  path: string,
+  init: RequestInit,
+  { ms, signal }: CallLimits,
+): Promise<NativeAnswer> {
+  signal?.throwIfAborted();
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(`did not answer within ${ms / 1000} s`)), ms);
+  const ended = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  over.catch(() => {});
+  const end = () => reject(ended.reason);
+  ended.addEventListener("abort", end, { once: true });
+  try {
+    const sent = instance.fetch(path, { ...init, redirect: "manual", signal: ended });
+    // Whoever came too late lets go of the connection.
+    sent.then(
+      (response) => {
+        if (ended.aborted) response.body?.cancel().catch(() => {});
+      },
+      () => {},
+    );
+    const response = await Promise.race([sent, over]);
+    return { status: response.status, text: await readText(response, over) };
+  } finally {
+    clearTimeout(timer);
+    ended.removeEventListener("abort", end);
+  }
+}
+
+async function readText(response: Response, over: Promise<never>): Promise<string> {
+  if (!response.body) return "";
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), over]);
+      if (done) return text + decoder.decode();
+      bytes += value.length;
+      if (bytes > MOST_BYTES) throw new Error("gave an endless answer");
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (thrown) {
+    reader.cancel().catch(() => {});
+    throw thrown;
+  }
+}
