@@ -77,7 +77,7 @@ function videoOutput(
   return [
     ...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
-    ...videoCodec(plan, source, video, toolset),
+    ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
     // The first segment tells its time in full, as if all before it were written; the init segment stays the same.
@@ -91,14 +91,24 @@ function videoOutput(
   ];
 }
 
-function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
+function videoCodec(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  video: VideoEncode,
+  toolset: Toolset,
+): string[] {
   const tool = toolset.video[video.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
+  const timing = timingArgs(source, video);
+  // The time by which B-frames put off all others is told by the init segment; with uneven frames it would be another in each chunk.
+  const even = chunk.track === "all" || timing.includes("-bsf:v");
   return [
     ...["-c:v", tool.encoder, ...tool.args],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
     ...["-force_key_frames", KEYFRAMES, "-sc_threshold", "0", "-g", "600"],
-    ...timingArgs(source, video),
+    ...(even ? [] : ["-bf", "0"]),
+    ...timing,
     ...colorArgs(videoColor(source, video)),
   ];
 }

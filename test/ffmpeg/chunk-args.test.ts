@@ -62,6 +62,21 @@ test("a stretch of adaptive video is numbered and timed over the whole stream, a
   );
 });
 
+test("stretches of frames at uneven times have no B-frames, a whole stream has", () => {
+  const uneven = { ...wide, fps: 23.4 };
+  const plan = createPlan(uneven, "adaptive_video", {});
+  const args = (track: Chunk["track"]) =>
+    chunkArgs(
+      plan,
+      { index: 0, track, start: 0, end: 6 },
+      uneven,
+      { input: "IN", output: "OUT" },
+      NATIVE_TOOLS,
+    );
+  expect(args("video").join(" ")).toContain("-g 600 -bf 0 -fps_mode vfr");
+  expect(args("all")).not.toContain("-bf");
+});
+
 test("adaptive video of sound alone, and of pictures alone", () => {
   expect(argsOf(audioSource(), "adaptive_video", {})).toBe(
     `-i IN -map 0:a:0 -filter:a ${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 44100 ${hls("init_0.mp4", "master.m3u8", "a:0,name:audio")}`,

@@ -70,6 +70,26 @@ export function parseMedia(text: string, base: string): MediaPlaylist {
   };
 }
 
+/**
+ * Measures the bits per second of streams that are played together (RFC 8216, 4.3.4.2): the peak over segments, and the mean;
+ * `size` gives the bytes behind a URL.
+ */
+export async function measureBits(
+  playlists: readonly MediaPlaylist[],
+  size: (url: string) => Promise<number>,
+): Promise<{ peak: number; average: number }> {
+  let peak = 0;
+  let average = 0;
+  for (const { segments } of playlists) {
+    const measured = segments.map(async ({ url, seconds }) => ({ bits: (await size(url)) * 8, seconds }));
+    const rates = await Promise.all(measured);
+    const whole = rates.reduce((sum, { seconds }) => sum + seconds, 0);
+    peak += Math.max(...rates.map(({ bits, seconds }) => bits / seconds));
+    average += rates.reduce((sum, { bits }) => sum + bits, 0) / whole;
+  }
+  return { peak, average };
+}
+
 function linesOf(text: string): string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   if (lines[0] !== "#EXTM3U") throw new Error("A playlist begins with #EXTM3U.");

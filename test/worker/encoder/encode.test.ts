@@ -95,7 +95,7 @@ test("a small stream: a playlist of each rendition, the master last, all of it p
   const files = chunks[0] ?? [];
   expect(files.at(-1)).toMatchObject({ name: "master.m3u8", mime: "application/vnd.apple.mpegurl" });
   expect(new Set(files.map((file) => file.name.split("/")[0]))).toEqual(
-    new Set(["360p", "240p", "audio", "master.m3u8"]),
+    new Set(["360p", "240p", "audio", "audio.m3u8", "master.m3u8"]),
   );
   for (const file of files) expect(file.bytes.length, file.name).toBeGreaterThan(0);
   const master = await rig.save(files);
