@@ -189,13 +189,14 @@ test("an input that lasts too long is refused before it is fetched", async () =>
   expect(task.error?.message).toBe("The input lasts 12 seconds; at most 10 are taken.");
 });
 
-test("a file too large for the light encoder is refused with the reason", async () => {
+test("a file too large for the light encoder is refused with the reason, before it is copied", async () => {
   const input = origin.serve("/huge.mp4", {
     file: await hugeMp4(70_000_000, await clip("mp4", { seconds: 2 })),
   });
   const options = { format: "mov" };
   const task = await rig.finished((await create("/tasks", { input, kind: "video", options })).id);
-  expect(task.error).toMatchObject({ kind: "encoder_unavailable", step_id: task.steps[2]?.id });
+  expect(task.error).toMatchObject({ kind: "encoder_unavailable", step_id: task.steps[1]?.id });
+  expect(origin.log.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(1_000_000);
   expect(task.error?.message).toMatch(
     /^No encoder here can do this \(light: .+ of the input would have to be in memory/,
   );
