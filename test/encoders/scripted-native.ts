@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { NativeInstance } from "../../src/encoders/native.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+
+/** What a scripted encoder answers to one request: a state, a status with a text, nothing at all, or a connection that breaks. */
+export type Reply =
+  | NativeState
+  | { status: number; text?: string; mime?: string }
+  | "silent"
+  | "cut"
+  | "endless"
+  | "half";
+
+/** What it answers to the requests to start and to those that ask, in order; the last one stays. */
+export interface Script {
+  start?: readonly Reply[];
+  ask?: readonly Reply[];
+}
+
+/** A real HTTP server that speaks the protocol of the native encoder by a script. */
+export interface ScriptedNative extends NativeInstance {
+  /** Method and path of every request, oldest first. */
+  readonly log: string[];
+  /** The jobs that it was given. */
+  readonly jobs: NativeJob[];
+  /** Authorization headers, as they came. */
+  readonly tokens: (string | undefined)[];
+  /** Resolves when a request of that method is there. */
+  asked(method: string): Promise<void>;
+  /** Goes away, with its connections. */
+  close(): Promise<void>;
+}
+
+/** A job that has begun. */
+export const RUNNING: NativeState = { state: "running", share: 0, speed: null };
+/** A job that has given one file. */
+export const DONE: NativeState = {
+  state: "done",
+  written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }],
+  playlists: [],
+};
+/** What an encoder answers that has no room. */
+export const BUSY: Reply = { status: 503, text: '{"kind":"service_unavailable","message":"busy"}' };
+
+/** Starts an encoder that takes every job and has it done at the first question, unless the script says otherwise. */
+export async function startScripted(name: string, script: Script = {}): Promise<ScriptedNative> {
+  const { start = [RUNNING], ask = [DONE] } = script;
+  const log: string[] = [];
+  const jobs: NativeJob[] = [];
+  const tokens: (string | undefined)[] = [];
+  const seen = new Map<string, PromiseWithResolvers<void>>();
+  const sighted = (method: string) => {
+    const known = seen.get(method) ?? Promise.withResolvers<void>();
+    seen.set(method, known);
+    return known;
+  };
+  let started = 0;
+  let told = 0;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "", url = "" } = request;
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    log.push(`${method} ${url}`);
+    tokens.push(request.headers.authorization);
+    if (method === "POST") jobs.push(JSON.parse(Buffer.concat(pieces).toString()));
+    sighted(method).resolve();
+    if (method === "DELETE") return void response.writeHead(204).end();
+    const reply =
+      method === "POST"
+        ? start[Math.min(started++, start.length - 1)]
+        : ask[Math.min(told++, ask.length - 1)];
+    if (reply) give(reply, method === "POST" ? 202 : 200, response);
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    ...{ name, log, jobs, tokens },
+    fetch: (path, init) => fetch(base + path, init),
+    asked: (method) => sighted(method).promise,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function give(reply: Reply, status: number, response: ServerResponse): void {
+  if (reply === "silent") return;
+  if (reply === "cut") return void response.destroy();
+  if (reply === "half") {
+    response.writeHead(status, { "Content-Length": "100" });
+    response.write('{"state":"run');
+    setImmediate(() => response.destroy());
+    return;
+  }
+  if (reply === "endless") {
+    response.writeHead(status);
+    const more = () => {
+      while (!response.destroyed && response.write("x".repeat(1 << 16))) {}
+    };
+    response.on("drain", more);
+    more();
+    return;
+  }
+  if ("state" in reply) {
+    response.writeHead(status, { "Content-Type": "application/json" });
+    return void response.end(JSON.stringify(reply));
+  }
+  response.writeHead(reply.status, { "Content-Type": reply.mime ?? "application/json" });
+  response.end(reply.text ?? "");
+}
