@@ -24,12 +24,12 @@ export interface Lab {
   discardStored(): Promise<void>;
 }
 
-/** Starts the service as `npm run dev` does, with a state folder of its own that is removed at the end. */
-export async function openLab(ends: AsyncDisposableStack): Promise<Lab> {
+/** Starts the service as `npm run dev` does, with so many native encoders (1) and a state folder of its own that is removed at the end. */
+export async function openLab(ends: AsyncDisposableStack, native = 1): Promise<Lab> {
   const dir = await makeScratch(ends);
   const vars = { ALLOW_PRIVATE_NETWORK: "true" };
   const state_dir = join(dir, "state");
-  const service = await startService({ port: 0, api_keys: KEY, state_dir, vars });
+  const service = await startService({ port: 0, api_keys: KEY, state_dir, vars, native });
   ends.defer(() => service.stop());
   const call = <T>(method: string, path: string, body?: unknown) =>
     callApi<T>(service.url, method, path, body);

@@ -1,0 +1,26 @@
+import { stat } from "node:fs/promises";
+import type { Source } from "../src/core/source.ts";
+import { parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
+import { makeClip, runFfprobe } from "../test/fixtures/make-clip.ts";
+
+/** A clip on this machine, with what ffprobe says of it. */
+export interface Footage {
+  path: string;
+  source: Source;
+}
+
+const LOOP_SECONDS = 10;
+
+/** Makes 1280x720 at 25 frames a second with slow motion, detail and light grain, and a tone; ten seconds of it are repeated. */
+export async function makeFootage(seconds: number): Promise<Footage> {
+  const pictures = "-f lavfi -i mandelbrot=s=1280x720:rate=25:maxiter=150:end_scale=0.2";
+  const sound = "-f lavfi -i sine=frequency=440:sample_rate=48000";
+  const mix = `-t ${LOOP_SECONDS} -vf noise=alls=3:allf=t,format=yuv420p`;
+  const codecs = "-c:v libx264 -preset veryfast -crf 17 -g 125 -c:a aac -ac 2";
+  const loop = await makeClip("mp4", `${pictures} ${sound} ${mix} ${codecs}`.split(" "));
+  const times = String(Math.ceil(seconds / LOOP_SECONDS) - 1);
+  const repeat = ["-stream_loop", times, "-i", loop, "-t", String(seconds), "-c", "copy"];
+  const path = seconds > LOOP_SECONDS ? await makeClip("mp4", repeat) : loop;
+  const url = path;
+  return { path, source: parseFfprobe(await runFfprobe(path), { url, filesize: (await stat(path)).size }) };
+}
