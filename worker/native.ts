@@ -14,6 +14,9 @@ export interface Natives {
 
 const MAX_CHUNKS_IN_FLIGHT = 8;
 
+/** Processors that a native encoder is taken to have: those of the containers in wrangler.toml. */
+export const NATIVE_CORES = 2;
+
 /** Where the service's media are, to a container of its own: a host that nobody else can ask. */
 export const SERVICE_IN_CONTAINER = "http://framewright.internal";
 
@@ -22,7 +25,7 @@ export const SERVICE_IN_CONTAINER = "http://framewright.internal";
  * none where neither is set. Throws an Error that names a malformed setting.
  */
 export function createNatives(env: Env, base: string): Natives {
-  const { NATIVE, NATIVE_ENCODER_TOKEN: token } = env;
+  const { NATIVE } = env;
   const urls = parseUrls(env.NATIVE_ENCODER_URL);
   const max_in_flight = countSetting(
     "MAX_CHUNKS_IN_FLIGHT",
@@ -31,30 +34,19 @@ export function createNatives(env: Env, base: string): Natives {
     1,
   );
   const containers = countSetting("NATIVE_INSTANCES", env.NATIVE_INSTANCES, 0, 0);
-  const instances = urls.map((url) => instance(url, (path, init) => fetch(url + path, init), token));
+  const instances = urls.map((url) => ({
+    name: URL.parse(url)?.host ?? url,
+    fetch: (path: string, init?: RequestInit) => fetch(url + path, init),
+  }));
   if (instances.length > 0 || !NATIVE) return { instances, base, max_in_flight };
   const names = Array.from({ length: containers }, (_, index) => `native-${index + 1}`);
   return {
-    instances: names.map((name) =>
+    instances: names.map((name) => ({
+      name,
       // A stub that has failed once stays broken, so each call takes a fresh one.
-      instance(name, (path, init) => NATIVE.getByName(name).fetch(`http://native${path}`, init), token),
-    ),
+      fetch: (path, init) => NATIVE.getByName(name).fetch(`http://native${path}`, init),
+    })),
     base: SERVICE_IN_CONTAINER,
     max_in_flight,
-  };
-}
-
-function instance(
-  name: string,
-  send: (path: string, init: RequestInit) => Promise<Response>,
-  token: string | undefined,
-): NativeInstance {
-  return {
-    name,
-    fetch(path, init) {
-      const headers = new Headers(init?.headers);
-      if (token) headers.set("Authorization", `Bearer ${token}`);
-      return send(path, { ...init, headers });
-    },
   };
 }

@@ -1,11 +1,13 @@
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
-import { chooseEncoder } from "../src/encoders/choose-encoder.ts";
 import { createLightEncoder } from "../src/encoders/light.ts";
+import { createNativeEncoder } from "../src/encoders/native.ts";
 import { probeMedia } from "../src/probe/probe.ts";
+import { createRoute } from "./choose-route.ts";
 import type { Env } from "./env.ts";
 import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
+import { createNatives, NATIVE_CORES } from "./native.ts";
 import { outputStem } from "./output-name.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { numberSetting } from "./settings.ts";
@@ -13,13 +15,16 @@ import type { StepTools } from "./step-work.ts";
 
 const MEDIA_TTL = 604_800;
 const MAX_INPUT_SECONDS = 21_600;
-const MAX_CHUNKS_IN_FLIGHT = 8;
+// No encode lasts longer, and a write into a run that is over is refused all the same.
+const WRITE_SECONDS = 12 * 3600;
 
 /** Builds what the work of one run is done with, over the bindings of the Worker; its URLs begin with `base` and live as long as the output. */
 export function createRunTools(env: Env, base: string, record: Task | Step): StepTools {
   const storage = createR2Storage(env.MEDIA);
   const signer = createSigner(env.MEDIA_SIGNING_KEY ?? "", () => Date.now());
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
+  const { instances, base: native_base, max_in_flight } = createNatives(env, base);
+  const native = createNativeEncoder({ instances, token: env.NATIVE_ENCODER_TOKEN });
   // Counted from the creation, so that a repeated step gives the same URL.
   const expires = Math.floor(record.created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
@@ -28,14 +33,16 @@ export function createRunTools(env: Env, base: string, record: Task | Step): Ste
     stem: outputStem(input),
     max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
     inputs: createInputs(env, storage, signer),
-    encoders: { light, native: null },
-    route(plan, source) {
-      const chunk_seconds = plan.kind === "video" ? light.chunkSeconds(plan, source) : null;
-      const { reason } = chooseEncoder([{ ...light, can: () => null }], plan, source);
-      return { encoder: "light", way: "light", chunk_seconds, reason };
-    },
-    max_in_flight: numberSetting(env.MAX_CHUNKS_IN_FLIGHT, MAX_CHUNKS_IN_FLIGHT),
-    remote: null,
+    encoders: { light, native: instances.length > 0 ? native : null },
+    route: createRoute({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
+    max_in_flight,
+    remote:
+      instances.length > 0
+        ? {
+            url: (key) => signer.sign(key, expires, native_base),
+            folder: (prefix) => signer.signFolder(prefix, Date.now() / 1000 + WRITE_SECONDS, native_base),
+          }
+        : null,
     probe: (reader, given, signal, onWait) =>
       probeMedia(reader, given, (input, until) => light.probe(input, until, onWait), signal),
     url: (key) => signer.sign(key, expires, base),
