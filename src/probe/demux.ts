@@ -18,6 +18,9 @@ import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceStream } from "../core/source.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
 import { withinBounds } from "./bounded-reader.ts";
+import type { FileStart } from "./file-start.ts";
+import { readMatroskaStart } from "./matroska-start.ts";
+import { readMp3Start } from "./mp3-start.ts";
 import { codecName } from "./names.ts";
 import { countPackets, type Packets } from "./packets.ts";
 import { pictureFacts } from "./picture-facts.ts";
@@ -54,6 +57,33 @@ export async function demux(
   index: ReadonlyMap<number, TrackIndex> | null,
   url: string,
 ): Promise<Demuxed | null> {
+  const start = await readStart(reader, formats);
+  const measure = () => withInput(reader, formats, (whole) => whole.computeDuration());
+  return withInput(start?.reader ?? reader, formats, (input) =>
+    readInput(input, { index, start, size: reader.size, url, measure }),
+  );
+}
+
+interface Given {
+  index: ReadonlyMap<number, TrackIndex> | null;
+  start: FileStart | null;
+  /** Bytes of the whole file. */
+  size: number;
+  url: string;
+  /** Tells the seconds of a file by reading it through. */
+  measure: () => Promise<number>;
+}
+
+async function readStart(reader: ByteReader, formats: readonly InputFormat[]): Promise<FileStart | null> {
+  if (formats.includes(MATROSKA)) return readMatroskaStart(reader);
+  return formats.includes(MP3) ? readMp3Start(reader) : null;
+}
+
+async function withInput<T>(
+  reader: ByteReader,
+  formats: InputFormat[],
+  use: (input: Input) => Promise<T>,
+): Promise<T> {
   const input = new Input({
     formats,
     source: new CustomSource({
@@ -66,11 +96,14 @@ export async function demux(
     }),
   });
   try {
-    return await readInput(input, index, reader.size, url);
+    return await use(input);
   } finally {
     input.dispose();
   }
 }
+
+// How far packets of one bitrate differ on average.
+const UNEVEN = 0.02;
 
 interface Track {
   track: InputTrack;
@@ -78,18 +111,14 @@ interface Track {
   packets: Packets | null;
 }
 
-async function readInput(
-  input: Input,
-  index: ReadonlyMap<number, TrackIndex> | null,
-  size: number,
-  url: string,
-): Promise<Demuxed | null> {
+async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
+  const { index, size, url } = known;
   if (!(await input.canRead())) return null;
   const format = FORMATS.get(await input.getFormat()) ?? "";
   const tracks: Track[] = [];
   const given = await input.getTracks();
   for (const track of given) {
-    const read = await readTrack(track, format, tracks.length, index?.get(track.id));
+    const read = await readTrack(track, format, tracks.length, known);
     // An index is sure that there are no packets; else they may only be where mediabunny does not find them.
     if (read.packets?.any === false && !index) return null;
     if (read.packets?.any !== false) tracks.push(read);
@@ -107,7 +136,7 @@ async function readInput(
   // Last, as it may go beyond the bounds.
   const duration = index
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
-    : await durationOf(input, format, size, first.packets);
+    : await durationOf(input, format, known, first.packets);
   const source: Source = {
     object: "source",
     url,
@@ -119,21 +148,21 @@ async function readInput(
     ...(duration ? { duration, bitrate: Math.round((size * 8) / duration) } : {}),
     codecs: { video: video?.stream.codec ?? null, audio: audio?.stream.codec ?? null },
     ...(sound ? { audio: sound } : {}),
-    streams: tracks.map(({ stream }) => stream),
+    streams: withBitrates(
+      tracks.map(({ stream }) => stream),
+      known,
+      duration,
+    ),
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || format !== "flac";
   return { source, complete: named && timed && (picture?.complete ?? true) };
 }
 
-async function readTrack(
-  track: InputTrack,
-  format: string,
-  place: number,
-  index: TrackIndex | undefined,
-): Promise<Track> {
+async function readTrack(track: InputTrack, format: string, place: number, known: Given): Promise<Track> {
+  const index = known.index?.get(track.id);
   const codec = await track.getCodec();
-  const packets = codec ? await countPackets(track, format, index) : null;
+  const packets = codec ? await countPackets(track, format, index, known.start) : null;
   // With an index mediabunny is asked for nothing that would make it read the index too: it takes far more memory for it.
   const bitrate = packets?.bitrate || (index ? 0 : await track.getAverageBitrate());
   const duration = index ? index.shown : await track.getDurationFromMetadata();
@@ -153,18 +182,31 @@ async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; s
   return { channels: await audio.getNumberOfChannels(), sample_rate: await audio.getSampleRate() };
 }
 
+// What the others leave of all is the bitrate of the one stream whose first packets do not tell it.
+function withBitrates(streams: SourceStream[], { start }: Given, duration: number | null): SourceStream[] {
+  const alone = start?.bitrate === "variable" && streams.length === 1;
+  const open = streams.filter(({ bitrate }) => alone || bitrate === undefined);
+  if (!start || !duration || open.length !== 1) return streams;
+  const told = streams.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
+  const bitrate = Math.round((start.body * 8) / duration - told);
+  return streams.map((stream) => (open.includes(stream) && bitrate > 0 ? { ...stream, bitrate } : stream));
+}
+
 async function durationOf(
   input: Input,
   format: string,
-  size: number,
+  { size, start, measure }: Given,
   packets: Packets | null,
 ): Promise<number | null> {
   const told = await withinBounds(() => input.getDurationFromMetadata());
+  const average =
+    start?.bitrate === "unknown" && packets?.bitrate ? (start.body * 8) / packets.bitrate : null;
+  if (told && average && Math.abs(average / told - 1) > UNEVEN) return microseconds(average);
   if (told && told > 0) return microseconds(told);
   const measured = size <= (MEASURED[format] ?? size);
   // The frames of ADTS are much the same size all along.
   const guessed = !measured && format === "aac" && packets ? (size * 8) / packets.bitrate : null;
-  const seconds = measured ? await withinBounds(() => input.computeDuration()) : guessed;
+  const seconds = measured ? await withinBounds(measure) : guessed;
   return seconds && seconds > 0 ? microseconds(seconds) : null;
 }
 

@@ -1,5 +1,6 @@
-import type { InputTrack } from "mediabunny";
+import { EncodedPacketSink, type InputTrack } from "mediabunny";
 import { withinBounds } from "./bounded-reader.ts";
+import type { FileStart } from "./file-start.ts";
 import type { TrackIndex } from "./sample-index.ts";
 
 /** What the packets of a track tell. */
@@ -8,18 +9,21 @@ export interface Packets {
   any: boolean;
   /** Packets a second: of video, the average frame rate. */
   rate: number;
-  /** Bits a second. */
+  /** Bits a second; 0 when that cannot be told. */
   bitrate: number;
 }
 
 // So many tell the averages where there is no index.
 const COUNTED = 50;
+// How far pictures are out of order at most: where reading ends, some that are shown before the last ones are missing.
+const DISORDER = 8;
 
 /** Tells the averages of a track: from its index, else by reading its first packets; null when that is too much, or says nothing. */
 export async function countPackets(
   track: InputTrack,
   format: string,
   index: TrackIndex | undefined,
+  start: FileStart | null,
 ): Promise<Packets | null> {
   if (index) {
     const { packets, bytes, seconds } = index;
@@ -27,10 +31,33 @@ export async function countPackets(
   }
   // FLAC's frames have to be searched for, and without any the search does not end (mediabunny 1.61).
   if (format === "flac") return null;
+  if (start) return countStart(track, start);
   const stats = await withinBounds(() => track.computePacketStats(COUNTED));
   if (!stats) return null;
   const { packetCount, averagePacketRate, averageBitrate } = stats;
   return { any: packetCount > 0, rate: ratio(averagePacketRate, 1), bitrate: ratio(averageBitrate, 1) };
+}
+
+// Of pictures not all bytes are at hand, and the first is far larger than those behind it.
+async function countStart(track: InputTrack, start: FileStart): Promise<Packets | null> {
+  const packets: { time: number; bytes: number }[] = [];
+  await withinBounds(async () => {
+    for await (const { timestamp, byteLength } of new EncodedPacketSink(track).packets(undefined, undefined, {
+      metadataOnly: true,
+    })) {
+      packets.push({ time: timestamp, bytes: byteLength });
+    }
+  });
+  packets.sort((one, other) => one.time - other.time);
+  const counted = start.whole || packets.length <= COUNTED ? packets : packets.slice(0, -DISORDER);
+  const intervals = counted.slice(0, -1);
+  const seconds = (counted.at(-1)?.time ?? 0) - (counted[0]?.time ?? 0);
+  const bytes = intervals.reduce((sum, packet) => sum + packet.bytes, 0);
+  return {
+    any: packets.length > 0,
+    rate: start.fps.get(track.id) ?? ratio(intervals.length, seconds),
+    bitrate: track.type === "audio" ? ratio(bytes * 8, seconds) : 0,
+  };
 }
 
 function ratio(over: number, under: number): number {

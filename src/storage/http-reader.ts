@@ -17,8 +17,8 @@ export interface HttpFile extends HttpFacts {
 }
 
 const KB = 1024;
-// A header of most formats fits into the first request; an index at the end takes one more.
-const HEAD_BYTES = 64 * KB;
+// Enough to tell what most files are; an index at the end, or a long header, takes one more request.
+const HEAD_BYTES = 32 * KB;
 const CACHE = { ahead: 64 * KB, most: 1024 * KB, keep: 4096 * KB };
 
 /**
