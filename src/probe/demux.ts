@@ -17,7 +17,6 @@ import {
 import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceStream } from "../core/source.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
-import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
 import { readMatroskaStart } from "./matroska-start.ts";
 import { readMp3Start } from "./mp3-start.ts";
@@ -26,6 +25,7 @@ import { countPackets, type Packets } from "./packets.ts";
 import { pictureFacts } from "./picture-facts.ts";
 import type { TrackIndex } from "./sample-index.ts";
 import { unsupported } from "./sniff.ts";
+import { completeStreams, durationOf, type Measures, microseconds } from "./whole-file.ts";
 
 /** What mediabunny tells of a file. */
 export interface Demuxed {
@@ -46,10 +46,6 @@ const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
   [ADTS, "aac"],
 ]);
 
-// Without an index these can only be measured by reading them through, which is done up to so many bytes.
-const MB = 1024 * 1024;
-const MEASURED: Readonly<Record<string, number>> = { aac: MB, matroska: 16 * MB, webm: 16 * MB, flac: 0 };
-
 /** Reads a file's headers by ranges; null when it is of none of these formats after all, or has no streams that mediabunny knows. */
 export async function demux(
   reader: ByteReader,
@@ -64,14 +60,9 @@ export async function demux(
   );
 }
 
-interface Given {
+interface Given extends Measures {
   index: ReadonlyMap<number, TrackIndex> | null;
-  start: FileStart | null;
-  /** Bytes of the whole file. */
-  size: number;
   url: string;
-  /** Tells the seconds of a file by reading it through. */
-  measure: () => Promise<number>;
 }
 
 async function readStart(reader: ByteReader, formats: readonly InputFormat[]): Promise<FileStart | null> {
@@ -101,9 +92,6 @@ async function withInput<T>(
     input.dispose();
   }
 }
-
-// How far packets of one bitrate differ on average.
-const UNEVEN = 0.02;
 
 interface Track {
   track: InputTrack;
@@ -148,9 +136,9 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
     ...(duration ? { duration, bitrate: Math.round((size * 8) / duration) } : {}),
     codecs: { video: video?.stream.codec ?? null, audio: audio?.stream.codec ?? null },
     ...(sound ? { audio: sound } : {}),
-    streams: withBitrates(
+    streams: completeStreams(
       tracks.map(({ stream }) => stream),
-      known,
+      known.start,
       duration,
     ),
   };
@@ -180,36 +168,4 @@ async function readTrack(track: InputTrack, format: string, place: number, known
 
 async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; sample_rate: number }> {
   return { channels: await audio.getNumberOfChannels(), sample_rate: await audio.getSampleRate() };
-}
-
-// What the others leave of all is the bitrate of the one stream whose first packets do not tell it.
-function withBitrates(streams: SourceStream[], { start }: Given, duration: number | null): SourceStream[] {
-  const alone = start?.bitrate === "variable" && streams.length === 1;
-  const open = streams.filter(({ bitrate }) => alone || bitrate === undefined);
-  if (!start || !duration || open.length !== 1) return streams;
-  const told = streams.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
-  const bitrate = Math.round((start.body * 8) / duration - told);
-  return streams.map((stream) => (open.includes(stream) && bitrate > 0 ? { ...stream, bitrate } : stream));
-}
-
-async function durationOf(
-  input: Input,
-  format: string,
-  { size, start, measure }: Given,
-  packets: Packets | null,
-): Promise<number | null> {
-  const told = await withinBounds(() => input.getDurationFromMetadata());
-  const average =
-    start?.bitrate === "unknown" && packets?.bitrate ? (start.body * 8) / packets.bitrate : null;
-  if (told && average && Math.abs(average / told - 1) > UNEVEN) return microseconds(average);
-  if (told && told > 0) return microseconds(told);
-  const measured = size <= (MEASURED[format] ?? size);
-  // The frames of ADTS are much the same size all along.
-  const guessed = !measured && format === "aac" && packets ? (size * 8) / packets.bitrate : null;
-  const seconds = measured ? await withinBounds(measure) : guessed;
-  return seconds && seconds > 0 ? microseconds(seconds) : null;
-}
-
-function microseconds(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e6;
 }

@@ -122,6 +122,7 @@ test.for([
   };
   expect(Math.abs((source.duration ?? 0) / Number(format.duration) - 1)).toBeLessThan(error);
   expect(Math.abs((source.duration ?? 0) / 20 - 1)).toBeLessThan(error);
+  expect(source.streams?.[0]?.duration).toBe(source.duration);
   expect(Math.abs((source.bitrate ?? 0) / Number(format.bit_rate) - 1)).toBeLessThan(error);
   expect(Math.abs((source.streams?.[0]?.bitrate ?? 0) / Number(streams[0]?.bit_rate) - 1)).toBeLessThan(
     error,
