@@ -76,11 +76,23 @@ export function joinStream(
   return [...streams.map(({ uri, text }) => file(uri, text)), file(MASTER, master)];
 }
 
-// The stretches of every rendition in order of time; chunks beyond the last picture are empty.
+// The stretches of every rendition in order of time.
 function runsOf(plan: Plan, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
+  const streams = new Map<string, SegmentRun[]>();
+  for (const [folder, runs] of timedRuns(plan, parts)) streams.set(folder, inTime(runs));
+  return streams;
+}
+
+interface TimedRun extends SegmentRun {
+  /** Seconds from the start of the stream. */
+  start: number;
+}
+
+// Chunks beyond the last picture are empty.
+function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedRun[]> {
   const inOrder = parts.toSorted((a, b) => a.chunk.start - b.chunk.start || a.chunk.index - b.chunk.index);
   const pictures = plan.renditions.map(({ name }) => name);
-  const streams = new Map<string, SegmentRun[]>();
+  const streams = new Map<string, TimedRun[]>();
   for (const part of inOrder) {
     const { track } = part.chunk;
     const video = track === "audio" ? [] : pictures.map((name) => readRun(name, part));
@@ -89,7 +101,9 @@ function runsOf(plan: Plan, parts: readonly StreamPart[]): Map<string, SegmentRu
     }
     const audio = plan.audio && track !== "video" ? [readRun(AUDIO, part)] : [];
     for (const { folder, run } of [...video, ...audio]) {
-      if (run.segments.length > 0) streams.set(folder, [...(streams.get(folder) ?? []), run]);
+      if (run.segments.length === 0) continue;
+      const start = Math.max(0, part.chunk.start - plan.start);
+      streams.set(folder, [...(streams.get(folder) ?? []), { ...run, start }]);
     }
   }
   const wanted = plan.video ? pictures : [AUDIO];
@@ -97,6 +111,26 @@ function runsOf(plan: Plan, parts: readonly StreamPart[]): Map<string, SegmentRu
   if (lacking !== undefined) throw fault(`there is nothing of ${lacking}`);
   checkNames(streams);
   return streams;
+}
+
+// Seconds by which the sum of the segments may be wrong before a player looks for a time in the wrong one.
+const DRIFT = 0.1;
+
+// The last frame of a chunk stays until the next chunk's first; that is not known when it is encoded, and guesses would add up.
+function inTime(runs: readonly TimedRun[]): SegmentRun[] {
+  let at = 0;
+  return runs.map(({ init, segments }, index) => {
+    at += segments.reduce((sum, { seconds }) => sum + seconds, 0);
+    const last = segments[segments.length - 1];
+    const late = (runs[index + 1]?.start ?? at) - at;
+    if (!last || Math.abs(late) < DRIFT || last.seconds + late <= 0) return { init, segments };
+    at += late;
+    const seconds = last.seconds + late;
+    return {
+      init,
+      segments: [...segments.slice(0, -1), { ...last, seconds, line: `#EXTINF:${seconds.toFixed(6)},` }],
+    };
+  });
 }
 
 function readRun(folder: string, { chunk, playlists, written }: StreamPart) {

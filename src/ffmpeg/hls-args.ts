@@ -77,7 +77,7 @@ function videoOutput(
   return [
     ...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
-    ...videoCodec(plan, chunk, source, video, toolset),
+    ...videoCodec(plan, source, video, toolset),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
     // The first segment tells its time in full, as if all before it were written; the init segment stays the same.
@@ -91,26 +91,30 @@ function videoOutput(
   ];
 }
 
-function videoCodec(
-  plan: Plan,
-  chunk: Chunk,
-  source: Source,
-  video: VideoEncode,
-  toolset: Toolset,
-): string[] {
+function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
   const tool = toolset.video[video.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
   const timing = timingArgs(source, video);
-  // The time by which B-frames put off all others is told by the init segment; with uneven frames it would be another in each chunk.
-  const even = chunk.track === "all" || timing.includes("-bsf:v");
+  const even = timing.includes("-bsf:v");
   return [
-    ...["-c:v", tool.encoder, ...tool.args],
+    ...["-c:v", tool.encoder, ...(even ? tool.args : tool.args.map(withoutBFrames))],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
     ...["-force_key_frames", KEYFRAMES, "-sc_threshold", "0", "-g", "600"],
-    ...(even ? [] : ["-bf", "0"]),
     ...timing,
+    ...(even ? [] : UNEVEN),
     ...colorArgs(videoColor(source, video)),
   ];
+}
+
+// The muxer begins a segment where the frame before should have ended, so that must be when the next one comes. With B-frames that
+// cannot be told in advance, and their delay, of which the init segment tells, would be another in each chunk.
+const UNEVEN = [
+  ...["-bf", "0"],
+  ...["-bsf:v", "setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)'"],
+];
+
+function withoutBFrames(arg: string): string {
+  return arg.replace(/\bbframes=\d+/, "bframes=0");
 }
 
 function hlsOutput(chunk: Chunk, folder: string, master: string, streams: readonly string[]): string[] {

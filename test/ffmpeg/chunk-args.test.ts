@@ -62,19 +62,14 @@ test("a stretch of adaptive video is numbered and timed over the whole stream, a
   );
 });
 
-test("stretches of frames at uneven times have no B-frames, a whole stream has", () => {
+test("frames at uneven times have no B-frames, and each its own length", () => {
   const uneven = { ...wide, fps: 23.4 };
-  const plan = createPlan(uneven, "adaptive_video", {});
-  const args = (track: Chunk["track"]) =>
-    chunkArgs(
-      plan,
-      { index: 0, track, start: 0, end: 6 },
-      uneven,
-      { input: "IN", output: "OUT" },
-      NATIVE_TOOLS,
-    );
-  expect(args("video").join(" ")).toContain("-g 600 -bf 0 -fps_mode vfr");
-  expect(args("all")).not.toContain("-bf");
+  const wanted =
+    "-g 600 -fps_mode vfr -enc_time_base 1:120000 -bf 0 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
+  expect(argsOf(uneven, "adaptive_video", {})).toContain(wanted);
+  const light = argsOf(uneven, "adaptive_video", {}, { toolset: WASM_TOOLS });
+  expect(light).toContain(wanted);
+  expect(light).toContain("ref=1:bframes=0");
 });
 
 test("adaptive video of sound alone, and of pictures alone", () => {

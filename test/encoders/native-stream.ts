@@ -1,0 +1,118 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterAll } from "vitest";
+import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
+import type { Source } from "../../src/core/source.ts";
+import { finishStream } from "../../src/encoders/adaptive-files.ts";
+import type { EncodedFile } from "../../src/encoders/encoder.ts";
+import { type StreamPart, stitchStream } from "../../src/encoders/stitch-stream.ts";
+import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
+import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
+
+const home = await mkdtemp(join(tmpdir(), "framewright-streams-"));
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+/** Adaptive video on this machine's disk. */
+export interface NativeStream {
+  plan: Plan;
+  source: Source;
+  /** Where its files are; the master playlist is `master.m3u8` in it. */
+  folder: string;
+  master: string;
+  /** Names of the playlists, the master last. */
+  playlists: string[];
+  /** What its chunks gave; one for a stream that was encoded whole. */
+  parts: StreamPart[];
+}
+
+/** Plans adaptive video, with a rendition of half the size below the best one where the ladder has no other. */
+export async function planStream(
+  input: string,
+  options: AdaptiveVideoOptions = {},
+): Promise<{ plan: Plan; source: Source }> {
+  const source = await probe(input);
+  const plan = createPlan(source, "adaptive_video", options);
+  const [best, ...others] = plan.renditions;
+  if (!best || others.length > 0) return { plan, source };
+  const even = (pixels: number) => 2 * Math.ceil(pixels / 4);
+  const { width, height } = { width: even(best.geometry.width), height: even(best.geometry.height) };
+  const geometry = { ...best.geometry, scale: { width, height }, width, height };
+  const half = { ...best, name: `${Math.min(width, height)}p`, geometry };
+  return { plan: { ...plan, renditions: [best, half] }, source };
+}
+
+/** Encodes adaptive video whole by native ffmpeg. */
+export async function wholeStream(input: string, plan: Plan, source: Source): Promise<NativeStream> {
+  const chunk: Chunk = { index: 0, track: "all", start: plan.start, end: plan.end };
+  const { path } = await encodeChunk(input, source, plan, chunk);
+  const folder = dirname(path);
+  const files = await readFolder(folder);
+  const playlists = finishStream(files, plan, source).filter(isPlaylist);
+  return write(plan, source, folder, playlists, [partOf(chunk, files)]);
+}
+
+/** Encodes adaptive video by native ffmpeg in chunks that are cut at these seconds of the output, the sound apart, and stitches them. */
+export async function chunkedStream(
+  input: string,
+  plan: Plan,
+  source: Source,
+  cuts: readonly number[],
+): Promise<NativeStream> {
+  const edges = [plan.start, ...cuts.map((cut) => plan.start + cut)];
+  const chunks: Chunk[] = edges.map((start, index) => {
+    return { index, track: "video", start, end: edges[index + 1] ?? plan.end };
+  });
+  if (plan.audio) chunks.push({ index: chunks.length, track: "audio", start: plan.start, end: plan.end });
+  const folder = await mkdtemp(join(home, "stream-"));
+  const parts: StreamPart[] = [];
+  for (const chunk of chunks) {
+    const { path, log } = await encodeChunk(input, source, plan, chunk);
+    if (log !== "") throw new Error(log);
+    const files = await readFolder(dirname(path));
+    parts.push(partOf(chunk, files));
+    // As one storage: two chunks that write the same name would be found out.
+    for (const { name, bytes } of files.filter((file) => !isPlaylist(file))) {
+      await mkdir(join(folder, dirname(name)), { recursive: true });
+      await writeFile(join(folder, name), bytes, { flag: "wx" });
+    }
+  }
+  const read = async (name: string) => new Uint8Array(await readFile(join(folder, name)));
+  const playlists = await stitchStream({ plan, source, parts, read });
+  return write(plan, source, folder, playlists, parts);
+}
+
+function isPlaylist({ name }: EncodedFile): boolean {
+  return name.endsWith(".m3u8");
+}
+
+function partOf(chunk: Chunk, files: readonly EncodedFile[]): StreamPart {
+  const written = files
+    .filter((file) => !isPlaylist(file))
+    .map(({ name, mime, bytes }) => ({ name, mime, size: bytes.length }));
+  return { chunk, written, playlists: files.filter(isPlaylist) };
+}
+
+async function write(
+  plan: Plan,
+  source: Source,
+  folder: string,
+  playlists: readonly EncodedFile[],
+  parts: StreamPart[],
+): Promise<NativeStream> {
+  for (const { name, bytes } of playlists) await writeFile(join(folder, name), bytes);
+  const names = playlists.map(({ name }) => name);
+  return { plan, source, folder, master: join(folder, "master.m3u8"), playlists: names, parts };
+}
+
+async function readFolder(folder: string): Promise<EncodedFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return Promise.all(
+    paths.toSorted().map(async (path) => {
+      const name = relative(folder, path);
+      return { name, mime: adaptiveMime(name), bytes: new Uint8Array(await readFile(path)) };
+    }),
+  );
+}

@@ -1,0 +1,226 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
+import { stitchStream } from "../../src/encoders/stitch-stream.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
+import { note } from "../judge/figures.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { ALIKE_SOUND } from "../judge/limits.ts";
+import { runNative } from "../judge/native.ts";
+import { measureBits, parseMaster, parseMedia } from "../judge/playlists.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+import { chunkedStream, type NativeStream, planStream, wholeStream } from "./native-stream.ts";
+
+const seconds = z.coerce.number();
+const Packets = z.object({
+  packets: z.array(z.object({ pts_time: seconds, dts_time: seconds, flags: z.string() })),
+});
+
+/** Both ways of encoding the same, and what a rendition's playlist holds. */
+async function bothWays(input: string, options: AdaptiveVideoOptions, cuts: readonly number[]) {
+  const { plan, source } = await planStream(input, options);
+  const whole = await wholeStream(input, plan, source);
+  return { plan, source, whole, chunked: await chunkedStream(input, plan, source, cuts) };
+}
+
+async function readPackets(path: string) {
+  const report = await runFfprobe(path, ["-show_entries", "packet=pts_time,dts_time,flags"]);
+  const { packets } = Packets.parse(report);
+  const times = packets.map(({ pts_time }) => pts_time).toSorted((a, b) => a - b);
+  const keys = packets.filter(({ flags }) => flags.includes("K")).map(({ pts_time }) => pts_time);
+  return { times, keys, decoded: packets.map(({ dts_time }) => dts_time) };
+}
+
+const media = async ({ folder }: NativeStream, name: string) =>
+  parseMedia(await readFile(join(folder, name, "playlist.m3u8"), "utf8"), `file://${folder}/${name}/`);
+const pathOf = (url: string) => url.replace("file://", "");
+const sizeOf = async (url: string) => (await readFile(pathOf(url))).length;
+
+const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0);
+
+function expectSame(got: readonly number[], wanted: readonly number[], within: number): void {
+  expect(got).toHaveLength(wanted.length);
+  for (const [index, value] of got.entries()) {
+    expect(Math.abs(value - (wanted[index] ?? Number.NaN)), `at ${index}`).toBeLessThan(within);
+  }
+}
+
+const testClip = (size: string, rate: string, length: number, filter = "") =>
+  makeClip("mp4", [
+    ...[
+      "-f",
+      "lavfi",
+      "-i",
+      `testsrc2=size=${size}:rate=${rate}:duration=${length}${filter}`,
+      "-fps_mode",
+      "vfr",
+    ],
+    ..."-c:v libx264 -preset ultrafast -crf 20 -pix_fmt yuv444p -g 70".split(" "),
+  ]);
+const UNEVEN = ",select='lt(t,4)+not(mod(n,3))*lt(t,8)+gt(mod(n*7,11),4)*gte(t,8)'";
+
+const CASES: Record<string, [make: () => Promise<string>, options: AdaptiveVideoOptions, even: boolean]> = {
+  "pictures and sound": [() => noiseClip(14), {}, true],
+  portrait: [() => testClip("90x160", "25", 14), {}, true],
+  "odd sizes": [() => testClip("161x91", "24", 14), {}, true],
+  "60 a second": [() => testClip("160x90", "60", 14), {}, true],
+  "29.97 a second": [() => testClip("160x90", "30000/1001", 20), {}, true],
+  "59.94 a second, cut": [() => testClip("160x90", "60000/1001", 16), { start: 1.01, end: 15.5 }, false],
+  "1 a second": [() => testClip("160x90", "1", 20), {}, true],
+  "uneven times": [() => testClip("160x90", "30", 14, UNEVEN), {}, false],
+  "uneven times, cut": [() => testClip("160x90", "30", 16, UNEVEN), { start: 0.51 }, false],
+  "a start between frames": [() => noiseClip(14), { start: 0.51, end: 13.6 }, true],
+  "sound that comes late": [() => lateSoundClip(14), {}, true],
+};
+
+test.for(Object.keys(CASES))("chunks of %s make the stream that one pass makes", async (name) => {
+  const [make, options, even] = CASES[name] ?? [];
+  if (!make || !options) throw new Error(`No case ${name}.`);
+  const { plan, whole, chunked } = await bothWays(await make(), options, [6, 12]);
+  expect(chunked.playlists).toEqual(whole.playlists);
+  const folders = plan.renditions.map((rendition) => rendition.name);
+  // How long the last of uneven frames stays, the encoder of a chunk cannot know.
+  const off = even ? 0.0006 : 0.11;
+  expect(folders).toHaveLength(2);
+  const found = await Promise.all(
+    folders.map(async (folder) => {
+      const [one, parts] = [await media(whole, folder), await media(chunked, folder)];
+      const [wanted, got] = [
+        await readPackets(join(whole.folder, folder, "playlist.m3u8")),
+        await readPackets(join(chunked.folder, folder, "playlist.m3u8")),
+      ];
+      // No frame is lost, doubled or moved by more than a half millisecond, to which a seam rounds.
+      expectSame(got.times, wanted.times, 0.0006);
+      for (const [index, time] of got.decoded.entries()) {
+        expect(time, `packet ${index}`).toBeGreaterThan(got.decoded[index - 1] ?? Number.NEGATIVE_INFINITY);
+      }
+      const lengths = parts.segments.map((segment) => segment.seconds);
+      expect(Math.abs(sum(lengths) - sum(one.segments.map((segment) => segment.seconds)))).toBeLessThan(off);
+      expect({ ended: parts.ended, kind: parts.kind }).toEqual({ ended: true, kind: "VOD" });
+      expect(parts.target).toBe(Math.max(...lengths.map(Math.round)));
+      if (even) {
+        expectSame(
+          lengths,
+          one.segments.map((segment) => segment.seconds),
+          0.0006,
+        );
+        expectSame(got.keys, wanted.keys, 0.0006);
+      }
+      // Every segment begins with a keyframe, and there are none but those two seconds apart.
+      let at = got.times[0] ?? Number.NaN;
+      for (const length of lengths) {
+        expect(
+          got.keys.some((key) => Math.abs(key - at) < off),
+          `${at}`,
+        ).toBe(true);
+        at += length;
+      }
+      expect(got.keys.length).toBeLessThanOrEqual(Math.ceil((plan.duration ?? 0) / 2) + 2);
+      return { keys: got.keys, lengths };
+    }),
+  );
+  expect(found[1]).toEqual(found[0]);
+  // A player that reads every byte has nothing to complain of.
+  expect((await runNative(["-v", "warning", "-i", chunked.master, "-f", "null", "-"])).log).toBe("");
+});
+
+test.for(["25", "30000/1001", "60"])("chunks at %s a second share one init segment", async (rate) => {
+  const input = await testClip("160x90", rate, 14);
+  const { plan, source } = await planStream(input);
+  const { folder } = await chunkedStream(input, plan, source, [6, 12]);
+  for (const { name } of plan.renditions) {
+    const text = await readFile(join(folder, name, "playlist.m3u8"), "utf8");
+    expect(text.match(/#EXT-X-MAP.*/g)).toEqual(['#EXT-X-MAP:URI="init_0.mp4"']);
+  }
+});
+
+test("the master playlist tells what is measured, and seams are as good as the rest", async ({ task }) => {
+  const input = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=20".split(" "),
+    ..."-f lavfi -i anoisesrc=seed=3:color=pink:amplitude=0.5:sample_rate=48000:duration=20".split(" "),
+    ..."-c:v libx264 -preset veryfast -crf 14 -pix_fmt yuv420p -c:a aac -b:a 192k".split(" "),
+  ]);
+  const { plan, whole, chunked } = await bothWays(input, {}, [6, 12]);
+  const { variants, audio } = parseMaster(await readFile(chunked.master, "utf8"), `file://${chunked.master}`);
+  expect(Object.keys(audio)).toEqual(["audio"]);
+  const sound = await media(chunked, "audio");
+  expect(variants.map(({ resolution }) => resolution)).toEqual(["320x180", "160x90"]);
+  for (const variant of variants) {
+    expect(variant.codecs).toMatch(/^avc1\.6400[0-9a-f]{2},mp4a\.40\.2$/);
+    expect(variant).toMatchObject({ frame_rate: 25, audio: "audio" });
+    const pictures = parseMedia(await readFile(pathOf(variant.url), "utf8"), variant.url);
+    expect(pictures.segments).toHaveLength(4);
+    const { peak, average } = await measureBits([pictures, sound], sizeOf);
+    expect([variant.bandwidth, variant.average_bandwidth]).toEqual([Math.ceil(peak), Math.ceil(average)]);
+  }
+  for (const { name, geometry } of plan.renditions) {
+    const like = ({ folder }: NativeStream) =>
+      measureLikeness(join(folder, name, "playlist.m3u8"), input, {
+        filter: `scale=${geometry.width}:${geometry.height}`,
+      });
+    const [one, parts] = [await like(whole), await like(chunked)];
+    note(task, { rendition: name, ssim: parts.mean, single_pass: one.mean });
+    expect(parts.frames).toBe(500);
+    expect(parts.mean).toBeGreaterThan(one.mean - 0.005);
+    expect(parts.worst).toBeGreaterThan(one.worst - 0.005);
+  }
+});
+
+test.for(["at once", "late"])("sound that begins %s is in time with the pictures", async (begin) => {
+  const input = await (begin === "late" ? lateSoundClip(14) : noiseClip(14));
+  const { plan, source } = await planStream(input);
+  const { master } = await chunkedStream(input, plan, source, [6, 12]);
+  const as = { channels: 2, sample_rate: 8000 };
+  // Both begin at 0, in silence where there is nothing yet.
+  const steady = { before: ["-copyts"], after: ["-af", "aresample=async=1:first_pts=0"] };
+  const got = await readSound(master, { ...as, ...steady });
+  const wanted = await readSound(input, { ...as, ...steady });
+  for (const echo of compareSound(got, wanted)) {
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    expect(Math.abs(echo.lag)).toBeLessThan(0.001);
+  }
+  expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.05);
+});
+
+test("sound alone is a stream of one part", async () => {
+  const input = await noiseSound("wav", 8);
+  const { plan, source } = await planStream(input);
+  const { master, playlists } = await wholeStream(input, plan, source);
+  expect(playlists).toEqual(["audio/playlist.m3u8", "master.m3u8"]);
+  const { variants, audio } = parseMaster(await readFile(master, "utf8"), `file://${master}`);
+  expect(audio).toEqual({});
+  expect(variants).toMatchObject([{ codecs: "mp4a.40.2", resolution: undefined, audio: undefined }]);
+  expect((await runNative(["-v", "warning", "-i", master, "-f", "null", "-"])).log).toBe("");
+});
+
+test("what does not make a whole stream is refused", async () => {
+  const input = await noiseClip(14);
+  const { plan, source } = await planStream(input);
+  const { parts, folder } = await chunkedStream(input, plan, source, [6, 12]);
+  const [best] = plan.renditions;
+  const stitched = (given: typeof parts) =>
+    stitchStream({
+      ...{ plan, source, parts: given },
+      read: async (name) => new Uint8Array(await readFile(join(folder, name))),
+    });
+  const without = (index: number, name: string) =>
+    parts.map((part) =>
+      part.chunk.index === index
+        ? { ...part, written: part.written.filter((file) => file.name !== name) }
+        : part,
+    );
+  const fault = (words: string) => ({ kind: "encode_failed", message: expect.stringContaining(words) });
+  const segment = `${best?.name}/seg_00001.m4s`;
+  await expect(stitched(without(1, segment))).rejects.toMatchObject(fault(`${segment} is missing`));
+  const init = `${best?.name}/init_1.mp4`;
+  await expect(stitched(without(1, init))).rejects.toMatchObject(fault(`${init} is missing`));
+  const silent = parts.map((part) => (part.chunk.index === 1 ? { ...part, playlists: [] } : part));
+  await expect(stitched(silent)).rejects.toMatchObject(fault("is in no playlist"));
+  const mute = parts.filter(({ chunk }) => chunk.track === "audio");
+  await expect(stitched(mute)).rejects.toMatchObject(fault(`there is nothing of ${best?.name}`));
+  const [first] = parts;
+  await expect(stitched([...parts, ...(first ? [first] : [])])).rejects.toMatchObject(fault("comes twice"));
+});
