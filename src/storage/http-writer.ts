@@ -18,6 +18,8 @@ export interface WriteOptions {
   signal: AbortSignal;
   /** Milliseconds until a request is first repeated, twice as long each further time; default 250. */
   pause_ms?: number;
+  /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
+  timeout_ms?: number;
 }
 
 /** Bytes of a file up to which it is put in one request. */
@@ -27,6 +29,8 @@ export const PART_BYTES = 16 * 2 ** 20;
 /** Tries of one request in all. */
 export const WRITE_TRIES = 5;
 
+// A line slower than this is as good as none.
+const BYTES_PER_MS = 256;
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const Written = z.object({ size: z.int().min(0), etag: z.string() });
 const Begun = z.object({ upload: z.string().min(1) });
@@ -81,16 +85,19 @@ async function send<T>(
   url: string,
   init: RequestInit,
   schema: z.ZodType<T>,
-  { fetch, signal, pause_ms = 250 }: WriteOptions,
+  { fetch, signal, pause_ms = 250, timeout_ms = 30_000 }: WriteOptions,
   open?: () => Promise<Blob | Uint8Array<ArrayBuffer>>,
 ): Promise<T> {
   for (let tried = 1; ; tried++) {
     signal.throwIfAborted();
     const body = open ? await open() : null;
+    const size = body === null ? 0 : body instanceof Blob ? body.size : body.length;
+    const late = AbortSignal.timeout(timeout_ms + Math.ceil(size / BYTES_PER_MS));
+    const both = AbortSignal.any([signal, late]);
     let response: Response | null = null;
     let fault: unknown;
     try {
-      response = await fetch(url, { ...init, body, signal, redirect: "error" });
+      response = await fetch(url, { ...init, body, signal: both, redirect: "error" });
       if (response.ok) {
         const answer = schema.safeParse(await response.json());
         if (answer.success) return answer.data;

@@ -7,7 +7,7 @@ export interface BlockOptions {
   count: number;
   /** Blocks kept for later reads. */
   keep: number;
-  /** Blocks fetched ahead of a reader that goes on from block to block. */
+  /** The most blocks fetched ahead of a reader that goes on from block to block. */
   ahead: number;
 }
 
@@ -16,6 +16,8 @@ export function createBlocks(read: ReadBlock, { count, keep, ahead }: BlockOptio
   // The latest are last.
   const kept = new Map<number, Promise<Uint8Array>>();
   let last = -2;
+  // Blocks that were read one after another.
+  let run = 0;
 
   const get = (index: number): Promise<Uint8Array> => {
     const block = kept.get(index) ?? read(index);
@@ -27,13 +29,12 @@ export function createBlocks(read: ReadBlock, { count, keep, ahead }: BlockOptio
   };
 
   return async (index) => {
-    const follows = index === last + 1;
+    run = index === last + 1 ? run + 1 : 0;
     last = index;
     const block = get(index);
-    if (follows) {
-      const to = Math.min(index + ahead, count - 1);
-      for (let next = index + 1; next <= to; next++) void get(next);
-    }
+    // Few at first: a reader that looks for the index of a file soon jumps on.
+    const to = Math.min(index + Math.min(run, ahead), count - 1);
+    for (let next = index + 1; next <= to; next++) void get(next);
     for (const old of kept.keys()) {
       if (kept.size <= keep + ahead) break;
       kept.delete(old);

@@ -1,0 +1,110 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { startRig } from "./rig.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "..", "..");
+const dockerfile = await readFile(join(ROOT, "worker", "container", "Dockerfile"), "utf8");
+
+interface Step {
+  name: string;
+  rest: string;
+}
+
+// The instructions of each stage; a line that ends in a backslash goes on.
+const stages: Step[][] = [];
+for (const line of dockerfile
+  .replaceAll(/^#.*\n/gm, "")
+  .replaceAll("\\\n", " ")
+  .split("\n")) {
+  const [, name, rest] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+  if (name === undefined || rest === undefined) continue;
+  if (name === "FROM") stages.push([]);
+  stages.at(-1)?.push({ name, rest: rest.trim() });
+}
+const [build = [], image = []] = stages;
+const all = (steps: Step[], name: string) =>
+  steps.filter((step) => step.name === name).map(({ rest }) => rest);
+
+const app = await mkdtemp(join(tmpdir(), "framewright-image-"));
+afterAll(() => rm(app, { recursive: true, force: true }));
+
+test("a small Debian with the Node of the repository, and no root", async () => {
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const [major] = devDependencies.node.split(".");
+  expect(all(build, "FROM")).toEqual([`node:${major}-bookworm-slim AS node`]);
+  expect(all(image, "FROM")).toEqual(["debian:bookworm-slim"]);
+  expect(all(image, "USER")).toEqual(["encoder"]);
+  expect(all(image, "RUN").at(-1)).toContain("useradd --system");
+  expect(JSON.parse(all(image, "CMD")[0] ?? "")).toEqual(["node", "worker/container/main.ts"]);
+});
+
+test("its packages can be installed where nothing is, and bring ffmpeg and the means to bound it", async ({
+  skip,
+}) => {
+  const [, packages = ""] = /apt-get install --yes --no-install-recommends ([^&]+)/.exec(dockerfile) ?? [];
+  const names = packages.replaceAll("\\", " ").trim().split(/\s+/);
+  expect(names).toEqual(["ffmpeg", "util-linux", "libstdc++6"]);
+  const apt = (program: string, ...args: string[]) =>
+    run(program, args, { maxBuffer: 1 << 26 }).then(
+      ({ stdout }) => stdout,
+      () => "",
+    );
+  const known = await apt("apt-cache", "policy", "ffmpeg");
+  if (!/Candidate: \d/.test(known)) skip("The lists of packages are not here; apt-get update brings them.");
+  const nothing = ["-o", "Dir::State::status=/dev/null"];
+  const options = ["--simulate", "--yes", "--no-install-recommends"];
+  const simulated = await apt("apt-get", ...nothing, "install", ...options, ...names);
+  const installed = [...simulated.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name);
+  expect(installed).toEqual(expect.arrayContaining(["ffmpeg", "util-linux", "libc6", "libx264-164"]));
+  expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libx265-/)]));
+  expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libsvtav1enc/)]));
+});
+
+test("the server runs from the files that are copied, and encodes", async () => {
+  // Where each file of the context goes; nothing is copied that the context leaves out.
+  const ignore = (await readFile(join(ROOT, ".dockerignore"), "utf8")).split("\n");
+  const copies = [...all(build, "COPY"), ...all(image, "COPY").filter((copy) => !copy.startsWith("--from="))];
+  for (const copy of copies) {
+    const [to = "", ...from] = copy.split(/\s+/).reverse();
+    for (const path of from) {
+      expect(ignore).toContain(`!${path}`);
+      await cp(join(ROOT, path), to.endsWith("/") ? join(app, to, path) : join(app, to), { recursive: true });
+    }
+  }
+  // As `npm ci --omit=dev` lays it out, by the lock, from what is installed here.
+  expect(all(build, "RUN")).toEqual(["npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@ffmpeg"]);
+  const lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8"));
+  const needed = Object.entries<{ dev?: boolean; optional?: boolean; devOptional?: boolean }>(lock.packages)
+    .filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional)
+    .map(([path]) => path);
+  for (const path of needed.filter((name) => !name.startsWith("node_modules/@ffmpeg"))) {
+    await mkdir(join(app, path), { recursive: true });
+    const within = join(ROOT, path, "node_modules");
+    await cp(join(ROOT, path), join(app, path), { recursive: true, filter: (file) => file !== within });
+  }
+  const env = Object.fromEntries(
+    all(image, "ENV").flatMap((line) => line.split(/\s+/).map((pair) => pair.split("=") as [string, string])),
+  );
+  expect(env).toMatchObject({ HOST: "0.0.0.0", PORT: "8080" });
+  const rig = await startRig(
+    { ...env, HOST: "127.0.0.1", PORT: "0" },
+    join(app, "worker", "container", "main.ts"),
+  );
+  try {
+    const job = await rig.job(await clip("mp4", { seconds: 1 }), "video", { format: "webm" });
+    expect(await rig.run(job)).toMatchObject({ state: "done" });
+    const { picture } = await readFacts(join(rig.sink.folder, job.id, "output.webm"));
+    expect(picture).toMatchObject({ codec: "vp9", width: 160, height: 90 });
+    rig.child.kill("SIGTERM");
+    expect(await rig.ended).toBe(0);
+  } finally {
+    await rig.close();
+  }
+});

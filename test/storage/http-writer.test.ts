@@ -1,0 +1,152 @@
+import { afterAll, afterEach, expect, test } from "vitest";
+import type { ErrorKind } from "../../src/core/errors.ts";
+import {
+  type FileBody,
+  MAX_PUT_BYTES,
+  PART_BYTES,
+  putFile,
+  WRITE_TRIES,
+} from "../../src/storage/http-writer.ts";
+import { readTaken, type SinkFault, startSink } from "../fixtures/sink.ts";
+
+const sink = await startSink();
+afterAll(() => sink.close());
+afterEach(() => {
+  sink.fail(null);
+  expect(sink.open()).toBe(0);
+});
+
+const MIME = "video/mp4";
+const noise = (size: number) => Uint8Array.from({ length: size }, (_, index) => (index >> 8) + index);
+
+function bodyOf(bytes: Uint8Array<ArrayBuffer>): FileBody & { opened: [number, number][] } {
+  const opened: [number, number][] = [];
+  return {
+    opened,
+    size: bytes.length,
+    async open({ start, end }) {
+      opened.push([start, end]);
+      return bytes.subarray(start, end);
+    },
+  };
+}
+
+function put(name: string, body: FileBody, signal = new AbortController().signal, timeout_ms = 30_000) {
+  const send = (url: string, init: RequestInit) => fetch(url, init);
+  sink.log.length = 0;
+  return putFile(`${sink.url}/${name}`, body, MIME, { fetch: send, signal, pause_ms: 1, timeout_ms });
+}
+
+test.for([0, 1, 1000, MAX_PUT_BYTES])("%i bytes go in one request", async (size) => {
+  const bytes = noise(size);
+  const written = await put(`one-${size}`, bodyOf(bytes));
+  expect(written).toEqual({ size, etag: expect.stringMatching(/^\w+$/) });
+  expect(sink.log).toEqual([`PUT /one-${size}`]);
+  expect(sink.types.get(`one-${size}`)).toBe(MIME);
+  expect((await readTaken(sink, `one-${size}`)).equals(bytes)).toBe(true);
+});
+
+test("a blob is sent as bytes are", async () => {
+  const blob = new Blob([noise(1000)]);
+  await put("blob", { size: 1000, open: async ({ start, end }) => blob.slice(start, end) });
+  expect((await readTaken(sink, "blob")).equals(noise(1000))).toBe(true);
+});
+
+test("more goes in parts, all alike but the last", async () => {
+  const bytes = noise(MAX_PUT_BYTES + 1);
+  const body = bodyOf(bytes);
+  expect(await put("parts", body)).toMatchObject({ size: bytes.length });
+  expect(body.opened).toEqual([
+    [0, PART_BYTES],
+    [PART_BYTES, 2 * PART_BYTES],
+    [2 * PART_BYTES, 2 * PART_BYTES + 1],
+  ]);
+  expect(sink.log.map((line) => line.replace(/upload=[\w-]+/, "upload=ID"))).toEqual([
+    "POST /parts?uploads",
+    "PUT /parts?upload=ID&part=1",
+    "PUT /parts?upload=ID&part=2",
+    "PUT /parts?upload=ID&part=3",
+    "POST /parts?upload=ID",
+  ]);
+  expect(sink.types.get("parts")).toBe(MIME);
+  expect((await readTaken(sink, "parts")).equals(bytes)).toBe(true);
+});
+
+test("what fails now and then is sent again", async () => {
+  const faults: Record<number, ReturnType<SinkFault>> = {
+    0: { status: 503 },
+    1: "cut",
+    3: { status: 500 },
+    5: { status: 429 },
+  };
+  sink.fail((_, count) => faults[count] ?? null);
+  const bytes = noise(MAX_PUT_BYTES + 5);
+  const body = bodyOf(bytes);
+  await put("again", body);
+  expect(sink.log.length).toBe(9);
+  expect((await readTaken(sink, "again")).equals(bytes)).toBe(true);
+});
+
+test.for([
+  [{ status: 403, kind: "forbidden" }, "upload_forbidden", false, 1],
+  [{ status: 401, kind: "token_invalid" }, "upload_forbidden", false, 1],
+  [{ status: 507, kind: "service_unavailable" }, "storage_full", false, 1],
+  [{ status: 503, kind: "storage_full" }, "storage_full", false, WRITE_TRIES],
+  [{ status: 413, kind: "payload_too_large" }, "upload_failed", false, 1],
+  [{ status: 500, kind: "internal_error" }, "upload_failed", true, WRITE_TRIES],
+] as const satisfies [object, ErrorKind, boolean, number][])(
+  "an answer of %j is %s",
+  async ([fault, kind, retryable, requests]) => {
+    sink.fail(() => fault);
+    await expect(put("refused?secret", bodyOf(noise(10)))).rejects.toMatchObject({
+      ...{ kind, retryable, message: expect.not.stringContaining("secret") },
+    });
+    expect(sink.log).toHaveLength(requests);
+    expect(await sink.files()).not.toContain("refused");
+  },
+);
+
+test("a store that falls silent is asked again, and given up in the end", async () => {
+  sink.fail((_, count) => (count === 0 ? "silent" : null));
+  await put("silent", bodyOf(noise(1000)), undefined, 50);
+  expect(sink.log).toHaveLength(2);
+  sink.fail(() => "silent");
+  const failed = put("silent", bodyOf(noise(1000)), undefined, 20);
+  await expect(failed).rejects.toMatchObject({ kind: "upload_failed", retryable: true });
+  expect(sink.log).toHaveLength(WRITE_TRIES);
+});
+
+test("a file in parts that fails is taken back", async () => {
+  sink.fail(({ part }) => (part === 2 ? { status: 403 } : null));
+  await expect(put("back", bodyOf(noise(MAX_PUT_BYTES + 1)))).rejects.toMatchObject({
+    kind: "upload_forbidden",
+  });
+  expect(sink.log.at(-1)).toMatch(/^DELETE \/back\?upload=/);
+  expect(await sink.files()).not.toContain("back");
+});
+
+test("an abort in the middle of a file in parts takes it back too", async () => {
+  const controller = new AbortController();
+  const reason = new Error("Enough.");
+  sink.fail(({ part }) => {
+    if (part !== 2) return null;
+    controller.abort(reason);
+    return "silent";
+  });
+  await expect(put("abort", bodyOf(noise(MAX_PUT_BYTES + 1)), controller.signal)).rejects.toBe(reason);
+  expect(sink.log.at(-1)).toMatch(/^DELETE \/abort\?upload=/);
+});
+
+test("a store that cannot be reached, and one that answers nonsense", async () => {
+  const { signal } = new AbortController();
+  const nowhere = (url: string, init: RequestInit) => fetch(url.replace(/:\d+/, ":1"), init);
+  const failed = { kind: "upload_failed", retryable: true };
+  await expect(
+    putFile(`${sink.url}/x`, bodyOf(noise(1)), MIME, { fetch: nowhere, signal, pause_ms: 1 }),
+  ).rejects.toMatchObject(failed);
+  for (const text of ["hello", "{}", '{"size":7,"etag":"a"}']) {
+    const nonsense = async () => new Response(text, { status: 201 });
+    const wrong = putFile(`${sink.url}/x`, bodyOf(noise(1)), MIME, { fetch: nonsense, signal, pause_ms: 1 });
+    await expect(wrong).rejects.toMatchObject(failed);
+  }
+});
