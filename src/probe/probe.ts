@@ -37,7 +37,7 @@ export async function probeMedia(
   const formats = formatsOf(await sniff(reader, signal));
   const demuxed = formats.length > 0 ? await tryDemux(reader, formats, given.url, signal) : null;
   if (demuxed) checkSource(demuxed.source);
-  if (demuxed?.complete) return demuxed.source;
+  if (demuxed?.complete && hasPlainSound(demuxed.source)) return demuxed.source;
   const report = await ffprobe(reader, signal).catch((thrown) => {
     signal.throwIfAborted();
     throw thrown instanceof MediaError
@@ -47,6 +47,11 @@ export async function probeMedia(
   const source = parseFfprobe(report, { url: given.url, filesize: reader.size });
   checkFrames(source, report);
   return checkSource(source);
+}
+
+// A damaged header may say that there are no channels, or no samples in a second.
+function hasPlainSound({ audio }: Source): boolean {
+  return audio === undefined || (audio.channels >= 1 && audio.sample_rate >= 1);
 }
 
 // A file that makes mediabunny fail is left to ffprobe; a file that cannot be read is left to nobody.

@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What becomes of a request: it passes, is answered with a status, is cut off, or half of its answer is given and then it is cut off. */
+export type Fate = "pass" | number | "cut" | "half";
+
+/** What is known of a request that asks to pass. */
+export interface Passer {
+  method: string;
+  /** Without the query. */
+  path: string;
+  range: string | undefined;
+}
+
+/** A real HTTP proxy on loopback between the native encoders and the service, which may be shut. */
+export interface Gate {
+  readonly url: string;
+  /** Every request so far, as `METHOD /path`. */
+  readonly log: string[];
+  /** Says where requests go. */
+  open(target: string): void;
+  /** Says what becomes of requests from now on; null lets all pass. */
+  rule(rule: ((passer: Passer) => Fate) | null): void;
+  close(): Promise<void>;
+}
+
+/** Starts a gate that lets everything pass. */
+export async function startGate(): Promise<Gate> {
+  const log: string[] = [];
+  let target = "";
+  let rule: ((passer: Passer) => Fate) | null = null;
+  const server = createServer((request, response) => {
+    const { method = "", headers } = request;
+    const path = (request.url ?? "/").split("?")[0] ?? "/";
+    log.push(`${method} ${path}`);
+    const fate = rule?.({ method, path, range: headers.range }) ?? "pass";
+    if (typeof fate === "number") return refuse(request, response, fate);
+    if (fate === "cut") return void request.socket.destroy();
+    pass(request, response, target, fate === "half");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    log,
+    open(url) {
+      target = url;
+    },
+    rule(next) {
+      rule = next;
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
+  request.resume().on("end", () => {
+    response.writeHead(status, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ kind: "internal_error", message: "As told.", request_id: "req_1" }));
+  });
+}
+
+function pass(request: IncomingMessage, response: ServerResponse, target: string, half: boolean): void {
+  const { method, headers } = request;
+  const out = send(target + request.url, { method, headers, agent: false }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    const most = half ? Number(answer.headers["content-length"] ?? 2) / 2 : Number.POSITIVE_INFINITY;
+    let given = 0;
+    answer.on("data", (piece: Buffer) => {
+      const bytes = piece.subarray(0, Math.max(0, Math.floor(most - given)));
+      given += bytes.length;
+      // Gone only when what came before it is on its way.
+      if (given >= Math.floor(most)) response.write(bytes, () => response.destroy());
+      else response.write(bytes);
+    });
+    answer.on("end", () => response.end());
+    answer.on("error", () => response.destroy());
+  });
+  out.on("error", () => response.destroy());
+  response.on("close", () => out.destroy());
+  request.pipe(out);
+}

@@ -1,0 +1,178 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Task } from "../../src/core/task.ts";
+import { dataOf, startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
+import { type Gate, startGate } from "./heavy-gate.ts";
+
+/** A native encoder as a process of the test's own. */
+export interface Native {
+  readonly url: string;
+  /** Ends it as a crash would, and starts it again at the same address when told so. */
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  /** Process ids of the ffmpegs that it started, also of those that outlived it. */
+  ffmpegs(): number[];
+  /** What lies in the folders of its jobs. */
+  left(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** The whole service with native encoders of the test's own, which reach it through a gate. */
+export interface HeavyRig {
+  door: FrontDoor;
+  origin: Origin;
+  gate: Gate;
+  natives: readonly Native[];
+  /** Where the service keeps its state and logs. */
+  folder: string;
+  create(body: object): Promise<Task>;
+  get(id: string): Promise<Task>;
+  /** Waits for a task's end. */
+  finish(id: string, seconds?: number): Promise<Task>;
+  ffmpegs(): number[];
+  left(): Promise<string[]>;
+  /** Keys of what is in storage for a run, and of uploads to it that are open. */
+  stored(id: string): string[];
+  close(): Promise<void>;
+}
+
+const KEY = "heavy-key";
+const TOKEN = "heavy-token";
+const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
+
+/** Starts a native encoder in a folder of its own. */
+export async function startNative(env: Record<string, string>): Promise<Native> {
+  const home = mkdtempSync(join(tmpdir(), "framewright-heavy-"));
+  let child: ChildProcess;
+  const start = async (port: string): Promise<string> => {
+    child = fork(MAIN, [], {
+      execArgv: [],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      env: { PATH: process.env.PATH, NATIVE_ENCODER_TOKEN: TOKEN, TMPDIR: home, ...env, PORT: port },
+    });
+    const [message] = (await once(child, "message")) as [{ url: string }];
+    return message.url;
+  };
+  const url = await start("0");
+  return {
+    url,
+    async kill() {
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+    async restart() {
+      await start(new URL(url).port);
+    },
+    ffmpegs: () => processesIn(home),
+    async left() {
+      const paths = await readdir(home, { recursive: true });
+      return paths.filter((path) => path.includes("job-"));
+    },
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, "exit");
+        child.disconnect();
+        await gone;
+      }
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts the service with so many native encoders; settings of both may be given. */
+export async function startHeavyRig(
+  count: number,
+  env: Record<string, string> = {},
+  native_env: Record<string, string> = {},
+): Promise<HeavyRig> {
+  const folder = mkdtempSync(join(tmpdir(), "framewright-heavy-"));
+  const [origin, gate, ...natives] = await Promise.all([
+    startOrigin(),
+    startGate(),
+    ...Array.from({ length: count }, () => startNative(native_env)),
+  ]);
+  const settings = parseSettings({
+    ...{ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, PUBLIC_URL: gate.url },
+    ...{ NATIVE_ENCODER_URL: natives.map(({ url }) => url).join(","), NATIVE_ENCODER_TOKEN: TOKEN },
+    ...env,
+  });
+  const service = await startService(settings);
+  gate.open(service.url);
+  const door = openFrontDoor(service.url, KEY);
+  const get = async (id: string) => (await door.request<Task>("GET", `/tasks/${id}`)).body;
+  return {
+    ...{ door, origin, gate, natives, folder, get },
+    async create(body) {
+      const { status, body: task } = await door.request<Task>("POST", "/tasks", body);
+      if (status !== 201) throw new Error(JSON.stringify(task));
+      return task;
+    },
+    async finish(id, seconds = 90) {
+      return until(async () => {
+        const task = await get(id);
+        return task.finished_at === null ? null : task;
+      }, seconds * 1000);
+    },
+    ffmpegs: () => natives.flatMap((native) => native.ffmpegs()),
+    left: async () => (await Promise.all(natives.map((native) => native.left()))).flat(),
+    stored(id) {
+      const home = join(dataOf({ state_dir: folder }), "v3", "r2", "miniflare-R2BucketObject");
+      const name = readdirSync(home).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
+      if (!name) return [];
+      const database = new DatabaseSync(join(home, name), { readOnly: true });
+      const rows = ["_mf_objects", "_mf_multipart_uploads WHERE state = 0"].flatMap((table) =>
+        database.prepare(`SELECT key FROM ${table}`).all(),
+      );
+      database.close();
+      return rows.map(({ key }) => String(key)).filter((key) => key.includes(id));
+    },
+    async close() {
+      await service.stop();
+      await Promise.all([...natives.map((native) => native.close()), origin.close(), gate.close()]);
+      await door.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until something is so, looking often; rejects when it is not in time. */
+export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
+  for (const end = Date.now() + most_ms; ; await sleep(20)) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`Not so within ${most_ms} ms: ${look}`);
+  }
+}
+
+/** Process ids of the ffmpegs that work in a folder, whoever their parent is by now. */
+export function processesIn(home: string): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      if (!(pid > 0)) return false;
+      try {
+        const [name, ...rest] = readFileSync(`/proc/${pid}/environ`, "utf8")
+          .split("\0")
+          .filter((entry) => entry.startsWith("TMPDIR="));
+        const state = readFileSync(`/proc/${pid}/stat`, "utf8");
+        return (
+          rest.length === 0 &&
+          name?.startsWith(`TMPDIR=${home}/`) &&
+          name.includes("/job-") &&
+          !/\) Z /.test(state)
+        );
+      } catch {
+        return false;
+      }
+    });
+}
