@@ -5,6 +5,7 @@ export { createPlan, needsProbe } from "./create-plan.ts";
 export { type Estimate, estimateWork } from "./estimate.ts";
 export { createGeometry, type FrameRules, geometryFor, PLACES } from "./geometry.ts";
 export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
+export { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
 export type {
   AudioPlan,
   Chunk,
@@ -27,6 +28,7 @@ export {
   type RateOptions,
   videoRate,
 } from "./rate.ts";
+export { chooseRoute, ROUTE_LIMITS, type Route, type RouteHost } from "./route.ts";
 export {
   displayedSize,
   parsePixelAspect,

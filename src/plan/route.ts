@@ -1,5 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
+import { NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
+import { bestCut, type NativeTime, uncutTime } from "./native-time.ts";
 import type { Plan } from "./plan.ts";
 
 /** What a host has to encode with, as far as the choice depends on it. */
@@ -19,6 +21,8 @@ export interface RouteHost {
     instances: number;
     /** Processors of one encoder. */
     cores: number;
+    /** Bytes of memory of one encoder; default {@link NATIVE_MEMORY}. */
+    memory?: number;
   };
   /** Chunks that may be encoded at once, at most. */
   max_in_flight: number;
@@ -32,18 +36,90 @@ export interface Route {
   chunk_seconds: number | null;
   /** In a few plain words, with the figures that decided it. */
   reason: string;
+  /** Seconds until the output is there, by estimate; null when the length of the source is unknown. */
+  seconds: number | null;
 }
 
-/** Chooses who carries a plan out; throws `encoder_unavailable` with every reason when nobody can. */
-export function chooseRoute(_plan: Plan, _source: Source, { light, native }: RouteHost): Route {
-  if (light.refusal === null) {
-    const chunk_seconds = light.chunk_seconds ?? null;
-    return { encoder: "light", way: "light", chunk_seconds, reason: "the work fits its memory and time" };
+/** Where the choice changes. */
+export const ROUTE_LIMITS = {
+  /** Seconds of work that the light encoder keeps, though a container might be sooner: it costs none. */
+  small: 8,
+  /** Chunks must take at most this share of the time of the uncut plan. */
+  worth: 0.85,
+  /** Seconds of an uncut plan above which it is cut in any case: a lost encoder would cost too much. */
+  loss: 900,
+} as const;
+
+/**
+ * Chooses who carries an uncut plan out, and how it is cut: nothing to re-encode stays where it can be copied, small work on the light
+ * encoder, and the rest goes where it is done soonest by estimate. Throws `encoder_unavailable` with every reason when nobody can.
+ */
+export function chooseRoute(plan: Plan, source: Source, host: RouteHost): Route {
+  const { light } = host;
+  const work = nativeWork(plan, source);
+  const not_native = host.native.refusal ?? refuseMemory(work, host.native.memory ?? NATIVE_MEMORY);
+  if (light.refusal !== null && not_native !== null) {
+    throw new MediaError(
+      "encoder_unavailable",
+      `No encoder here can do this (light: ${light.refusal}; native: ${not_native}).`,
+    );
   }
-  const why = `not light: ${light.refusal}`;
-  if (native.refusal === null) return { encoder: "native", way: "native", chunk_seconds: null, reason: why };
-  throw new MediaError(
-    "encoder_unavailable",
-    `No encoder here can do this (light: ${light.refusal}; native: ${native.refusal}).`,
-  );
+  const native = not_native === null ? nativeRoute(plan, work, host) : null;
+  if (native === null) return lightRoute(plan, host, null);
+  if (light.refusal !== null) return { ...native, reason: `${native.reason}; not light: ${light.refusal}` };
+  if (isCopy(plan) || light.seconds === null || light.seconds <= ROUTE_LIMITS.small) {
+    return lightRoute(plan, host, null);
+  }
+  if (native.seconds === null || light.seconds <= native.seconds)
+    return lightRoute(plan, host, native.seconds);
+  return { ...native, reason: `${native.reason}; not light: it takes about ${whole(light.seconds)} s` };
+}
+
+function lightRoute(plan: Plan, { light }: RouteHost, than: number | null): Route {
+  const { seconds } = light;
+  const encoder = "light";
+  if (isCopy(plan)) return { encoder, way: "copy", chunk_seconds: null, reason: COPY, seconds };
+  const time =
+    seconds === null ? "the work fits its memory and time" : `about ${whole(seconds)} s of computing`;
+  const reason = than === null ? time : `${time}; not native: it takes about ${whole(than)} s`;
+  return { encoder, way: "light", chunk_seconds: light.chunk_seconds ?? null, reason, seconds };
+}
+
+const COPY = "nothing needs re-encoding";
+
+function nativeRoute(plan: Plan, work: NativeWork, { native, max_in_flight }: RouteHost): Route {
+  const host = { ...native, max_in_flight };
+  const seconds = uncutTime(work, host);
+  const encoder = "native";
+  if (isCopy(plan)) return { encoder, way: "copy", chunk_seconds: null, reason: COPY, seconds };
+  const time =
+    work.pictures === null || work.sound === null
+      ? "the length of the source is unknown"
+      : `about ${whole(work.pictures + work.sound)} s of computing`;
+  const cut = bestCut(plan, work, host);
+  if (seconds === null || cut === null || !isWorth(cut, seconds)) {
+    return { encoder, way: "native", chunk_seconds: null, reason: time, seconds };
+  }
+  const { chunks, chunk_seconds } = cut;
+  const on = native.instances === 1 ? "1 encoder" : `${native.instances} encoders`;
+  const reason = `native in chunks: ${time}, ${chunks} chunks of ${chunk_seconds} s on ${on}`;
+  return { encoder, way: "native in chunks", chunk_seconds, reason, seconds: cut.seconds };
+}
+
+function isWorth(cut: NativeTime, uncut: number): boolean {
+  return uncut > ROUTE_LIMITS.loss || cut.seconds <= uncut * ROUTE_LIMITS.worth;
+}
+
+function isCopy({ video, audio, image }: Plan): boolean {
+  return !image && [video, audio].every((track) => track === null || track.mode === "copy");
+}
+
+function refuseMemory({ memory }: NativeWork, most: number): string | null {
+  if (memory <= most) return null;
+  const [needs, has] = [memory, most].map((bytes) => Math.ceil(bytes / 1_048_576));
+  return `it takes about ${needs} MB of memory, and ${has} MB are there`;
+}
+
+function whole(seconds: number): number {
+  return Math.max(1, Math.round(seconds));
 }
