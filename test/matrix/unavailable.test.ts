@@ -50,10 +50,10 @@ test.concurrent.for(REFUSED)(
     expect(task).toMatchObject({
       status: "failed",
       output: null,
-      error: { kind: "encoder_unavailable", step_id: task.steps[2]?.id, retryable: false },
+      error: { kind: "encoder_unavailable", step_id: task.steps[1]?.id, retryable: false },
     });
     expect(task.error?.message).toMatch(why);
     expect((task.finished_at ?? 0) - (task.started_at ?? 0)).toBeLessThan(AT_ONCE * 1000);
-    expect(task.steps.map((step) => step.status)).toEqual(["succeeded", "succeeded", "failed", "cancelled"]);
+    expect(task.steps.map((step) => step.status)).toEqual(["succeeded", "failed", "cancelled", "cancelled"]);
   },
 );
