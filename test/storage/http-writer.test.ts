@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { ErrorKind } from "../../src/core/errors.ts";
 import {
@@ -17,7 +18,8 @@ afterEach(() => {
 });
 
 const MIME = "video/mp4";
-const noise = (size: number) => Uint8Array.from({ length: size }, (_, index) => (index >> 8) + index);
+const NOISE = new Uint8Array(randomBytes(MAX_PUT_BYTES + 5));
+const noise = (size: number) => NOISE.subarray(0, size);
 
 function bodyOf(bytes: Uint8Array<ArrayBuffer>): FileBody & { opened: [number, number][] } {
   const opened: [number, number][] = [];

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { ALIKE_SOUND } from "../judge/limits.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+import { encode } from "./native-encode.ts";
+
+// What native ffmpeg alone does, judged by its output.
+
+const HDR = { transfer: "smpte2084", primaries: "bt2020", pixel_format: "yuv420p10le" };
+const SDR = { transfer: "bt709", primaries: "bt709", pixel_format: "yuv420p" };
+
+test.concurrent.for([
+  ["mp4", "h265", HDR],
+  ["mov", "h265", HDR],
+  ["mp4", "av1", HDR],
+  ["webm", "vp9", SDR],
+  ["mp4", "h264", SDR],
+] as const)("HDR in %s as %s", async ([format, codec, wanted], { expect }) => {
+  const input = await clip("mp4_hdr", { seconds: 1 });
+  const { path } = await encode(input, "video", { format, codec, width: 120 });
+  const { picture } = await readFacts(path);
+  expect(picture).toMatchObject({ width: 120, height: 68, ...wanted });
+  expect(picture?.times).toHaveLength(25);
+  if (codec === "h265") expect(picture?.tag).toBe("hvc1");
+});
+
+test.concurrent.for(["h265", "av1"] as const)(
+  "interlaced, turned and wide pixels as %s",
+  async (codec, { expect }) => {
+    const sizes = {
+      mp4_interlaced: [160, 88],
+      mp4_rotated_90: [90, 160],
+      mp4_wide_pixels: [212, 90],
+    } as const;
+    for (const [name, [width, height]] of Object.entries(sizes)) {
+      const input = await clip(name as keyof typeof sizes, { seconds: 1 });
+      const { picture } = await readFacts((await encode(input, "video", { codec })).path);
+      expect([name, picture]).toMatchObject([
+        name,
+        { width, height, rotation: 0, pixel_aspect: "1:1", interlaced: false, pixel_format: "yuv420p" },
+      ]);
+    }
+  },
+);
+
+const Tags = z.object({
+  format: z.object({ tags: z.record(z.string(), z.string()).default({}) }),
+  streams: z.array(z.object({ tags: z.record(z.string(), z.string()).default({}) })),
+  chapters: z.array(z.unknown()),
+});
+
+test.concurrent.for([
+  ["video", { codec: "h265" }],
+  ["video", { format: "webm" }],
+  ["audio", { format: "mp3" }],
+  ["audio", { format: "flac" }],
+  ["image", { format: "jpeg" }],
+] as const)("what a source tells of its maker is gone: %s %j", async ([kind, options], { expect }) => {
+  const input = await makeClip("mkv", [
+    ..."-f lavfi -i testsrc2=size=160x90:duration=1 -f lavfi -i sine=duration=1".split(" "),
+    ..."-c:v libx264 -c:a aac -metadata title=SECRET -metadata location=+1+2/ -metadata comment=SECRET".split(
+      " ",
+    ),
+    ..."-metadata:s:v title=SECRET -metadata:s:a handler_name=SECRET -metadata creation_time=2020-02-02T02:02:02Z".split(
+      " ",
+    ),
+  ]);
+  const { path } = await encode(input, kind, options);
+  const { format, streams, chapters } = Tags.parse(await runFfprobe(path, ["-show_chapters"]));
+  const told = [format, ...streams].flatMap(({ tags }) => Object.values(tags)).join("\n");
+  expect(told).not.toMatch(/SECRET|2020|\+1\+2/);
+  expect(chapters).toEqual([]);
+});
+
+test("5.1 becomes stereo MP3 in which every loudspeaker is heard", async () => {
+  const input = await clip("mp4_surround", { seconds: 1 });
+  const { path } = await encode(input, "audio", { format: "mp3", quality: "high" });
+  const { sound } = await readFacts(path);
+  expect(sound).toMatchObject({ codec: "mp3", channels: 2 });
+  const as = { channels: 2, sample_rate: 8000 };
+  const down = ["-af", "pan=stereo|FL=FL+0.707*FC+0.707*BL|FR=FR+0.707*FC+0.707*BR"];
+  const [got, wanted] = await Promise.all([readSound(path, as), readSound(input, { ...as, after: down })]);
+  for (const echo of compareSound(got, wanted)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+});
+
+test("adaptive video of a 4:4:4 source with 10 bits is 8 bits, 4:2:0", async () => {
+  const input = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=160x90:rate=25:duration=1,format=yuv444p10le".split(" "),
+    ..."-c:v libx264 -preset ultrafast".split(" "),
+  ]);
+  const { path } = await encode(input, "adaptive_video", {});
+  expect((await readFacts(path)).picture).toMatchObject({ codec: "h264", pixel_format: "yuv420p" });
+});
