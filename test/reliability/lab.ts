@@ -19,6 +19,10 @@ export interface StoredObject {
 export interface Lab {
   door: FrontDoor;
   url: string;
+  /** Where the service keeps its state. */
+  folder: string;
+  /** The running processes of the service, or of a program of it. */
+  pids: Service["pids"];
   /** Kills every process of the service at once, as a power cut would. */
   crash(): Promise<void>;
   restart(): Promise<void>;
@@ -31,11 +35,12 @@ export interface Lab {
 
 const KEY = "lab-key";
 
-/** Starts a local service for a test of what it survives. */
-export async function startLab(): Promise<Lab> {
+/** Starts a local service, with so many native encoders, for a test of what it survives. */
+export async function startLab({ native = 1 } = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-lab-"));
   const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2" };
-  let service: Service = await startService(parseSettings({ ...env, PORT: "0" }));
+  const start = (port: string) => startService({ ...parseSettings({ ...env, PORT: port }), native });
+  let service: Service = await start("0");
   const { url } = service;
   const door = openFrontDoor(url, KEY);
   const data = join(dataOf({ state_dir: folder }), "v3");
@@ -43,9 +48,11 @@ export async function startLab(): Promise<Lab> {
   return {
     door,
     url,
+    folder,
+    pids: (program) => service.pids(program),
     crash: () => service.kill("SIGKILL"),
     async restart() {
-      service = await startService(parseSettings({ ...env, PORT: new URL(url).port }));
+      service = await start(new URL(url).port);
     },
     async crashWhen(id, check) {
       const databases = openAll(join(data, "do", "framewright-TaskObject"));

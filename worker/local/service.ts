@@ -29,7 +29,7 @@ export interface ServiceOptions extends Settings {
 export interface Service {
   /** Its base URL, without a slash at the end. */
   url: string;
-  /** The running processes of the service, of one of its Workers, or of its native encoders with their ffmpeg. */
+  /** The running processes of the service, of one of its Workers, or of its native encoders; their ffmpeg are children of these. */
   pids(program?: WorkerName | "native"): number[];
   /** Sends a signal to every process of the service, as a crash would; resolves when all are gone. */
   kill(signal: NodeJS.Signals): Promise<void>;

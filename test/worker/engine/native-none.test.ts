@@ -1,0 +1,45 @@
+import { stat } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { EncodeKind } from "../../../src/core/formats.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { createRig } from "./rig.ts";
+
+const rig = createRig();
+let origin: Origin;
+beforeAll(async () => {
+  [origin] = await Promise.all([startOrigin(), rig.server.listen()]);
+}, 60_000);
+afterAll(() => Promise.all([origin?.close(), rig.server.close()]));
+
+test.each<[EncodeKind, object, RegExp]>([
+  ["video", { codec: "h265" }, /light: .*h265.*native: there is no native encoder/],
+  ["video", { codec: "av1" }, /light: .*av1.*native: there is no native encoder/],
+  ["image", { format: "avif" }, /light: .*avif.*native: there is no native encoder/],
+])(
+  "heavy work without a native encoder fails before the source is copied: %s %j",
+  async (kind, options, why) => {
+    const file = await clip("mp4_faststart", { size: "640x360", seconds: 10 });
+    const input = origin.serve("/heavy.mp4", { file });
+    origin.forget();
+    const { json: created } = await rig.call("/tasks", { method: "POST", body: { input, kind, options } });
+    const task = await rig.finished(created.id);
+    expect(task.error).toMatchObject({ kind: "encoder_unavailable", retryable: false });
+    expect(task.error?.message).toMatch(why);
+    const bytes = origin.log.reduce((sum, request) => sum + request.bytes, 0);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan((await stat(file)).size / 2);
+    const { objects } = await rig
+      .worker()
+      .getEnv()
+      .then(({ MEDIA }) => MEDIA.list({ prefix: `work/${task.id}/` }));
+    expect(objects).toEqual([]);
+  },
+);
+
+test("light work runs without one", async () => {
+  const input = origin.serve("/light.wav", { file: await clip("wav") });
+  const { json: created } = await rig.call("/tasks", { method: "POST", body: { input, kind: "audio" } });
+  const task = await rig.finished(created.id);
+  expect([task.error, task.steps[2]?.output?.encoder]).toEqual([null, "light"]);
+});

@@ -1,0 +1,146 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Task } from "../../../src/core/task.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { readFacts } from "../../judge/facts.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import { parseMaster, parseMedia } from "../../judge/playlists.ts";
+import { family, running } from "../../local/run-script.ts";
+import { type Lab, startLab } from "../../reliability/lab.ts";
+
+let lab: Lab;
+let origin: Origin;
+beforeAll(async () => {
+  [lab, origin] = await Promise.all([startLab(), startOrigin()]);
+});
+afterAll(() => Promise.all([lab?.close(), origin?.close()]));
+
+const small = async () => serve(await clip("mp4", { seconds: 1 }));
+// A few seconds of work for h265.
+const LONG = { size: "640x360", seconds: 10 } as const;
+const long = async () => serve(await clip("mp4", LONG));
+const serve = (file: string) => origin.serve(`/${file.split("/").at(-1)}`, { file });
+
+const H265 = { kind: "video", options: { codec: "h265" } } as const;
+const encodeOf = (task: Task) => task.steps[2];
+const get = async (id: string) => (await lab.door.request<Task>("GET", `/tasks/${id}`)).body;
+const keysOf = (id: string) =>
+  lab
+    .stored()
+    .map(({ key }) => key)
+    .filter((key) => key.includes(id));
+const ffmpegs = () =>
+  lab
+    .pids("native")
+    .flatMap(family)
+    .filter((pid) => !lab.pids("native").includes(pid));
+const finished = (id: string) =>
+  vi.waitUntil(
+    async () => {
+      const task = await get(id);
+      return task.finished_at !== null && task;
+    },
+    { timeout: 120_000, interval: 100 },
+  );
+
+// Creates a task and waits until ffmpeg is at work for it.
+async function startEncode(): Promise<{ id: string; pids: number[] }> {
+  const { status, body } = await lab.door.request<Task>("POST", "/tasks", { input: await long(), ...H265 });
+  expect(status).toBe(201);
+  const pids = await vi.waitUntil(() => ffmpegs().length > 0 && ffmpegs(), {
+    timeout: 60_000,
+    interval: 20,
+  });
+  expect(encodeOf(await get(body.id))?.status).toBe("processing");
+  return { id: body.id, pids };
+}
+
+test.each([
+  ["h265", H265, "hevc", "hvc1"],
+  ["av1", { kind: "video", options: { codec: "av1" } } as const, "av1", "av01"],
+])("video as %s", async (codec, wish, name, tag) => {
+  const source = await clip("mp4", { seconds: 1 });
+  const { task, path, mime } = await lab.door.encode({ input: await small(), ...wish });
+  expect(mime).toBe("video/mp4");
+  expect(encodeOf(task)?.output).toMatchObject({
+    ...{ encoder: "native", format: "mp4", width: 160, height: 90 },
+    codecs: { video: codec, audio: "aac" },
+    reason: expect.stringMatching(/\w/),
+  });
+  const { picture, sound } = await readFacts(path);
+  expect([picture?.codec, picture?.tag, sound?.codec]).toEqual([name, tag, "aac"]);
+  expect(picture?.times).toHaveLength(25);
+  expect((await measureLikeness(path, source)).mean).toBeGreaterThan(0.9);
+  await expect
+    .poll(() => keysOf(task.id), { timeout: 10_000 })
+    .toEqual([`out/${task.id}/${path.split("/").at(-1)?.replace(/^\d+-/, "")}`]);
+});
+
+test("an image as avif", async () => {
+  const { task, path, mime } = await lab.door.encode({
+    ...{ input: await small(), kind: "image" },
+    options: { format: "avif", width: 80 },
+  });
+  expect(mime).toBe("image/avif");
+  expect(encodeOf(task)?.output).toMatchObject({ encoder: "native", format: "avif", width: 80 });
+  expect((await readFacts(path)).picture).toMatchObject({ codec: "av1", width: 80 });
+});
+
+test("adaptive video as a ladder, its files put where its playlists say", async () => {
+  const source = await clip("mp4", { size: "1280x720", seconds: 2, rate: 10 });
+  const task = await lab.door.runTask({ input: serve(source), kind: "adaptive_video" });
+  expect([task.error, encodeOf(task)?.output?.encoder]).toEqual([null, "native"]);
+  const master = parseMaster(await (await fetch(task.output ?? "")).text(), task.output ?? "");
+  expect(master.variants.map(({ resolution }) => resolution)).toEqual([
+    "1280x720",
+    "854x480",
+    "640x360",
+    "426x240",
+  ]);
+  for (const { url } of master.variants) {
+    const media = parseMedia(await (await fetch(url)).text(), url);
+    expect(media).toMatchObject({ ended: true, kind: "VOD" });
+    for (const at of [media.init, ...media.segments.map((segment) => segment.url)]) {
+      expect([at, (await fetch(at)).status]).toEqual([at, 200]);
+    }
+  }
+  expect(encodeOf(task)?.output?.renditions).toHaveLength(4);
+});
+
+test("a cancel ends ffmpeg within two seconds, and leaves no file", async () => {
+  const { id, pids } = await startEncode();
+  const start = performance.now();
+  expect((await lab.door.request<Task>("POST", `/tasks/${id}/cancel`)).body.status).toBe("cancelled");
+  await expect.poll(() => running(pids), { timeout: 10_000, interval: 20 }).toEqual([]);
+  const jobs = async () => {
+    const scratch = join(lab.folder, "scratch", "native-1");
+    return (await readdir(scratch, { recursive: true })).filter((name) => name.includes("job-"));
+  };
+  await expect.poll(jobs, { timeout: 10_000, interval: 20 }).toEqual([]);
+  expect(performance.now() - start).toBeLessThan(2000);
+  await expect.poll(() => keysOf(id), { timeout: 10_000 }).toEqual([]);
+  expect((await get(id)).status).toBe("cancelled");
+});
+
+test("an encode whose encoder is killed is done again by the next", async () => {
+  const { id, pids } = await startEncode();
+  for (const pid of lab.pids("native")) process.kill(pid, "SIGKILL");
+  await expect.poll(() => running(pids), { timeout: 5000, interval: 20 }).toEqual([]);
+  const task = await finished(id);
+  expect([task.error, task.status]).toEqual([null, "succeeded"]);
+  const { path } = await lab.door.fetchFile(task.output ?? "");
+  expect((await readFacts(path)).picture?.times).toHaveLength(250);
+});
+
+test("an encode goes on after the whole service was killed", async () => {
+  const { id, pids } = await startEncode();
+  await lab.crash();
+  await expect.poll(() => running(pids), { timeout: 5000, interval: 20 }).toEqual([]);
+  await lab.restart();
+  const task = await finished(id);
+  expect([task.error, task.status]).toEqual([null, "succeeded"]);
+  const { path } = await lab.door.fetchFile(task.output ?? "");
+  expect((await readFacts(path)).picture?.times).toHaveLength(250);
+});
