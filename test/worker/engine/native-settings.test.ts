@@ -1,0 +1,58 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import type { Env } from "../../../worker/env.ts";
+import { createNatives, SERVICE_IN_CONTAINER } from "../../../worker/native.ts";
+
+const asked: string[] = [];
+const NATIVE = {
+  getByName: (name: string) => ({
+    fetch: async (url: string) => {
+      asked.push(`${name} ${url}`);
+      return new Response("container");
+    },
+  }),
+};
+const natives = (env: object) => createNatives(env as Env, "https://media.example");
+
+test("without settings there is none", () => {
+  expect(natives({})).toMatchObject({ instances: [], max_in_flight: 8 });
+  expect(natives({ NATIVE, NATIVE_INSTANCES: "0" }).instances).toEqual([]);
+  expect(natives({ NATIVE_INSTANCES: "4" }).instances).toEqual([]);
+});
+
+test("encoders elsewhere are asked below their URLs, and reach the service by its own", async () => {
+  const server = createServer((request, response) => response.end(request.url));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const NATIVE_ENCODER_URL = `http://${host}/, http://${host}/below/`;
+  const { instances, base, max_in_flight } = natives({
+    NATIVE,
+    NATIVE_INSTANCES: "4",
+    NATIVE_ENCODER_URL,
+    MAX_CHUNKS_IN_FLIGHT: "3",
+  });
+  expect([base, max_in_flight]).toEqual(["https://media.example", 3]);
+  const answers = instances.map(async ({ fetch }) => (await fetch("/jobs")).text());
+  expect(await Promise.all(answers)).toEqual(["/jobs", "/below/jobs"]);
+});
+
+test("else the containers are, and reach it by a host of their own", async () => {
+  const { instances, base } = natives({ NATIVE, NATIVE_INSTANCES: "3" });
+  expect([base, instances.map(({ name }) => name)]).toEqual([
+    SERVICE_IN_CONTAINER,
+    ["native-1", "native-2", "native-3"],
+  ]);
+  await instances[1]?.fetch("/jobs/a?wait=5");
+  expect(asked).toEqual(["native-2 http://native/jobs/a?wait=5"]);
+});
+
+test.each([
+  ["NATIVE_ENCODER_URL", "localhost:8080"],
+  ["NATIVE_INSTANCES", "many"],
+  ["NATIVE_INSTANCES", "-1"],
+  ["MAX_CHUNKS_IN_FLIGHT", "0"],
+])("%s=%s is refused by name", (name, value) => {
+  expect(() => natives({ NATIVE, [name]: value })).toThrow(name);
+});
