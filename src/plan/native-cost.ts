@@ -78,7 +78,8 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
   const decoded = work.pixels_decoded === null ? null : work.pixels_decoded / MPX;
   const encoded = work.pixels_encoded === null ? null : work.pixels_encoded / MPX;
   const toning = tone_map ? seconds.tone_map : 0;
-  const share = source.duration && plan.duration ? Math.min(1, plan.duration / source.duration) : 1;
+  const all = (source.duration ?? 0) * (source.fps ?? 0);
+  const share = all > 0 ? Math.min(1, (work.frames_decoded ?? all) / all) : 1;
   const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const reading = decoded === null ? null : decoded * (decodeSeconds(source) + toning) + bits * seconds.bits;
   const area = areaOf(plan) / MPX;

@@ -44,6 +44,8 @@ export interface Route {
 export const ROUTE_LIMITS = {
   /** Seconds of work that the light encoder keeps, though a container might be sooner: it costs none. */
   small: 8,
+  /** Seconds of an uncut plan up to which it stays whole: more encoders are not worth starting. */
+  short: 20,
   /** Chunks must take at most this share of the time of the uncut plan. */
   worth: 0.85,
   /** Seconds of an uncut plan above which it is cut in any case: a lost encoder would cost too much. */
@@ -72,7 +74,8 @@ export function chooseRoute(plan: Plan, source: Source, host: RouteHost): Route 
   }
   if (native.seconds === null || light.seconds <= native.seconds)
     return lightRoute(plan, host, native.seconds);
-  return { ...native, reason: `${native.reason}; not light: it takes about ${whole(light.seconds)} s` };
+  const sooner = `it takes about ${whole(light.seconds)} s, and this about ${whole(native.seconds)} s`;
+  return { ...native, reason: `${native.reason}; not light: ${sooner}` };
 }
 
 function lightRoute(plan: Plan, { light }: RouteHost, than: number | null): Route {
@@ -81,7 +84,7 @@ function lightRoute(plan: Plan, { light }: RouteHost, than: number | null): Rout
   if (isCopy(plan)) return { encoder, way: "copy", chunk_seconds: null, reason: COPY, seconds };
   const time =
     seconds === null ? "the work fits its memory and time" : `about ${whole(seconds)} s of computing`;
-  const reason = than === null ? time : `${time}; not native: it takes about ${whole(than)} s`;
+  const reason = than === null ? time : `${time}; not native: it takes about ${whole(than)} s with its start`;
   return { encoder, way: "light", chunk_seconds: light.chunk_seconds ?? null, reason, seconds };
 }
 
@@ -107,7 +110,8 @@ function nativeRoute(plan: Plan, work: NativeWork, { native, max_in_flight }: Ro
 }
 
 function isWorth(cut: NativeTime, uncut: number): boolean {
-  return uncut > ROUTE_LIMITS.loss || cut.seconds <= uncut * ROUTE_LIMITS.worth;
+  const { short, worth, loss } = ROUTE_LIMITS;
+  return uncut > loss || (uncut > short && cut.seconds <= uncut * worth);
 }
 
 function isCopy({ video, audio, image }: Plan): boolean {
