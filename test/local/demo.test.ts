@@ -44,7 +44,7 @@ test("npm run demo alone makes a clip and converts it", async () => {
   expect(said).toContain(join(here, "demo-output.mp4"));
   expect(said).toMatch(/mp4, 640x360, h264, aac, 10\.\d\d s, \d/);
   expect(said).toMatch(/^time +\d+\.\d s \(probe .*, ingest .*, video .*, upload .*\)$/m);
-  expect(said).toMatch(/^encoder +light: \w+/m);
+  expect(said).toMatch(/^encoder +(light|native): \w+/m);
   expect(said).toMatch(/^ *\d+% {2}probe ✓ {2}ingest ✓ {2}video … {2}upload ·$/m);
   // The state of the service, its logs and the sample are gone.
   expect(await ownFiles()).toEqual([]);
@@ -61,6 +61,16 @@ test("a file with options becomes what was asked for", async () => {
   expect(streams.map(({ codec_name }) => codec_name)).toEqual(["vp9", "opus"]);
   expect(streams[0]).toMatchObject({ width: 96, height: 54 });
   expect(await readdir(here)).toEqual(["small.webm"]);
+});
+
+test("heavy work is done by the native encoder", async () => {
+  const path = await clip("mp4");
+  const script = demo(path, "--codec", "h265", "--width", "96", "--out", "small.mp4");
+  expect(await script.ended, script.output()).toBe(0);
+  const { streams } = await probe("small.mp4");
+  expect(streams.map(({ codec_name }) => codec_name)).toEqual(["hevc", "aac"]);
+  expect(script.output()).toMatch(/^encoder +native: \w+/m);
+  expect(await ownFiles()).toEqual([]);
 });
 
 test("the name of the output tells kind and format", async () => {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,8 @@ async function expectGone(pids: readonly number[]): Promise<void> {
   expect(pids.length).toBeGreaterThan(4);
   await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 5000, interval: 20 });
 }
+
+const logOf = (name: string) => readFileSync(join(state(), "logs", `${name}.log`), "utf8");
 
 async function health(url: string): Promise<number> {
   return (await fetch(`${url}/health`)).status;
@@ -134,6 +136,42 @@ test("an encoder that is killed comes back by itself, and so does the service", 
     "framewright-encoder ended (SIGKILL); starting it again.",
     "framewright ended (SIGKILL); starting it again.",
   ]);
+});
+
+test("without ffmpeg it says in one line what will not run, and runs the rest", async () => {
+  // Node is there, ffmpeg is not.
+  const bare = join(folder, "bin");
+  await mkdir(bare);
+  const script = runScript("dev", [], env({ PATH: bare }));
+  const [, url = ""] = await script.line(/^ready (.+)$/m);
+  const [said, ...more] = script.output().match(/^.*ffmpeg.*$/gm) ?? [];
+  expect(said).toMatch(/^ffmpeg is not installed: heavy work \(.+\) will fail as encoder_unavailable;/);
+  expect(more).toEqual([]);
+  expect(await health(url)).toBe(200);
+});
+
+test("no native encoder is started where one elsewhere is named", async () => {
+  const service = await start({ NATIVE_ENCODER_URL: "http://127.0.0.1:9" });
+  expect(service.pids("native")).toEqual([]);
+});
+
+test("several native encoders run side by side, and one that is killed comes back where it was", async () => {
+  const told: string[] = [];
+  const service = await startService({ ...parseSettings(env()), native: 2, tell: (line) => told.push(line) });
+  onTestFinished(() => service.kill("SIGKILL"));
+  const [one = 0, two = 0] = service.pids("native");
+  const port = () => /"url":"[^"]*:(\d+)"/.exec(logOf("native-1").trim().split("\n").at(-1) ?? "")?.[1];
+  const before = port();
+  process.kill(one, "SIGKILL");
+  await vi.waitFor(() => expect(service.pids("native").filter((pid) => pid !== two)).toHaveLength(1), {
+    timeout: 10_000,
+  });
+  await vi.waitFor(() => expect(logOf("native-1").match(/"url"/g)).toHaveLength(2), { timeout: 20_000 });
+  expect(port()).toBe(before);
+  expect(running([two])).toEqual([two]);
+  expect(told).toEqual(["native-1 ended (SIGKILL); starting it again."]);
+  const answer = await fetch(`http://127.0.0.1:${before}/jobs/x`);
+  expect(answer.status).toBe(401);
 });
 
 test("secrets are in no arguments, no environment and no log", async () => {
