@@ -1,0 +1,163 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import {
+  NATIVE_PROTOCOL,
+  type NativeHealth,
+  type NativeJob,
+  type NativeState,
+} from "../../../src/encoders/native-wire.ts";
+
+const run = promisify(execFile);
+
+/** Native encoders that are real HTTP servers, speak the protocol, and keep each job until the test lets it go. */
+export interface HeldNative {
+  /** As the setting NATIVE_ENCODER_URL has them: two that know the same jobs. */
+  urls: string;
+  /** Chunks that are being encoded now. */
+  running(): number[];
+  /** The most that were at once. */
+  most(): number;
+  /** Chunks as they were started, those that it knew already not counted. */
+  started: number[];
+  /** Chunks whose start was asked for, each time. */
+  asked: number[];
+  /** Chunks that were called off. */
+  ended: number[];
+  /** Stores a chunk of gray pictures, one a second, and says that it is done. */
+  finish(chunk: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Held {
+  job: NativeJob;
+  state: NativeState;
+  changed: PromiseWithResolvers<void>;
+}
+
+const RUNNING: NativeState = { state: "running", share: 0, speed: null };
+
+/** Starts native encoders that hold their jobs. */
+export async function startHeldNative(): Promise<HeldNative> {
+  const jobs = new Map<string, Held>();
+  const started: number[] = [];
+  const asked: number[] = [];
+  const ended: number[] = [];
+  let most = 0;
+  const folder = await mkdtemp(join(tmpdir(), "framewright-held-"));
+  const running = () =>
+    [...jobs.values()].filter(({ state }) => state.state === "running").map(({ job }) => job.chunk.index);
+
+  async function answer(request: IncomingMessage): Promise<[number, unknown]> {
+    const url = new URL(request.url ?? "", "http://held");
+    if (url.pathname === "/health") {
+      const health: NativeHealth = {
+        ...{
+          protocol: NATIVE_PROTOCOL,
+          ffmpeg: "5.1.9",
+          places: 99,
+          running: running().length,
+          ending: false,
+        },
+      };
+      return [200, health];
+    }
+    if (request.method === "POST") return start(JSON.parse(await readBody(request)));
+    const held = jobs.get(url.pathname.split("/").at(-1) ?? "");
+    if (!held) return [404, { kind: "route_not_found", message: "There is no such job." }];
+    if (request.method === "DELETE") {
+      ended.push(held.job.chunk.index);
+      jobs.delete(held.job.id);
+      held.changed.resolve();
+      return [204, null];
+    }
+    const wait = Number(url.searchParams.get("wait") ?? 0);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, wait * 1000);
+    if (held.state.state === "running") await Promise.race([held.changed.promise, promise]);
+    clearTimeout(timer);
+    return [200, held.state];
+  }
+
+  function start(job: NativeJob): [number, unknown] {
+    asked.push(job.chunk.index);
+    const known = jobs.get(job.id);
+    if (known) return [200, known.state];
+    started.push(job.chunk.index);
+    jobs.set(job.id, { job, state: RUNNING, changed: Promise.withResolvers() });
+    most = Math.max(most, running().length);
+    return [202, RUNNING];
+  }
+
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const [status, body] = await answer(request).catch(
+      (thrown) => [500, { message: String(thrown) }] as const,
+    );
+    response.writeHead(status, { "Content-Type": "application/json" });
+    response.end(body === null ? undefined : JSON.stringify(body));
+  };
+  const servers = [1, 2].map(() => createServer((request, response) => void serve(request, response)));
+  const urls = servers.map(async (server) => {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  return {
+    urls: (await Promise.all(urls)).join(","),
+    ...{ running, started, asked, ended },
+    most: () => most,
+    async finish(chunk) {
+      const held = [...jobs.values()].find(
+        ({ job, state }) => job.chunk.index === chunk && state === RUNNING,
+      );
+      if (!held) throw new Error(`Chunk ${chunk} is not being encoded.`);
+      const { job } = held;
+      const name = job.name ?? "";
+      const seconds = (job.chunk.end ?? job.plan.duration ?? 0) - job.chunk.start;
+      const bytes = await gray(folder, seconds);
+      const answer = await fetch(job.folder + name, {
+        ...{ method: "PUT", body: bytes, headers: { "Content-Type": "video/mp4" } },
+      });
+      if (answer.status !== 201)
+        throw new Error(`Storing was answered with ${answer.status}: ${await answer.text()}`);
+      held.state = {
+        state: "done",
+        written: [{ name, mime: "video/mp4", size: bytes.length }],
+        playlists: [],
+      };
+      held.changed.resolve();
+    },
+    async close() {
+      for (const server of servers) {
+        server.closeAllConnections();
+        server.close();
+        await once(server, "close");
+      }
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function gray(folder: string, seconds: number): Promise<Uint8Array<ArrayBuffer>> {
+  const path = join(folder, `${seconds}-${Math.random()}.mp4`);
+  const pictures = ["-f", "lavfi", "-i", `color=gray:size=64x36:rate=1:duration=${seconds}`];
+  await run("ffmpeg", [
+    "-v",
+    "error",
+    "-y",
+    ...pictures,
+    ..."-c:v libx264 -pix_fmt yuv420p".split(" "),
+    path,
+  ]);
+  return new Uint8Array(await readFile(path));
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
