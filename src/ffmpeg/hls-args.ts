@@ -96,22 +96,24 @@ function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Too
   if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
   const timing = timingArgs(source, video);
   const even = timing.includes("-bsf:v");
+  const late = even && (source.fps ?? 0) > SLOW_FPS;
   return [
-    ...["-c:v", tool.encoder, ...(even ? tool.args : tool.args.map(withoutBFrames))],
+    ...["-c:v", tool.encoder, ...(late ? tool.args : tool.args.map(withoutBFrames))],
     ...plan.renditions.flatMap(({ rate }, index) => rateArgs(video.codec, rate, `:v:${index}`)),
     ...["-force_key_frames", KEYFRAMES, "-sc_threshold", "0", "-g", "600"],
+    ...(late ? ["-b-pyramid", "none"] : ["-bf", "0"]),
     ...timing,
-    ...(even ? [] : UNEVEN),
+    ...(even ? [] : LENGTHS),
     ...colorArgs(videoColor(source, video)),
   ];
 }
 
-// The muxer begins a segment where the frame before should have ended, so that must be when the next one comes. With B-frames that
-// cannot be told in advance, and their delay, of which the init segment tells, would be another in each chunk.
-const UNEVEN = [
-  ...["-bf", "0"],
-  ...["-bsf:v", "setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)'"],
-];
+// B-frames put off all frames, of which the init segment tells and hls.js does not know: by more than 0.05 s it takes what it has
+// for missing. One frame is less than that, unless they are this few a second; with uneven frames it is another time in each chunk.
+const SLOW_FPS = 20.5;
+
+// The muxer begins a segment where the frame before should have ended, so that must be when the next one comes.
+const LENGTHS = ["-bsf:v", "setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)'"];
 
 function withoutBFrames(arg: string): string {
   return arg.replace(/\bbframes=\d+/, "bframes=0");

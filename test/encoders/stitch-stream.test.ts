@@ -172,12 +172,16 @@ test("the master playlist tells what is measured, and seams are as good as the r
 test.for(["at once", "late"])("sound that begins %s is in time with the pictures", async (begin) => {
   const input = await (begin === "late" ? lateSoundClip(14) : noiseClip(14));
   const { plan, source } = await planStream(input);
-  const { master } = await chunkedStream(input, plan, source, [6, 12]);
+  const { master, folder } = await chunkedStream(input, plan, source, [6, 12]);
   const as = { channels: 2, sample_rate: 8000 };
-  // Both begin at 0, in silence where there is nothing yet.
-  const steady = { before: ["-copyts"], after: ["-af", "aresample=async=1:first_pts=0"] };
-  const got = await readSound(master, { ...as, ...steady });
-  const wanted = await readSound(input, { ...as, ...steady });
+  // Both begin with the pictures, in silence where there is nothing yet.
+  const { times } = await readPackets(join(folder, plan.renditions[0]?.name ?? "", "playlist.m3u8"));
+  const steady = (start: number) => ({
+    before: ["-copyts"],
+    after: ["-af", `asetpts=PTS-${start}/TB,aresample=async=1:first_pts=0`],
+  });
+  const got = await readSound(master, { ...as, ...steady(times[0] ?? Number.NaN) });
+  const wanted = await readSound(input, { ...as, ...steady(0) });
   for (const echo of compareSound(got, wanted)) {
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
     expect(Math.abs(echo.lag)).toBeLessThan(0.001);

@@ -36,7 +36,7 @@ const STEADY = "aresample=async=1:first_pts=0";
 const LADDER =
   "split=2[s0][s1];[s0]format=yuv420p,setsar=1[v0];[s1]scale=426:240:flags=bicubic:out_range=tv,format=yuv420p,setsar=1[v1] -map [v0] -map [v1] " +
   `${X264} -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
-  `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2) -sc_threshold 0 -g 600 ${ticks(50)} ${tags("bt709")}`;
+  `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2) -sc_threshold 0 -g 600 -b-pyramid none ${ticks(50)} ${tags("bt709")}`;
 const JOIN = "-hls_segment_options movflags=+frag_discont";
 const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, coded_height: 360 });
 
@@ -65,7 +65,7 @@ test("a stretch of adaptive video is numbered and timed over the whole stream, a
 test("frames at uneven times have no B-frames, and each its own length", () => {
   const uneven = { ...wide, fps: 23.4 };
   const wanted =
-    "-g 600 -fps_mode vfr -enc_time_base 1:120000 -bf 0 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
+    "-g 600 -bf 0 -fps_mode vfr -enc_time_base 1:120000 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
   expect(argsOf(uneven, "adaptive_video", {})).toContain(wanted);
   const light = argsOf(uneven, "adaptive_video", {}, { toolset: WASM_TOOLS });
   expect(light).toContain(wanted);
