@@ -1,6 +1,13 @@
 import type { NativeInstance } from "../src/encoders/native.ts";
-import type { Env } from "./env.ts";
 import { countSetting, parseUrls } from "./text-settings.ts";
+
+/** The bindings and settings that native encoders come from, see env.ts. */
+export interface NativeEnv {
+  NATIVE?: { getByName(name: string): { fetch(url: string, init?: RequestInit): Promise<Response> } };
+  NATIVE_ENCODER_URL?: string;
+  NATIVE_INSTANCES?: string;
+  MAX_CHUNKS_IN_FLIGHT?: string;
+}
 
 /** The native encoders that the service may ask, and where they reach it. */
 export interface Natives {
@@ -24,7 +31,7 @@ export const SERVICE_IN_CONTAINER = "http://framewright.internal";
  * Gives the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the containers;
  * none where neither is set. Throws an Error that names a malformed setting.
  */
-export function createNatives(env: Env, base: string): Natives {
+export function createNatives(env: NativeEnv, base: string): Natives {
   const { NATIVE } = env;
   const urls = parseUrls(env.NATIVE_ENCODER_URL);
   const max_in_flight = countSetting(

@@ -1,8 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { Env } from "../../../worker/env.ts";
-import { createNatives, SERVICE_IN_CONTAINER } from "../../../worker/native.ts";
+import { createNatives, type NativeEnv, SERVICE_IN_CONTAINER } from "../../../worker/native.ts";
 
 const asked: string[] = [];
 const NATIVE = {
@@ -13,7 +12,7 @@ const NATIVE = {
     },
   }),
 };
-const natives = (env: object) => createNatives(env as Env, "https://media.example");
+const natives = (env: NativeEnv) => createNatives(env, "https://media.example");
 
 test("without settings there is none", () => {
   expect(natives({})).toMatchObject({ instances: [], max_in_flight: 8 });

@@ -2,11 +2,10 @@ import { NativeEncoder } from "../../../../worker/index.ts";
 
 export { ContainerProxy, TaskObject } from "../../../../worker/index.ts";
 
-type Entry = (options: { props: object }) => { fetch(request: Request): Promise<Response> };
-
-/** Sends a request out as the container would, through the library's own gate; `To` names where it goes. */
+/** Sends a request out as the container would, through the library's own gate; the header `To` names where it goes. */
+// biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default {
-  fetch(request: Request, _env: unknown, context: { exports: { ContainerProxy: Entry } }): Promise<Response> {
+  fetch(request, _env, context) {
     const { name: className } = NativeEncoder;
     const props = { className, containerId: "one", enableInternet: false, interceptAll: false };
     return context.exports
