@@ -135,7 +135,8 @@ test("killed between chunks: none that is done is encoded again", async () => {
   const done = chunks();
   await lab.restart();
   await vi.waitUntil(() => chunks().length > done.length, { timeout: 60_000, interval: 20 });
-  expect(chunks().slice(0, done.length)).toEqual(done);
+  // With its version, and in any order: several are encoded at once.
+  expect(chunks()).toEqual(expect.arrayContaining(done));
   const between = await get(id);
   expect(at(between, "encode")?.progress).toBeGreaterThanOrEqual(at(before, "encode")?.progress ?? 100);
   await expectOnce(before, "mp4", 180);
