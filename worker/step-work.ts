@@ -95,7 +95,9 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
         const input = await inputs.open(url, signal);
         try {
           if (input.reader) {
-            return await look(input.reader, url, input.mime, context, signal);
+            const seen = await look(input.reader, url, input.mime, context, signal);
+            const etag = bareEtag(input);
+            return { ...seen, ...(etag && { etag }) };
           }
           // A server without ranges can only be read from the front to the end, so it is read once, into storage.
           const key = workingCopy(context);
@@ -113,11 +115,17 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
         if (wish) settle(tools, source, wish);
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
-        const found = await storage.head(key);
-        const info = found ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
-        const changed = standalone || (source.filesize !== undefined && source.filesize !== info.size);
-        const seen = changed ? await lookAtStored(key, source.url, context, signal) : source;
-        return { ...seen, url: await tools.url(key), filesize: info.size };
+        let info = await storage.head(key);
+        let etag: string | undefined;
+        if (!info) {
+          const input = await inputs.open(source.url, signal);
+          etag = bareEtag(input);
+          info = await copyInput(input, key, context, signal);
+        }
+        // The source may be another one by now than the one that was looked into.
+        const other = isOther(source.filesize, info.size) || isOther(source.etag, etag);
+        const seen = standalone || other ? await lookAtStored(key, source.url, context, signal) : source;
+        return { ...seen, url: await tools.url(key), filesize: info.size, etag: info.etag };
       }),
 
     async encode(given, context) {
@@ -173,6 +181,15 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
         };
       }),
   };
+}
+
+function bareEtag({ file }: OpenInput): string | undefined {
+  return file.etag?.replaceAll('"', "") || undefined;
+}
+
+// What is not known is no other.
+function isOther<T>(then: T | undefined, now: T | undefined): boolean {
+  return then !== undefined && now !== undefined && then !== now;
 }
 
 function checkDuration({ duration }: Source, most: number): void {

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What becomes of a request: it passes, is answered with a status, is cut off, or half of its answer is given and then it is cut off. */
-export type Fate = "pass" | number | "cut" | "half";
+/** What becomes of a request: it passes, is answered with a status, is never answered, is cut off, or half of its answer is given and then it is cut off. */
+export type Fate = "pass" | number | "hang" | "cut" | "half";
 
 /** What is known of a request that asks to pass. */
 export interface Passer {
   method: string;
-  /** Without the query. */
-  path: string;
+  /** `work` or `out`. */
+  folder: string;
   range: string | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface Gate {
   readonly log: string[];
   /** Says where requests go. */
   open(target: string): void;
-  /** Says what becomes of requests from now on; null lets all pass. */
-  rule(rule: ((passer: Passer) => Fate) | null): void;
+  /** Says what becomes of the requests for files of a run from now on. */
+  rule(run: string, rule: (passer: Passer) => Fate): void;
   close(): Promise<void>;
 }
 
@@ -28,12 +28,14 @@ export interface Gate {
 export async function startGate(): Promise<Gate> {
   const log: string[] = [];
   let target = "";
-  let rule: ((passer: Passer) => Fate) | null = null;
+  const rules = new Map<string, (passer: Passer) => Fate>();
   const server = createServer((request, response) => {
     const { method = "", headers } = request;
     const path = (request.url ?? "/").split("?")[0] ?? "/";
     log.push(`${method} ${path}`);
-    const fate = rule?.({ method, path, range: headers.range }) ?? "pass";
+    const [, folder = "", run = ""] = /\/(work|out)\/([^/]+)\//.exec(path) ?? [];
+    const fate = rules.get(run)?.({ method, folder, range: headers.range }) ?? "pass";
+    if (fate === "hang") return;
     if (typeof fate === "number") return refuse(request, response, fate);
     if (fate === "cut") return void request.socket.destroy();
     pass(request, response, target, fate === "half");
@@ -45,8 +47,8 @@ export async function startGate(): Promise<Gate> {
     open(url) {
       target = url;
     },
-    rule(next) {
-      rule = next;
+    rule(run, rule) {
+      rules.set(run, rule);
     },
     close() {
       server.closeAllConnections();

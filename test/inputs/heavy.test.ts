@@ -1,0 +1,167 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import type { Task } from "../../src/core/task.ts";
+import { clip } from "../fixtures/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { expectFailure } from "./check.ts";
+import { type HeavyRig, startHeavyRig, until } from "./heavy-rig.ts";
+
+let rig: HeavyRig;
+beforeAll(async () => {
+  rig = await startHeavyRig(2, { WATCH_SECONDS: "2" }, { STALL_SECONDS: "3" });
+}, 180_000);
+afterAll(() => rig?.close());
+const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
+const SHORT = { seconds: 1 } as const;
+// Some seconds of work, in which something can happen.
+const LONG = { size: "640x360", seconds: 8 } as const;
+
+let number = 0;
+async function start(shape: { size?: string; seconds: number }): Promise<Task> {
+  const file = await clip("mp4_faststart", shape);
+  return rig.create({ input: rig.origin.serve(`/${number++}.mp4`, { file }), ...HEAVY });
+}
+
+// Starts a task when no other runs; gives its ffmpeg as soon as there is something of its output.
+async function startEncoding(): Promise<{ task: Task; pid: number }> {
+  const task = await start(LONG);
+  await until(async () => {
+    const { error } = await rig.get(task.id);
+    if (error) throw new Error(JSON.stringify(error));
+    return (await rig.left()).some((path) => path.includes("/out/"));
+  });
+  const [pid, ...more] = rig.ffmpegs();
+  if (!pid || more.length > 0) throw new Error(`Not one ffmpeg: ${[pid, ...more]}`);
+  return { task, pid };
+}
+
+async function expectWhole(task: Task, seconds: number): Promise<void> {
+  expect(task.error).toBeNull();
+  expect(task.steps.map(({ status, progress }) => `${status} ${progress}`)).toEqual(
+    Array(4).fill("succeeded 100"),
+  );
+  expect(task.steps[2]?.output).toMatchObject({ encoder: "native" });
+  const { picture } = await readFacts((await rig.door.fetchFile(task.output ?? "")).path);
+  expect(picture).toMatchObject({ codec: "hevc" });
+  expect(picture?.times).toHaveLength(seconds * 25);
+  expect(rig.stored(task.id)).toEqual([expect.stringMatching(`^out/${task.id}/[^/]+$`)]);
+}
+
+// A box of nothing at the end, so that a file has so many bytes.
+function pad(bytes: Buffer, size: number): Buffer {
+  const box = Buffer.alloc(size - bytes.length);
+  box.writeUInt32BE(box.length);
+  box.write("free", 4, "latin1");
+  return Buffer.concat([bytes, box]);
+}
+
+test.concurrent("a source that breaks off at half, each time, is unreachable", async ({ expect }) => {
+  const { id } = await start(SHORT);
+  rig.gate.rule(id, ({ folder }) => (folder === "work" ? "half" : "pass"));
+  const task = await rig.finish(id);
+  expectFailure(task, "input_unreachable", expect);
+  expect(task.steps[2]).toMatchObject({ status: "failed", error: { retryable: true } });
+  await until(() => rig.stored(id).length === 0);
+});
+
+test.concurrent("a source that breaks off now and then is read on", async ({ expect }) => {
+  const { id } = await start({ size: "640x360", seconds: 6 });
+  let requests = 0;
+  rig.gate.rule(id, ({ folder }) => (folder === "work" && requests++ % 2 === 0 ? "half" : "pass"));
+  await expectWhole(await rig.finish(id), 6);
+  expect(requests).toBeGreaterThan(2);
+});
+
+// The probe opens such a file once and reads its start, which is one request.
+test.concurrent.for([
+  ["another size", "other", '"v1"'],
+  ["the same size and another ETag", "same", '"v2"'],
+] as const)(
+  "a source that changes to %s after the probe is taken as it is then",
+  async ([, sort, etag], { expect }) => {
+    const first = await readFile(await clip("mp4_faststart", { seconds: 1 }));
+    const second = await readFile(await clip("mp4_faststart", { seconds: 2, size: "320x180" }));
+    const before = sort === "same" ? pad(first, second.length) : first;
+    const input = rig.origin.serve(`/changing-${number++}.mp4`, (request) =>
+      request === 0 ? { file: before } : { file: second, etag },
+    );
+    const task = await rig.finish((await rig.create({ input, ...HEAVY })).id);
+    expect(task.steps[0]?.output).toMatchObject({ width: 160, height: 90, duration: expect.closeTo(1, 1) });
+    expect(task.steps[1]?.output).toMatchObject({ width: 320, height: 180, duration: expect.closeTo(2, 1) });
+    await expectWhole(task, 2);
+  },
+);
+
+test.concurrent("a step whose source is not what it is said to be is encoded as it is", async ({
+  expect,
+}) => {
+  const url = rig.origin.serve(`/other-${number++}.mp4`, { file: await clip("mp4", SHORT) });
+  const claimed: Partial<Source> = {
+    ...{ object: "source", url, kind: "video", format: "matroska", width: 1920, height: 1080, fps: 60 },
+    ...{ duration: 3600, filesize: 5, codecs: { video: "vp9", audio: null } },
+  };
+  const step = await rig.door.runStep({ kind: "video", input: claimed, options: HEAVY.options }, 60);
+  expect(step.error).toBeNull();
+  expect(step.output).toMatchObject({ width: 160, height: 90, encoder: "native" });
+  expect(step.output).toMatchObject({ codecs: { video: "h265", audio: "aac" } });
+});
+
+test.concurrent("storage that takes nothing is upload_failed, after several tries", async ({ expect }) => {
+  const { id } = await start(SHORT);
+  let tries = 0;
+  rig.gate.rule(id, ({ folder }) => (folder === "out" ? 500 + 3 * (tries++ % 2) : "pass"));
+  const task = await rig.finish(id);
+  expectFailure(task, "upload_failed", expect);
+  expect(task.error?.retryable).toBe(true);
+  expect(tries).toBeGreaterThan(2);
+  await until(() => rig.stored(id).length === 0);
+});
+
+test.concurrent("storage that fails for a while is asked again", async ({ expect }) => {
+  const { id } = await start(SHORT);
+  const fates = [500, "cut", 503] as const;
+  let tries = 0;
+  rig.gate.rule(id, ({ method }) => (method === "PUT" ? (fates[tries++] ?? "pass") : "pass"));
+  await expectWhole(await rig.finish(id), 1);
+  expect(tries).toBeGreaterThan(3);
+});
+
+// From here on one after another.
+test("an ffmpeg that is killed is replaced", async () => {
+  const { task, pid } = await startEncoding();
+  process.kill(pid, "SIGKILL");
+  await until(() => rig.ffmpegs().some((other) => other !== pid));
+  await expectWhole(await rig.finish(task.id), LONG.seconds);
+});
+
+test("an ffmpeg that stands still is ended and replaced", async () => {
+  const { task, pid } = await startEncoding();
+  process.kill(pid, "SIGSTOP");
+  await until(() => !rig.ffmpegs().includes(pid));
+  await expectWhole(await rig.finish(task.id), LONG.seconds);
+});
+
+test("an encoder that is gone between start and progress is replaced by another", async () => {
+  const task = await start(LONG);
+  const gone = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
+  await gone.kill();
+  // Its ffmpeg does not outlive it.
+  await until(() => gone.ffmpegs().length === 0, 2000);
+  await expectWhole(await rig.finish(task.id), LONG.seconds);
+  await gone.restart();
+});
+
+test("encoders that are all gone, for good, are worker_lost; back again they work, and nothing lies about", async () => {
+  const { task } = await startEncoding();
+  await Promise.all(rig.natives.map((native) => native.kill()));
+  const ended = await rig.finish(task.id, 150);
+  expectFailure(ended, "worker_lost", expect);
+  expect(ended.error?.retryable).toBe(true);
+  await until(() => rig.stored(task.id).length === 0);
+  await Promise.all(rig.natives.map((native) => native.restart()));
+  expect(await rig.left()).toEqual([]);
+  const again = await start(SHORT);
+  await expectWhole(await rig.finish(again.id), 1);
+  expect([rig.ffmpegs(), await rig.left()]).toEqual([[], []]);
+});
