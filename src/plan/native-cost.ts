@@ -23,25 +23,25 @@ export const NATIVE_COST = {
     /** Per Mpx encoded. */
     encode: {
       ...{ h264: 0.045, h265: 0.07, vp9: 0.1, av1: 0.13 },
-      ...{ jpeg: 0.02, png: 0.1, webp: 0.15, gif: 0.1, avif: 1 },
+      ...{ jpeg: 0.02, png: 0.1, webp: 0.08, gif: 0.17, avif: 0.8 },
     },
-    /** Per Mpx decoded, HDR to SDR. */
-    tone_map: 0.08,
+    /** Per Mpx encoded, HDR to SDR. */
+    tone_map: 0.03,
     /** Per second of sound. */
-    sound: { aac: 0.012, mp3: 0.012, opus: 0.012, vorbis: 0.012, flac: 0.003, pcm_s16le: 0.001 },
+    sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.011, flac: 0.002, pcm_s16le: 0.001 },
   },
   /** Of a job with two threads. */
   memory: {
-    base: 90,
-    /** Per Mpx decoded. */
-    decode: 20,
+    base: 75,
+    /** Per Mpx decoded: stills, and pictures that others refer to. */
+    decode: { still: 12, moving: 20 },
     /** Per Mpx encoded, over all renditions. */
     encode: {
       ...{ h264: 170, h265: 180, vp9: 150, av1: 320 },
-      ...{ jpeg: 20, png: 30, webp: 40, gif: 40, avif: 150 },
+      ...{ jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
     },
-    /** Per Mpx decoded, HDR to SDR: pictures of floating point. */
-    tone_map: 60,
+    /** Per Mpx encoded, HDR to SDR: pictures of floating point. */
+    tone_map: 50,
   },
   /** Share of two threads that is used. */
   parallel: 0.85,
@@ -77,27 +77,24 @@ export function nativeWork(plan: Plan, source: Source): NativeWork {
   const frame = work.frame_decoded / MPX;
   const decoded = work.pixels_decoded === null ? null : work.pixels_decoded / MPX;
   const encoded = work.pixels_encoded === null ? null : work.pixels_encoded / MPX;
-  const toning = tone_map ? seconds.tone_map : 0;
+  const rate = (codec ? seconds.encode[codec] : 0) + (tone_map ? seconds.tone_map : 0);
+  const size = (codec ? memory.encode[codec] : 0) + (tone_map ? memory.tone_map : 0);
   const all = (source.duration ?? 0) * (source.fps ?? 0);
   const share = all > 0 ? Math.min(1, (work.frames_decoded ?? all) / all) : 1;
   const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
-  const reading = decoded === null ? null : decoded * (decodeSeconds(source) + toning) + bits * seconds.bits;
+  const reading = decoded === null ? null : decoded * decodeSeconds(source) + bits * seconds.bits;
   const area = areaOf(plan) / MPX;
   return {
     pictures:
       reading === null || encoded === null || decoded === null
         ? null
-        : reading + (decoded + encoded) * seconds.scale + (codec ? encoded * seconds.encode[codec] : 0),
+        : reading + (decoded + encoded) * seconds.scale + encoded * rate,
     sound:
       audio?.mode !== "encode" || work.audio_seconds === null
         ? work.audio_seconds
         : work.audio_seconds * seconds.sound[audio.codec],
     seek: plan.duration && reading ? (reading * SEEK_SECONDS) / plan.duration : 0,
-    memory:
-      MIB *
-      (memory.base +
-        frame * (memory.decode + (tone_map ? memory.tone_map : 0)) +
-        (codec ? area * memory.encode[codec] : 0)),
+    memory: MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size),
   };
 }
 
