@@ -1,22 +1,13 @@
 import type { ByteReader } from "../core/ports.ts";
+import { EBML, readElement, readUint } from "./ebml.ts";
 
-// RFC 9559: the elements on the way to the cues.
+// RFC 9559, 5.1: what is in the cues and on the way to them.
 const ID = {
-  ebml: 0x1a45dfa3,
-  segment: 0x18538067,
-  seek_head: 0x114d9b74,
+  ...EBML,
   seek: 0x4dbb,
   seek_id: 0x53ab,
   seek_position: 0x53ac,
-  info: 0x1549a966,
   timestamp_scale: 0x2ad7b1,
-  tracks: 0x1654ae6b,
-  track: 0xae,
-  track_number: 0xd7,
-  track_type: 0x83,
-  cluster: 0x1f43b675,
-  cues: 0x1c53bb6b,
-  cue_point: 0xbb,
   cue_time: 0xb3,
   cue_positions: 0xb7,
   cue_track: 0xf7,
@@ -27,7 +18,7 @@ const VIDEO = 1;
 const HEAD = 256 * 1024;
 const MAX_CUES = 8 * 1024 * 1024;
 
-interface Element {
+interface Part {
   id: number;
   /** Where its content starts and ends in the bytes; `end` may lie beyond them. */
   start: number;
@@ -62,44 +53,29 @@ export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Pro
 }
 
 // Elements that follow each other, up to the one that begins at or beyond the end, or is the last wanted.
-function children(bytes: Uint8Array, start: number, end: number, last?: number): Element[] {
-  const elements: Element[] = [];
+function children(bytes: Uint8Array, start: number, end: number, last?: number): Part[] {
+  const parts: Part[] = [];
   for (let at = start; at < Math.min(end, bytes.length); ) {
-    const id = readNumber(bytes, at, true);
-    const size = id && readNumber(bytes, at + id.length, false);
-    if (!size) break;
-    const content = at + id.length + size.length;
-    elements.push({ id: id.value, start: content, end: content + size.value });
-    if (id.value === last) break;
-    at = content + size.value;
+    const element = readElement(bytes, at);
+    if (!element) break;
+    const part = { id: element.id, start: element.data, end: element.end ?? Number.POSITIVE_INFINITY };
+    parts.push(part);
+    if (part.id === last) break;
+    at = part.end;
   }
-  return elements;
+  return parts;
 }
 
-function inside(bytes: Uint8Array, element: Element | undefined): Element[] {
+function inside(bytes: Uint8Array, element: Part | undefined): Part[] {
   return element ? children(bytes, element.start, element.end) : [];
 }
 
-function find(
-  bytes: Uint8Array,
-  within: Element | Element[] | undefined,
-  wanted: number,
-): Element | undefined {
+function find(bytes: Uint8Array, within: Part | Part[] | undefined, wanted: number): Part | undefined {
   const list = Array.isArray(within) ? within : inside(bytes, within);
   return list.find(({ id }) => id === wanted);
 }
 
-function unsigned(bytes: Uint8Array, element: Element | undefined): number | undefined {
+function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefined {
   if (!element || element.end > bytes.length || element.end - element.start > 8) return undefined;
-  return bytes.subarray(element.start, element.end).reduce((sum, byte) => sum * 256 + byte, 0);
-}
-
-// A number whose length is told by the first bit that is set; an id keeps that bit.
-function readNumber(bytes: Uint8Array, at: number, whole: boolean): { value: number; length: number } | null {
-  const first = bytes[at] ?? 0;
-  const length = Math.clz32(first) - 23;
-  if (first === 0 || at + length > bytes.length) return null;
-  const rest = bytes.subarray(at + 1, at + length);
-  const value = rest.reduce((sum, byte) => sum * 256 + byte, whole ? first : first & (0xff >> length));
-  return { value, length };
+  return readUint(bytes, element.start, element.end);
 }
