@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Task } from "../../src/core/task.ts";
+import { clip } from "../fixtures/clips.ts";
+import type { Answer } from "../fixtures/origin.ts";
+import { type HeavyRig, startHeavyRig, until } from "./heavy-rig.ts";
+
+let rig: HeavyRig;
+beforeAll(async () => {
+  rig = await startHeavyRig(2);
+}, 180_000);
+afterAll(() => rig?.close());
+
+/** Milliseconds after a cancel in which no ffmpeg and no file may be left. */
+const GONE_MS = 2000;
+const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
+// Of some seconds of work.
+const LONG = { size: "640x360", seconds: 12 } as const;
+
+let number = 0;
+async function start(answer: Answer = {}, body: object = HEAVY): Promise<Task> {
+  const file = await clip("mp4_faststart", LONG);
+  return rig.create({ input: rig.origin.serve(`/${number++}.mp4`, { file, ...answer }), ...body });
+}
+
+async function stepOf(task: Task, place: number) {
+  const { error, steps } = await rig.get(task.id);
+  if (error) throw new Error(JSON.stringify(error));
+  return steps[place];
+}
+
+const at = (task: Task, place: number) =>
+  until(async () => (await stepOf(task, place))?.status === "processing");
+// There is something of its output.
+const writes = () => until(async () => (await rig.left()).some((path) => path.includes("/out/")));
+
+async function expectCancelled(task: Task, place: number): Promise<void> {
+  const cancelled = await rig.door.request<Task>("POST", `/tasks/${task.id}/cancel`);
+  const asked = performance.now();
+  expect(cancelled).toMatchObject({ status: 200, body: { status: "cancelled", error: null } });
+  const statuses = cancelled.body.steps.map(({ status }) => status);
+  expect(statuses).toEqual(Array(4).fill("succeeded").fill("cancelled", place));
+  const gone = async () => {
+    const left = [rig.ffmpegs(), await rig.left(), rig.stored(task.id)];
+    return left.every((list) => list.length === 0) || performance.now() - asked > GONE_MS;
+  };
+  await until(gone);
+  expect([rig.ffmpegs(), await rig.left(), rig.stored(task.id)]).toEqual([[], [], []]);
+  // A moment later too: nothing was on its way.
+  const log = rig.gate.log.length;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(rig.gate.log.length).toBe(log);
+  expect([rig.ffmpegs(), rig.stored(task.id)]).toEqual([[], []]);
+  expect(await rig.get(task.id)).toEqual(cancelled.body);
+}
+
+test("cancelled at once", async () => {
+  const task = await start();
+  await expectCancelled(task, 0);
+});
+
+test("cancelled while it is looked into", async () => {
+  const task = await start({ silent: true });
+  await at(task, 0);
+  await expectCancelled(task, 0);
+});
+
+test("cancelled while it is copied", async () => {
+  const task = await start({ bytes_per_second: 300_000 });
+  await at(task, 1);
+  await expectCancelled(task, 1);
+});
+
+test("cancelled when it has just been given to an encoder", async () => {
+  const task = await start();
+  await until(() => rig.ffmpegs().length > 0);
+  await expectCancelled(task, 2);
+});
+
+test("cancelled in mid-encode", async () => {
+  const task = await start();
+  await writes();
+  await expectCancelled(task, 2);
+});
+
+test("cancelled late in its encode", async () => {
+  const task = await start();
+  await until(async () => ((await stepOf(task, 2))?.progress ?? 0) >= 60);
+  await expectCancelled(task, 2);
+});
+
+test("cancelled while its output is stored", async () => {
+  const task = await start({ file: await clip("mp4_faststart", { seconds: 1 }) });
+  let put = false;
+  rig.gate.rule(task.id, ({ method }) => {
+    put ||= method === "PUT";
+    return method === "PUT" ? "hang" : "pass";
+  });
+  await until(() => put);
+  await expectCancelled(task, 2);
+});
+
+test("cancelled while it waits for an encoder, and those that work go on", async () => {
+  const working = [await start(), await start()];
+  await until(() => rig.ffmpegs().length === 2);
+  const waiting = await start();
+  await at(waiting, 2);
+  const answer = await rig.door.request<Task>("POST", `/tasks/${waiting.id}/cancel`);
+  expect(answer.body.status).toBe("cancelled");
+  await until(() => rig.stored(waiting.id).length === 0, GONE_MS);
+  expect(rig.ffmpegs()).toHaveLength(2);
+  for (const task of working) {
+    const { body } = await rig.door.request<Task>("POST", `/tasks/${task.id}/cancel`);
+    expect(body.status).toBe("cancelled");
+  }
+  await until(async () => rig.ffmpegs().length === 0 && (await rig.left()).length === 0, GONE_MS);
+});
+
+test("cancelled with several chunks in flight", async () => {
+  const file = await clip("mp4_faststart", { seconds: 60 });
+  const options = { codec: "av1", width: 640, height: 360, fps: 60 };
+  const task = await start({ file }, { kind: "video", options });
+  await until(() => rig.ffmpegs().length === 2);
+  await expectCancelled(task, 2);
+});
+
+test("then a task is done as ever", async () => {
+  const file = await clip("mp4_faststart", { seconds: 1 });
+  expect((await rig.finish((await start({ file })).id)).status).toBe("succeeded");
+});
