@@ -11,11 +11,12 @@ import { type Rig, startRig, until } from "./rig.ts";
 
 const rig = await startRig({ PLACES: "4", STALL_SECONDS: "2" });
 const small = await startRig({ MAX_FILE_BYTES: "20000" });
-afterAll(() => Promise.all([rig.close(), small.close()]));
+const tight = await startRig({ MAX_MEMORY_BYTES: String(96 * 2 ** 20) });
+afterAll(() => Promise.all([rig, small, tight].map((each) => each.close())));
 
 afterEach(async () => {
   rig.sink.fail(null);
-  for (const each of [rig, small]) {
+  for (const each of [rig, small, tight]) {
     await until(async () => (await each.ffmpegs()).length === 0);
     expect(await each.left()).toEqual([]);
   }
@@ -68,6 +69,11 @@ test.for([
   const job = await small.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
   expect(await small.run(job)).toEqual(failed("storage_full", false));
   expect((await small.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
+});
+
+test("too little memory", async () => {
+  const job = await tight.job(await heavy(), "video", { codec: "av1", end: 2 });
+  expect(await tight.run(job)).toEqual(failed("out_of_memory", false));
 });
 
 test("a source that breaks off once is taken up again", async () => {

@@ -15,12 +15,26 @@ export interface Installed {
   setpriv: boolean;
 }
 
+/** What one ffmpeg may take. */
+export interface Limits {
+  max_file_bytes: number;
+  max_memory_bytes: number;
+}
+
+/** Gives the command that runs another one, whose name and arguments follow, under limits. */
+export function prlimitArgs({ max_file_bytes, max_memory_bytes }: Limits): string[] {
+  // Not the address space, of which x265 and SVT-AV1 reserve far more than they use.
+  const limits = [`--fsize=${max_file_bytes}`, `--data=${max_memory_bytes}`, "--core=0", "--nofile=512"];
+  return ["prlimit", ...limits, "--"];
+}
+
 /** Looks for ffmpeg and its encoders; throws an `encoder_unavailable` in one line when it or one of them is not there. */
-export async function findInstalled(): Promise<Installed> {
+export async function findInstalled(limits: Limits): Promise<Installed> {
   const [version, encoders, prlimit, setpriv] = await Promise.all([
     ask("ffmpeg", "-version"),
     ask("ffmpeg", "-hide_banner", "-encoders"),
-    ask("prlimit", "--core=0", "true"),
+    // A host may allow less than that, and nobody may raise it.
+    ask(...prlimitArgs(limits), "true"),
     ask("setpriv", "--pdeathsig", "KILL", "true"),
   ]);
   if (version === null) {
@@ -40,7 +54,7 @@ export async function findInstalled(): Promise<Installed> {
   };
 }
 
-async function ask(program: string, ...args: string[]): Promise<string | null> {
+async function ask(program = "", ...args: string[]): Promise<string | null> {
   try {
     return (await run(program, args, { timeout: 20_000, maxBuffer: 1 << 24 })).stdout;
   } catch {

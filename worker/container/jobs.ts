@@ -44,8 +44,8 @@ interface Entry {
 
 // More often than this nobody is told of progress.
 const TELL_MS = 1000;
-// How long a server that has finished waits for the last ends to be asked for.
-const LINGER_MS = 10_000;
+// How long a server that has finished waits for the last ends to be asked for; a client asks twice a minute at least.
+const LINGER_MS = 40_000;
 // An end is remembered for so many leases, in case that whoever asked comes back from a restart.
 const REMEMBERED_LEASES = 5;
 const MOST_REMEMBERED = 1000;

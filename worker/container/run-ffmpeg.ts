@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import type { RunEnd } from "../../src/ffmpeg/read-failure.ts";
-import type { Installed } from "./installed.ts";
+import { type Installed, type Limits, prlimitArgs } from "./installed.ts";
 
 /** How ffmpeg is run. */
 export interface FfmpegRun {
@@ -9,7 +9,7 @@ export interface FfmpegRun {
   /** Its folder; paths of its output are below it. */
   cwd: string;
   installed: Installed;
-  limits: { file_bytes: number; memory_bytes: number };
+  limits: Limits;
   /** Kills it at once. */
   signal: AbortSignal;
   /** Is told every line of its progress, `name=value`. */
@@ -66,13 +66,9 @@ export function runFfmpeg(run: FfmpegRun): Promise<RunEnd> {
 
 // Each of these becomes the next by exec, so that the process stays the same one.
 function wrap({ installed, limits }: FfmpegRun): string[] {
-  const { file_bytes, memory_bytes } = limits;
   return [
     ...(installed.setpriv ? ["setpriv", "--pdeathsig", "KILL"] : []),
-    // Not the address space, of which x265 and SVT-AV1 reserve far more than they use.
-    ...(installed.prlimit
-      ? ["prlimit", "--core=0", "--nofile=512", `--fsize=${file_bytes}`, `--data=${memory_bytes}`, "--"]
-      : []),
+    ...(installed.prlimit ? prlimitArgs(limits) : []),
   ];
 }
 

@@ -99,7 +99,7 @@ async function encode(
       args: chunkArgs(plan, chunk, source, { input: input.url, output }, tools),
       cwd: folder,
       installed,
-      limits: { file_bytes: settings.max_file_bytes, memory_bytes: settings.max_memory_bytes },
+      limits: settings,
       signal: AbortSignal.any([signal, failed.signal]),
       onProgress(line) {
         const [, name = "", value = ""] =

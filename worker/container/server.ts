@@ -21,7 +21,7 @@ export interface NativeServer {
 
 /** Starts the native encoder; rejects with a MediaError when ffmpeg is not there or lacks an encoder, and as the system says when it cannot listen. */
 export async function startServer(settings: Settings): Promise<NativeServer> {
-  const installed = await findInstalled();
+  const installed = await findInstalled(settings);
   const [scratch, proxy] = await Promise.all([createScratch(settings.tmpdir), startInputProxy()]);
   const bench = { scratch, proxy, installed, settings };
   const { places, lease_seconds, token } = settings;
