@@ -1,0 +1,109 @@
+import type { EncodeKind, StepKind } from "../core/formats.ts";
+import type { OptionsOf } from "../core/options.ts";
+import type { ExternalFile, Source } from "../core/source.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+
+/** Media given to a client: a URL (http, https or s3), or, where the client takes them, a file of the visitor. */
+export type MediaInput = string | Blob | FileSystemFileHandle;
+
+/** What a new task is made from; the options are those of its kind. */
+export interface NewTask<K extends EncodeKind = EncodeKind> {
+  input: MediaInput;
+  kind: K;
+  options?: OptionsOf<K>;
+  /** Destination `s3://<bucket>/<key>`. */
+  output?: string;
+  metadata?: Record<string, unknown>;
+}
+
+/** What a new standalone step is made from. */
+export interface NewStep {
+  kind: StepKind;
+  input: Source | ExternalFile | { url: string } | Blob | FileSystemFileHandle;
+  options?: Record<string, unknown>;
+}
+
+/** What a list asks for; `after` and `before` are ids. */
+export interface ListOptions {
+  /** 1 to 100, default 20. */
+  limit?: number;
+  /** Newest first by default. */
+  order?: "asc" | "desc";
+  after?: string;
+  before?: string;
+  status?: string;
+  kind?: string;
+}
+
+/** A page of a list, and whether more follow in the same direction. */
+export interface Page<T> {
+  records: T[];
+  more: boolean;
+}
+
+/** A change of a task or step, with what is known of its pace. */
+export interface Update<T> {
+  /** The record after the change. */
+  record: T;
+  /** Percent of the whole run, 0 to 100, that never goes down; null until it can be measured. */
+  progress: number | null;
+  /** Seconds of media done in a second; null until known. */
+  speed: number | null;
+  /** Seconds until the end; null until known. */
+  eta: number | null;
+}
+
+/** The bytes of a finished run, wherever they are. */
+export interface Output {
+  /** The file to open: the only one, or the master playlist. */
+  readonly source: Source;
+  /** A URL for a media element or a download, good as long as the client is open. */
+  url(): Promise<string>;
+  blob(): Promise<Blob>;
+  stream(): Promise<ReadableStream<Uint8Array>>;
+  /** Writes the file to where the visitor chose; rejects with `storage_full` when there is no room. */
+  saveTo(handle: FileSystemFileHandle): Promise<void>;
+}
+
+/** Tasks, wherever they run. Every method rejects with a {@link MediaError}. */
+export interface Tasks {
+  create<K extends EncodeKind>(request: NewTask<K>): Promise<Task>;
+  get(id: string): Promise<Task>;
+  list(options?: ListOptions): Promise<Page<Task>>;
+  /** Stops the work; gives the cancelled task. */
+  cancel(id: string): Promise<Task>;
+  /** Makes a new task with the same request. */
+  retry(id: string): Promise<Task>;
+  /** Removes a finished task and its output. */
+  delete(id: string): Promise<void>;
+}
+
+/** Standalone steps, wherever they run. */
+export interface Steps {
+  create(request: NewStep): Promise<Step>;
+  get(id: string): Promise<Step>;
+  list(options?: ListOptions): Promise<Page<Step>>;
+  cancel(id: string): Promise<Step>;
+}
+
+/** A task or step that is watched: itself, or its id. */
+export type RunRef = Task | Step | string;
+
+/** The one interface to tasks and steps: a page's own machine and the edge have the same. */
+export interface Client {
+  readonly tasks: Tasks;
+  readonly steps: Steps;
+  /** Calls back at every change of a task or step until it is finished, or until the function given back is called. */
+  on<T extends Task | Step>(
+    run: T | string,
+    event: "update",
+    listener: (update: Update<T>) => void,
+  ): () => void;
+  /** Resolves with the finished task or step, whatever became of it; rejects when the signal aborts. */
+  wait<T extends Task | Step>(run: T | string, options?: { signal?: AbortSignal }): Promise<T>;
+  /** Gives the bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
+  output(run: RunRef): Promise<Output>;
+  /** Lets go of connections and workers; runs of the edge go on, those of the page when it is opened again. */
+  close(): Promise<void>;
+}
