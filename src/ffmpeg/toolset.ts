@@ -1,6 +1,7 @@
 import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Size } from "../plan/size.ts";
 
 /** One of ffmpeg's encoders, and what it is told beside rate and size. */
 export interface Tool {
@@ -13,6 +14,10 @@ export interface Toolset {
   /** How to call the build in a message. */
   name: string;
   video: Partial<Record<VideoCodec, Tool>>;
+  /** What encodes pictures with a side below {@link SMALL_SIDE} where the usual tool fails. */
+  small: Partial<Record<VideoCodec, Tool>>;
+  /** The shortest side in pixels that a codec can have; absent where any can. */
+  least: Partial<Record<VideoCodec, number>>;
   audio: Partial<Record<AudioCodec, Tool>>;
   image: Partial<Record<ImageFormat, Tool>>;
   /** Encoder of the animations of a format. */
@@ -49,6 +54,9 @@ const IMAGE = {
 
 const ANIMATED = { webp: tool("libwebp_anim"), gif: tool("gif") } as const satisfies Toolset["animated"];
 
+/** Pixels of a side below which {@link Toolset.small} is asked. */
+export const SMALL_SIDE = 64;
+
 /** The stock wasm core (ffmpeg 5.1.4, one thread): settings that keep x264's look-ahead and references small in memory. */
 export const WASM_TOOLS: Toolset = {
   name: "the wasm core",
@@ -56,6 +64,8 @@ export const WASM_TOOLS: Toolset = {
     h264: tool("libx264", "-preset", "veryfast", "-x264-params", "threads=1:rc-lookahead=8:ref=1:bframes=2"),
     vp9: tool("libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-lag-in-frames", "0", "-row-mt", "0"),
   },
+  small: {},
+  least: {},
   audio: AUDIO,
   image: IMAGE,
   animated: ANIMATED,
@@ -66,15 +76,31 @@ export const WASM_TOOLS: Toolset = {
   scaler: "bicubic",
 };
 
+const X265 = tool(
+  "libx265",
+  "-preset",
+  "fast",
+  "-x265-params",
+  "open-gop=0:log-level=error",
+  "-tag:v",
+  "hvc1",
+);
+
 /** A native ffmpeg 5.1 or later with x264, x265, libvpx, SVT-AV1 and libaom. */
 export const NATIVE_TOOLS: Toolset = {
   name: "native ffmpeg",
   video: {
     h264: tool("libx264", "-preset", "fast"),
-    h265: tool("libx265", "-preset", "fast", "-x265-params", "open-gop=0:log-level=error", "-tag:v", "hvc1"),
+    h265: X265,
     vp9: tool("libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1"),
     av1: tool("libsvtav1", "-preset", "8"),
   },
+  small: {
+    // x265 3.5 writes beyond its memory when it looks ahead at small pictures with cutree.
+    h265: addParams(X265, "-x265-params", "cutree=0"),
+    av1: tool("libaom-av1", "-cpu-used", "6"),
+  },
+  least: { h265: 16 },
   audio: AUDIO,
   image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
   animated: ANIMATED,
@@ -86,6 +112,21 @@ export const NATIVE_TOOLS: Toolset = {
   scaler: "bicubic",
 };
 
+/** Gives the encoder of a codec for pictures of a size; throws a RangeError where the toolset has none. */
+export function videoTool(toolset: Toolset, codec: VideoCodec, { width, height }: Size): Tool {
+  const usual = toolset.video[codec];
+  const found = Math.min(width, height) < SMALL_SIDE ? (toolset.small[codec] ?? usual) : usual;
+  if (!found) throw new RangeError(`${toolset.name} has no ${codec} encoder.`);
+  return found;
+}
+
+/** Joins parameters of an encoder's own, such as those of `-x265-params`, with what it has already. */
+export function addParams(tool: Tool, name: string, params: string): Tool {
+  const at = tool.args.indexOf(name);
+  if (at < 0) return { ...tool, args: [...tool.args, name, params] };
+  return { ...tool, args: tool.args.with(at + 1, `${tool.args[at + 1]}:${params}`) };
+}
+
 /** Gives null when a build of ffmpeg can carry a plan out, else the reason why not, in a few plain words. */
 export function checkTools(plan: Plan, source: Source, toolset: Toolset): string | null {
   const { video, audio, image } = plan;
@@ -95,6 +136,12 @@ export function checkTools(plan: Plan, source: Source, toolset: Toolset): string
   if (decodes && codec === "webp" && source.animated) return `${toolset.name} cannot read animated WebP`;
   if (video?.mode === "encode" && !toolset.video[video.codec]) {
     return `${toolset.name} has no ${video.codec} encoder`;
+  }
+  if (video?.mode === "encode") {
+    const least = toolset.least[video.codec] ?? 1;
+    if (Math.min(video.geometry.width, video.geometry.height) < least) {
+      return `${toolset.name} writes ${video.codec} from ${least}x${least} pixels on`;
+    }
   }
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
     return `${toolset.name} has no ${audio.codec} encoder`;

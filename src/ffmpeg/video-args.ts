@@ -5,7 +5,7 @@ import { exactFps, ntscRate } from "../plan/rate.ts";
 import { colorArgs, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
-import type { Toolset } from "./toolset.ts";
+import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 
 /** A {@link VideoPlan} that re-encodes. */
 export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
@@ -56,8 +56,7 @@ export function videoSizing(
 
 /** Gives the codec arguments of a video stream. */
 export function videoArgs(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
-  const tool = toolset.video[video.codec];
-  if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
+  const tool = steady(videoTool(toolset, video.codec, video.geometry), video.rate);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
@@ -86,11 +85,7 @@ export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[]
   const option = (name: string, value: number) => [`-${name}${stream}`, String(Math.round(value))];
   if ("bitrate" in rate) {
     const bounds = AVERAGE[codec].map(([name, share]) => option(name, rate.bitrate * share));
-    return [
-      ...option("b", rate.bitrate),
-      ...bounds.flat(),
-      ...(codec === "av1" ? [`-svtav1-params${stream}`, STEADY_AV1] : []),
-    ];
+    return [...option("b", rate.bitrate), ...bounds.flat()];
   }
   return [
     ...option("crf", rate.crf),
@@ -104,7 +99,10 @@ export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[]
 
 // SVT-AV1 takes no bounds. Unless it is told to make good what it gave too little, chunks of 12 s of a noisy clip came out 16 % too
 // small, and with it 1 % too large.
-const STEADY_AV1 = "undershoot-pct=0:overshoot-pct=0";
+function steady(tool: Tool, rate: Rate): Tool {
+  if (tool.encoder !== "libsvtav1" || !("bitrate" in rate)) return tool;
+  return addParams(tool, "-svtav1-params", "undershoot-pct=0:overshoot-pct=0");
+}
 
 // What keeps each encoder near an average bitrate, as shares of it: measured on 3 s of noise they stay within 10 %.
 // libvpx undershoots by a third unless it is held from both sides, x265 overshoots by as much.

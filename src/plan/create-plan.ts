@@ -94,7 +94,8 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
   const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
   const rules = {
     even: false,
-    alpha: facts.alpha,
+    // Nobody asked for clear bars, and not every encoder can write them in AVIF.
+    alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
     max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,
   };
   const geometry = createGeometry(stored, options, rules);

@@ -35,6 +35,14 @@ test.for([
     "the wasm core has no avif encoder",
     "native ffmpeg writes no transparency in avif",
   ],
+  [
+    "h265 below its least size",
+    videoSource(),
+    "video",
+    { codec: "h265", width: 40, height: 14 },
+    "the wasm core has no h265 encoder",
+    "native ffmpeg writes h265 from 16x16 pixels on",
+  ],
   ["hls", videoSource(), "adaptive_video", {}, null, null],
   [
     "animated webp",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { fpsText } from "../../src/ffmpeg/filters.ts";
-import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, type Toolset, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import {
   argsOf,
@@ -23,6 +23,10 @@ const TIMES = "-fps_mode vfr -enc_time_base 1:120000";
 const X264 = "-c:v libx264 -preset fast";
 const WEBCODECS_HDR: Partial<Source> = {
   color: { hdr: true, primaries: "bt2020", transfer: "pq", space: "bt2020-ncl", range: "limited" },
+};
+const FEW_THREADS: Toolset = {
+  ...NATIVE_TOOLS,
+  video: { av1: { encoder: "libsvtav1", args: ["-preset", "8", "-svtav1-params", "lp=2"] } },
 };
 const LONG = videoSource({ duration: 200 });
 
@@ -67,6 +71,21 @@ const VIDEO: [string, string, string][] = [
     "HDR kept by h265",
     argsOf(videoSource({ ...SILENT, ...HDR }), "video", { codec: "h265", quality: "high" }),
     `-i IN ${graph("format=yuv420p10le,setsar=1")} -c:v libx265 -preset fast -x265-params open-gop=0:log-level=error -tag:v hvc1 -crf:v 24 -g 125 ${TIMES} -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "small pictures as h265",
+    argsOf(videoSource(SILENT), "video", { codec: "h265", width: 64, height: 62 }),
+    `-i IN ${graph("scale=64:62:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} -c:v libx265 -preset fast -x265-params open-gop=0:log-level=error:cutree=0 -tag:v hvc1 -crf:v 28 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "small pictures as av1, which SVT-AV1 refuses",
+    argsOf(videoSource(SILENT), "video", { codec: "av1", width: 62, height: 64, bitrate: 300_000 }),
+    `-i IN ${graph("scale=62:64:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} -c:v libaom-av1 -cpu-used 6 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
+  ],
+  [
+    "a bitrate of av1 beside the encoder's own parameters",
+    argsOf(videoSource(SILENT), "video", { codec: "av1", bitrate: 300_000 }, { toolset: FEW_THREADS }),
+    `-i IN ${graph("format=yuv420p,setsar=1")} -c:v libsvtav1 -preset 8 -svtav1-params lp=2:undershoot-pct=0:overshoot-pct=0 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
   ...([HDR, WEBCODECS_HDR] as const).map((hdr): [string, string, string] => [
     `HDR tone-mapped after scaling, from ${hdr.color?.transfer}`,

@@ -44,6 +44,12 @@ const IMAGES: [string, Source, OptionsOf<"image">, object][] = [
     { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
   ],
   [
+    "black bars in AVIF, which not every encoder can write with clear ones",
+    imageSource(),
+    { format: "avif", width: 50, height: 50, fit: "contain" },
+    { image: { alpha: false, geometry: { pad: { color: "0x000000" } } } },
+  ],
+  [
     "colored bars",
     imageSource(),
     { width: 50, height: 50, background: "#abc" },

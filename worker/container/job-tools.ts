@@ -1,4 +1,4 @@
-import { NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
+import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
 
 /**
  * Native tools for one job: so many threads, and an input that can only be HTTP on loopback, read by the given readers.
@@ -13,6 +13,10 @@ export function jobTools(threads: number, readers: string): Toolset {
       h265: addTo(NATIVE_TOOLS.video.h265, "-x265-params", `pools=${threads}`),
       av1: addTo(NATIVE_TOOLS.video.av1, "-svtav1-params", `lp=${threads}`),
     },
+    small: {
+      ...NATIVE_TOOLS.small,
+      h265: addTo(NATIVE_TOOLS.small.h265, "-x265-params", `pools=${threads}`),
+    },
     input: [
       ...NATIVE_TOOLS.input,
       ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
@@ -23,10 +27,7 @@ export function jobTools(threads: number, readers: string): Toolset {
   };
 }
 
-// Joins the parameters of an encoder with what it has already.
 function addTo(tool: Tool | undefined, name: string, params: string): Tool {
   if (!tool) throw new RangeError(`No encoder takes ${name}.`);
-  const at = tool.args.indexOf(name);
-  if (at < 0) return { ...tool, args: [...tool.args, name, params] };
-  return { ...tool, args: tool.args.with(at + 1, `${tool.args[at + 1]}:${params}`) };
+  return addParams(tool, name, params);
 }
