@@ -15,37 +15,37 @@ afterAll(() => rig?.close());
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
 const SHORT = { seconds: 1 } as const;
 // Some seconds of work, in which something can happen.
-const LONG = { size: "640x360", seconds: 8 } as const;
+const LONG = { size: "640x360", seconds: 5 } as const;
 
 let number = 0;
-async function start(shape: { size?: string; seconds: number }): Promise<Task> {
+async function start(shape: { size?: string; seconds: number }, on = rig): Promise<Task> {
   const file = await clip("mp4_faststart", shape);
-  return rig.create({ input: rig.origin.serve(`/${number++}.mp4`, { file }), ...HEAVY });
+  return on.create({ input: on.origin.serve(`/${number++}.mp4`, { file }), ...HEAVY });
 }
 
 // Starts a task when no other runs; gives its ffmpeg as soon as there is something of its output.
-async function startEncoding(): Promise<{ task: Task; pid: number }> {
-  const task = await start(LONG);
+async function startEncoding(on = rig): Promise<{ task: Task; pid: number }> {
+  const task = await start(LONG, on);
   await until(async () => {
-    const { error } = await rig.get(task.id);
+    const { error } = await on.get(task.id);
     if (error) throw new Error(JSON.stringify(error));
-    return (await rig.left()).some((path) => path.includes("/out/"));
+    return (await on.left()).some((path) => path.includes("/out/"));
   });
-  const [pid, ...more] = rig.ffmpegs();
+  const [pid, ...more] = on.ffmpegs();
   if (!pid || more.length > 0) throw new Error(`Not one ffmpeg: ${[pid, ...more]}`);
   return { task, pid };
 }
 
-async function expectWhole(task: Task, seconds: number): Promise<void> {
+async function expectWhole(task: Task, seconds: number, on = rig): Promise<void> {
   expect(task.error).toBeNull();
   expect(task.steps.map(({ status, progress }) => `${status} ${progress}`)).toEqual(
     Array(4).fill("succeeded 100"),
   );
   expect(task.steps[2]?.output).toMatchObject({ encoder: "native" });
-  const { picture } = await readFacts((await rig.door.fetchFile(task.output ?? "")).path);
+  const { picture } = await readFacts((await on.door.fetchFile(task.output ?? "")).path);
   expect(picture).toMatchObject({ codec: "hevc" });
   expect(picture?.times).toHaveLength(seconds * 25);
-  expect(rig.stored(task.id)).toEqual([expect.stringMatching(`^out/${task.id}/[^/]+$`)]);
+  expect(on.stored(task.id)).toEqual([expect.stringMatching(`^out/${task.id}/[^/]+$`)]);
 }
 
 // A box of nothing at the end, so that a file has so many bytes.
@@ -55,6 +55,38 @@ function pad(bytes: Buffer, size: number): Buffer {
   box.write("free", 4, "latin1");
   return Buffer.concat([bytes, box]);
 }
+
+// It waits for long, so it has a service of its own and goes first.
+test.concurrent("encoders that are all gone are worker_lost; back again they work, and nothing lies about", async ({
+  expect,
+}) => {
+  const own = await startHeavyRig(2);
+  try {
+    const { task } = await startEncoding(own);
+    await Promise.all(own.natives.map((native) => native.kill()));
+    const ended = await own.finish(task.id, 150);
+    expectFailure(ended, "worker_lost", expect);
+    expect(ended.error?.retryable).toBe(true);
+    await until(() => own.stored(task.id).length === 0);
+    await Promise.all(own.natives.map((native) => native.restart()));
+    expect([own.ffmpegs(), await own.left()]).toEqual([[], []]);
+    const again = await start(SHORT, own);
+    await expectWhole(await own.finish(again.id), 1, own);
+  } finally {
+    await own.close();
+  }
+});
+
+test.concurrent("storage that takes nothing is upload_failed, after several tries", async ({ expect }) => {
+  const { id } = await start(SHORT);
+  let tries = 0;
+  rig.gate.rule(id, ({ folder }) => (folder === "out" ? 500 + 3 * (tries++ % 2) : "pass"));
+  const task = await rig.finish(id);
+  expectFailure(task, "upload_failed", expect);
+  expect(task.error?.retryable).toBe(true);
+  expect(tries).toBeGreaterThan(2);
+  await until(() => rig.stored(id).length === 0);
+});
 
 test.concurrent("a source that breaks off at half, each time, is unreachable", async ({ expect }) => {
   const { id } = await start(SHORT);
@@ -107,17 +139,6 @@ test.concurrent("a step whose source is not what it is said to be is encoded as 
   expect(step.output).toMatchObject({ codecs: { video: "h265", audio: "aac" } });
 });
 
-test.concurrent("storage that takes nothing is upload_failed, after several tries", async ({ expect }) => {
-  const { id } = await start(SHORT);
-  let tries = 0;
-  rig.gate.rule(id, ({ folder }) => (folder === "out" ? 500 + 3 * (tries++ % 2) : "pass"));
-  const task = await rig.finish(id);
-  expectFailure(task, "upload_failed", expect);
-  expect(task.error?.retryable).toBe(true);
-  expect(tries).toBeGreaterThan(2);
-  await until(() => rig.stored(id).length === 0);
-});
-
 test.concurrent("storage that fails for a while is asked again", async ({ expect }) => {
   const { id } = await start(SHORT);
   const fates = [500, "cut", 503] as const;
@@ -152,16 +173,6 @@ test("an encoder that is gone between start and progress is replaced by another"
   await gone.restart();
 });
 
-test("encoders that are all gone, for good, are worker_lost; back again they work, and nothing lies about", async () => {
-  const { task } = await startEncoding();
-  await Promise.all(rig.natives.map((native) => native.kill()));
-  const ended = await rig.finish(task.id, 150);
-  expectFailure(ended, "worker_lost", expect);
-  expect(ended.error?.retryable).toBe(true);
-  await until(() => rig.stored(task.id).length === 0);
-  await Promise.all(rig.natives.map((native) => native.restart()));
-  expect(await rig.left()).toEqual([]);
-  const again = await start(SHORT);
-  await expectWhole(await rig.finish(again.id), 1);
+test("nothing is left of any of it", async () => {
   expect([rig.ffmpegs(), await rig.left()]).toEqual([[], []]);
 });
