@@ -54,3 +54,10 @@ export function createTask(request: TaskRequest, id: CreateId, now: number): Tas
     updated_at: now,
   };
 }
+
+/** Gives the request that a task was made from, for a new task like it. */
+export function requestOf({ input, kind, options, output, metadata }: Task): TaskRequest {
+  // A managed URL came with the success and was never asked for.
+  const destination = output?.startsWith("s3://") ? { output } : {};
+  return { input, kind, options, metadata, ...destination };
+}

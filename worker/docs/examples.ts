@@ -3,7 +3,7 @@ import { createIds } from "../../src/core/ids.ts";
 import { parseStepRequest, parseTaskRequest } from "../../src/core/requests.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createStep, type Step } from "../../src/core/step.ts";
-import { createTask, type Task } from "../../src/core/task.ts";
+import { createTask, requestOf, type Task } from "../../src/core/task.ts";
 import { applyToStep, applyToTask } from "../../src/core/transitions.ts";
 
 // Made by the code that makes real ones, with a fixed clock and fixed dice, so that they cannot drift from the truth.
@@ -84,6 +84,9 @@ export const SUCCEEDED_TASK: Task = runTo(QUEUED_TASK, 4);
 export const FAILED_TASK: Task = fail(QUEUED_TASK);
 /** A task that was cancelled while it encoded. */
 export const CANCELLED_TASK: Task = applyToTask(PROCESSING_TASK, { type: "cancelled" }, NOW + 9000);
+
+/** A task made by retrying the one that failed. */
+export const RETRIED_TASK: Task = createTask(requestOf(FAILED_TASK), id, NOW + 5000);
 
 /** A standalone probe just created. */
 export const WAITING_STEP: Step = createStep("probe", id, NOW, parseStepRequest(STEP_REQUESTS.probe));

@@ -5,6 +5,7 @@ import {
   FAILED_TASK,
   PROCESSING_TASK,
   QUEUED_TASK,
+  RETRIED_TASK,
   SUCCEEDED_TASK,
   TASK_REQUESTS,
 } from "./examples.ts";
@@ -91,6 +92,22 @@ export const cancelTask = operation({
     200: { description: "The task, cancelled.", schema: "Task", examples: { cancelled: CANCELLED_TASK } },
   },
   errors: ["task_not_found", "task_finished"],
+});
+
+/** `POST /tasks/{id}/retry`. */
+export const retryTask = operation({
+  method: "post",
+  path: "/tasks/{id}/retry",
+  operationId: "retryTask",
+  tag,
+  summary: "Retry a task",
+  description:
+    "Creates a new task from the request of a finished one, however that ended; the first one stays as it is.",
+  parameters: one,
+  answers: {
+    201: { description: "The new task, queued.", schema: "Task", examples: { queued: RETRIED_TASK } },
+  },
+  errors: ["invalid_input", "connection_required", "task_not_found", "task_running"],
 });
 
 /** `DELETE /tasks/{id}`. */

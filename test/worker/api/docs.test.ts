@@ -56,6 +56,7 @@ test("the page shows every operation, asks nobody but us, and has nothing to com
     "POST /steps/{id}/cancel",
     "POST /tasks",
     "POST /tasks/{id}/cancel",
+    "POST /tasks/{id}/retry",
   ]);
   await page.locator("#operations-Tasks-createTask .opblock-summary-control").click();
   await page.locator("#operations-Tasks-createTask .responses-table").first().waitFor();

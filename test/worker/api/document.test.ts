@@ -103,6 +103,7 @@ test("describes exactly the operations that there are, but for the internal ones
     "POST /steps/{id}/cancel",
     "POST /tasks",
     "POST /tasks/{id}/cancel",
+    "POST /tasks/{id}/retry",
   ]);
   const served = app.routes
     .filter(({ method, path }) => method !== "ALL" && path !== "/docs/:file")
