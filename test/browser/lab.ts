@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type BrowserContext, chromium, type Page } from "@playwright/test";
+import { LAUNCH } from "../worker/api/browser.ts";
+import { type LabServerOptions, startLabServer } from "./lab-server.ts";
+
+/** How a lab is opened. */
+export interface LabOptions extends LabServerOptions {
+  /** Folder of the browser's profile, kept at the end, so that a second lab finds what the first one stored; by default a new one that is removed. */
+  profile?: string;
+}
+
+/** The real Chromium and a server of the repository's own modules, for code that runs in a page. */
+export interface Lab {
+  /** Address of the blank page, ending with a slash; modules are below it by their path in the repository. */
+  readonly url: string;
+  readonly context: BrowserContext;
+  /** The first tab, on the blank page. */
+  readonly page: Page;
+  /** What any page or worker said as an error or did not catch, and pages that crashed. Empty it when an error is expected. */
+  readonly complaints: string[];
+  /** Opens another tab on the blank page: same origin, same storage. */
+  newPage(): Promise<Page>;
+  /** Runs one case of a module such as `/test/browser/opfs.page.ts`, in the page or in a dedicated worker; rejects as the case does. */
+  run(module: string, name: string, where?: "page" | "worker"): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a lab. A function given to `page.evaluate` may say `await import("../../src/…")`, by the path from the test's
+ * own file as everywhere: Vitest turns it into the path from the repository's folder.
+ */
+export async function openLab({ profile, ...options }: LabOptions = {}): Promise<Lab> {
+  const folder = profile ?? (await mkdtemp(join(tmpdir(), "framewright-profile-")));
+  const [server, context] = await Promise.all([
+    startLabServer(options),
+    chromium.launchPersistentContext(folder, LAUNCH),
+  ]);
+  const complaints: string[] = [];
+  const newPage = async () => {
+    const page = await context.newPage();
+    page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+    page.on("pageerror", (error) => complaints.push(error.stack ?? String(error)));
+    page.on("crash", () => complaints.push("the page crashed"));
+    await page.goto(server.url);
+    return page;
+  };
+  const page = await newPage();
+  return {
+    url: server.url,
+    context,
+    page,
+    complaints,
+    newPage,
+    async run(module, name, where = "page") {
+      const wrong = await page.evaluate(where === "page" ? runInPage : runInWorker, { module, name });
+      if (wrong) throw new Error(wrong);
+    },
+    async close() {
+      await context.close();
+      await server.close();
+      if (!profile) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface CaseRef {
+  module: string;
+  name: string;
+}
+
+async function runInPage({ module, name }: CaseRef): Promise<string | null> {
+  const { runCase } = await import("./run-case.ts");
+  return runCase(module, name);
+}
+
+function runInWorker(given: CaseRef): Promise<string | null> {
+  const worker = new Worker("/test/browser/case-worker.ts", { type: "module" });
+  return new Promise<string | null>((resolve) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => resolve(`the worker did not start: ${message}`);
+    worker.postMessage(given);
+  }).finally(() => worker.terminate());
+}

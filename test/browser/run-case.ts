@@ -1,0 +1,16 @@
+import type { Cases } from "./cases.ts";
+
+/** Runs one case of a module; gives what went wrong, or null. */
+export async function runCase(module: string, name: string): Promise<string | null> {
+  try {
+    const { CASES }: { CASES: Cases } = await import(/* @vite-ignore */ module);
+    const check = CASES[name];
+    if (!check) return `${module} has no case "${name}".`;
+    await check();
+    return null;
+  } catch (thrown) {
+    // A MediaError says its kind, which the stack leaves out.
+    const kind = Reflect.get(Object(thrown), "kind");
+    return `${kind ? `${kind}: ` : ""}${thrown instanceof Error ? (thrown.stack ?? thrown.message) : thrown}`;
+  }
+}

@@ -1,0 +1,42 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { pipeline } from "node:stream";
+import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+
+const CORS = {
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Allow-Headers": "*",
+  "Access-Control-Expose-Headers": "*",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+} as const;
+const MIMES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
+
+/** Answers with a file of the folder, whole or in a range, to pages of any origin; `path` begins with a slash. */
+export async function answerFile(
+  folder: string,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const file = join(folder, normalize(decodeURIComponent(path)));
+  const found = await stat(file).catch(() => null);
+  for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
+  if (request.method === "OPTIONS") return void response.writeHead(204).end();
+  if (!found?.isFile()) return void response.writeHead(404).end();
+  const { size, mtimeMs } = found;
+  response.setHeader("Content-Type", MIMES[extname(file)] ?? adaptiveMime(file));
+  response.setHeader("Accept-Ranges", "bytes");
+  response.setHeader("ETag", `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`);
+  const asked = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
+  const start = Number(asked?.[1] ?? 0);
+  const end = asked?.[2] ? Math.min(size, Number(asked[2]) + 1) : size;
+  if (asked && start >= end) {
+    return void response.writeHead(416, { "Content-Range": `bytes */${size}` }).end();
+  }
+  if (asked) response.setHeader("Content-Range", `bytes ${start}-${end - 1}/${size}`);
+  response.writeHead(asked ? 206 : 200, { "Content-Length": end - start });
+  if (request.method === "HEAD" || start === end) return void response.end();
+  pipeline(createReadStream(file, { start, end: end - 1 }), response, () => response.destroy());
+}
