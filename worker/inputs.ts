@@ -1,26 +1,12 @@
 import { MediaError } from "../src/core/errors.ts";
-import type { ByteReader, Storage } from "../src/core/ports.ts";
+import type { Storage } from "../src/core/ports.ts";
+import { type Inputs, openStored } from "../src/steps/inputs.ts";
 import { createHostGuard } from "../src/storage/host-guard.ts";
-import { type HttpFile, openHttp } from "../src/storage/http-reader.ts";
+import { openHttp } from "../src/storage/http-reader.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
 import type { Env } from "./env.ts";
 import type { Signer } from "./media/signer.ts";
 import { numberSetting, readHostRules } from "./settings.ts";
-
-/** Input media, wherever they are. */
-export interface Inputs {
-  /** Opens a URL: one of our own media URLs from storage without a request, any other by HTTP. */
-  open(url: string, signal: AbortSignal): Promise<OpenInput>;
-}
-
-/** Input media, opened. */
-export interface OpenInput {
-  /** Random access; null when the server has no ranges and the bytes have to be fetched whole. */
-  reader: ByteReader | null;
-  mime: string | null;
-  /** The whole, as `runIngest` takes it. */
-  file: HttpFile;
-}
 
 // A source of the greatest size that is allowed, and the time to fetch it.
 const MAX_INPUT_BYTES = 5e9;
@@ -41,7 +27,7 @@ export function createInputs(env: Env, storage: Storage, signer: Signer): Inputs
         );
       }
       const key = await signer.resolve(url);
-      if (key !== null) return openStored(storage, key, url);
+      if (key !== null) return openStored(storage, key, url, (stored) => storageReader(storage, stored));
       const file = await openHttp(url, {
         fetch: (at, init) => fetch(at, init),
         guard,
@@ -52,29 +38,4 @@ export function createInputs(env: Env, storage: Storage, signer: Signer): Inputs
       return { reader: file.reader, mime: file.mime, file };
     },
   };
-}
-
-async function openStored(storage: Storage, key: string, url: string): Promise<OpenInput> {
-  const object = await storage.read(key);
-  if (!object)
-    throw new MediaError(
-      "input_not_found",
-      "There is no such file any more; outputs are kept for a limited time.",
-    );
-  const reader = await storageReader(storage, key);
-  const { size, etag, mime, body } = object;
-  const file: HttpFile = {
-    url,
-    size,
-    etag,
-    version: etag,
-    mime,
-    ranges: true,
-    reader,
-    stream: () => body,
-    close: async () => {
-      if (!body.locked) await body.cancel();
-    },
-  };
-  return { reader, mime, file };
 }

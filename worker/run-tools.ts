@@ -3,16 +3,19 @@ import type { Task } from "../src/core/task.ts";
 import { createLightEncoder } from "../src/encoders/light.ts";
 import { createNativeEncoder } from "../src/encoders/native.ts";
 import { probeMedia } from "../src/probe/probe.ts";
+import { outputStem } from "../src/steps/output-name.ts";
+import type { StepTools } from "../src/steps/step-work.ts";
+import { storageReader } from "../src/storage/storage-reader.ts";
 import { createRoute } from "./choose-route.ts";
 import type { Env } from "./env.ts";
 import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives, NATIVE_CORES } from "./native.ts";
-import { outputStem } from "./output-name.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { numberSetting } from "./settings.ts";
-import type { StepTools } from "./step-work.ts";
 
+// Its jobs take turns, and their bytes pass through memory here.
+const LIGHT_IN_FLIGHT = 1;
 const MEDIA_TTL = 604_800;
 const MAX_INPUT_SECONDS = 21_600;
 // No encode lasts longer, and a write into a run that is over is refused all the same.
@@ -33,9 +36,10 @@ export function createRunTools(env: Env, base: string, record: Task | Step): Ste
     stem: outputStem(input),
     max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
     inputs: createInputs(env, storage, signer),
-    encoders: { light, native: instances.length > 0 ? native : null },
+    encoders: instances.length > 0 ? [light, native] : [light],
     route: createRoute({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
-    max_in_flight,
+    inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
+    open: (key) => storageReader(storage, key),
     remote:
       instances.length > 0
         ? {

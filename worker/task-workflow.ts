@@ -3,11 +3,11 @@ import { runStep, runTask } from "../src/core/pipeline.ts";
 import type { Report } from "../src/core/ports.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
+import { createStepWork } from "../src/steps/step-work.ts";
 import { createDurably } from "./durably.ts";
 import type { Env } from "./env.ts";
 import { patiently } from "./patiently.ts";
 import { createRunTools } from "./run-tools.ts";
-import { createStepWork } from "./step-work.ts";
 
 /** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
 export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {

@@ -21,6 +21,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe"],
     packages: ["zod", "mediabunny", "@ffmpeg/core"],
   },
+  // The work of the steps, as every host has it.
+  "src/steps": {
+    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/encoders"],
+    packages: [],
+  },
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
   "src/storage": { layers: ["src/core"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
   "src/client": { layers: ["src/core"], packages: ["zod"] },

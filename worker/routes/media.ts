@@ -1,10 +1,10 @@
 import type { Handler } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
+import { runOf } from "../../src/steps/media-keys.ts";
 import { getMedia } from "../docs/service.ts";
 import type { Api, ApiEnv } from "../http/context.ts";
 import { answerMedia } from "../media/answer.ts";
 import { dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/receive.ts";
-import { runOf } from "../media-keys.ts";
 import type { Services } from "../services.ts";
 
 const FORBIDDEN = "The media URL is not one of ours or has expired.";

@@ -1,13 +1,12 @@
-import type { EncodeKind } from "../src/core/formats.ts";
-import type { OptionsOf } from "../src/core/options.ts";
-import type { ByteReader } from "../src/core/ports.ts";
-import type { Source } from "../src/core/source.ts";
-import { chooseEncoder } from "../src/encoders/choose-encoder.ts";
-import type { Encoder } from "../src/encoders/encoder.ts";
-import { createPlan, type Plan } from "../src/plan/index.ts";
-import type { Route } from "../src/plan/route.ts";
-import { readKeyframes } from "../src/probe/keyframes.ts";
-import type { StepTools } from "./step-work.ts";
+import { MediaError } from "../core/errors.ts";
+import type { EncodeKind } from "../core/formats.ts";
+import type { OptionsOf } from "../core/options.ts";
+import type { ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { chooseEncoder } from "../encoders/choose-encoder.ts";
+import type { Encoder } from "../encoders/encoder.ts";
+import { createPlan, type Plan } from "../plan/index.ts";
+import { readKeyframes } from "../probe/keyframes.ts";
 
 /** What a task or an encode step wants of its source. */
 export interface Wish {
@@ -15,11 +14,26 @@ export interface Wish {
   options: OptionsOf<EncodeKind>;
 }
 
-/** Who carries a wish out, and how. */
-export interface Settled {
-  encoder: Route["encoder"];
+/** Who carries a plan out, and how it is cut. */
+export interface Way {
+  /** Name of the encoder. */
+  encoder: string;
+  /** Seconds of source in one chunk; null where the plan stays uncut. */
+  chunk_seconds: number | null;
   /** Why that encoder, in a few plain words. */
   reason: string;
+}
+
+/** What a host has to encode with. */
+export interface Hosts {
+  /** By their names; at least one. A run whose encoder is not there any more goes on with the first. */
+  encoders: readonly Encoder[];
+  /** Chooses the way of an uncut plan; throws `encoder_unavailable` with the reasons when there is none. */
+  route(plan: Plan, source: Source): Way;
+}
+
+/** Who carries a wish out, and how. */
+export interface Settled extends Pick<Way, "encoder" | "reason"> {
   /** Cut for that encoder, evenly. */
   plan: Plan;
   /** Gives the plan with its cuts at keyframes, whose times are in seconds, ascending. */
@@ -28,8 +42,6 @@ export interface Settled {
 
 /** Who carries a wish out, and in which chunks. */
 export type Cuts = Pick<Settled, "encoder" | "reason"> & Pick<Plan, "chunks">;
-
-type Hosts = Pick<StepTools, "encoders" | "route">;
 
 /** Settles how a wish is carried out. Throws as the plan does, and `encoder_unavailable` with the reasons when no encoder can. */
 export function settle({ encoders, route }: Hosts, source: Source, { kind, options }: Wish): Settled {
@@ -60,7 +72,9 @@ export async function settleCuts(
   return fits ? { ...even, chunks: better.chunks } : even;
 }
 
-/** Gives the encoder that a route names. */
-export function encoderOf(encoders: StepTools["encoders"], name: Route["encoder"]): Encoder {
-  return (name === "native" ? encoders.native : null) ?? encoders.light;
+/** Gives the encoder of a name, else the first; throws `encoder_unavailable` when there is none at all. */
+export function encoderOf(encoders: Hosts["encoders"], name: string): Encoder {
+  const encoder = encoders.find((each) => each.name === name) ?? encoders[0];
+  if (!encoder) throw new MediaError("encoder_unavailable", "There are no encoders here.");
+  return encoder;
 }

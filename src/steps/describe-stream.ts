@@ -1,7 +1,7 @@
-import type { Storage } from "../src/core/ports.ts";
-import type { Source } from "../src/core/source.ts";
-import { parseMasterPlaylist } from "../src/ffmpeg/master-playlist.ts";
-import type { Plan } from "../src/plan/plan.ts";
+import type { Storage } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { parseMasterPlaylist } from "../ffmpeg/master-playlist.ts";
+import type { Plan } from "../plan/plan.ts";
 
 /** Describes adaptive video by its master playlist: a Source with its renditions, best first. */
 export async function describeStream(

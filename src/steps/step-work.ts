@@ -1,17 +1,15 @@
-import { MediaError } from "../src/core/errors.ts";
-import type { ByteReader, StepContext, StepWork, Storage } from "../src/core/ports.ts";
-import type { Source } from "../src/core/source.ts";
-import type { Encoder } from "../src/encoders/encoder.ts";
-import { runEncode } from "../src/encoders/run-encode.ts";
-import { createPlan, type Plan } from "../src/plan/index.ts";
-import type { Route } from "../src/plan/route.ts";
-import { runIngest } from "../src/storage/ingest.ts";
-import { storageReader } from "../src/storage/storage-reader.ts";
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader, StepContext, StepWork, Storage } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import type { Encoder } from "../encoders/encoder.ts";
+import { runEncode } from "../encoders/run-encode.ts";
+import { createPlan } from "../plan/index.ts";
+import { runIngest } from "../storage/ingest.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
 import { seldom } from "./seldom.ts";
-import { encoderOf, settle, settleCuts, type Wish } from "./settle.ts";
+import { encoderOf, type Hosts, settle, settleCuts, type Wish } from "./settle.ts";
 
 /** What is known of media before they are looked into. */
 export interface Given {
@@ -20,17 +18,15 @@ export interface Given {
 }
 
 /** What the work of a run is done with. */
-export interface StepTools {
+export interface StepTools extends Hosts {
   storage: Storage;
   inputs: Inputs;
   /** Seconds that an input may last. */
   max_seconds: number;
-  /** The light one is always there; null where there is no native one. */
-  encoders: { light: Encoder; native: Encoder | null };
-  /** Chooses the encoder of an uncut plan; throws `encoder_unavailable` with the reasons when none can. */
-  route(plan: Plan, source: Source): Route;
-  /** Chunks that the native encoder is given at once, at most. */
-  max_in_flight: number;
+  /** Opens a stored object for random access; rejects with `media_not_found` when there is none. */
+  open(key: string): Promise<ByteReader>;
+  /** Chunks that an encoder is given at once, at most. */
+  inFlight(encoder: Encoder): number;
   /** What encoders on other machines reach storage by: the URL of an object, and that of a folder to write to. Null where there are none. */
   remote: { url(key: string): Promise<string>; folder(prefix: string): Promise<string> } | null;
   /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
@@ -43,11 +39,8 @@ export interface StepTools {
   key(url: string): Promise<string | null>;
 }
 
-// The light encoder's jobs take turns, and their bytes pass through memory here.
-const LIGHT_IN_FLIGHT = 1;
-
 /**
- * Builds the work of the steps of one run at the edge; `wish` is what its task wants, and null for a standalone step, whose
+ * Builds the work of the steps of one run, as every host has it; `wish` is what its task wants, and null for a standalone step, whose
  * input comes from outside and is trusted in nothing.
  */
 export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
@@ -86,7 +79,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
     signal: AbortSignal,
   ): Promise<Source> {
     const info = await storage.head(key);
-    return look(await storageReader(storage, key), url, info?.mime ?? null, context, signal);
+    return look(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
   return {
@@ -137,7 +130,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
         if (own === null) await copyInput(await inputs.open(given.url, signal), key, context, signal);
         const source = standalone ? await lookAtStored(key, given.url, context, signal) : given;
         checkDuration(source, tools.max_seconds);
-        const open = () => storageReader(storage, key);
+        const open = () => tools.open(key);
         return { key, source, ...(await settleCuts(tools, source, wanted, open, signal)) };
       });
       const plan = { ...createPlan(source, wanted.kind, wanted.options), chunks: settled.chunks };
@@ -145,9 +138,9 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       const { remote } = tools;
       const encoded = await runEncode({
         ...{ plan, source, encoder, storage },
-        max_in_flight: settled.encoder === "light" ? LIGHT_IN_FLIGHT : tools.max_in_flight,
+        max_in_flight: tools.inFlight(encoder),
         id: `${context.run_id}-${standalone ? "encode" : context.step.id}`,
-        input: () => storageReader(storage, key),
+        input: () => tools.open(key),
         ...(remote && { remote: { input: () => remoteInput(key), folder: remote.folder } }),
         work: `${runFolder("work", context.run_id)}chunks/`,
         out: runFolder("out", context.run_id),

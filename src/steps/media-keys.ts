@@ -1,4 +1,4 @@
-import type { Storage } from "../src/core/ports.ts";
+import type { Storage } from "../core/ports.ts";
 
 /** The folders of a run: its working files, and what it gives out. */
 export type MediaFolder = "work" | "out";
