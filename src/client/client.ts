@@ -17,11 +17,11 @@ export interface NewTask<K extends EncodeKind = EncodeKind> {
   metadata?: Record<string, unknown>;
 }
 
-/** What a new standalone step is made from. */
-export interface NewStep {
-  kind: StepKind;
+/** What a new standalone step is made from; the options are those of its kind. */
+export interface NewStep<K extends StepKind = StepKind> {
+  kind: K;
   input: Source | ExternalFile | { url: string } | Blob | FileSystemFileHandle;
-  options?: Record<string, unknown>;
+  options?: OptionsOf<K>;
 }
 
 /** What a list asks for; `after` and `before` are ids. */
@@ -71,17 +71,17 @@ export interface Tasks {
   create<K extends EncodeKind>(request: NewTask<K>): Promise<Task>;
   get(id: string): Promise<Task>;
   list(options?: ListOptions): Promise<Page<Task>>;
-  /** Stops the work; gives the cancelled task. */
+  /** Stops the work; gives the cancelled task. Rejects with `task_finished` when there is nothing to stop. */
   cancel(id: string): Promise<Task>;
-  /** Makes a new task with the same request. */
+  /** Makes a new task with the request of a finished one; rejects with `task_running` while that runs. */
   retry(id: string): Promise<Task>;
-  /** Removes a finished task and its output. */
+  /** Removes a finished task and its output; rejects with `task_running` while it runs. */
   delete(id: string): Promise<void>;
 }
 
 /** Standalone steps, wherever they run. */
 export interface Steps {
-  create(request: NewStep): Promise<Step>;
+  create<K extends StepKind>(request: NewStep<K>): Promise<Step>;
   get(id: string): Promise<Step>;
   list(options?: ListOptions): Promise<Page<Step>>;
   cancel(id: string): Promise<Step>;
@@ -94,13 +94,13 @@ export type RunRef = Task | Step | string;
 export interface Client {
   readonly tasks: Tasks;
   readonly steps: Steps;
-  /** Calls back at every change of a task or step until it is finished, or until the function given back is called. */
+  /** Calls back with how a task or step stands, then at every change until it is finished, or until the function given back is called. An unknown one is never called back about; `wait` rejects for it. */
   on<T extends Task | Step>(
     run: T | string,
     event: "update",
     listener: (update: Update<T>) => void,
   ): () => void;
-  /** Resolves with the finished task or step, whatever became of it; rejects when the signal aborts. */
+  /** Resolves with the finished task or step, whatever became of it; rejects with the signal's reason when that aborts, while the run goes on. */
   wait<T extends Task | Step>(run: T | string, options?: { signal?: AbortSignal }): Promise<T>;
   /** Gives the bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
   output(run: RunRef): Promise<Output>;

@@ -1,0 +1,132 @@
+import type { z } from "zod";
+import { MediaError } from "../core/errors.ts";
+import { readError, readJson } from "./read-error.ts";
+import { sleep } from "./sleep.ts";
+
+/** A fetch as every platform has it. */
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** The service that is asked. */
+export interface HttpService {
+  /** Without a slash at its end. */
+  base_url: string;
+  api_key: string;
+  fetch: Fetch;
+}
+
+/** One request to the service. */
+export interface Ask {
+  method: "GET" | "POST" | "DELETE";
+  /** Path and query, beginning with a slash. */
+  path: string;
+  /** What is sent as JSON. */
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+  /** Tries as long as it may help, however long the service is away; else 4 times in all. */
+  patient?: boolean;
+}
+
+/** An answer, parsed. */
+export interface Answer<T> {
+  value: T;
+  headers: Headers;
+}
+
+/** Asks the service with its key; gives the first right answer by its schema, or rejects with a {@link MediaError}, or as the signal says. */
+export type Call = <T>(ask: Ask, schema: z.ZodType<T>) => Promise<Answer<T>>;
+
+const TRIES = 4;
+const ANSWER_MS = 30_000;
+// Before another try: doubled each time, up to the most. Only the patient wait for a service that asks for more.
+const PAUSE_MS = { first: 300, most: 20_000 } as const;
+// Codes of Node for connections that were never made.
+const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
+
+/** A request that failed, and what may be done about it. */
+interface Failure {
+  error: MediaError;
+  /** True when the service certainly did nothing. */
+  undone: boolean;
+  /** Milliseconds that the service asked to wait. */
+  wait_ms: number | null;
+}
+
+/**
+ * Builds a {@link Call}. What fails in passing is tried again after growing pauses: a GET whenever another try may help, anything else only where
+ * the service certainly did nothing, as it was never reached, or said so by 429 or by 503 with `Retry-After`.
+ */
+export function createCall(service: HttpService): Call {
+  return async (ask, schema) => {
+    for (let tried = 1; ; tried++) {
+      const answer = await send(service, ask);
+      if (!("error" in answer)) return { value: parse(answer.value, schema), headers: answer.headers };
+      const { error, undone, wait_ms } = answer;
+      const pause = wait_ms ?? Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most);
+      const helps = error.retryable && (ask.method === "GET" || undone);
+      const enough = tried >= TRIES || pause > PAUSE_MS.most;
+      if (!helps || (enough && !ask.patient)) throw error;
+      // Spread out, as many clients may have lost the same service.
+      await sleep(wait_ms ?? pause * (0.75 + Math.random() / 2), ask.signal);
+    }
+  };
+}
+
+async function send(service: HttpService, ask: Ask): Promise<Answer<string> | Failure> {
+  const { method, path, body, signal } = ask;
+  const late = AbortSignal.timeout(ANSWER_MS);
+  const init: RequestInit = {
+    method,
+    headers: {
+      Authorization: `Bearer ${service.api_key}`,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+    },
+    body: body === undefined ? null : writeJson(body),
+    // A service that moved is to be named, not followed with the key.
+    redirect: "manual",
+    signal: signal ? AbortSignal.any([signal, late]) : late,
+  };
+  try {
+    const response = await service.fetch(service.base_url + path, init);
+    const text = await response.text();
+    return response.ok ? { value: text, headers: response.headers } : failureOf(response, text);
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    return lostConnection(thrown, late.aborted);
+  }
+}
+
+function failureOf({ status, headers }: Response, body: string): Failure {
+  const seconds = Number(headers.get("Retry-After") ?? Number.NaN);
+  const wait_ms = seconds >= 0 ? seconds * 1000 : null;
+  const undone = status === 429 || (status === 503 && wait_ms !== null);
+  const error = readError(body, status);
+  if (error) return { error, undone, wait_ms };
+  const retryable = status >= 500 || status === 429 || status === 408;
+  const what = status === 0 || (status >= 300 && status < 400) ? "a redirect" : `status ${status}`;
+  const hint = retryable ? "try again" : "check that baseUrl is that of the service";
+  const message = `The service answered with ${what}; ${hint}.`;
+  return { error: new MediaError("service_unavailable", message, { retryable }), undone, wait_ms };
+}
+
+function lostConnection(thrown: unknown, late: boolean): Failure {
+  const what = late ? `did not answer within ${ANSWER_MS / 1000} s` : "could not be reached";
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  const undone = NEVER_SENT.has(Reflect.get(Object(cause), "code"));
+  const error = new MediaError("service_unavailable", `The service ${what}; try again.`, { cause: thrown });
+  return { error, undone, wait_ms: null };
+}
+
+function parse<T>(text: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(text === "" ? null : readJson(text));
+  if (parsed.success) return parsed.data;
+  const message = "What answered is not the service, or a version of it that this client does not know.";
+  throw new MediaError("service_unavailable", message, { retryable: false, cause: parsed.error });
+}
+
+function writeJson(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (thrown) {
+    throw new MediaError("request_invalid", "The request must be plain JSON.", { cause: thrown });
+  }
+}

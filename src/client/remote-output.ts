@@ -1,0 +1,85 @@
+import { MediaError } from "../core/errors.ts";
+import type { Source } from "../core/source.ts";
+import type { Output } from "./client.ts";
+import type { Fetch } from "./http.ts";
+import { readError } from "./read-error.ts";
+import { saveTo } from "./save-to.ts";
+
+const ANSWER_MS = 30_000;
+
+/** Gives the bytes behind the signed URL of a source, fetched without any key; throws `media_not_found` for what lies in a bucket of the caller's own. */
+export function createRemoteOutput(source: Source, fetch: Fetch): Output {
+  if (!/^https?:/i.test(source.url)) {
+    throw new MediaError("media_not_found", "The output was put where the task wanted it; open it there.");
+  }
+
+  async function open(): Promise<Response> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), ANSWER_MS);
+    try {
+      const response = await fetch(source.url, { signal: late.signal });
+      if (!response.ok) throw mediaError(await response.text(), response.status);
+      return response;
+    } catch (thrown) {
+      throw thrown instanceof MediaError ? thrown : lost(thrown);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function stream(): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const { body } = await open();
+    return withMediaErrors(body ?? new Blob().stream());
+  }
+
+  return {
+    source,
+    url: async () => source.url,
+    async blob() {
+      const response = await open();
+      return response.blob().catch((thrown: unknown) => Promise.reject(lost(thrown)));
+    },
+    stream,
+    saveTo: async (handle) => saveTo(handle, await stream()),
+  };
+}
+
+function withMediaErrors(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (thrown) {
+          controller.error(lost(thrown));
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+// The URL opens the media for whoever has it, so no message holds it.
+function mediaError(body: string, status: number): MediaError {
+  const told = readError(body, status);
+  if (told) return told;
+  if (status === 404 || status === 410) {
+    return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
+  }
+  if (status === 401 || status === 403) {
+    return new MediaError("forbidden", "The media URL has expired; read the task again for another.");
+  }
+  return new MediaError("service_unavailable", `The media were answered with status ${status}; try again.`);
+}
+
+function lost(thrown: unknown): MediaError {
+  return new MediaError("service_unavailable", "The connection to the media was lost; try again.", {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,43 @@
+import { MediaError } from "../core/errors.ts";
+
+const FORBIDDEN: ReadonlySet<string> = new Set([
+  "NotAllowedError",
+  "NoModificationAllowedError",
+  "SecurityError",
+]);
+
+/** Writes a stream to a file that the visitor chose; what was in it stays when this fails. Rejects with `storage_full`, `forbidden`, `upload_failed`, or as the stream does. */
+export async function saveTo(
+  handle: FileSystemFileHandle,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<void> {
+  let file: FileSystemWritableFileStream;
+  try {
+    file = await handle.createWritable();
+  } catch (thrown) {
+    await body.cancel();
+    throw saveError(thrown);
+  }
+  try {
+    await body.pipeTo(file);
+  } catch (thrown) {
+    throw saveError(thrown);
+  }
+}
+
+function saveError(thrown: unknown): MediaError {
+  if (thrown instanceof MediaError) return thrown;
+  const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
+  const cause = thrown;
+  if (name === "QuotaExceededError") {
+    return new MediaError("storage_full", "There is no room for the file; free some and save it again.", {
+      cause,
+    });
+  }
+  if (FORBIDDEN.has(name)) {
+    return new MediaError("forbidden", "The file may not be written; ask the visitor for it again.", {
+      cause,
+    });
+  }
+  return new MediaError("upload_failed", "The file could not be written.", { cause });
+}

@@ -1,0 +1,32 @@
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+import { isFinished } from "../core/transitions.ts";
+import type { Watch } from "./watch.ts";
+
+/** Resolves with the finished run; rejects with what ended the watch, or with the signal's reason. A record that is finished already is given back at once. */
+export function waitFor<T extends Task | Step>(
+  watch: Watch<T>,
+  run: T | string,
+  signal?: AbortSignal,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    if (typeof run !== "string" && isFinished(run)) return resolve(run);
+    const stop = watch.add(typeof run === "string" ? run : run.id, {
+      update({ record }) {
+        if (!isFinished(record)) return;
+        signal?.removeEventListener("abort", aborted);
+        resolve(record);
+      },
+      fail(error) {
+        signal?.removeEventListener("abort", aborted);
+        reject(error);
+      },
+    });
+    const aborted = () => {
+      stop();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import type { ClientCase } from "./contract.ts";
+
+/** A real local service, and an origin on loopback with the inputs of the contract. */
+export interface ClientRig {
+  url: string;
+  key: string;
+  origin: Origin;
+  inputs: ClientCase["inputs"];
+  close(): Promise<void>;
+}
+
+/** Starts the service, with the light encoder alone. */
+export async function startClientRig(): Promise<ClientRig> {
+  const folder = await mkdtemp(join(tmpdir(), "framewright-client-"));
+  const origin = await startOrigin();
+  const key = "key-of-the-client";
+  const settings = parseSettings({ PORT: "0", API_KEYS: key, STATE_DIR: folder });
+  const service = await startService({ ...settings, native: 0 });
+  // Pages of any origin may read them.
+  const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
+  const text = new TextEncoder().encode("This is no video at all.\n".repeat(400));
+  return {
+    ...{ url: service.url, key, origin },
+    inputs: {
+      video: origin.serve("/clip.mp4", { file: await clip("mp4"), mime: "video/mp4", headers }),
+      text: origin.serve("/text.mp4", { file: text, mime: "video/mp4", headers }),
+      missing: origin.serve("/missing.mp4", { status: 404, headers }),
+      silent: origin.serve("/silent.mp4", { silent: true }),
+    },
+    async close() {
+      await Promise.all([service.stop(), origin.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
