@@ -15,11 +15,11 @@ import { judgeRun, type WatchTimes } from "./watch.ts";
 
 // KV takes one write a second on a key.
 const MIRROR_MS = 1000;
-// A run that is over hears so at once and gets a moment to stop by itself. Work that does not listen may still write for
-// a while after that, so what an unsuccessful run left is cleared twice.
-const STOP_MS = 1000;
-const CLEANUPS = 2;
-const CLEANUP_MS = 60_000;
+// A run that is over hears so at once and stops by itself; its files are cleared a second later. On a busy machine it takes longer
+// to call off what works for it elsewhere, so it is ended only later. Work that does not listen may still write for a while after
+// that, so what an unsuccessful run left is cleared again each time.
+const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
+const CLEANUPS = CLEANUPS_MS.length;
 const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
 
@@ -154,7 +154,7 @@ export class TaskObject extends DurableObject<Env> {
     }
     const version = row.version + 1;
     const good = record.status === "succeeded";
-    const ended = isFinished(record) ? { cleanup_at: good ? now : now + STOP_MS } : {};
+    const ended = isFinished(record) ? { cleanup_at: good ? now : now + CLEANUPS_MS[0] } : {};
     this.#rows.update({ record, version, progressed_at: now, ...ended });
     if (isFinished(record)) for (const over of this.#listeners) over(false);
     await this.#arm();
@@ -224,10 +224,11 @@ export class TaskObject extends DurableObject<Env> {
     const row = this.#rows.get();
     if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
     const good = row.record.status === "succeeded";
-    if (!good) await terminateInstance(this.env.RUN, row.record.id);
+    if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
     await this.#dropUploads();
     await clearMedia(this.#storage, row.record.id, good ? ["work"] : ["work", "out"]);
-    this.#rows.update({ cleanups: good ? CLEANUPS : row.cleanups + 1, cleanup_at: Date.now() + CLEANUP_MS });
+    const cleanups = good ? CLEANUPS : row.cleanups + 1;
+    this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
   }
 
   // What cannot be dropped, storage drops by itself after a week.

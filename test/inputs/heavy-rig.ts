@@ -63,7 +63,7 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
     return message.url;
   };
   const url = await start("0");
-  return {
+  const native: Native = {
     url,
     async kill() {
       const gone = once(child, "exit");
@@ -75,7 +75,8 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
     },
     ffmpegs: () => processesIn(home),
     async left() {
-      const paths = await readdir(home, { recursive: true });
+      // A folder may go while it is looked into; then it is looked again.
+      const paths = await readdir(home, { recursive: true }).catch(() => native.left());
       return paths.filter((path) => path.includes("job-"));
     },
     async close() {
@@ -87,6 +88,7 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
       await rm(home, { recursive: true, force: true });
     },
   };
+  return native;
 }
 
 /** Starts the service with so many native encoders; settings of both may be given. */
