@@ -14,6 +14,7 @@ import type { VideoFormat } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
 import { createRehearsal, createReplay } from "./append-only.ts";
 import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
+import { planMp4 } from "./stitch-mp4.ts";
 
 /** What is put together. */
 export interface Stitching {
@@ -26,7 +27,8 @@ export interface Stitching {
 
 /**
  * Puts encoded stretches and their sound together by copying packets, and gives the file from the front to the end: MP4
- * and MOV with their index first, WebM with its cues. Memory is bounded by that index. The stream errors with
+ * and MOV with their index first, WebM with its cues. Memory is bounded by that index, of which an MP4 or MOV of parts as the encoders
+ * write them takes some bytes a packet, and any other file an object a packet. The stream errors with
  * `encode_failed` when the parts do not go together, and never ends before the file is whole.
  */
 export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
@@ -44,6 +46,9 @@ export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
 
 async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
   try {
+    const { format } = stitching;
+    const copy = format === "webm" ? null : await planMp4({ ...stitching, format });
+    if (copy) return await copy(write);
     // The index stands before what it lists, so the packets pass twice: at first by size alone.
     const { rehearsal, writable } = createRehearsal();
     await mux(stitching, writable, true);

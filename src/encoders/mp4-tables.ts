@@ -1,0 +1,79 @@
+const BLOCK = 64 * 1024;
+
+/** A table of big-endian 32-bit numbers, as the index of an MP4 holds them, which grows in small steps. */
+export interface Table {
+  /** Numbers in it. */
+  readonly length: number;
+  push(value: number): void;
+  /** Its bytes, in pieces, not copied. */
+  bytes(): Uint8Array[];
+}
+
+/** Creates a {@link Table}; negative numbers are kept as two's complement. */
+export function createTable(): Table {
+  const blocks: DataView<ArrayBuffer>[] = [];
+  let last = new DataView(new ArrayBuffer(0));
+  let [used, length] = [0, 0];
+  return {
+    get length() {
+      return length;
+    },
+    push(value) {
+      if (used === last.byteLength) {
+        // Short tables, of which there are many, stay small.
+        last = new DataView(new ArrayBuffer(blocks.length === 0 ? BLOCK / 16 : BLOCK));
+        blocks.push(last);
+        used = 0;
+      }
+      last.setUint32(used, value);
+      used += 4;
+      length++;
+    },
+    bytes: () =>
+      blocks.map((block) => new Uint8Array(block.buffer, 0, block === last ? used : block.byteLength)),
+  };
+}
+
+/** A table of how many samples in turn share a value, as stts and ctts are. */
+export interface Runs {
+  /** Counts on with another sample. */
+  push(value: number): void;
+  /** True once a sample had another value than 0. */
+  readonly used: boolean;
+  /** True once a value was below 0. */
+  readonly negative: boolean;
+  /** Entries, and their bytes in pieces. */
+  finish(): { length: number; bytes: Uint8Array[] };
+}
+
+/** Creates {@link Runs}. */
+export function createRuns(): Runs {
+  const table = createTable();
+  let [count, value] = [0, 0];
+  let [used, negative] = [false, false];
+  const close = () => {
+    if (count === 0) return;
+    table.push(count);
+    table.push(value);
+    count = 0;
+  };
+  return {
+    get used() {
+      return used;
+    },
+    get negative() {
+      return negative;
+    },
+    push(next) {
+      if (next !== value) close();
+      value = next;
+      count++;
+      used ||= next !== 0;
+      negative ||= next < 0;
+    },
+    finish() {
+      close();
+      return { length: table.length / 2, bytes: table.bytes() };
+    },
+  };
+}
