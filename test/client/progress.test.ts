@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { paceOf, progressOf, updateOf } from "../../src/client/progress.ts";
+import { createIds } from "../../src/core/ids.ts";
+import { createStep } from "../../src/core/step.ts";
+import { applyToTask } from "../../src/core/transitions.ts";
+import { EVENTS, finish, history, move, NOW, QUEUED, SOURCE, start } from "./records.ts";
+
+test("a task's percent weighs its steps, and is 100 at success alone", () => {
+  expect(history().map(progressOf)).toEqual([null, null, 2, 2, 10, 10, 18, 52, 95, 95, 100]);
+  const nearly = history([...EVENTS.slice(0, -1), move(3, 100)]).at(-1);
+  expect(nearly?.status).toBe("processing");
+  expect(nearly && progressOf(nearly)).toBe(99);
+});
+
+test("a task that fails or is cancelled keeps what it had", () => {
+  const half = history()[7];
+  if (!half) throw new Error("no such state");
+  expect(progressOf(applyToTask(half, { type: "cancelled" }, NOW + 9000))).toBe(52);
+  expect(progressOf(applyToTask(QUEUED, { type: "cancelled" }, NOW))).toBe(null);
+});
+
+test("a step has its own percent", () => {
+  const step = createStep("probe", createIds(Math.random), NOW);
+  expect([null, 0, 47, 100].map((progress) => progressOf({ ...step, progress }))).toEqual([null, 0, 47, 100]);
+});
+
+test("the pace follows from the encode alone, over the stretch that is wanted", () => {
+  const paces = history().map(paceOf);
+  // 20 seconds of media: a tenth in the first second, half after two.
+  expect(paces[6]).toEqual({ speed: 2, eta: 9 });
+  expect(paces[7]).toEqual({ speed: 5, eta: 2 });
+  const none = { speed: null, eta: null };
+  for (const index of [0, 1, 2, 3, 4, 5, 8, 9, 10]) expect([index, paces[index]]).toEqual([index, none]);
+});
+
+test("without a length there is an end in sight, but no speed", () => {
+  const { duration: _, ...endless } = SOURCE;
+  const task = history([start(0), finish(0), start(1), finish(1), start(2, endless), move(2, 25)]).at(-1);
+  expect(task && paceOf(task)).toEqual({ speed: null, eta: 3 });
+});
+
+test("an update has no less progress than the one before", () => {
+  const half = history()[7];
+  if (!half) throw new Error("no such state");
+  expect(updateOf(QUEUED, null)).toEqual({ record: QUEUED, progress: null, speed: null, eta: null });
+  const update = updateOf(half, null);
+  expect(update).toEqual({ record: half, progress: 52, speed: 5, eta: 2 });
+  expect(updateOf(QUEUED, update).progress).toBe(52);
+  expect(updateOf(QUEUED, updateOf(QUEUED, null)).progress).toBe(null);
+});
