@@ -1,0 +1,221 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Client } from "../../src/client/client.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import { MediaError } from "../../src/core/errors.ts";
+import { history, QUEUED } from "./records.ts";
+import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
+
+const KEY = "secret-key-of-the-test";
+const WISH = { input: "https://example.com/a.mp4", kind: "video" } as const;
+const AT = `/tasks/${QUEUED.id}`;
+const PAGE = "<html>Bad gateway</html>";
+const away = refusal(503, { kind: "service_unavailable", message: "Away.", request_id: "req_1" });
+const busy = (seconds: number) =>
+  refusal(429, { kind: "rate_limited", message: "Too many." }, { "Retry-After": String(seconds) });
+
+let api: ScriptedApi;
+let client: Client;
+beforeEach(async () => {
+  api = await startScriptedApi();
+  client = createRemoteClient({ baseUrl: api.url, apiKey: KEY });
+});
+afterEach(async () => {
+  await client.close();
+  await api.close();
+});
+
+/** What a call rejects with; nothing in it may hold the key. */
+async function failure(call: Promise<unknown>) {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof MediaError)) throw new Error(`no MediaError: ${inspect(error)}`);
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(KEY);
+  const { kind, message, param, retryable } = error;
+  return { kind, message, param, retryable };
+}
+
+test("every request has the key and takes JSON both ways", async () => {
+  api.at("/tasks", refusal(201, QUEUED));
+  expect(await client.tasks.create({ ...WISH, metadata: { a: 1 } })).toEqual(QUEUED);
+  const [{ method, headers } = { method: "", headers: {} }] = api.log;
+  expect([method, headers.authorization, headers["content-type"]]).toEqual([
+    "POST",
+    `Bearer ${KEY}`,
+    "application/json",
+  ]);
+});
+
+test("a list asks for what is wanted and tells whether more follow", async () => {
+  api.at("/tasks", refusal(200, [QUEUED], { "Has-More": "true" }));
+  const asked = { limit: 1, order: "asc", kind: "video", status: "queued" } as const;
+  expect(await client.tasks.list(asked)).toEqual({ records: [QUEUED], more: true });
+  expect(await client.tasks.list()).toEqual({ records: [QUEUED], more: true });
+  api.at("/steps", []);
+  expect(await client.steps.list({})).toEqual({ records: [], more: false });
+});
+
+test("a base URL may have a path and slashes at its end", async () => {
+  api.at(`/v1/media${AT}`, QUEUED);
+  const deep = createRemoteClient({ baseUrl: `${api.url}/v1/media//`, apiKey: KEY });
+  expect(await deep.tasks.get(QUEUED.id)).toEqual(QUEUED);
+});
+
+test("reading is tried again after what passes", async () => {
+  api.at(AT, CUT, refusal(502, PAGE), away, QUEUED);
+  expect(await client.tasks.get(QUEUED.id)).toEqual(QUEUED);
+  expect(api.asked(AT)).toEqual(["GET 200", "GET 502", "GET 503", "GET 200"]);
+});
+
+test("reading is given up after four tries", async () => {
+  api.at(AT, refusal(500, { kind: "internal_error", message: "Something failed." }));
+  expect(await failure(client.tasks.get(QUEUED.id))).toEqual({
+    ...{ kind: "internal_error", message: "Something failed.", param: undefined, retryable: true },
+  });
+  expect(api.asked(AT)).toHaveLength(4);
+});
+
+test.for([
+  ["a connection that broke", CUT, "service_unavailable"],
+  ["a gateway's error", refusal(502, PAGE), "service_unavailable"],
+  ["an error on the way", refusal(500, { kind: "internal_error", message: "x" }), "internal_error"],
+  ["a 503 that may have come in the midst of it", away, "service_unavailable"],
+] as const)("creating is not tried again after %s", async ([, answer, kind]) => {
+  api.at("/tasks", answer);
+  expect(await failure(client.tasks.create(WISH))).toMatchObject({ kind, retryable: true });
+  expect(api.asked("/tasks")).toHaveLength(1);
+});
+
+test("creating is tried again where the service says that it did nothing, no sooner than it asks", async () => {
+  const later = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "0" });
+  api.at("/tasks", busy(1), later, refusal(201, QUEUED));
+  const started = performance.now();
+  expect(await client.tasks.create(WISH)).toEqual(QUEUED);
+  expect(performance.now() - started).toBeGreaterThanOrEqual(990);
+  expect(api.asked("/tasks")).toEqual(["POST 429", "POST 503", "POST 201"]);
+});
+
+test("creating is tried again where the service was not reached", async () => {
+  const server = createServer((_, response) => response.writeHead(201).end(JSON.stringify(QUEUED)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  let tries = 0;
+  const late = createRemoteClient({
+    ...{ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY },
+    async fetch(url, init) {
+      if (++tries === 3) await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+      return fetch(url, init);
+    },
+  });
+  try {
+    expect(await late.tasks.create(WISH)).toEqual(QUEUED);
+    expect(tries).toBe(3);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+test("a service that asks for more time than a caller has is not waited for", async () => {
+  api.at(AT, busy(60));
+  expect(await failure(client.tasks.get(QUEUED.id))).toMatchObject({ kind: "rate_limited", retryable: true });
+  expect(api.asked(AT)).toHaveLength(1);
+});
+
+test.for([
+  [
+    "its own error",
+    refusal(400, { kind: "invalid_options", message: "Wrong.", param: "options.fps" }),
+    "invalid_options",
+    "options.fps",
+  ],
+  [
+    "a key that is not valid",
+    refusal(401, { kind: "token_invalid", message: "No." }),
+    "token_invalid",
+    undefined,
+  ],
+  [
+    "a kind of error that is new",
+    refusal(418, { kind: "teapot", message: "Short." }),
+    "request_invalid",
+    undefined,
+  ],
+  ["a page that is not there", refusal(404, PAGE), "service_unavailable", undefined],
+  ["a redirect", { redirect: "http://127.0.0.1:9/tasks" }, "service_unavailable", undefined],
+  ["a page", refusal(200, PAGE), "service_unavailable", undefined],
+  ["something else", refusal(200, { status: "ok" }), "service_unavailable", undefined],
+  ["nothing", refusal(200, ""), "service_unavailable", undefined],
+] as const)("%s is an error at once, and of no use to try again", async ([, answer, kind, param]) => {
+  api.at(AT, answer);
+  const failed = await failure(client.tasks.get(QUEUED.id));
+  expect(failed).toMatchObject({ kind, param, retryable: false });
+  expect(api.log).toHaveLength(1);
+});
+
+test("a service that is not there is an error that says so", async () => {
+  await api.close();
+  expect(await failure(client.tasks.cancel(QUEUED.id))).toEqual({
+    kind: "service_unavailable",
+    message: "The service could not be reached; try again.",
+    param: undefined,
+    retryable: true,
+  });
+});
+
+test("a file is refused before anything is sent, as there are no uploads yet", async () => {
+  const handle = { kind: "file", getFile: async () => new File([], "a.mp4") } as FileSystemFileHandle;
+  for (const input of [new Blob(["x"]), new File(["x"], "a.mp4"), handle]) {
+    const refused = { kind: "invalid_input", param: "input", retryable: false };
+    expect(await failure(client.tasks.create({ input, kind: "video" }))).toMatchObject(refused);
+    expect(await failure(client.steps.create({ input, kind: "probe" }))).toMatchObject(refused);
+  }
+  expect((await failure(client.tasks.create({ input: new Blob(), kind: "video" }))).message).toBe(
+    "input must be a URL: the service takes no files yet. A client of the page itself does.",
+  );
+  expect(api.log).toEqual([]);
+});
+
+test("what cannot be said in JSON is refused before anything is sent", async () => {
+  const metadata = { size: 1n };
+  expect(await failure(client.tasks.create({ ...WISH, metadata }))).toMatchObject({
+    kind: "request_invalid",
+  });
+  expect(api.log).toEqual([]);
+});
+
+test.for(["", "media.example", "ftp://media.example", "https://a:b@media.example", "https://a.example/?x=1"])(
+  "%j is no base URL",
+  (baseUrl) => {
+    const error = expect.objectContaining({ kind: "request_invalid", param: "baseUrl" });
+    expect(() => createRemoteClient({ baseUrl, apiKey: KEY })).toThrow(error);
+  },
+);
+
+test.for(["", "two words", `${KEY}\n`, "ключ"])(
+  "%j can be no key, and the error does not show it",
+  (apiKey) => {
+    try {
+      createRemoteClient({ baseUrl: api.url, apiKey });
+      expect.unreachable();
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ kind: "token_invalid", param: "apiKey" });
+      expect(inspect(thrown)).not.toContain(apiKey || KEY);
+    }
+  },
+);
+
+test("a closed client asks nothing", async () => {
+  await client.close();
+  expect(await failure(client.tasks.get(QUEUED.id))).toMatchObject({
+    ...{ kind: "service_unavailable", message: "The client is closed.", retryable: false },
+  });
+  expect(await failure(client.wait(QUEUED.id))).toMatchObject({ message: "The client is closed." });
+  expect(await client.wait(history().at(-1) ?? "")).toMatchObject({ status: "succeeded" });
+  expect(api.log).toEqual([]);
+});

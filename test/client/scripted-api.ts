@@ -1,0 +1,48 @@
+import { type Answer, type LoggedRequest, startOrigin } from "../fixtures/origin.ts";
+
+/** Answers of an API by the number of the request, the last one for all that follow. */
+export type Script = readonly (object | Answer)[];
+
+/** A server that answers as the service might, were it in trouble. */
+export interface ScriptedApi {
+  url: string;
+  log: LoggedRequest[];
+  /** Says how a path is answered: with JSON, or as an origin may answer. */
+  at(path: string, ...script: Script): void;
+  /** Gives the requests to a path so far, as `METHOD status`. */
+  asked(path: string): string[];
+  close(): Promise<void>;
+}
+
+/** An answer that breaks off before its first byte. */
+export const CUT: Answer = { file: Buffer.from("{}"), cut_after: 0 };
+
+/** An answer with a status and JSON. */
+export function refusal(status: number, body: object | string, headers: Record<string, string> = {}): Answer {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { status, headers, file: Buffer.from(text), mime: "application/json" };
+}
+
+/** Starts a {@link ScriptedApi} on loopback. */
+export async function startScriptedApi(): Promise<ScriptedApi> {
+  const origin = await startOrigin();
+  return {
+    url: origin.url,
+    log: origin.log,
+    at(path, ...script) {
+      origin.serve(path, (request) => {
+        const answer = script[Math.min(request, script.length - 1)] ?? {};
+        return isAnswer(answer) ? answer : refusal(200, answer);
+      });
+    },
+    asked: (path) =>
+      origin.log.filter((entry) => entry.path === path).map(({ method, status }) => `${method} ${status}`),
+    close: () => origin.close(),
+  };
+}
+
+function isAnswer(answer: object | Answer): answer is Answer {
+  return ["file", "status", "silent", "redirect"].some(
+    (name) => Object.hasOwn(answer, name) && !("object" in answer),
+  );
+}

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Client, Update } from "../../src/client/client.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { Task } from "../../src/core/task.ts";
+import { history, QUEUED } from "./records.ts";
+import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
+
+const AT = `/tasks/${QUEUED.id}`;
+const STATES = history();
+const DONE = STATES.at(-1) as Task;
+
+let api: ScriptedApi;
+let client: Client;
+beforeEach(async () => {
+  api = await startScriptedApi();
+  client = createRemoteClient({ baseUrl: api.url, apiKey: "k", poll: { first_ms: 5, most_ms: 20 } });
+});
+afterEach(async () => {
+  await client.close();
+  await api.close();
+});
+
+test("each state is told once, with its percent and pace, and one loop serves all", async () => {
+  const script = STATES.flatMap((state) => [state, state]);
+  api.at(AT, ...script);
+  const [first, second]: [Update<Task>[], Update<Task>[]] = [[], []];
+  client.on(QUEUED, "update", (update) => first.push(update));
+  client.on<Task>(QUEUED.id, "update", (update) => second.push(update));
+  expect(await client.wait(QUEUED)).toEqual(DONE);
+  expect(first.map(({ record }) => record)).toEqual(STATES);
+  expect(first.map(({ progress }) => progress)).toEqual([null, null, 2, 2, 10, 10, 18, 52, 95, 95, 100]);
+  expect([first[7]?.speed, first[7]?.eta]).toEqual([5, 2]);
+  expect(second).toEqual(first);
+  expect(api.asked(AT)).toHaveLength(script.length - 1);
+});
+
+test("an older record that comes late is not told", async () => {
+  api.at(AT, ...[STATES[7], STATES[6], STATES[7], STATES[2], DONE].map((state) => state ?? QUEUED));
+  const seen: Update<Task>[] = [];
+  client.on(QUEUED, "update", (update) => seen.push(update));
+  await client.wait(QUEUED);
+  expect(seen.map(({ record }) => record)).toEqual([STATES[7], DONE]);
+});
+
+test("a service that is lost for a while is waited for", async () => {
+  const away = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "1" });
+  const script = [QUEUED, CUT, refusal(502, "<html>"), away, STATES[5] ?? QUEUED, CUT, DONE];
+  api.at(AT, ...script);
+  const seen: Task[] = [];
+  client.on(QUEUED, "update", ({ record }) => seen.push(record));
+  expect(await client.wait(QUEUED)).toEqual(DONE);
+  expect(seen).toEqual([QUEUED, STATES[5], DONE]);
+  expect(api.asked(AT)).toHaveLength(script.length);
+});
+
+test.for([
+  ["task_not_found", 404],
+  ["token_invalid", 401],
+] as const)("%s ends the watch", async ([kind, status]) => {
+  api.at(AT, QUEUED, refusal(status, { kind, message: "No." }));
+  const seen: Task[] = [];
+  client.on(QUEUED, "update", ({ record }) => seen.push(record));
+  await expect(client.wait(QUEUED)).rejects.toMatchObject({ kind, message: "No.", retryable: false });
+  expect(seen).toEqual([QUEUED]);
+  // A later watcher asks anew.
+  api.at(AT, DONE);
+  expect(await client.wait(QUEUED)).toEqual(DONE);
+});
+
+test("the last listener that leaves ends the request under way, and the others do not", async () => {
+  api.at(AT, QUEUED, { silent: true });
+  const leave = [1, 2].map(() => client.on(QUEUED, "update", () => {}));
+  await expect.poll(() => api.log.length).toBe(2);
+  leave[0]?.();
+  leave[0]?.();
+  expect(api.log[1]?.done).toBe(false);
+  leave[1]?.();
+  await expect.poll(() => api.log[1]?.done).toBe(true);
+  expect(api.log).toHaveLength(2);
+});
+
+test("an aborted wait leaves nothing behind", async () => {
+  api.at(AT, { silent: true });
+  const stop = new AbortController();
+  const waiting = client.wait(QUEUED, { signal: stop.signal });
+  await expect.poll(() => api.log.length).toBe(1);
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
+  await expect.poll(() => api.log[0]?.done).toBe(true);
+  await expect(client.wait(QUEUED, { signal: AbortSignal.abort("gone") })).rejects.toBe("gone");
+  expect(api.log).toHaveLength(1);
+});
+
+test("close ends every watch, and whoever waits is told", async () => {
+  const other = `/steps/${QUEUED.steps[0]?.id}`;
+  for (const path of [AT, other]) api.at(path, { silent: true });
+  const waits = [client.wait(QUEUED), client.wait(QUEUED.steps[0]?.id ?? "")];
+  await expect.poll(() => api.log.length).toBe(2);
+  await client.close();
+  for (const wait of waits) {
+    await expect(wait).rejects.toMatchObject({
+      kind: "service_unavailable",
+      message: "The client is closed.",
+    });
+  }
+  await expect.poll(() => api.log.every(({ done }) => done)).toBe(true);
+});
+
+test("a finished record is not asked after to wait for it", async () => {
+  expect(await client.wait(DONE)).toBe(DONE);
+  expect(api.log).toEqual([]);
+});
