@@ -1,3 +1,16 @@
+export type {
+  Client,
+  ListOptions,
+  MediaInput,
+  NewStep,
+  NewTask,
+  Output,
+  Page,
+  RunRef,
+  Steps,
+  Tasks,
+  Update,
+} from "./client/client.ts";
 export {
   ERROR_KINDS,
   type ErrorKind,
@@ -53,5 +66,5 @@ export type {
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
 export type { ExternalFile, Source, SourceColor, SourceStream } from "./core/source.ts";
 export { createStep, type RunError, STEP_STATUSES, type Step, type StepStatus } from "./core/step.ts";
-export { createTask, TASK_STATUSES, type Task, type TaskStatus } from "./core/task.ts";
+export { createTask, requestOf, TASK_STATUSES, type Task, type TaskStatus } from "./core/task.ts";
 export { applyToStep, applyToTask, isFinished, type RunEvent } from "./core/transitions.ts";

@@ -1,0 +1,16 @@
+export type {
+  Client,
+  ListOptions,
+  MediaInput,
+  NewStep,
+  NewTask,
+  Output,
+  Page,
+  RunRef,
+  Steps,
+  Tasks,
+  Update,
+} from "./client.ts";
+export type { Fetch } from "./http.ts";
+export { createRemoteClient, type RemoteClientOptions } from "./remote.ts";
+export type { PollTimes } from "./watch.ts";
