@@ -17,7 +17,8 @@ export function createRemoteOutput(source: Source, fetch: Fetch): Output {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), ANSWER_MS);
     try {
-      const response = await fetch(source.url, { signal: late.signal });
+      // A browser that keeps a copy asks whether the output is still there.
+      const response = await fetch(source.url, { cache: "no-cache", signal: late.signal });
       if (!response.ok) throw mediaError(await response.text(), response.status);
       return response;
     } catch (thrown) {

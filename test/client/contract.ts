@@ -22,7 +22,7 @@ export interface ClientCase {
   };
 }
 
-const UNKNOWN = ["task_01kbb1d3x4e8v0t6m9q2y5z7av", "task_", "x", "", "..", "a/b", "%00", "__proto__"];
+const UNKNOWN_IDS = ["task_01kbb1d3x4e8v0t6m9q2y5z7av", "task_", "x", "", "..", "a/b", "%00", "__proto__"];
 const WAITING = { input: null, output: null, status: "waiting", progress: null, error: null } as const;
 
 const create = ({ client, inputs }: ClientCase, more: object = {}) =>
@@ -249,7 +249,7 @@ export const CLIENT_CONTRACT: Clause<ClientCase>[] = [
   {
     name: "knows no id but its own",
     async check({ client }) {
-      for (const id of UNKNOWN) {
+      for (const id of UNKNOWN_IDS) {
         for (const method of ["get", "cancel", "retry", "delete"] as const) {
           await rejects(client.tasks[method](id), { kind: "task_not_found", name: "MediaError" });
         }

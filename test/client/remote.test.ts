@@ -1,19 +1,50 @@
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
 import { createRemoteClient } from "../../src/client/remote.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIENT_CONTRACT } from "./contract.ts";
 import { type ClientRig, startClientRig } from "./rig.ts";
 
 let rig: ClientRig;
 let client: Client;
+let lab: Lab;
+let page: string;
 beforeAll(async () => {
-  rig = await startClientRig();
-  const poll = { first_ms: 20, most_ms: 200 };
-  client = createRemoteClient({ baseUrl: rig.url, apiKey: rig.key, poll });
+  [rig, lab] = await Promise.all([startClientRig(), openLab()]);
+  const { url, key, inputs } = rig;
+  client = createRemoteClient({ baseUrl: url, apiKey: key, poll: { first_ms: 20, most_ms: 200 } });
+  const given = btoa(JSON.stringify({ url, key, inputs }));
+  page = `/test/client/remote.page.ts?${new URLSearchParams({ given })}`;
 });
 afterAll(async () => {
   await client?.close();
+  await lab?.close();
   await rig?.close();
 });
 
-test.for(CLIENT_CONTRACT)("remote client $name", ({ check }) => check({ client, inputs: rig.inputs }));
+test.for(CLIENT_CONTRACT)("in Node it $name", ({ check }) => check({ client, inputs: rig.inputs }));
+
+test.for(CLIENT_CONTRACT)("in a page it $name", ({ name }) => lab.run(page, name));
+
+test("in a worker it runs a task as in a page", async () => {
+  await lab.run(page, CLIENT_CONTRACT[1]?.name ?? "", "worker");
+});
+
+test.for([
+  "saves an output to a file",
+  "keeps what was in the file when the output is gone",
+  "shows an output in an element of the page",
+])("in a page it %s", (name) => lab.run(page, name));
+
+test("in a page it says when there is no room for the file", async () => {
+  const session = await lab.context.newCDPSession(lab.page);
+  const { origin } = new URL(lab.url);
+  await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1 });
+  await lab.run(page, "says when there is no room for the file");
+  await session.send("Storage.overrideQuotaForOrigin", { origin });
+});
+
+test("the page has nothing to complain about but the answers that were wished for", () => {
+  const others = lab.complaints.filter((text) => !/status of (400|404|409)/.test(text));
+  expect(others).toEqual([]);
+});

@@ -1,0 +1,59 @@
+import { createRemoteClient } from "../../src/client/remote.ts";
+import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
+import { type Cases, casesOf } from "../browser/cases.ts";
+import { CLIENT_CONTRACT, type ClientCase } from "./contract.ts";
+
+// Where the service and the inputs are stands in the query of this module.
+const given: { url: string; key: string; inputs: ClientCase["inputs"] } = JSON.parse(
+  atob(new URL(import.meta.url).searchParams.get("given") ?? ""),
+);
+const { url, key, inputs } = given;
+const create = (): ClientCase => ({
+  client: createRemoteClient({ baseUrl: url, apiKey: key, poll: { first_ms: 20, most_ms: 200 } }),
+  inputs,
+});
+
+/** Makes a small picture and a file in the page's own store to save it to. */
+async function makeImage() {
+  const { client, inputs } = create();
+  const request = { input: inputs.video, kind: "image", options: { format: "png", width: 80 } } as const;
+  const task = await client.wait(await client.tasks.create(request));
+  const folder = await navigator.storage.getDirectory();
+  const handle = await folder.getFileHandle("saved.png", { create: true });
+  return { client, task, handle, output: await client.output(task) };
+}
+
+/** The contract of clients on the remote client in a page of another origin than the service, and the saving of files. */
+export const CASES: Cases = {
+  ...casesOf(CLIENT_CONTRACT, create),
+
+  async "saves an output to a file"() {
+    const { output, handle } = await makeImage();
+    await output.saveTo(handle);
+    const saved = await handle.getFile();
+    equal(saved.size, output.source.filesize);
+    const [is, was] = await Promise.all([saved.bytes(), (await output.blob()).bytes()]);
+    deepEqual([...is], [...was]);
+  },
+
+  async "keeps what was in the file when the output is gone"() {
+    const { client, task, output, handle } = await makeImage();
+    await output.saveTo(handle);
+    await client.tasks.delete(task.id);
+    await rejects(output.saveTo(handle), { kind: "media_not_found" });
+    equal((await handle.getFile()).size, output.source.filesize);
+  },
+
+  async "says when there is no room for the file"() {
+    const { output, handle } = await makeImage();
+    await rejects(output.saveTo(handle), { kind: "storage_full" });
+  },
+
+  async "shows an output in an element of the page"() {
+    const { output } = await makeImage();
+    const image = new Image();
+    image.src = await output.url();
+    await image.decode();
+    ok(image.naturalWidth === 80, `it is ${image.naturalWidth} wide`);
+  },
+};
