@@ -129,3 +129,17 @@ test.for([
 ] as const)("with %j it says in one line why it does not start", async ([env, message]) => {
   await expect(startRig(env as Record<string, string>)).rejects.toThrow(message);
 });
+
+test("a job that comes after the word that it is not wanted any more does not start", async () => {
+  const rig = await rigWith();
+  const job = await rig.job(await clip("mp4", { seconds: 1 }), "video", { codec: "h265" });
+  expect((await rig.call("DELETE", `/jobs/${job.id}`)).status).toBe(204);
+  const late = await rig.call("POST", "/jobs", job);
+  expect([late.status, await late.json()]).toMatchObject([
+    200,
+    { state: "failed", error: { kind: "worker_lost", retryable: true } },
+  ]);
+  expect(await rig.ffmpegs()).toEqual([]);
+  // Another job is as welcome as ever.
+  expect(await rig.run({ ...job, id: `${job.id}-again` })).toMatchObject({ state: "done" });
+});

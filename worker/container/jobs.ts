@@ -16,7 +16,7 @@ export interface Jobs {
   start(job: NativeJob): { state: NativeState; fresh: boolean } | null;
   /** Gives how a job stands, once that has changed or so much time has gone by; null when there is no such job. */
   ask(id: string, wait_ms: number, signal?: AbortSignal): Promise<NativeState | null>;
-  /** Ends a job and forgets it; resolves when nothing is left of it. */
+  /** Ends a job and forgets it; resolves when nothing is left of it. One that comes only now, within seconds, does not start. */
   remove(id: string): Promise<void>;
   running(): number;
   ending(): boolean;
@@ -49,11 +49,14 @@ const LINGER_MS = 40_000;
 // An end is remembered for so many leases, in case that whoever asked comes back from a restart.
 const REMEMBERED_LEASES = 5;
 const MOST_REMEMBERED = 1000;
+// A job may come later than the word that it is not wanted any more, on another connection.
+const CALLED_OFF_MS = 10_000;
 
 /** Builds the table of jobs. */
 export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
   const entries = new Map<string, Entry>();
   const leaving = new Map<Promise<void>, string>();
+  const called_off = new Map<string, number>();
   let ending = false;
   const lease_ms = lease_seconds * 1000;
   const active = () => [...entries.values()].filter(({ state }) => state.state === "running");
@@ -114,6 +117,9 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
       const { over } = entry;
       leaving.set(over, id);
       void over.then(() => leaving.delete(over));
+    } else {
+      for (const [other, until] of called_off) if (until < Date.now()) called_off.delete(other);
+      called_off.set(id, Date.now() + CALLED_OFF_MS);
     }
     await Promise.all([...leaving].filter(([, other]) => other === id).map(([over]) => over));
   }
@@ -128,6 +134,10 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
     start(job) {
       const known = entries.get(job.id);
       if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
+      if ((called_off.get(job.id) ?? 0) > Date.now()) {
+        const error = { kind: "worker_lost", message: "The job was called off.", retryable: true } as const;
+        return { state: { state: "failed", error }, fresh: false };
+      }
       if (ending || !hasPlace(isShort(job))) return null;
       const entry = begin(job);
       entries.delete(job.id);
