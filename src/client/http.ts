@@ -61,12 +61,12 @@ export function createCall(service: HttpService): Call {
       const answer = await send(service, ask);
       if (!("error" in answer)) return { value: parse(answer.value, schema), headers: answer.headers };
       const { error, undone, wait_ms } = answer;
-      const pause = wait_ms ?? Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most);
+      const pause = Math.max(wait_ms ?? 0, Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most));
       const helps = error.retryable && (ask.method === "GET" || undone);
       const enough = tried >= TRIES || pause > PAUSE_MS.most;
       if (!helps || (enough && !ask.patient)) throw error;
       // Spread out, as many clients may have lost the same service.
-      await sleep(wait_ms ?? pause * (0.75 + Math.random() / 2), ask.signal);
+      await sleep(pause * (1 + Math.random() / 4), ask.signal);
     }
   };
 }

@@ -49,6 +49,27 @@ export const CASES: Cases = {
     await rejects(output.saveTo(handle), { kind: "storage_full" });
   },
 
+  async "lets a listener throw without harm to the others"() {
+    const { client, inputs } = create();
+    const task = await client.tasks.create({ input: inputs.silent, kind: "video" });
+    const thrown: string[] = [];
+    const heard = (event: ErrorEvent) => {
+      event.preventDefault();
+      thrown.push(event.error.message);
+    };
+    addEventListener("error", heard);
+    client.on(task, "update", () => {
+      throw new Error("a fault of the page");
+    });
+    const seen: string[] = [];
+    client.on(task, "update", ({ record }) => seen.push(record.status));
+    const cancelled = await client.tasks.cancel(task.id);
+    deepEqual(await client.wait(task), cancelled);
+    removeEventListener("error", heard);
+    equal(seen.at(-1), "cancelled");
+    deepEqual(thrown, Array(seen.length).fill("a fault of the page"));
+  },
+
   async "shows an output in an element of the page"() {
     const { output } = await makeImage();
     const image = new Image();

@@ -33,6 +33,7 @@ test("in a worker it runs a task as in a page", async () => {
 test.for([
   "saves an output to a file",
   "keeps what was in the file when the output is gone",
+  "lets a listener throw without harm to the others",
   "shows an output in an element of the page",
 ])("in a page it %s", (name) => lab.run(page, name));
 
