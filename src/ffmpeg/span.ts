@@ -50,9 +50,16 @@ function trim(name: string, start: number | null, end: number | null): string[] 
 // and a moment later, the two are the same.
 function frameSeek(start: number, source: Source): number {
   const frame = 1 / (source.fps ?? 25);
+  const moment = 0.001 + tickOf(source, frame) / 2;
   const pictures = source.streams?.find((stream) => stream.kind === "video")?.duration;
   const last = (pictures ?? source.duration ?? Number.POSITIVE_INFINITY) - frame;
-  return Math.max(0, Math.min(start, last) - Math.max(0, frame - 0.001));
+  return Math.max(0, Math.min(start, last) - Math.max(0, frame - moment));
+}
+
+// ffmpeg rounds a jump to whole ticks of the file's clock, which can be as long as a frame.
+function tickOf({ format }: Source, frame: number): number {
+  if (format === "avi") return frame;
+  return format === "gif" ? 0.01 : 0;
 }
 
 function seconds(value: number): string {

@@ -87,6 +87,11 @@ const VIDEO: [string, string, string][] = [
     argsOf(videoSource(SILENT), "video", { codec: "av1", bitrate: 300_000 }, { toolset: FEW_THREADS }),
     `-i IN ${graph("format=yuv420p,setsar=1")} -c:v libsvtav1 -preset 8 -svtav1-params lp=2:undershoot-pct=0:overshoot-pct=0 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
+  [
+    "a bitrate of av1 for a few seconds",
+    argsOf(videoSource({ ...SILENT, duration: 5.9 }), "video", { codec: "av1", bitrate: 300_000 }),
+    `-i IN ${graph("format=yuv420p,setsar=1")} -c:v libsvtav1 -preset 8 -svtav1-params rc=2 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
+  ],
   ...([HDR, WEBCODECS_HDR] as const).map((hdr): [string, string, string] => [
     `HDR tone-mapped after scaling, from ${hdr.color?.transfer}`,
     argsOf(videoSource({ ...SILENT, ...hdr }), "video", { width: 640 }),

@@ -156,6 +156,31 @@ test.concurrent.for([
 });
 
 test.concurrent.for([
+  ["gif_animated", 0.2, 2],
+  ["gif_animated", 0.25, 2],
+  ["gif_animated", 0.29, 2],
+  // Its writer leaves the second moment empty.
+  ["avi", 0.4, 3],
+  ["avi", 0.45, 3],
+  ["avi", 0.49, 3],
+] as const)(
+  "start in %s at %s takes frame %s, though its clock is slow",
+  LIMIT,
+  async ([name, start, frame], { expect }) => {
+    const original = await clip(name, { seconds: 1, rate: 10 });
+    const output = await encode(original, { format: "png", start });
+    const like = await Promise.all(
+      [frame - 1, frame, frame + 1].map((at) =>
+        measureLikeness(output.path, original, { filter: `select=eq(n\\,${at})` }),
+      ),
+    );
+    const [before = 0, right = 0, after = 0] = like.map(({ mean }) => mean);
+    expect(right).toBeGreaterThan(LIKE_IN.png);
+    expect(Math.max(before, after)).toBeLessThan(LIKE_IN.png);
+  },
+);
+
+test.concurrent.for([
   ["jpeg", "jpeg"],
   ["png", "png"],
   ["webp", "webp"],
