@@ -1,3 +1,6 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { makeClip } from "../fixtures/make-clip.ts";
 
 /** The four colors of a quadrant picture as text for ffmpeg: top left, top right, bottom left, bottom right. */
@@ -139,4 +142,70 @@ export async function crowdedClip(seconds: number): Promise<string> {
 export function monoSound(sample_rate: number): Promise<string> {
   const low = `anoisesrc=seed=7:color=pink:amplitude=0.5:sample_rate=${sample_rate}:duration=1,lowpass=f=2000`;
   return makeClip("wav", ["-f", "lavfi", "-i", low, "-c:a", "pcm_s16le"]);
+}
+
+// The quadrants with a moving pattern shining through, so that place, time and likeness all show; `busy` adds a noise that takes many bits.
+const marked = (seconds: number, busy = false) => {
+  const base = `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24,${drawn}`;
+  const pattern = `testsrc2=size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24`;
+  const noisy = busy ? ",noise=alls=24:allf=t" : "";
+  return `${base}[q];${pattern}[t];[q][t]blend=all_mode=normal:all_opacity=0.8${noisy}`;
+};
+
+/** The codecs of {@link markedClip}. */
+export const MARKED_CODECS = {
+  h264: `${H264} -g 12`,
+  av1: "-c:v libaom-av1 -cpu-used 8 -usage realtime -crf 8 -b:v 0 -g 12 -colorspace bt709 -color_primaries bt709 -color_trc bt709",
+} as const;
+
+/** Quadrants with a moving pattern in them at 25 a second, 160x96, with the sound of {@link noiseClip}. */
+export function markedClip(
+  codec: keyof typeof MARKED_CODECS,
+  seconds: number,
+  busy = false,
+): Promise<string> {
+  return makeClip("mp4", [
+    ...["-f", "lavfi", "-i", noise(1, seconds), "-f", "lavfi", "-i", noise(2, seconds)],
+    ...["-filter_complex", `${marked(seconds, busy)},${YUV},format=yuv420p[v];[0:a][1:a]amerge=inputs=2[a]`],
+    ...["-map", "[v]", "-map", "[a]", ...MARKED_CODECS[codec].split(" "), "-c:a", "aac", "-b:a", "192k"],
+  ]);
+}
+
+/** The first of the pictures of {@link markedClip} as a still. */
+export async function markedStill(format: "png" | "avif"): Promise<string> {
+  const png = await makeClip("png", [
+    ...["-filter_complex", `${marked(0.04)},format=rgb24`, "-bitexact", "-frames:v", "1"],
+  ]);
+  if (format === "png") return png;
+  const codec = `-c:v libaom-av1 -still-picture 1 -cpu-used 8 -crf 4 -b:v 0`;
+  const tags = "-colorspace bt709 -color_primaries bt709 -color_trc bt709";
+  return makeClip("avif", [
+    ...["-i", png, "-vf", `${YUV},format=yuv420p`, ...codec.split(" "), ...tags.split(" ")],
+  ]);
+}
+
+/** Eight of these pictures at 5 a second as an animation. */
+export function markedGif(): Promise<string> {
+  return makeClip("gif", [
+    ...["-filter_complex", `${marked(1.6)},fps=5,split[look][use];[look]palettegen[p];[use][p]paletteuse`],
+  ]);
+}
+
+/** Sound without loss in a Matroska file that tells no length, as a stream has that was recorded while it was sent; `bulk` bytes of nothing follow it. */
+export async function endlessSound(seconds: number, bulk = 0): Promise<string> {
+  const file = await makeClip("mkv", [
+    ...["-f", "lavfi", "-i", noise(1, seconds), "-f", "lavfi", "-i", noise(2, seconds)],
+    ...["-filter_complex", "[0:a][1:a]amerge=inputs=2[sound]", "-map", "[sound]"],
+    ...["-c:a", "alac", "-live", "1"],
+  ]);
+  if (bulk === 0) return file;
+  const bulky = file.replace(".mkv", `-${bulk}.mkv`);
+  if (existsSync(bulky)) return bulky;
+  // An EBML Void with a length of eight bytes, and a hole in the file in place of its zeros.
+  const head = Buffer.from(`ec01${bulk.toString(16).padStart(14, "0")}`, "hex");
+  const making = `${bulky}.${randomUUID()}`;
+  await writeFile(making, Buffer.concat([await readFile(file), head]));
+  await truncate(making, (await stat(making)).size + bulk);
+  await rename(making, bulky);
+  return bulky;
 }

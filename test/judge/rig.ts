@@ -19,12 +19,15 @@ export interface Rig {
 
 const KEY = "judge-key";
 
-/** Starts the whole service, each Worker in processes of its own, with further settings that may depend on the origin. */
-export async function startRig(env: (origin: Origin) => Record<string, string> = () => ({})): Promise<Rig> {
+/** Starts the whole service, each Worker in processes of its own, with so many native encoders, and further settings that may depend on the origin. */
+export async function startRig(
+  env: (origin: Origin) => Record<string, string> = () => ({}),
+  native = 1,
+): Promise<Rig> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-rig-"));
   const origin = await startOrigin();
   const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, ...env(origin) });
-  const service = await startService(settings);
+  const service = await startService({ ...settings, native });
   const door = openFrontDoor(service.url, KEY);
   return {
     door,

@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { checkOptions } from "../../src/core/check-options.ts";
+import { ENCODE_KINDS, FORMATS } from "../../src/core/formats.ts";
+import { allCells, type Cell, forbids, optionsOf, pairCells, rateCells, TABLES } from "./cells.ts";
+import { coverPairs, type Dimensions, type Forbids, type Row, wholeProduct } from "./pairs.ts";
+import { pickPart } from "./part.ts";
+
+const LETTERS = { a: [1, 2, 3], b: ["x", "y", null], c: [1, 2, 3], d: [null, "z"] } as const;
+// No row holds 1 and x; and as 2 needs z, and z is not with y, none holds 2 and y, which is said nowhere.
+const strict: Forbids<Dimensions> = ({ a, b, d }) =>
+  (a === 1 && b === "x") || (a === 2 && d === null) || (b === "y" && d === "z");
+const free = () => false;
+
+// Every two values that stand together in some row, as text.
+function pairsIn(rows: Iterable<Row<Dimensions>>): Set<string> {
+  const pairs = new Set<string>();
+  for (const row of rows) {
+    const values = Object.entries(row).map((entry) => JSON.stringify(entry));
+    for (const [index, one] of values.entries()) {
+      for (const other of values.slice(index + 1)) pairs.add(`${one} ${other}`);
+    }
+  }
+  return pairs;
+}
+
+test.for([
+  ["free", free, 54],
+  ["with constraints", strict, 30],
+] as const)("all rows of a table, %s", ([, rule, count]) => {
+  const rows = [...wholeProduct<Dimensions>(LETTERS, rule)];
+  expect(rows).toHaveLength(count);
+  expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(count);
+  for (const row of rows) expect(rule(row)).toBe(false);
+});
+
+test.for([
+  ["free", free, 12],
+  ["with constraints", strict, 12],
+] as const)("a few rows hold every pair, %s", ([, rule, most]) => {
+  const rows = coverPairs<Dimensions>(LETTERS, rule);
+  expect(pairsIn(rows)).toEqual(pairsIn(wholeProduct<Dimensions>(LETTERS, rule)));
+  for (const row of rows) expect(rule(row)).toBe(false);
+  expect(rows.length).toBeLessThanOrEqual(most);
+  expect(rows).toEqual(coverPairs<Dimensions>(LETTERS, rule));
+});
+
+test.each(ENCODE_KINDS)("the cells of %s hold every pair of the whole product", (kind) => {
+  const table: Dimensions = TABLES[kind];
+  const rule = forbids as Forbids<Dimensions>;
+  const rows = coverPairs(table, rule);
+  expect(pairsIn(rows)).toEqual(pairsIn(wholeProduct(table, rule)));
+  const [first = 0, second = 0] = Object.values(table)
+    .map((values) => values.length)
+    .sort((a, b) => b - a);
+  expect(rows.length).toBeLessThan(first * second * 1.5);
+  for (const cell of pairCells(kind)) expect(() => checkOptions(kind, optionsOf(cell))).not.toThrow();
+});
+
+test("no value of a table is left out", () => {
+  for (const kind of ENCODE_KINDS) {
+    const rows = coverPairs<Dimensions>(TABLES[kind], forbids as Forbids<Dimensions>);
+    for (const [name, values] of Object.entries(TABLES[kind])) {
+      expect([kind, name, new Set(rows.map((row) => row[name]))]).toEqual([kind, name, new Set(values)]);
+    }
+  }
+});
+
+test("every output is made by every engine that can", () => {
+  const made = (kind: Cell["kind"], cells: Iterable<Cell>) =>
+    new Set([...cells].map(({ format, codec, engine }) => [kind, format, codec, engine].join(" ")));
+  const light = (output: string) => !/h265|av1|avif/.test(output);
+  for (const kind of ENCODE_KINDS) {
+    const outputs = Object.entries(FORMATS[kind]).flatMap(([format, facts]: [string, object]) =>
+      "codecs" in facts && kind === "video"
+        ? (facts.codecs as string[]).map((codec) => `${kind} ${format} ${codec}`)
+        : [`${kind} ${format} `],
+    );
+    const wanted = outputs.flatMap((output) => [
+      ...(light(output) ? [`${output} light`] : []),
+      `${output} native`,
+    ]);
+    expect([...made(kind, pairCells(kind))].sort()).toEqual(wanted.sort());
+    if (kind === "video") expect([...made(kind, rateCells())].sort()).toEqual(wanted.sort());
+  }
+});
+
+test("the parts of the product are all of it", () => {
+  const cells = [...allCells("audio")].map(({ name }) => name);
+  expect(pickPart(cells, "full")).toEqual(cells);
+  const parts = [1, 2, 3, 4, 5, 6, 7].flatMap((number) => pickPart(cells, `${number}/7`));
+  expect(parts.toSorted()).toEqual(cells.toSorted());
+  for (const wrong of ["", "half", "0/7", "8/7", "1/0"])
+    expect(() => pickPart(cells, wrong)).toThrow(/3\/200/);
+});

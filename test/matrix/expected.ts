@@ -1,0 +1,88 @@
+import type { Fit } from "../../src/core/formats.ts";
+import type { Placing } from "../judge/quadrants.ts";
+import { BUSY_SECONDS, type Cell, SHOWN } from "./cells.ts";
+
+/** Width and height in pixels. */
+export interface Box {
+  width: number;
+  height: number;
+}
+
+/** What a cell must give, worked out from the meaning of its options alone. */
+export interface Expected {
+  box: Box;
+  fit: Fit;
+  /** Frames of the output; null where the source is sound. */
+  frames: number;
+  /** Seconds of the output. */
+  seconds: number;
+  /** Where its quadrants must lie. */
+  placing: Placing;
+  /** Filter of native ffmpeg that makes the right pictures of the source. */
+  filter: string;
+}
+
+const GIF_FPS = 5;
+
+/** True for a cell that asks for an animation: of one, in a format that can hold it, and not for one moment of it. */
+export function isAnimation({ kind, from, format, start }: Cell): boolean {
+  return kind === "image" && from === "gif" && (format === "gif" || format === "webp") && start === null;
+}
+
+/** True for a cell whose source is the long and noisy one. */
+export function isBusy({ kind, rate }: Cell): boolean {
+  return kind === "video" && typeof rate === "number";
+}
+
+/** Works out what a cell must give. */
+export function expect(cell: Cell): Expected {
+  const { start, end, background, position, kind } = cell;
+  const fit = cell.fit ?? (background === null ? "fill" : "contain");
+  const box = boxOf(cell, fit);
+  const whole = isBusy(cell) ? BUSY_SECONDS : SHOWN.seconds;
+  const from = start ?? 0;
+  const seconds = (end ?? whole) - from;
+  const rate = cell.from === "gif" ? GIF_FPS : SHOWN.fps;
+  const one = kind === "image" && !isAnimation(cell);
+  const taken = Math.round(seconds * rate);
+  const frames = one ? 1 : cell.fps === null ? taken : Math.max(1, Math.round(seconds * cell.fps));
+  const first = Math.round(from * rate);
+  const cut = `trim=start_frame=${first}:end_frame=${one ? first + 1 : first + taken},setpts=PTS-STARTPTS`;
+  const timed = cell.fps === null ? "" : `,fps=${cell.fps}:start_time=0`;
+  const placing = {
+    ...{ source: { width: SHOWN.width, height: SHOWN.height }, ...box, fit },
+    ...{ position: position ?? "center", background: background ?? "#000000" },
+  } as const;
+  return { box, fit, frames, seconds, placing, filter: `${cut}${timed},${placed(placing)}` };
+}
+
+function boxOf({ kind, width, height }: Cell, fit: Fit): Box {
+  const across = pixels(width, SHOWN.width);
+  const down = pixels(height, SHOWN.height);
+  const box = {
+    width: across ?? (SHOWN.width * (down ?? SHOWN.height)) / SHOWN.height,
+    height: down ?? (SHOWN.height * (across ?? SHOWN.width)) / SHOWN.width,
+  };
+  if (kind !== "adaptive_video") return box;
+  // A stream is never larger than its source: the box keeps its shape, and gives way.
+  const scales = [box.width / SHOWN.width, box.height / SHOWN.height];
+  const larger = Math.max(1, fit === "contain" ? Math.min(...scales) : Math.max(...scales));
+  return { width: box.width / larger, height: box.height / larger };
+}
+
+function pixels(size: number | string | null, shown: number): number | null {
+  return typeof size === "string" ? (shown * Number.parseFloat(size)) / 100 : size;
+}
+
+const SHARE = { start: 0, middle: 0.5, end: 1 } as const;
+
+// The plain way: scaled whole, and then cut or laid on the color.
+function placed({ width, height, fit, position, background }: Placing): string {
+  if (fit === "fill") return `scale=${width}:${height}:flags=bicubic`;
+  const x = SHARE[/left/.test(position) ? "start" : /right/.test(position) ? "end" : "middle"];
+  const y = SHARE[/top/.test(position) ? "start" : /bottom/.test(position) ? "end" : "middle"];
+  const scale = `scale=${width}:${height}:flags=bicubic:force_original_aspect_ratio`;
+  if (fit === "cover") return `${scale}=increase,crop=${width}:${height}:(iw-ow)*${x}:(ih-oh)*${y}`;
+  const bars = `pad=${width}:${height}:(ow-iw)*${x}:(oh-ih)*${y}:${background.replace("#", "0x")}`;
+  return `${scale}=decrease,format=gbrp,${bars},scale=out_color_matrix=bt709:out_range=tv`;
+}
