@@ -1,0 +1,68 @@
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader } from "../core/ports.ts";
+
+/** Random access to a file of the page, which can be handed to a worker without a copy. */
+export interface BlobReader extends ByteReader {
+  readonly blob: Blob;
+}
+
+/** What tells a file apart from others. */
+export interface Fingerprint {
+  /** Bytes. */
+  size: number;
+  /** Milliseconds since the Unix epoch; null of a blob that is no file. */
+  last_modified: number | null;
+  /** SHA-256 of the first, the middle and the last 64 KB, in hex. */
+  sha256: string;
+}
+
+const PROOF_BYTES = 65_536;
+
+/**
+ * Opens a blob or file for random access; nothing is kept in memory. A read rejects with `input_unreachable`, not worth a retry, when the file was
+ * changed, moved or deleted since the page was given it.
+ */
+export function createBlobReader(blob: Blob): BlobReader {
+  const { size } = blob;
+  return {
+    blob,
+    size,
+    async read({ start, end }, signal) {
+      signal?.throwIfAborted();
+      const [from, to] = [Math.min(start, size), Math.min(Math.max(start, end), size)];
+      // A file that is gone may seem empty: only reading all of it tells.
+      const bytes = await readBlob(blob, size === 0 ? blob : blob.slice(from, to));
+      signal?.throwIfAborted();
+      if (bytes.length !== to - from) throw unreadable(blob);
+      return bytes;
+    },
+  };
+}
+
+/** Tells a file apart from others of any size within milliseconds. Rejects as a read of {@link createBlobReader} does. */
+export async function fingerprintOf(blob: Blob): Promise<Fingerprint> {
+  const reader = createBlobReader(blob);
+  const { size } = reader;
+  const starts = [0, Math.floor((size - PROOF_BYTES) / 2), size - PROOF_BYTES].map((start) =>
+    Math.max(0, start),
+  );
+  const parts = await Promise.all(starts.map((start) => reader.read({ start, end: start + PROOF_BYTES })));
+  const proof = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", proof));
+  const sha256 = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { size, last_modified: blob instanceof File ? blob.lastModified : null, sha256 };
+}
+
+async function readBlob(whole: Blob, part: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return new Uint8Array(await part.arrayBuffer());
+  } catch (cause) {
+    throw unreadable(whole, cause);
+  }
+}
+
+function unreadable(blob: Blob, cause?: unknown): MediaError {
+  const name = blob instanceof File ? `The file ${blob.name}` : "The file";
+  const message = `${name} cannot be read any more: it was changed, moved or deleted after it was chosen. Choose it again.`;
+  return new MediaError("input_unreachable", message, { cause, retryable: false });
+}

@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type Lab, openLab } from "../browser/lab.ts";
+
+let lab: Lab;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-blobs-"));
+  lab = await openLab();
+  await lab.page.setContent('<input type="file">');
+});
+afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
+afterAll(async () => {
+  await lab?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Lets the page choose a file of the disk. */
+async function choose(name: string, content: string | Uint8Array): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  await lab.page.setInputFiles("input", path);
+  return path;
+}
+
+/** What the page reads of the chosen file: the text, or the error. */
+function read(start: number, end: number): Promise<unknown> {
+  return lab.page.evaluate(
+    async (range) => {
+      const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+      const [file] = document.querySelector("input")?.files ?? [];
+      const reader = createBlobReader(file ?? new Blob());
+      return reader.read(range).then(
+        (bytes) => [reader.size, new TextDecoder().decode(bytes)],
+        ({ name, kind, message, retryable }) => ({ name, kind, message, retryable }),
+      );
+    },
+    { start, end },
+  );
+}
+
+const GONE = (name: string) => ({
+  name: "MediaError",
+  kind: "input_unreachable",
+  message: `The file ${name} cannot be read any more: it was changed, moved or deleted after it was chosen. Choose it again.`,
+  retryable: false,
+});
+
+test.for([
+  [0, 4, "0123"],
+  [8, 99, "89"],
+  [10, 12, ""],
+  [50, 60, ""],
+  [4, 4, ""],
+] as const)("a chosen file is read from %s to %s", async ([start, end, expected]) => {
+  await choose("digits.mp4", "0123456789");
+  expect(await read(start, end)).toEqual([10, expected]);
+});
+
+test("a file that was changed is not read any more", async () => {
+  const path = await choose("changed.mp4", "0123456789");
+  expect(await read(0, 4)).toEqual([10, "0123"]);
+  await writeFile(path, "9876543210!");
+  await utimes(path, new Date(0), new Date(0));
+  expect(await read(0, 4)).toEqual(GONE("changed.mp4"));
+});
+
+test.for(["before", "after"])(
+  "a file that was deleted %s its first read is not read any more",
+  async (when) => {
+    const path = await choose("deleted.mp4", "0123456789");
+    if (when === "after") expect(await read(0, 4)).toEqual([10, "0123"]);
+    await rm(path);
+    expect(await read(0, 4)).toEqual(GONE("deleted.mp4"));
+  },
+);
+
+test("a file that was deleted between two reads of one reader is not read any more", async () => {
+  const path = await choose("between.mp4", "0123456789");
+  await lab.page.evaluate(async () => {
+    const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+    const [file] = document.querySelector("input")?.files ?? [];
+    const reader = createBlobReader(file ?? new Blob());
+    await reader.read({ start: 0, end: 4 });
+    Object.assign(window, { reader });
+  });
+  await rm(path);
+  const error = await lab.page.evaluate(async () => {
+    const reader = Reflect.get(window, "reader");
+    return reader.read({ start: 4, end: 8 }).catch(({ kind }: { kind: string }) => kind);
+  });
+  expect(error).toBe("input_unreachable");
+});
+
+test("an empty file is read", async () => {
+  await choose("empty.mp4", "");
+  expect(await read(0, 4)).toEqual([0, ""]);
+});
+
+test("a read that was called off gives nothing", async () => {
+  const reason = await lab.page.evaluate(async () => {
+    const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+    const reader = createBlobReader(new Blob(["0123456789"]));
+    const signal = AbortSignal.abort("enough");
+    return reader.read({ start: 0, end: 4 }, signal).catch((thrown) => thrown);
+  });
+  expect(reason).toBe("enough");
+});
+
+test.for([0, 1000, 65_536, 100_000, 1_000_000])(
+  "a file of %s bytes is told by its ends and its middle",
+  async (size) => {
+    const bytes = Uint8Array.from({ length: size }, (_, n) => (n * 31 + (n >> 8)) % 251);
+    const path = await choose("told.mp4", bytes);
+    await utimes(path, 1_700_000_000, 1_700_000_000);
+    await lab.page.setInputFiles("input", path);
+    const seen = await lab.page.evaluate(async () => {
+      const { fingerprintOf } = await import("../../src/storage/blob-reader.ts");
+      const [file] = document.querySelector("input")?.files ?? [];
+      return [await fingerprintOf(file ?? new Blob()), (await fingerprintOf(new Blob(["a"]))).last_modified];
+    });
+    const middle = Math.max(0, Math.floor((size - 65_536) / 2));
+    const sha256 = createHash("sha256")
+      .update(bytes.subarray(0, 65_536))
+      .update(bytes.subarray(middle, middle + 65_536))
+      .update(bytes.subarray(Math.max(0, size - 65_536)))
+      .digest("hex");
+    expect(seen).toEqual([{ size, last_modified: 1_700_000_000_000, sha256 }, null]);
+  },
+);
+
+test("a fingerprint of a file that is gone cannot be taken", async () => {
+  const path = await choose("lost.mp4", "0123456789");
+  await rm(path);
+  const error = await lab.page.evaluate(async () => {
+    const { fingerprintOf } = await import("../../src/storage/blob-reader.ts");
+    const [file] = document.querySelector("input")?.files ?? [];
+    return fingerprintOf(file ?? new Blob()).catch(({ name, kind, message, retryable }) => ({
+      ...{ name, kind, message, retryable },
+    }));
+  });
+  expect(error).toEqual(GONE("lost.mp4"));
+});
