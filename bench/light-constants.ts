@@ -5,6 +5,7 @@ import { runChunk } from "../src/encoders/light-chunk.ts";
 import { heapOf, secondsOf } from "../src/encoders/light-cost.ts";
 import { chooseLevel } from "../src/encoders/light-estimate.ts";
 import { LIGHT_LIMITS } from "../src/encoders/light-limits.ts";
+import { lightTools } from "../src/encoders/light-tools.ts";
 import { createPagedFile } from "../src/encoders/paged-file.ts";
 import { createWasmCore } from "../src/encoders/wasm-core.ts";
 import { parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
@@ -86,7 +87,7 @@ for (const [path, kind, options] of rows()) {
   });
   core.mount("/in/input", createPagedFile(bytes.length, [{ start: 0, bytes }]));
   const before = process.threadCpuUsage();
-  runChunk(core, { plan, chunk, source, memory: LIGHT_LIMITS.memory });
+  runChunk(core, { plan, chunk, source, tools: lightTools(plan, source) });
   const used = process.threadCpuUsage(before);
   const level = chooseLevel(plan, source, LIGHT_LIMITS.memory);
   const estimate = secondsOf(plan, source, level);

@@ -73,7 +73,8 @@ function memoryOf(plan: Plan, source: Source, level: X264Level): number {
   return Math.max(...bytes) + SPARE;
 }
 
-function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
+/** Gives the bytes that the output of a chunk takes in memory, by estimate; `input` bounds what is copied. */
+export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
   const { video, audio, image } = plan;
   const { frame_encoded, pixels_encoded } = estimateWork(plan, source);
   // PNG packs pictures of a camera to about half of their three bytes a pixel.

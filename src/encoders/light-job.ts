@@ -8,6 +8,7 @@ import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
 import { runChunk } from "./light-chunk.ts";
 import { inputBytes, LIGHT_INPUT, stretchBytes } from "./light-limits.ts";
 import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
+import { lightTools } from "./light-tools.ts";
 import {
   createPagedFile,
   type Page,
@@ -84,7 +85,8 @@ export async function runLightJob(
   const work = (core: WasmCore, depth: "frame" | "header") => {
     if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [] };
     core.mount("/in/input", file);
-    return { report: null, files: runChunk(core, { ...job, memory: host.memory }) };
+    const tools = lightTools(job.plan, job.source, host.memory);
+    return { report: null, files: runChunk(core, { ...job, tools }) };
   };
   try {
     return await run("frame");

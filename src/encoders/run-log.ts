@@ -4,6 +4,8 @@ const KEPT = 20;
 const NOISE =
   /^(Aborted\(|Splitting the commandline|Finished splitting|Reading option |Parsing a group|Successfully parsed|Applying option |Opening an (input|output) file|Successfully opened the file| *Last message repeated| *$)/;
 
+const STATUS = /^(frame|size)=/;
+
 /** The last lines that a run of ffmpeg printed. */
 export interface RunLog {
   add(line: string): void;
@@ -21,12 +23,13 @@ export function createRunLog(): RunLog {
       // The status is written over itself; its last state counts.
       const line = given.split("\r").findLast((state) => state !== "") ?? "";
       if (NOISE.test(line)) return;
+      if (STATUS.test(line) && STATUS.test(lines.at(-1) ?? "")) lines.pop();
       lines.push(clean(line));
       if (lines.length > KEPT) lines.shift();
     },
     lines,
     summary() {
-      const telling = lines.filter((line) => !/^(frame|size)=|^ /.test(line));
+      const telling = lines.filter((line) => !STATUS.test(line) && !line.startsWith(" "));
       return telling.slice(-2).join("; ").slice(0, 300);
     },
   };

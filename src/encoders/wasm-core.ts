@@ -12,6 +12,8 @@ export interface WasmCoreOptions {
   instantiate: Instantiate;
   /** Bytes that the heap, the input and the output may take together. */
   memory: number;
+  /** Is told each line that a run prints, while it runs. */
+  onLine?: (line: string) => void;
 }
 
 /** How a run of ffmpeg ended. */
@@ -70,7 +72,10 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   function run(tool: "_ffmpeg" | "_ffprobe", args: readonly string[]): RunResult {
     if (broken) throw new MediaError("encode_failed", "The encoder broke down in an earlier run.");
     const log = createRunLog();
-    core.setLogger(({ message }) => log.add(message));
+    core.setLogger(({ message }) => {
+      log.add(message);
+      options.onLine?.(message);
+    });
     core.reset();
     restoreStack(top);
     broken = true;

@@ -25,3 +25,17 @@ test("URLs and addresses of memory are taken out", () => {
   expect(log.lines).toEqual(["[mov,mp4] moov atom not found", "(URL) No such file or directory"]);
   expect(log.summary()).not.toContain("secret");
 });
+
+test("of the lines that tell how far a run is, the last one counts", () => {
+  const log = createRunLog();
+  log.add("first words");
+  for (let n = 0; n < 30; n++) log.add(`frame= ${n} fps=25 time=00:00:01.00`);
+  log.add("a warning");
+  log.add("size=  10kB time=00:00:02.00");
+  expect(log.lines).toEqual([
+    "first words",
+    "frame= 29 fps=25 time=00:00:01.00",
+    "a warning",
+    "size=  10kB time=00:00:02.00",
+  ]);
+});
