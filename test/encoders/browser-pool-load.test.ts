@@ -1,0 +1,168 @@
+import { createReadStream } from "node:fs";
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CORE_FILES } from "../../src/encoders/core-load-facts.ts";
+import { buildCore } from "../../worker/local/build-core.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
+import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
+
+const PACKED = "/files/core/ffmpeg-core.wasm.gz";
+const GLUE = "/files/core/ffmpeg-core.js";
+const TOTAL = CORE_FILES.wasm.size + CORE_FILES.glue.size;
+
+let lab: Lab;
+let home: string;
+let server: Server;
+let origin: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "framewright-load-"));
+  const core = join(CLIP_FOLDER, "core");
+  await buildCore(core);
+  await symlink(core, join(home, "core"));
+  const stock = join(dirname(createRequire(import.meta.url).resolve("@ffmpeg/core")), "..", "esm");
+  await symlink(join(stock, "ffmpeg-core.wasm"), join(home, "plain.wasm"));
+  const packed = await readFile(join(core, "ffmpeg-core.wasm.gz"));
+  await writeFile(join(home, "cut.wasm.gz"), packed.subarray(0, packed.length / 2));
+  const plain = await readFile(join(home, "plain.wasm"));
+  await writeFile(join(home, "cut.wasm"), plain.subarray(0, 1_000_000));
+  await writeFile(join(home, "long.wasm"), Buffer.concat([plain, Buffer.of(0)]));
+  await writeFile(join(home, "altered.wasm"), plain.with(20_000_000, (plain[20_000_000] ?? 0) ^ 1));
+  await writeFile(join(home, "altered.js"), (await readFile(join(core, "ffmpeg-core.js"))).with(10, 32));
+  await writeFile(join(home, "page.wasm"), "<!doctype html><title>Not found</title>");
+  // Of another origin, with CORS: by its path it packs, breaks off, or comes no further.
+  server = createServer((request, response) => {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    if (request.url === "/encoded") {
+      response.writeHead(200, { "Content-Encoding": "gzip", "Content-Type": "application/wasm" });
+      return void createReadStream(join(core, "ffmpeg-core.wasm.gz")).pipe(response);
+    }
+    response.writeHead(200, { "Content-Length": packed.length });
+    response.write(packed.subarray(0, 100_000), () => {
+      if (request.url?.startsWith("/break")) setTimeout(() => response.destroy(), 200);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  lab = await openLab({ files: home });
+});
+afterAll(async () => {
+  await lab?.close();
+  server?.close();
+  server?.closeAllConnections();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** Loads the core in the page; gives what was told of progress, or the error. */
+function load(given: { wasm?: string; glue?: string; cache?: string | null; stall_seconds?: number }) {
+  return lab.page.evaluate(
+    async (given) => {
+      const { loadCore } = await import("../../src/encoders/core-load.ts");
+      const told: { loaded: number; total: number }[] = [];
+      const started = performance.now();
+      try {
+        const { module, glue } = await loadCore({ ...given, onProgress: (progress) => told.push(progress) });
+        const imports = WebAssembly.Module.imports(module).length;
+        return { told, imports, glue: glue.size, took: performance.now() - started, error: null };
+      } catch (thrown) {
+        const { kind, message, retryable } = thrown as { kind: string; message: string; retryable: boolean };
+        return { told, took: performance.now() - started, error: { kind, message, retryable } };
+      }
+    },
+    { wasm: PACKED, glue: GLUE, cache: null, ...given },
+  );
+}
+
+test.for([
+  ["packed", PACKED],
+  ["as it is", "/files/plain.wasm"],
+  ["packed by the server", "/encoded"],
+])("the core loads %s, with progress from nothing to all", async ([, url = ""]) => {
+  const { told, error, ...core } = await load({ wasm: url.startsWith("/files") ? url : origin + url });
+  expect(error).toBeNull();
+  expect(core).toMatchObject({ glue: CORE_FILES.glue.size, imports: expect.any(Number) });
+  expect(told.length).toBeGreaterThan(10);
+  expect(told.at(-1)).toEqual({ loaded: TOTAL, total: TOTAL });
+  for (const [index, { loaded }] of told.entries()) {
+    expect(loaded).toBeGreaterThan(told[index - 1]?.loaded ?? 0);
+  }
+  expect(lab.complaints.splice(0)).toEqual([]);
+});
+
+const WRONG = [
+  ["cut off, packed", { wasm: "/files/cut.wasm.gz" }, "cut.wasm.gz: it is damaged or cut off"],
+  ["cut off", { wasm: "/files/cut.wasm" }, "cut.wasm: it is cut off at 1000000 of 32232419 bytes"],
+  ["longer", { wasm: "/files/long.wasm" }, "long.wasm: it is too long"],
+  ["altered", { wasm: "/files/altered.wasm" }, "altered.wasm: it is another one, or altered"],
+  ["a page", { wasm: "/files/page.wasm" }, "page.wasm: it is cut off at 39 of 32232419 bytes"],
+  ["of altered glue", { glue: "/files/altered.js" }, "altered.js: it is another one, or altered"],
+] as const;
+
+test.for(WRONG)("a core that is %s is refused", async ([, given, why]) => {
+  const { error } = await load(given);
+  const message = `The core of the encoder is not the one that is wanted (${why}).`;
+  expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: false });
+});
+
+test("a core that cannot be reached may be tried again, and its URL's secrets are not told", async () => {
+  const missing = await load({ wasm: "/files/none.wasm?token=secret" });
+  const refused = await load({ wasm: "http://127.0.0.1:1/core.wasm#secret" });
+  const broken = await load({ wasm: `${origin}/break.wasm?secret` });
+  const stuck = await load({ wasm: `${origin}/stuck.wasm`, stall_seconds: 0.5 });
+  const why = [
+    [missing, "none.wasm: status 404"],
+    [refused, "core.wasm: no answer"],
+    [broken, "break.wasm: the connection broke"],
+    [stuck, "stuck.wasm: it came no further"],
+  ] as const;
+  for (const [{ error, took }, text] of why) {
+    const message = `The core of the encoder could not be loaded (${text}).`;
+    expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: true });
+    expect(took).toBeLessThan(5000);
+  }
+  // Chromium names failed requests by itself.
+  for (const complaint of lab.complaints.splice(0)) expect(complaint).toMatch(/^Failed to load resource/);
+});
+
+test("the second visit takes the core from the cache, and a damaged copy is replaced", async () => {
+  const url = "/files/kept.wasm.gz";
+  await symlink(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"), join(home, "kept.wasm.gz"));
+  expect((await load({ wasm: url, cache: "kept" })).error).toBeNull();
+  const kept = () =>
+    lab.page.evaluate(async (url) => {
+      const found = await (await caches.open("kept")).match(url);
+      return (await found?.arrayBuffer())?.byteLength ?? 0;
+    }, url);
+  const { size } = await stat(join(home, "kept.wasm.gz"));
+  await expect.poll(kept).toBe(size);
+
+  await lab.page.evaluate(async (url) => {
+    await (await caches.open("kept")).put(url, new Response("damaged"));
+  }, url);
+  expect((await load({ wasm: url, cache: "kept" })).error).toBeNull();
+  await expect.poll(kept).toBe(size);
+
+  await rm(join(home, "kept.wasm.gz"));
+  const { error, told } = await load({ wasm: url, cache: "kept" });
+  expect(error).toBeNull();
+  expect(told.at(-1)?.loaded).toBe(TOTAL);
+  expect(lab.complaints.splice(0)).toEqual([]);
+});
+
+test("a load that is not wanted any more ends with the caller's reason", async () => {
+  const seen = await lab.page.evaluate(async (wasm) => {
+    const { loadCore } = await import("../../src/encoders/core-load.ts");
+    const stop = new AbortController();
+    const load = loadCore({ wasm, glue: "/files/core/ffmpeg-core.js", cache: null, signal: stop.signal });
+    setTimeout(() => stop.abort(new Error("enough")), 300);
+    return load.then(
+      () => "loaded",
+      (thrown) => thrown.message,
+    );
+  }, `${origin}/stuck.wasm`);
+  expect(seen).toBe("enough");
+});
