@@ -19,7 +19,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // Chunks wait in storage for their stitch; a source is opened with the care of the probe.
   "src/encoders": {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe"],
-    packages: ["zod", "mediabunny", "@ffmpeg/core"],
+    packages: ["zod", "mediabunny", "@ffmpeg/core", "@jsquash/avif"],
   },
   // The work of the steps, as every host has it.
   "src/steps": {

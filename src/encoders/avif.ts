@@ -1,0 +1,76 @@
+import { MediaError } from "../core/errors.ts";
+import type { Source } from "../core/source.ts";
+import { outputFile } from "../ffmpeg/output.ts";
+import type { Plan } from "../plan/plan.ts";
+import { DECODED, paintImage } from "./avif-picture.ts";
+import { type AvifCodec, loadAvif } from "./avif-wasm.ts";
+import type { Encoder } from "./encoder.ts";
+import { createDecoders } from "./webcodecs-source.ts";
+
+/** Where the encoder's code is. */
+export interface AvifOptions {
+  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; fetched when the first picture is encoded. */
+  wasm: string | URL;
+}
+
+/** AVIF behind the port. */
+export interface AvifEncoder extends Encoder {
+  /** Asks the browser for the decoder that a source needs; `can` answers from what was found. Never rejects. */
+  prepare(plan: Plan, source: Source): Promise<void>;
+}
+
+// Four bytes a pixel, several times over, in a memory of at most 2 GiB.
+const MOST_PIXELS = 50_000_000;
+const SPEED = 7;
+
+/**
+ * Creates the encoder "avif": images by libavif in wasm, drawn on a canvas, in a page or a dedicated worker. One picture is computed in
+ * one go, which an abort does not interrupt: run it where it can be ended. `encode` rejects with `encoder_unavailable` when the
+ * wasm cannot be loaded; the next picture tries again.
+ */
+export function createAvifEncoder({ wasm }: AvifOptions): AvifEncoder {
+  const decoders = createDecoders();
+  let loading: Promise<AvifCodec> | null = null;
+  const load = async (): Promise<AvifCodec> => {
+    loading ??= loadAvif(wasm);
+    try {
+      return await loading;
+    } catch (thrown) {
+      loading = null;
+      throw thrown;
+    }
+  };
+  return {
+    name: "avif",
+    async prepare(_, source) {
+      if (source.kind !== "image") await decoders.prepare(source);
+    },
+    can(plan, source) {
+      const { image } = plan;
+      if (!image || plan.format !== "avif") return "it only encodes avif";
+      if (image.tone_map) return "it cannot map the tones of HDR";
+      if (image.deinterlace) return "it cannot deinterlace";
+      const { width, height } = image.geometry;
+      if (width * height > MOST_PIXELS) return `a picture of ${width}x${height} takes too much memory`;
+      if (source.kind !== "image") return decoders.refuse(source);
+      if (!DECODED.has(source.format)) return `browsers do not decode ${source.format}`;
+      return plan.start > 0 ? "it takes the first picture of an animation alone" : null;
+    },
+    async encode({ plan, chunk, source, input, signal, onProgress }) {
+      const { image } = plan;
+      if (!image) throw new MediaError("encode_failed", "There is no picture to encode.");
+      const [codec, pixels] = await Promise.all([load(), paintImage({ plan, image, source }, input, signal)]);
+      signal.throwIfAborted();
+      onProgress?.(0.1);
+      const quality = qualityOf(image.quality ?? 0);
+      const bytes = await codec(pixels, { quality, qualityAlpha: quality, speed: SPEED });
+      signal.throwIfAborted();
+      return [{ ...outputFile(plan, chunk), bytes }];
+    },
+  };
+}
+
+// libavif turns its 0 to 100 into the quantizer of 63 to 0 by a straight line.
+function qualityOf(quantizer: number): number {
+  return Math.round(100 - (quantizer * 100) / 63);
+}

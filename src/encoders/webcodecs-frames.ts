@@ -1,0 +1,69 @@
+import type { InputVideoTrack, VideoSample } from "mediabunny";
+import { VideoSampleSink } from "mediabunny";
+
+/** A stretch of a source's pictures, and how they are counted. */
+export interface FrameSpan {
+  /** Seconds on the track's own clock at which the stretch starts. */
+  start: number;
+  /** Seconds; null for to the end. */
+  length: number | null;
+  /** Constant frames per second, or null to keep the times of the source. */
+  fps: number | null;
+}
+
+/** A picture of the output. It belongs to the iteration, and is closed when the next one is asked for. */
+export interface TimedSample {
+  sample: VideoSample;
+  /** Seconds from the start of the stretch. */
+  at: number;
+  /** Seconds. */
+  duration: number;
+}
+
+// A frame that lies on an edge but for rounding belongs to the stretch that starts there, and to no other.
+const NUDGE = 0.0005;
+// Times are sums of fractions: a frame in the middle between two of the output must fall to the same one in every chunk.
+const ROUNDING = 0.001;
+
+/**
+ * Decodes the pictures of a stretch with the times of the output. At a constant rate picture k is the one nearest to k/fps
+ * or the last before it, and the last is held to the end; else each keeps its time. Decoding ends with the iteration.
+ */
+export function timedSamples(track: InputVideoTrack, span: FrameSpan): AsyncGenerator<TimedSample, void> {
+  return span.fps === null ? asTheyAre(track, span) : atConstantRate(track, span, span.fps);
+}
+
+async function* asTheyAre(track: InputVideoTrack, { start, length }: FrameSpan) {
+  const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
+  for await (const sample of new VideoSampleSink(track).samples(start - NUDGE, start + end)) {
+    try {
+      const at = sample.timestamp - start;
+      if (at >= -NUDGE) yield { sample, at: Math.max(0, at), duration: sample.duration };
+    } finally {
+      sample.close();
+    }
+  }
+}
+
+async function* atConstantRate(track: InputVideoTrack, { start, length }: FrameSpan, fps: number) {
+  const count = length === null ? null : Math.max(1, Math.round(length * fps));
+  const place = (time: number) => Math.floor((time - start) * fps + 0.5 + ROUNDING);
+  const timed = (sample: VideoSample, index: number) => ({ sample, at: index / fps, duration: 1 / fps });
+  let held: VideoSample | null = null;
+  let next = 0;
+  try {
+    for await (const sample of new VideoSampleSink(track).samples(start)) {
+      const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
+      // A first picture that comes late stands for what is missing before it.
+      if (held) for (; next < until; next++) yield timed(held, next);
+      held?.close();
+      held = sample;
+      if (next === count) return;
+    }
+    if (!held) return;
+    const total = count ?? Math.max(1, place(held.timestamp + held.duration));
+    for (; next < total; next++) yield timed(held, next);
+  } finally {
+    held?.close();
+  }
+}

@@ -1,0 +1,121 @@
+import type { Source } from "../../src/core/source.ts";
+import type { EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
+import { createWebCodecsEncoder } from "../../src/encoders/webcodecs.ts";
+import type { Chunk, Plan } from "../../src/plan/index.ts";
+
+/** What the worker is asked to encode. */
+export interface WebCodecsWish {
+  plan: Plan;
+  chunks: Chunk[];
+  source: Source;
+  /** URL of the source. */
+  input: string;
+  /** URL of the sound, encoded beforehand; null for none. */
+  sound: string | null;
+  /** Share of the first chunk at which the work is aborted. */
+  abort_at?: number;
+}
+
+/** What came of it. */
+export interface WebCodecsAnswer {
+  refusal: string | null;
+  /** The file of each chunk, as base64. */
+  files: string[];
+  shares: number[];
+  /** Milliseconds of the encode, and from an abort to its end. */
+  ms: number;
+  abort_ms: number | null;
+  /** Frames that were made and not closed. */
+  open_frames: number;
+  error: { kind?: string; name: string; message: string } | null;
+}
+
+// Every frame that this worker makes or gets from a decoder passes here.
+let open = 0;
+const { close, clone } = VideoFrame.prototype;
+const closed = new WeakSet<VideoFrame>();
+VideoFrame.prototype.close = function (this: VideoFrame) {
+  if (!closed.has(this)) open--;
+  closed.add(this);
+  close.call(this);
+};
+VideoFrame.prototype.clone = function (this: VideoFrame) {
+  open++;
+  return clone.call(this);
+};
+globalThis.VideoFrame = new Proxy(VideoFrame, {
+  construct(target, args) {
+    open++;
+    return Reflect.construct(target, args);
+  },
+});
+globalThis.VideoDecoder = new Proxy(VideoDecoder, {
+  construct(target, [init]: [VideoDecoderInit]) {
+    const output = (frame: VideoFrame) => {
+      open++;
+      init.output(frame);
+    };
+    return Reflect.construct(target, [{ ...init, output }]);
+  },
+});
+
+async function soundFrom(url: string): Promise<Encoder> {
+  const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer());
+  return {
+    name: "made before",
+    can: () => null,
+    encode: async () => [{ name: "audio.mp4", mime: "audio/mp4", bytes }],
+  };
+}
+
+async function bytesOf(given: Awaited<ReturnType<Encoder["encode"]>>): Promise<Uint8Array> {
+  if (given instanceof ReadableStream) return new Uint8Array(await new Response(given).arrayBuffer());
+  const [file] = given as EncodedFile[];
+  if (!file) throw new Error("Nothing came out.");
+  return file.bytes;
+}
+
+addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
+  const { plan, chunks, source } = data;
+  const stop = new AbortController();
+  let aborted: number | null = null;
+  const answer: WebCodecsAnswer = {
+    ...{ refusal: null, files: [], shares: [], ms: 0, abort_ms: null, open_frames: 0, error: null },
+  };
+  try {
+    const blob = await (await fetch(data.input)).blob();
+    const input = {
+      blob,
+      size: blob.size,
+      read: async ({ start, end }: { start: number; end: number }) =>
+        new Uint8Array(await blob.slice(start, end).arrayBuffer()),
+    };
+    const encoder = createWebCodecsEncoder({ sound: data.sound ? await soundFrom(data.sound) : null });
+    await encoder.prepare(plan, source);
+    answer.refusal = encoder.can(plan, source);
+    const from = performance.now();
+    for (const chunk of answer.refusal === null ? chunks : []) {
+      const onProgress = (share: number) => {
+        answer.shares.push(share);
+        if (data.abort_at === undefined || share < data.abort_at || aborted !== null) return;
+        aborted = performance.now();
+        stop.abort(new Error("the test has enough"));
+      };
+      const encoded = await encoder.encode({ plan, chunk, source, input, signal: stop.signal, onProgress });
+      answer.files.push(((await bytesOf(encoded)) as Uint8Array & { toBase64(): string }).toBase64());
+    }
+    answer.ms = performance.now() - from;
+  } catch (thrown) {
+    const { name, message } = thrown as Error;
+    answer.error = {
+      name,
+      message,
+      ...("kind" in (thrown as Error) && { kind: String(Reflect.get(thrown as Error, "kind")) }),
+    };
+  }
+  if (aborted !== null) answer.abort_ms = performance.now() - aborted;
+  // What the decoder was still at is given back when its work has settled.
+  for (let turn = 0; turn < 50 && open > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 20));
+  answer.open_frames = open;
+  postMessage(answer);
+});

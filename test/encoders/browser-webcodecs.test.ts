@@ -1,0 +1,211 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { VideoOptions } from "../../src/core/options.ts";
+import { stitch } from "../../src/encoders/stitch.ts";
+import { openWebCodecs, readerOf, type WebCodecsResult } from "../browser/webcodecs-rig.ts";
+import { encode } from "../ffmpeg/native-encode.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { markedClip, noiseClip, quadrantClip, wideQuadrantClip } from "../judge/clips.ts";
+import { countPacketBytes, readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+import { readPicture } from "../judge/picture.ts";
+import { type Placing, wrongPoints } from "../judge/quadrants.ts";
+
+let rig: Awaited<ReturnType<typeof openWebCodecs>>;
+beforeAll(async () => {
+  rig = await openWebCodecs();
+});
+afterAll(() => rig?.close());
+afterEach(() => expect(rig.lab.complaints).toEqual([]));
+
+/** Encodes a file that must be taken, and gives its only output. */
+async function only(
+  path: string,
+  options: VideoOptions,
+): Promise<WebCodecsResult & { path: string; ms: number }> {
+  const result = await rig.encode(path, options);
+  expect([result.refusal, result.error]).toEqual([null, null]);
+  expect(result.open_frames).toBe(0);
+  const [file, ...more] = result.files;
+  if (!file || more.length > 0) throw new Error("One file was to come out.");
+  return { ...result, path: file.path };
+}
+
+const PLACED: Omit<Placing, "source">[] = [
+  { width: 120, height: 120, fit: "contain", position: "center", background: "#336699" },
+  { width: 120, height: 120, fit: "contain", position: "bottom-right", background: "#336699" },
+  { width: 120, height: 120, fit: "cover", position: "center", background: "#000000" },
+  { width: 120, height: 120, fit: "cover", position: "left", background: "#000000" },
+  { width: 200, height: 90, fit: "fill", position: "center", background: "#000000" },
+  { width: 96, height: 160, fit: "fill", position: "center", background: "#000000", turned: 90 },
+  { width: 200, height: 100, fit: "contain", position: "left", background: "#802040", turned: 270 },
+  { width: 100, height: 60, fit: "cover", position: "top-left", background: "#000000", turned: 180 },
+  { width: 90, height: 90, fit: "cover", position: "bottom", background: "#000000", turned: 90 },
+];
+
+test.each(PLACED)(
+  "pictures are placed: $fit $position to $width x $height, turned $turned",
+  async (placed) => {
+    const { turned = 0, width, height, fit, position, background } = placed;
+    const source = turned % 180 === 0 ? { width: 160, height: 96 } : { width: 96, height: 160 };
+    const asked = { width, height, fit, position, quality: "very_high" } as const;
+    const options = fit === "contain" ? { ...asked, background } : asked;
+    const { path } = await only(await quadrantClip(turned), options);
+    const picture = await readPicture(path);
+    expect([picture.width, picture.height]).toEqual([width, height]);
+    expect(wrongPoints(picture, { ...placed, source }, 24)).toEqual([]);
+    const facts = await readFacts(path);
+    expect(facts.picture).toMatchObject({ rotation: 0, pixel_aspect: "1:1", pixel_format: "yuv420p" });
+    // The colors are named as the source names them.
+    expect(facts.picture).toMatchObject({ primaries: "bt709", transfer: "bt709" });
+  },
+);
+
+test("pixels that are not square become square", async () => {
+  const { path } = await only(await wideQuadrantClip(), { quality: "very_high" });
+  const picture = await readPicture(path);
+  expect([picture.width, picture.height]).toEqual([212, 96]);
+  const placing = { source: { width: 212, height: 96 }, width: 212, height: 96, fit: "fill" } as const;
+  expect(wrongPoints(picture, { ...placing, position: "center", background: "#000000" }, 24)).toEqual([]);
+  expect((await readFacts(path)).picture?.pixel_aspect).toBe("1:1");
+});
+
+/** Judges that an output has the frames of the native encoder: as many, at the same times, and the same pictures. */
+async function expectNative(path: string, input: string, options: VideoOptions, like = LIKE) {
+  const native = await encode(input, "video", options);
+  const [got, wanted] = [await readFacts(path), await readFacts(native.path)];
+  const times = got.picture?.times ?? [];
+  expect(times).toHaveLength(wanted.picture?.times.length ?? 0);
+  for (const [index, time] of times.entries()) {
+    expect(Math.abs(time - (wanted.picture?.times[index] ?? Number.NaN))).toBeLessThan(0.0011);
+  }
+  expect((await measureLikeness(path, native.path)).worst).toBeGreaterThan(like);
+}
+
+test.each<[ClipName, VideoOptions]>([
+  ["mp4_silent", { fps: 1, quality: "high" }],
+  ["mp4_silent", { fps: 60, quality: "high" }],
+  ["mp4_vfr", { fps: 29.97, quality: "high" }],
+  ["mp4_vfr", { width: 80, quality: "high" }],
+  ["mp4_b_frames", { start: 0.51, end: 1.3, quality: "high" }],
+  ["mp4_b_frames", { fps: 10, start: 0.51, end: 1.3, quality: "high" }],
+  ["webm", { format: "webm", start: 0.3, quality: "high" }],
+  ["mp4_fragmented", { format: "mov", end: 0.5, quality: "high" }],
+  ["mkv", { width: 90, height: 90, fit: "cover", quality: "high" }],
+])("%s with %o has the frames of the native encoder", async (name, options) => {
+  const input = await clip(name);
+  const { path, shares } = await only(input, options);
+  await expectNative(path, input, options);
+  expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  expect(shares.at(-1)).toBeGreaterThan(0.9);
+});
+
+test.each<[ClipName, VideoOptions]>([
+  ["mp4_b_frames", { width: 80, quality: "high" }],
+  ["mp4_vfr", { width: 80, fps: 29.97, quality: "high" }],
+  ["mp4_vfr", { format: "webm", width: 80, quality: "high" }],
+  ["mp4_silent", { codec: "av1", start: 0.2, quality: "high" }],
+])("%s with %o in chunks is stitched frame by frame", async (name, options) => {
+  const input = await clip(name, { seconds: 4 });
+  const { files, plan, refusal, error, open_frames } = await rig.encode(input, options, {
+    chunk_seconds: 0.9,
+  });
+  expect([refusal, error, open_frames]).toEqual([null, null, 0]);
+  expect(files.length).toBeGreaterThan(2);
+  const video = files.map(({ chunk, path }) => ({ input: readerOf(path), at: chunk.start - plan.start }));
+  const stream = stitch({ format: options.format ?? "mp4", video, audio: null });
+  const path = join(rig.folder, `stitched.${options.format ?? "mp4"}`);
+  await writeFile(path, new Uint8Array(await new Response(stream).arrayBuffer()));
+  await expectNative(path, input, options);
+});
+
+test("pictures and sound are put together", async () => {
+  const { path } = await only(await noiseClip(2), { width: 80 });
+  const { picture, sound, format } = await readFacts(path);
+  expect(format).toContain("mp4");
+  expect(picture?.times).toHaveLength(50);
+  expect(sound).toMatchObject({ codec: "aac", channels: 2 });
+});
+
+test("a keyframe comes at least every five seconds", async () => {
+  const { path } = await only(await clip("mp4_silent", { seconds: 11, rate: 5 }), { width: 80 });
+  const { packets } = (await runFfprobe(path, ["-show_packets"])) as {
+    packets: { flags: string; pts_time: string }[];
+  };
+  const keys = packets.filter(({ flags }) => flags.startsWith("K")).map(({ pts_time }) => Number(pts_time));
+  expect(keys[0]).toBe(0);
+  for (const [index, key] of [...keys, 11].entries()) expect(key - (keys[index - 1] ?? 0)).toBeLessThan(5.01);
+});
+
+const CODECS = [
+  ["mp4", "h264"],
+  ["webm", "vp9"],
+  ["mp4", "av1"],
+] as const;
+
+test.each(CODECS)("better quality in %s %s is larger and more like the source", async (format, codec) => {
+  const input = await markedClip("h264", 2);
+  const seen: { bytes: number; like: number }[] = [];
+  for (const quality of ["very_low", "medium", "very_high"] as const) {
+    const { path } = await only(input, { format, codec, quality });
+    const facts = await readFacts(path);
+    expect(facts.picture).toMatchObject({ codec, width: 160, height: 96 });
+    seen.push({
+      bytes: await countPacketBytes(path, "v:0"),
+      like: (await measureLikeness(path, input)).mean,
+    });
+  }
+  expect(seen).toEqual(seen.toSorted((a, b) => a.bytes - b.bytes));
+  expect(seen).toEqual(seen.toSorted((a, b) => a.like - b.like));
+  const native = await encode(input, "video", { format, codec });
+  const wanted = (await measureLikeness(native.path, input)).mean;
+  console.log(codec, seen, wanted, await countPacketBytes(native.path, "v:0"));
+  expect(Math.abs((seen[1]?.like ?? 0) - wanted)).toBeLessThan(0.03);
+});
+
+test.each(CODECS)("a bitrate in %s %s is kept within 15 %%", async (format, codec) => {
+  const bitrate = 400_000;
+  const { path } = await only(await markedClip("h264", 4, true), { format, codec, bitrate });
+  const bits = ((await countPacketBytes(path, "v:0")) * 8) / 4;
+  expect(Math.abs(bits / bitrate - 1)).toBeLessThan(0.15);
+});
+
+test("transparent pictures are laid on their color", async () => {
+  const { path } = await only(await clip("webm_alpha"), { background: "#ff0000", quality: "very_high" });
+  const picture = await readPicture(path);
+  const [red, green, blue] = picture.at(2, 45);
+  expect([red > 220, green < 40, blue < 40]).toEqual([true, true, true]);
+});
+
+test.each<[ClipName, VideoOptions, string]>([
+  ["mp4", { codec: "h265" }, "this browser has no H.265 encoder"],
+  ["mp4_hdr", { codec: "h264" }, "it cannot map the tones of HDR"],
+  ["mp4_hdr", { codec: "av1" }, "it encodes 8 bits alone"],
+  ["mp4_interlaced", { width: 80 }, "it cannot deinterlace"],
+  ["mp4_h265", { width: 80 }, "this browser cannot decode h265"],
+  ["avi", { width: 80 }, "it does not read avi"],
+  ["mp4", {}, "it only encodes video"],
+])("%s with %o is refused in words", async (name, options, reason) => {
+  expect((await rig.encode(await clip(name), options)).refusal).toBe(reason);
+});
+
+test("sound that nobody can encode is refused in words", async () => {
+  const { refusal } = await rig.encode(await clip("mp4"), { format: "webm" }, { no_sound: true });
+  expect(refusal).toBe("the sound needs an encoder of its own");
+});
+
+test("an abort ends the work at once, and no frame is left open", async () => {
+  const input = await clip("mp4_silent", { size: "1280x720", seconds: 4 });
+  const { error, abort_ms, open_frames, shares } = await rig.encode(
+    input,
+    { width: 854, height: 854, background: "#000000" },
+    { abort_at: 0.1 },
+  );
+  expect(error).toMatchObject({ message: "the test has enough" });
+  expect(abort_ms).toBeLessThan(200);
+  expect(open_frames).toBe(0);
+  expect(shares.at(-1)).toBeLessThan(0.5);
+});
