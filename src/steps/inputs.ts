@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader, Storage } from "../core/ports.ts";
 import type { HttpFile } from "../storage/http-reader.ts";
+import type { Watch } from "../storage/http-stream.ts";
 
 /** Input media, wherever they are. */
 export interface Inputs {
@@ -40,10 +41,25 @@ export async function openStored(
     mime,
     ranges: true,
     reader,
-    stream: () => body,
+    stream: (watch) => watched(body, watch),
     close: async () => {
       if (!body.locked) await body.cancel();
     },
   };
   return { reader, mime, file };
+}
+
+/** Passes bytes on and tells how many have passed, before the last of them go. */
+export function watched(body: ReadableStream<Uint8Array>, watch?: Watch): ReadableStream<Uint8Array> {
+  if (!watch) return body;
+  let passed = 0;
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(bytes, controller) {
+        passed += bytes.length;
+        await watch(passed);
+        controller.enqueue(bytes);
+      },
+    }),
+  );
 }

@@ -28,6 +28,8 @@ export interface Way {
 export interface Hosts {
   /** By their names; at least one. A run whose encoder is not there any more goes on with the first. */
   encoders: readonly Encoder[];
+  /** Finds out what encoders can do of an uncut plan, where they have to try it; never rejects. Absent where they know. */
+  prepare?(plan: Plan, source: Source): Promise<void>;
   /** Chooses the way of an uncut plan; throws `encoder_unavailable` with the reasons when there is none. */
   route(plan: Plan, source: Source): Way;
 }
@@ -43,16 +45,18 @@ export interface Settled extends Pick<Way, "encoder" | "reason"> {
 /** Who carries a wish out, and in which chunks. */
 export type Cuts = Pick<Settled, "encoder" | "reason"> & Pick<Plan, "chunks">;
 
-/** Settles how a wish is carried out. Throws as the plan does, and `encoder_unavailable` with the reasons when no encoder can. */
-export function settle({ encoders, route }: Hosts, source: Source, { kind, options }: Wish): Settled {
-  const { encoder, chunk_seconds, reason } = route(createPlan(source, kind, options), source);
+/** Settles how a wish is carried out. Rejects as the plan throws, and `encoder_unavailable` with the reasons when no encoder can. */
+export async function settle(hosts: Hosts, source: Source, { kind, options }: Wish): Promise<Settled> {
+  const uncut = createPlan(source, kind, options);
+  await hosts.prepare?.(uncut, source);
+  const { encoder, chunk_seconds, reason } = hosts.route(uncut, source);
   const cut = (keyframes: readonly number[]) =>
     createPlan(source, kind, options, {
       chunk_seconds: chunk_seconds ?? Number.POSITIVE_INFINITY,
       keyframes,
     });
   const plan = cut([]);
-  chooseEncoder([encoderOf(encoders, encoder)], plan, source);
+  chooseEncoder([encoderOf(hosts.encoders, encoder)], plan, source);
   return { encoder, reason, plan, cut };
 }
 
@@ -64,7 +68,7 @@ export async function settleCuts(
   open: () => Promise<ByteReader>,
   signal: AbortSignal,
 ): Promise<Cuts> {
-  const { encoder, reason, plan, cut } = settle(hosts, source, wish);
+  const { encoder, reason, plan, cut } = await settle(hosts, source, wish);
   const even: Cuts = { encoder, reason, chunks: plan.chunks };
   if (plan.kind !== "video" || plan.chunks.length === 1) return even;
   const better = cut(await readKeyframes(await open(), source, signal));

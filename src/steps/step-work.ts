@@ -105,7 +105,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       context.durably("ingest", async (signal) => {
         checkDuration(source, tools.max_seconds);
         // What cannot be done fails before anything is copied.
-        if (wish) settle(tools, source, wish);
+        if (wish) await settle(tools, source, wish);
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
         let info = await storage.head(key);
@@ -127,7 +127,9 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       const { key, source, ...settled } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
         const key = own ?? workingCopy(context);
-        if (own === null) await copyInput(await inputs.open(given.url, signal), key, context, signal);
+        // It may be there already: from before a restart, or as the host has it.
+        if (own === null && !(await storage.head(key)))
+          await copyInput(await inputs.open(given.url, signal), key, context, signal);
         const source = standalone ? await lookAtStored(key, given.url, context, signal) : given;
         checkDuration(source, tools.max_seconds);
         const open = () => tools.open(key);
