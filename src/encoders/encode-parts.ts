@@ -16,6 +16,9 @@ export async function encodePart(encoding: Encoding, chunk: Chunk, signal: Abort
   return (await placeFile(encoding.storage, encoded, work, file)).key;
 }
 
+// All parts are open at once, and what reads them knows how much it wants.
+const UNCACHED = { ahead: 0, most: 0, keep: 0 };
+
 /** Puts the parts of a video together by copying their packets. */
 export async function stitchParts(
   encoding: Encoding,
@@ -23,7 +26,7 @@ export async function stitchParts(
   durable: AbortSignal,
 ): Promise<StoredFile> {
   const { plan, storage, out } = encoding;
-  const open = (part: { key: string }) => storageReader(storage, part.key);
+  const open = (part: { key: string }) => storageReader(storage, part.key, UNCACHED);
   const sound = parts.find(({ chunk }) => chunk.track === "audio");
   const pictures = parts.filter(({ chunk }) => chunk.track === "video");
   const video = pictures.map(async (part) => ({

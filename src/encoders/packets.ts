@@ -23,24 +23,30 @@ export interface Stretch {
 export interface CopiedTrack<C, D> {
   codec: C;
   config: D;
-  /** Packets in all. */
-  count: number;
+  /** Counts the packets, for which a file without an index is read to its end. */
+  count(): Promise<number>;
   /** Gives the packets in decoding order; `rehearsing` gives as many bytes, all zero, without reading them. */
   packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
 }
 
-/**
- * Opens the parts of a file for {@link openPictures} and {@link openSound}; `close` lets go of them all. With `cached` false
- * every read reaches the reader, which can then stop an endless one.
- */
-export function createOpener(signal: AbortSignal | undefined, cached = true) {
-  const inputs: Input[] = [];
+/** Opens the parts of a file for {@link openPictures} and {@link openSound}. */
+export interface Opener {
+  open(reader: ByteReader): Input;
+  /** Lets go of a part, and of what is held of it. */
+  release(input: Input): void;
+  /** Lets go of all parts. */
+  close(): void;
+}
+
+/** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless one. */
+export function createOpener(signal: AbortSignal | undefined, cached = true): Opener {
+  const inputs = new Set<Input>();
   // Without a cache, what is read ahead would be read again.
   const reading = cached
     ? ({ prefetchProfile: "network" } as const)
     : { maxCacheSize: 0, handleUnhandledError: () => {} };
   return {
-    open(reader: ByteReader): Input {
+    open(reader) {
       const read = (start: number, end: number) => reader.read({ start, end }, signal);
       const source = new CustomSource({
         getSize: () => reader.size,
@@ -48,52 +54,82 @@ export function createOpener(signal: AbortSignal | undefined, cached = true) {
         ...reading,
       });
       const input = new Input({ source, formats: ALL_FORMATS });
-      inputs.push(input);
+      inputs.add(input);
       return input;
     },
-    close(): void {
+    release(input) {
+      inputs.delete(input);
+      input.dispose();
+    },
+    close() {
       for (const input of inputs) input.dispose();
     },
   };
 }
 
 /**
- * Opens the pictures of stretches as one track; a stretch without any is passed over, as sound may be longer than pictures.
- * Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
+ * Opens the pictures of stretches as one track, one stretch after the other; one without any is passed over, as sound may be longer than
+ * pictures. Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
  */
 export async function openPictures(
   stretches: readonly Stretch[],
-  open: (reader: ByteReader) => Input,
+  opener: Opener,
 ): Promise<CopiedTrack<VideoCodec, VideoDecoderConfig>> {
-  const parts: { track: InputVideoTrack; config: VideoDecoderConfig; count: number; at: number }[] = [];
-  for (const { input, at } of stretches) {
-    const track = await open(input).getPrimaryVideoTrack();
-    const count = track ? await countPackets(track) : 0;
-    const config = count > 0 ? await track?.getDecoderConfig() : null;
-    if (track && config) parts.push({ track, config, count, at });
+  const parts: Stretch[] = [];
+  let first: { codec: VideoCodec; config: VideoDecoderConfig } | null = null;
+  for (const stretch of stretches) {
+    const kind = await withTrack(stretch, opener, readKind);
+    if (!kind) continue;
+    first ??= kind;
+    if (!isSame(kind.config, first.config)) throw misfit("two stretches were encoded in different ways");
+    parts.push(stretch);
   }
-  const [first] = parts;
-  const codec = await first?.track.getCodec();
-  if (!first || !codec) throw misfit("there are no pictures");
-  if (!parts.every(({ config }) => isSame(config, first.config))) {
-    throw misfit("two stretches were encoded in different ways");
-  }
+  if (!first) throw misfit("there are no pictures");
   return {
-    codec,
-    config: first.config,
-    count: parts.reduce((sum, { count }) => sum + count, 0),
+    ...first,
+    async count() {
+      let count = 0;
+      for (const part of parts) {
+        count += await withTrack(part, opener, (track) => (track ? countPackets(track) : 0));
+      }
+      return count;
+    },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
-      for (const { track, at } of parts) {
+      for (const { input, at } of parts) {
         const before = latest;
+        const file = opener.open(input);
+        const track = await file.getPrimaryVideoTrack();
+        if (!track) throw misfit("they are damaged");
         for await (const packet of copies(track, at, rehearsing)) {
           if (packet.timestamp <= before) throw misfit("two stretches overlap");
           latest = Math.max(latest, packet.timestamp);
           yield packet;
         }
+        opener.release(file);
       }
     },
   };
+}
+
+// Parts are many, and each holds what was read of it for as long as it is open.
+async function withTrack<T>(
+  { input }: Stretch,
+  opener: Opener,
+  use: (track: InputVideoTrack | null) => T | Promise<T>,
+): Promise<T> {
+  const file = opener.open(input);
+  try {
+    return await use(await file.getPrimaryVideoTrack());
+  } finally {
+    opener.release(file);
+  }
+}
+
+async function readKind(track: InputVideoTrack | null) {
+  const packet = track && (await new EncodedPacketSink(track).getFirstPacket(FACTS_ONLY));
+  const [codec, config] = packet ? [await track.getCodec(), await track.getDecoderConfig()] : [];
+  return codec && config ? { codec, config } : null;
 }
 
 /** Sound that is copied. */
@@ -108,10 +144,13 @@ export async function openSound(input: Input): Promise<CopiedSound> {
   const codec = await track?.getCodec();
   const config = await track?.getDecoderConfig();
   if (!track || !codec || !config) throw misfit("the sound is missing");
-  const count = await countPackets(track);
   const first = await track.getFirstTimestamp();
   const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
-  return { codec, config, count, delay, packets: (rehearsing) => copies(track, 0, rehearsing) };
+  return {
+    ...{ codec, config, delay },
+    count: () => countPackets(track),
+    packets: (rehearsing) => copies(track, 0, rehearsing),
+  };
 }
 
 /** The error of parts that do not make one file. */

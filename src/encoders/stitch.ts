@@ -70,20 +70,23 @@ async function mux(
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
-  const { open, close } = createOpener(signal);
+  const opener = createOpener(signal);
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
-    const sound = audio && (await openSound(open(audio)));
+    const sound = audio && (await openSound(opener.open(audio)));
     // WebM has no times before 0 to put the priming at, so the pictures wait for it.
     const late = sound?.delay ?? 0;
     const pictures = await openPictures(
       video.map(({ input, at }) => ({ input, at: at + late })),
-      open,
+      opener,
     );
+    // What reserves a place for its index asks how large it becomes.
+    const counted = async (track: { count(): Promise<number> }) =>
+      format === "webm" ? {} : { maximumPacketCount: await track.count() };
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);
-    output.addVideoTrack(pictureSource, { maximumPacketCount: pictures.count });
+    output.addVideoTrack(pictureSource, await counted(pictures));
     const soundSource = sound && new EncodedAudioPacketSource(sound.codec);
-    if (soundSource) output.addAudioTrack(soundSource, { maximumPacketCount: sound.count });
+    if (soundSource) output.addAudioTrack(soundSource, await counted(sound));
     await output.start();
 
     const heard = sound?.packets(rehearsing);
@@ -109,7 +112,7 @@ async function mux(
     await output.cancel().catch(() => {});
     throw thrown;
   } finally {
-    close();
+    opener.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader, Storage } from "../core/ports.ts";
-import { createRangeCache } from "./range-cache.ts";
+import { createRangeCache, type RangeCacheOptions } from "./range-cache.ts";
 import { readAll } from "./read-all.ts";
 
 const KB = 1024;
@@ -10,7 +10,11 @@ const CACHE = { ahead: 128 * KB, most: 1024 * KB, keep: 4096 * KB };
  * Opens a stored object for random access. Rejects with `media_not_found` when there is none; a read rejects with
  * `internal_error` (worth a retry) when the object was replaced or removed in between.
  */
-export async function storageReader(storage: Storage, key: string): Promise<ByteReader> {
+export async function storageReader(
+  storage: Storage,
+  key: string,
+  cache: RangeCacheOptions = CACHE,
+): Promise<ByteReader> {
   const info = await storage.head(key);
   if (!info) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
   const fetchRange = async (range: ByteRange, signal?: AbortSignal) => {
@@ -21,5 +25,5 @@ export async function storageReader(storage: Storage, key: string): Promise<Byte
     if (!bytes) await stored?.body.cancel();
     throw new MediaError("internal_error", `The object stored as ${key} changed while it was being read.`);
   };
-  return createRangeCache(info.size, fetchRange, CACHE);
+  return createRangeCache(info.size, fetchRange, cache);
 }
