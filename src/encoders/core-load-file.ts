@@ -23,21 +23,15 @@ export async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>>
     // A damaged copy is replaced by the original.
     const kept = await readFile(load, cached.body).catch(() => null);
     load.signal.throwIfAborted();
-    if (kept) return kept.bytes;
+    if (kept) return kept;
   }
-  const { bytes, packed } = await fetchFile(load);
-  // Nobody has to wait for it.
-  void keepCached(cache, url, packed);
+  const bytes = await fetchFile(load);
+  // Unpacked, so that the next visit need not do it again. Nobody has to wait for it.
+  void keepCached(cache, url, new Blob([bytes]));
   return bytes;
 }
 
-interface Read {
-  bytes: Uint8Array<ArrayBuffer>;
-  /** The bytes as they came. */
-  packed: Blob;
-}
-
-async function fetchFile(load: FileLoad): Promise<Read> {
+async function fetchFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
   const stalled = new AbortController();
   const stall = () => setTimeout(() => stalled.abort(), load.stall_seconds * 1000);
   let timer = stall();
@@ -63,20 +57,16 @@ async function fetchFile(load: FileLoad): Promise<Read> {
   }
 }
 
-async function readFile(load: FileLoad, body: ReadableStream<BufferSource>, heard = () => {}): Promise<Read> {
+async function readFile(
+  load: FileLoad,
+  body: ReadableStream<BufferSource>,
+  heard = () => {},
+): Promise<Uint8Array<ArrayBuffer>> {
   const { file, onBytes } = load;
-  const parts: BlobPart[] = [];
   let fault: unknown;
-  const packed = watch(
-    body,
-    (part) => {
-      heard();
-      parts.push(part as BlobPart);
-    },
-    (thrown) => {
-      fault = unreachable(load, "the connection broke", thrown);
-    },
-  );
+  const packed = watch(body, heard, (thrown) => {
+    fault = unreachable(load, "the connection broke", thrown);
+  });
   const bytes = new Uint8Array(file.size);
   let length = 0;
   const reader = (await unpack(packed)).getReader();
@@ -98,7 +88,7 @@ async function readFile(load: FileLoad, body: ReadableStream<BufferSource>, hear
   }
   if (length < bytes.length) throw wrong(load, `it is cut off at ${length} of ${bytes.length} bytes`);
   if ((await sha256(bytes)) !== file.sha256) throw wrong(load, "it is another one, or altered");
-  return { bytes, packed: new Blob(parts) };
+  return bytes;
 }
 
 // A server may have unpacked it already on the way (Content-Encoding), so the bytes say what it is.
@@ -129,7 +119,7 @@ async function peek(
 
 function watch(
   body: ReadableStream<BufferSource>,
-  onPart: (part: Uint8Array<ArrayBuffer>) => void,
+  onPart: () => void,
   onFault: (thrown: unknown) => void,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader();
@@ -138,9 +128,8 @@ function watch(
       try {
         const { done, value } = await reader.read();
         if (done) return controller.close();
-        const part = value as Uint8Array<ArrayBuffer>;
-        onPart(part);
-        controller.enqueue(part);
+        onPart();
+        controller.enqueue(value as Uint8Array<ArrayBuffer>);
       } catch (thrown) {
         onFault(thrown);
         throw thrown;

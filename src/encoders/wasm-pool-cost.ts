@@ -35,7 +35,14 @@ export function memoryOf(plan: Plan, source: Source, chunk: Chunk, memory: numbe
   const { base, moving } = LIGHT_COST.heap;
   const alone = chunk.track === "audio";
   const heap = alone ? base + moving : heapOf(plan, source, levelOf(plan, source, memory));
-  return heap * MIB + WORKER_BASE + outputBytes(plan, source, chunk, source.filesize ?? 0);
+  return heap * MIB + WORKER_BASE + outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
+}
+
+// Bytes of the source in a chunk's time.
+function inputBytes(plan: Plan, { filesize = 0, duration }: Source, { start, end }: Chunk): number {
+  const last = end ?? (plan.duration === null ? null : plan.start + plan.duration);
+  if (!duration || last === null) return filesize;
+  return filesize * Math.min(1, Math.max(0, last - start) / duration);
 }
 
 // Alike for all chunks of a plan, which are put together later.
