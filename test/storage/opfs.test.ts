@@ -3,6 +3,7 @@ import { type Lab, openLab } from "../browser/lab.ts";
 import { CASES } from "../browser/opfs.page.ts";
 import { CASES as FULL } from "../browser/opfs-full.page.ts";
 import { CASES as OTHER } from "../browser/opfs-other.page.ts";
+import { withRoom } from "../browser/room.ts";
 
 const MB = 1024 * 1024;
 let lab: Lab;
@@ -26,15 +27,6 @@ test.for(Object.keys(OTHER))("the browser's own files, but for a part: %s", (nam
 
 test.for(
   Object.keys(FULL).flatMap((name) => (["page", "worker"] as const).map((where) => [name, where] as const)),
-)("the browser's own files with little room: %s, in a %s", async ([name, where]) => {
-  const devtools = await lab.context.newCDPSession(lab.page);
-  const origin = new URL(lab.url).origin;
-  try {
-    const { usage } = await devtools.send("Storage.getUsageAndQuota", { origin });
-    await devtools.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: usage + 4 * MB });
-    await lab.run("/test/browser/opfs-full.page.ts", name, where);
-  } finally {
-    await devtools.send("Storage.overrideQuotaForOrigin", { origin });
-    await devtools.detach();
-  }
-});
+)("the browser's own files with little room: %s, in a %s", ([name, where]) =>
+  withRoom(lab, 4 * MB, () => lab.run("/test/browser/opfs-full.page.ts", name, where)),
+);

@@ -1,0 +1,77 @@
+import type { Store } from "../core/ports.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+import type { Database } from "./indexeddb-schema.ts";
+
+/** What a list asks for; `after` and `before` are ids. */
+export interface ListQuery {
+  limit: number;
+  order: "asc" | "desc";
+  after?: string;
+  before?: string;
+  status?: string;
+  kind?: string;
+}
+
+/** A page of a list, and whether more follow in the same direction. */
+export interface ListPage<T> {
+  records: T[];
+  more: boolean;
+}
+
+/** A store whose records can be listed. */
+export interface ListedStore<T extends { id: string }> extends Store<T> {
+  /** Gives a page of records in the order of their ids, which is that of their creation. */
+  list(query: ListQuery): Promise<ListPage<T>>;
+  /** Gives every record, the oldest first. */
+  all(): Promise<T[]>;
+}
+
+/** Runs an access to the database, as its owner wants errors named. */
+export type Access = <T>(work: (db: Database) => Promise<T>) => Promise<T>;
+
+interface Records {
+  tasks: Task;
+  steps: Step;
+}
+
+// Sorts behind every text.
+const END: IDBValidKey = [];
+
+/** Builds the store of the records of one sort. */
+export function createRecords<K extends keyof Records>(access: Access, name: K): ListedStore<Records[K]> {
+  type Row = Records[K];
+  const store = name as "tasks";
+  return {
+    get: async (id) => ((await access((db) => db.get(store, id))) as Row | undefined) ?? null,
+    put: async (record) => void (await access((db) => db.put(store, record as Task))),
+    delete: (id) => access((db) => db.delete(store, id)),
+    all: async () => (await access((db) => db.getAll(store))) as Row[],
+    list: async (query) => (await access((db) => listRecords(db, store, query))) as ListPage<Row>,
+  };
+}
+
+async function listRecords(db: Database, name: "tasks", query: ListQuery): Promise<ListPage<Task>> {
+  const { limit, order, after, before, status, kind } = query;
+  const [low, high] = order === "desc" ? [before, after] : [after, before];
+  if (low !== undefined && high !== undefined && low >= high) return { records: [], more: false };
+  // A page before a cursor is the one that touches it, so it is read away from the cursor and turned round.
+  const backwards = before !== undefined && after === undefined;
+  const direction = (order === "asc") === backwards ? "prev" : "next";
+  const store = db.transaction(name).store;
+  const open = () =>
+    status === undefined
+      ? store.openCursor(rangeOf(low ?? "", high ?? END), direction)
+      : store.index("status").openCursor(rangeOf([status, low ?? ""], [status, high ?? END]), direction);
+  const found: Task[] = [];
+  for (let cursor = await open(); cursor && found.length <= limit; cursor = await cursor.continue()) {
+    if (kind === undefined || cursor.value.kind === kind) found.push(cursor.value);
+  }
+  const records = found.slice(0, limit);
+  return { records: backwards ? records.reverse() : records, more: found.length > limit };
+}
+
+// Both ends are left out.
+function rangeOf(low: IDBValidKey, high: IDBValidKey): IDBKeyRange {
+  return IDBKeyRange.bound(low, high, true, true);
+}

@@ -1,0 +1,172 @@
+import { openDB } from "idb";
+import { MediaError } from "../core/errors.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+import { type Access, createRecords, type ListedStore } from "./indexeddb-records.ts";
+import { type Database, type InputRecord, type Schema, upgrade, VERSION } from "./indexeddb-schema.ts";
+
+/** What the pieces of runs gave, so that a run goes on where it stopped; values are what structured clone takes. */
+export interface PieceStore {
+  get(run_id: string, name: string): Promise<{ value: unknown } | null>;
+  put(run_id: string, name: string, value: unknown): Promise<void>;
+  /** Forgets all pieces of a run. */
+  clear(run_id: string): Promise<void>;
+}
+
+/** The visitors' files, by the ids of their runs. */
+export interface InputStore {
+  get(id: string): Promise<InputRecord | null>;
+  put(record: InputRecord): Promise<void>;
+  delete(id: string): Promise<void>;
+}
+
+/** All that a page remembers. Everything rejects with `storage_full` when there is no room, and with `service_unavailable` once it is closed. */
+export interface IndexedDbStores {
+  tasks: ListedStore<Task>;
+  /** Standalone steps. */
+  steps: ListedStore<Step>;
+  pieces: PieceStore;
+  inputs: InputStore;
+  close(): void;
+}
+
+/** How a database is opened. */
+export interface IndexedDbOptions {
+  /** Of the database; one per origin and name. */
+  name: string;
+  /** Told when another tab holds an older version open and does not let go at once. */
+  onBlocked?(): void;
+  /** Told why when the database was closed by something other than `close`. */
+  onClosed?(error: MediaError): void;
+  /** Milliseconds to wait for such a tab before opening rejects; default 10000. */
+  blocked_ms?: number;
+}
+
+const BLOCKED_MS = 10_000;
+
+/**
+ * Opens the database of a page or worker, and brings an older one up to date. It closes by itself when another tab needs a newer version.
+ * Rejects with `service_unavailable`: worth a retry while another tab blocks it; not where it is from a newer version of the page, or where the
+ * browser gives no database, as in some private windows.
+ */
+export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedDbStores> {
+  let closed: MediaError | null = null;
+  const close = (error: MediaError) => {
+    if (closed) return;
+    closed = error;
+    options.onClosed?.(error);
+  };
+  const db = await openNewest(options, close);
+  const access: Access = async (work) => {
+    if (closed) throw closed;
+    try {
+      return await work(db);
+    } catch (thrown) {
+      throw closed ?? named(thrown);
+    }
+  };
+  return {
+    tasks: createRecords(access, "tasks"),
+    steps: createRecords(access, "steps"),
+    pieces: createPieces(access),
+    inputs: {
+      get: async (id) => (await access((open) => open.get("inputs", id))) ?? null,
+      put: async (record) => void (await access((open) => open.put("inputs", record))),
+      delete: (id) => access((open) => open.delete("inputs", id)),
+    },
+    close() {
+      closed ??= unavailable("The store of this page is closed.");
+      db.close();
+    },
+  };
+}
+
+function createPieces(access: Access): PieceStore {
+  return {
+    async get(run_id, name) {
+      const piece = await access((db) => db.get("pieces", [run_id, name]));
+      return piece ? { value: piece.value } : null;
+    },
+    async put(run_id, name, value) {
+      await access((db) => db.put("pieces", { run_id, name, value }));
+    },
+    clear: (run_id) => access((db) => db.delete("pieces", IDBKeyRange.bound([run_id], [run_id, []]))),
+  };
+}
+
+async function openNewest(options: IndexedDbOptions, close: (error: MediaError) => void): Promise<Database> {
+  let giveUp = (_: MediaError) => {};
+  const blocked = new Promise<never>((_, reject) => {
+    giveUp = reject;
+  });
+  // A second try waits behind the first one, and no event tells.
+  const timer = setTimeout(() => giveUp(blockedByTab()), options.blocked_ms ?? BLOCKED_MS);
+  let given_up = false;
+  // Where there is no IndexedDB at all, that shall be a rejection, too.
+  const opening = (async () =>
+    openDB<Schema>(options.name, VERSION, {
+      upgrade(db, from, _, transaction) {
+        clearTimeout(timer);
+        transaction.done.catch(() => {});
+        try {
+          upgrade(db, from, transaction);
+        } catch (thrown) {
+          // What was there before stays.
+          console.warn(thrown);
+          transaction.abort();
+        }
+      },
+      blocked: () => options.onBlocked?.(),
+      blocking(_, next, event) {
+        const why =
+          next === null ? "The store of this page was deleted" : "A newer version of this page was opened";
+        close(unavailable(`${why} in another tab; reload this one.`));
+        (event.target as IDBDatabase | null)?.close();
+      },
+      terminated: () => close(unavailable("The browser closed the store of this page; reload the page.")),
+    }))();
+  void opening.then(
+    (db) => given_up && db.close(),
+    () => {},
+  );
+  try {
+    return await Promise.race([opening, blocked]);
+  } catch (thrown) {
+    given_up = true;
+    throw thrown instanceof MediaError ? thrown : notOpened(thrown);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function notOpened(thrown: unknown): MediaError {
+  const error = named(thrown);
+  if (error instanceof MediaError) return error;
+  if (error instanceof Error && error.name === "VersionError") {
+    const message = "What is stored here was written by a newer version of this page; reload the page.";
+    return unavailable(message, thrown);
+  }
+  if (error instanceof Error && error.name === "AbortError") {
+    const message = "What is stored here could not be brought up to date; reload the page.";
+    return new MediaError("internal_error", message, { cause: thrown });
+  }
+  return unavailable("The browser gives this page no database, as in some private windows.", thrown);
+}
+
+// Other errors are faults of ours and stay as they are.
+function named(thrown: unknown): unknown {
+  if (!(thrown instanceof Error) || thrown.name !== "QuotaExceededError") return thrown;
+  const message =
+    "The browser has no room left for this page; delete finished tasks, or free space on the disk.";
+  return new MediaError("storage_full", message, { cause: thrown });
+}
+
+function blockedByTab(): MediaError {
+  const message =
+    "The store of this page does not open: another tab has an older version of the page; close it and try again.";
+  return new MediaError("service_unavailable", message);
+}
+
+function unavailable(message: string, cause?: unknown): MediaError {
+  return new MediaError("service_unavailable", message, { cause, retryable: false });
+}

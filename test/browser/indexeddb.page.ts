@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { createIds } from "../../src/core/ids.ts";
+import { createStep } from "../../src/core/step.ts";
+import { createTask, type Task } from "../../src/core/task.ts";
+import { openIndexedDb } from "../../src/stores/indexeddb.ts";
+import type { ListQuery } from "../../src/stores/indexeddb-records.ts";
+import { STORE_CONTRACT } from "../stores/contract.ts";
+import { type Cases, casesOf } from "./cases.ts";
+
+const id = createIds(() => 0.5);
+const task = (now: number, change: Partial<Task> = {}): Task => ({
+  ...createTask({ input: "https://example.com/clip.mov", kind: "video", options: {}, metadata: {} }, id, now),
+  ...change,
+});
+const name = () => `framewright-${crypto.randomUUID()}`;
+const file = new File(["0123456789"], "digits ä.mp4", { type: "video/mp4", lastModified: 1_700_000_000_000 });
+const facts = { name: file.name, size: 10, type: "video/mp4", fingerprint: "abc" };
+
+/** Opens a database of a version with what it takes, in the browser's own words. */
+function openRaw(
+  database: string,
+  version: number,
+  upgrade: (db: IDBDatabase) => void,
+): Promise<IDBDatabase> {
+  const request = indexedDB.open(database, version);
+  return new Promise((resolve, reject) => {
+    request.onupgradeneeded = () => upgrade(request.result);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+// Of each pair the first is the index of a task by age, from the oldest.
+const LISTS: [string, Partial<ListQuery> & { at?: number; until?: number }, number[], boolean][] = [
+  ["newest first", {}, [6, 5, 4], true],
+  ["oldest first", { order: "asc" }, [0, 1, 2], true],
+  ["all that there are", { limit: 7 }, [6, 5, 4, 3, 2, 1, 0], false],
+  ["what comes after one", { at: 4 }, [3, 2, 1], true],
+  ["the end after one", { at: 2 }, [1, 0], false],
+  ["nothing after the last", { at: 0 }, [], false],
+  ["what comes before one", { until: 1 }, [4, 3, 2], true],
+  ["the start before one", { until: 4 }, [6, 5], false],
+  ["what comes after one, oldest first", { order: "asc", at: 4 }, [5, 6], false],
+  ["what comes before one, oldest first", { order: "asc", until: 4 }, [1, 2, 3], true],
+  ["what lies between two", { at: 5, until: 2 }, [4, 3], false],
+  ["nothing between two the wrong way round", { at: 2, until: 5 }, [], false],
+  ["those of a status", { status: "failed" }, [5, 3, 1], false],
+  ["those of a status after one", { status: "failed", at: 5, limit: 1 }, [3], true],
+  ["those of a status before one", { status: "failed", until: 1, limit: 1 }, [3], true],
+  ["those of a status, oldest first", { status: "failed", order: "asc", limit: 2 }, [1, 3], true],
+  ["none of a status that none has", { status: "cancelled" }, [], false],
+  ["those of a kind", { kind: "audio" }, [4, 0], false],
+  ["those of a kind and a status", { kind: "video", status: "queued" }, [6, 2], false],
+];
+
+/** What the stores of a page must do. */
+export const CASES: Cases = {
+  ...casesOf(STORE_CONTRACT, async () => (await openIndexedDb({ name: name() })).tasks),
+  ...Object.fromEntries(
+    LISTS.map(([what, { at, until, ...query }, expected, more]) => [
+      `lists ${what}`,
+      async () => {
+        const { tasks, steps } = await openIndexedDb({ name: name() });
+        const all = Array.from({ length: 7 }, (_, n) =>
+          task(1_795_170_600_000 + n, {
+            status: n % 2 === 1 ? "failed" : "queued",
+            kind: n % 4 === 0 ? "audio" : "video",
+          }),
+        );
+        for (const record of all.toReversed()) await tasks.put(record);
+        await steps.put(createStep("probe", id, 1_795_170_600_000));
+        const idOf = (n: number) => all[n]?.id ?? "";
+        const page = await tasks.list({
+          ...{ limit: 3, order: "desc", ...query },
+          ...(at !== undefined && { after: idOf(at) }),
+          ...(until !== undefined && { before: idOf(until) }),
+        });
+        assert.deepEqual(
+          page.records.map((record) => all.findIndex((each) => each.id === record.id)),
+          expected,
+        );
+        assert.equal(page.more, more);
+        assert.deepEqual(page.records[0], all[expected[0] ?? -1]);
+        assert.deepEqual(await tasks.all(), all);
+      },
+    ]),
+  ),
+  "finds a record by the status that it has now": async () => {
+    const { tasks } = await openIndexedDb({ name: name() });
+    const record = task(1_795_170_600_000);
+    await tasks.put(record);
+    await tasks.put({ ...record, status: "processing" });
+    const list = async (status: string) =>
+      (await tasks.list({ limit: 9, order: "desc", status })).records.length;
+    assert.deepEqual([await list("queued"), await list("processing")], [0, 1]);
+  },
+  "keeps the pieces of runs apart, whatever they gave": async () => {
+    const { pieces } = await openIndexedDb({ name: name() });
+    const values = [{ a: [1, "é", null] }, "text", 0, null, undefined, new Uint8Array([1, 2])];
+    for (const [n, value] of values.entries()) await pieces.put("task_1", `chunk ${n}`, value);
+    await pieces.put("task_10", "chunk 0", "another");
+    for (const [n, value] of values.entries()) {
+      assert.deepEqual(await pieces.get("task_1", `chunk ${n}`), { value });
+    }
+    assert.equal(await pieces.get("task_1", "chunk 9"), null);
+    await pieces.put("task_1", "chunk 0", "again");
+    assert.deepEqual(await pieces.get("task_1", "chunk 0"), { value: "again" });
+    await pieces.clear("task_1");
+    assert.equal(await pieces.get("task_1", "chunk 0"), null);
+    assert.deepEqual(await pieces.get("task_10", "chunk 0"), { value: "another" });
+    await pieces.clear("task_none");
+  },
+  "keeps files and handles, with what was known of them": async () => {
+    const database = name();
+    const first = await openIndexedDb({ name: database });
+    const origin = await navigator.storage.getDirectory();
+    const handle = await origin.getFileHandle(`${database}.mp4`, { create: true });
+    await first.inputs.put({ id: "task_1", file, ...facts, last_modified: file.lastModified });
+    await first.inputs.put({ id: "task_2", file: handle, ...facts });
+    await first.inputs.put({ id: "task_3", file: null, ...facts });
+    first.close();
+    const { inputs } = await openIndexedDb({ name: database });
+    const kept = await inputs.get("task_1");
+    assert.ok(kept?.file instanceof File);
+    assert.deepEqual(
+      [kept.file.name, kept.file.lastModified, await kept.file.text()],
+      [...[file.name, file.lastModified, "0123456789"]],
+    );
+    assert.deepEqual([kept.fingerprint, kept.last_modified, kept.size], ["abc", file.lastModified, 10]);
+    const other = (await inputs.get("task_2"))?.file;
+    assert.ok(other instanceof FileSystemFileHandle && (await other.isSameEntry(handle)));
+    assert.deepEqual(await inputs.get("task_3"), { id: "task_3", file: null, ...facts });
+    await inputs.delete("task_1");
+    assert.equal(await inputs.get("task_1"), null);
+  },
+  "brings a database of the first version up to date, with all that is in it": async () => {
+    const database = name();
+    const [old, failed] = [task(1_795_170_600_000), task(1_795_170_600_001, { status: "failed" })];
+    const step = createStep("probe", id, 1_795_170_600_002);
+    const raw = await openRaw(database, 1, (db) => {
+      const tasks = db.createObjectStore("tasks", { keyPath: "id" });
+      for (const record of [old, failed]) tasks.put(record);
+      db.createObjectStore("steps", { keyPath: "id" }).put(step);
+      const pieces = db.createObjectStore("pieces", { keyPath: ["run_id", "name"] });
+      pieces.put({ run_id: old.id, name: "chunk 0", value: 7 });
+    });
+    raw.close();
+    const stores = await openIndexedDb({ name: database });
+    assert.deepEqual(await stores.tasks.all(), [old, failed]);
+    const found = await stores.tasks.list({ limit: 5, order: "desc", status: "failed" });
+    assert.deepEqual(found, { records: [failed], more: false });
+    assert.deepEqual(await stores.steps.get(step.id), step);
+    assert.deepEqual(await stores.pieces.get(old.id, "chunk 0"), { value: 7 });
+    await stores.inputs.put({ id: old.id, file: null, ...facts });
+    stores.close();
+    const again = await openIndexedDb({ name: database });
+    assert.equal((await again.inputs.get(old.id))?.size, 10);
+  },
+  "says that what is stored is from a newer version": async () => {
+    const database = name();
+    (await openRaw(database, 99, () => {})).close();
+    await assert.rejects(openIndexedDb({ name: database }), {
+      kind: "service_unavailable",
+      retryable: false,
+      message: "What is stored here was written by a newer version of this page; reload the page.",
+    });
+  },
+  "says that what is stored cannot be brought up to date": async () => {
+    const database = name();
+    (await openRaw(database, 1, (db) => db.createObjectStore("inputs"))).close();
+    await assert.rejects(openIndexedDb({ name: database }), {
+      kind: "internal_error",
+      message: "What is stored here could not be brought up to date; reload the page.",
+    });
+    // As it was.
+    assert.equal((await openRaw(database, 1, () => {})).version, 1);
+  },
+  "says that it is closed": async () => {
+    const stores = await openIndexedDb({ name: name() });
+    stores.close();
+    stores.close();
+    await assert.rejects(stores.tasks.all(), {
+      kind: "service_unavailable",
+      message: "The store of this page is closed.",
+    });
+  },
+  "is told when the store is deleted": async () => {
+    const database = name();
+    const told: string[] = [];
+    const stores = await openIndexedDb({ name: database, onClosed: ({ message }) => told.push(message) });
+    await new Promise((resolve, reject) => {
+      Object.assign(indexedDB.deleteDatabase(database), { onsuccess: resolve, onerror: reject });
+    });
+    const message = "The store of this page was deleted in another tab; reload this one.";
+    assert.deepEqual(told, [message]);
+    await assert.rejects(stores.tasks.get("task_1"), { kind: "service_unavailable", message });
+  },
+};

@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { CASES } from "../browser/indexeddb.page.ts";
+import { CASES as NONE } from "../browser/indexeddb-none.page.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
+import { withRoom } from "../browser/room.ts";
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await openLab();
+});
+afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
+afterAll(() => lab?.close());
+
+test.for(Object.keys(CASES))("IndexedDB in a page %s", (name) =>
+  lab.run("/test/browser/indexeddb.page.ts", name, "page"),
+);
+
+test.for(Object.keys(CASES))("IndexedDB in a worker %s", (name) =>
+  lab.run("/test/browser/indexeddb.page.ts", name, "worker"),
+);
+
+test.for(Object.keys(NONE))("a worker without IndexedDB %s", (name) =>
+  lab.run("/test/browser/indexeddb-none.page.ts", name, "worker"),
+);
+
+test("a store without room says so, and goes on when there is some", async () => {
+  const put = () =>
+    lab.page.evaluate(async () => {
+      const { openIndexedDb } = await import("../../src/stores/indexeddb.ts");
+      const { pieces, close } = await openIndexedDb({ name: "full" });
+      const random = new Uint8Array(8 * 1024 * 1024);
+      for (let at = 0; at < random.length; at += 65_536) {
+        crypto.getRandomValues(random.subarray(at, at + 65_536));
+      }
+      const failure = await pieces.put("task_1", "chunk 0", random).then(
+        () => null,
+        ({ kind, message, retryable }) => ({ kind, message, retryable }),
+      );
+      const found = await pieces.get("task_1", "chunk 0");
+      close();
+      return { failure, found: found !== null };
+    });
+  const failure = {
+    kind: "storage_full",
+    message: "The browser has no room left for this page; delete finished tasks, or free space on the disk.",
+    retryable: false,
+  };
+  expect(await withRoom(lab, 1024 * 1024, put)).toEqual({ failure, found: false });
+  expect(await put()).toEqual({ failure: null, found: true });
+});
+
+test("an older version in another tab is waited for, then named", async () => {
+  const old = await lab.newPage();
+  await old.evaluate(async () => {
+    const request = indexedDB.open("blocked", 1);
+    await new Promise((resolve) => {
+      request.onupgradeneeded = () => {
+        for (const name of ["tasks", "steps"]) request.result.createObjectStore(name, { keyPath: "id" });
+        request.result.createObjectStore("pieces", { keyPath: ["run_id", "name"] });
+      };
+      request.onsuccess = resolve;
+    });
+    Object.assign(window, { held: request.result });
+  });
+  const open = (blocked_ms: number) =>
+    lab.page.evaluate(async (blocked_ms) => {
+      const { openIndexedDb } = await import("../../src/stores/indexeddb.ts");
+      let blocked = 0;
+      const onBlocked = () => void blocked++;
+      return openIndexedDb({ name: "blocked", blocked_ms, onBlocked }).then(
+        (stores) => {
+          stores.close();
+          return { blocked, version: "open" };
+        },
+        ({ kind, message, retryable }) => ({ blocked, kind, message, retryable }),
+      );
+    }, blocked_ms);
+  const error = {
+    kind: "service_unavailable",
+    message:
+      "The store of this page does not open: another tab has an older version of the page; close it and try again.",
+    retryable: true,
+  };
+  expect(await open(300)).toEqual({ blocked: 1, ...error });
+  // The browser tells of what blocks only the first of those who wait.
+  expect(await open(300)).toEqual({ blocked: 0, ...error });
+  const patient = open(60_000);
+  await old.close();
+  expect(await patient).toEqual({ blocked: 0, version: "open" });
+});
+
+test("a tab lets go when another one has a newer version, and says so", async () => {
+  await lab.page.evaluate(async () => {
+    const { openIndexedDb } = await import("../../src/stores/indexeddb.ts");
+    const told: string[] = [];
+    const stores = await openIndexedDb({ name: "newer", onClosed: (error) => told.push(error.message) });
+    Object.assign(window, { told, stores });
+  });
+  const newer = await lab.newPage();
+  const version = await newer.evaluate(async () => {
+    const request = indexedDB.open("newer", 99);
+    await new Promise((resolve, reject) => {
+      request.onsuccess = resolve;
+      request.onerror = reject;
+      request.onblocked = reject;
+    });
+    request.result.close();
+    return request.result.version;
+  });
+  expect(version).toBe(99);
+  const seen = await lab.page.evaluate(async () => {
+    const { told, stores } = window as unknown as {
+      told: string[];
+      stores: { tasks: { all(): Promise<unknown> } };
+    };
+    const error = await stores.tasks
+      .all()
+      .catch(({ kind, message, retryable }) => ({ kind, message, retryable }));
+    return { told, error };
+  });
+  const message = "A newer version of this page was opened in another tab; reload this one.";
+  expect(seen).toEqual({
+    told: [message],
+    error: { kind: "service_unavailable", message, retryable: false },
+  });
+  await newer.close();
+});
