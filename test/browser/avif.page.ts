@@ -1,0 +1,62 @@
+import type { Source } from "../../src/core/source.ts";
+import { createAvifEncoder } from "../../src/encoders/avif.ts";
+import type { EncodedFile } from "../../src/encoders/encoder.ts";
+import type { Plan } from "../../src/plan/index.ts";
+
+/** What the worker is asked to encode. */
+export interface AvifWish {
+  plan: Plan;
+  source: Source;
+  /** URL of the source, and of the wasm. */
+  input: string;
+  wasm: string;
+  /** Aborts before the picture is computed. */
+  abort?: boolean;
+}
+
+/** What came of it. */
+export interface AvifAnswer {
+  refusal: string | null;
+  file: { name: string; mime: string; base64: string } | null;
+  /** Milliseconds. */
+  ms: number;
+  error: { kind: string; message: string } | null;
+}
+
+addEventListener("message", async ({ data }: MessageEvent<AvifWish>) => {
+  const { plan, source } = data;
+  const answer: AvifAnswer = { refusal: null, file: null, ms: 0, error: null };
+  const [chunk] = plan.chunks;
+  try {
+    const blob = await (await fetch(data.input)).blob();
+    const input = {
+      blob,
+      size: blob.size,
+      read: async ({ start, end }: { start: number; end: number }) =>
+        new Uint8Array(await blob.slice(start, end).arrayBuffer()),
+    };
+    const encoder = createAvifEncoder({ wasm: new URL(data.wasm, location.href) });
+    await encoder.prepare(plan, source);
+    answer.refusal = encoder.can(plan, source);
+    const stop = new AbortController();
+    if (data.abort) stop.abort(new Error("the test has enough"));
+    const from = performance.now();
+    if (answer.refusal === null && chunk) {
+      const [file] = (await encoder.encode({
+        plan,
+        chunk,
+        source,
+        input,
+        signal: stop.signal,
+      })) as EncodedFile[];
+      if (!file) throw new Error("Nothing came out.");
+      const base64 = (file.bytes as Uint8Array & { toBase64(): string }).toBase64();
+      answer.file = { name: file.name, mime: file.mime, base64 };
+    }
+    answer.ms = performance.now() - from;
+  } catch (thrown) {
+    const { kind, message } = thrown as Error & { kind?: string };
+    answer.error = { kind: kind ?? "", message };
+  }
+  postMessage(answer);
+});

@@ -1,0 +1,178 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { ImageOptions } from "../../src/core/options.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import type { AvifAnswer, AvifWish } from "../browser/avif.page.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
+import { encode, probe } from "../ffmpeg/native-encode.ts";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { markedClip, quadrantClip, quadrantPng } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { readPicture } from "../judge/picture.ts";
+import { wrongPoints } from "../judge/quadrants.ts";
+
+const WASM = "/node_modules/@jsquash/avif/codec/enc/avif_enc.wasm";
+
+let lab: Lab;
+let folder: string;
+let count = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-avif-"));
+  lab = await openLab({ files: folder });
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
+
+async function run(path: string, options: ImageOptions, more: Partial<AvifWish> = {}) {
+  const name = `${count++}-${basename(path)}`;
+  await copyFile(path, join(folder, name));
+  const source = await probe(path);
+  const plan = createPlan(source, "image", { format: "avif", ...options });
+  const answer = await lab.page.evaluate(
+    (wish) => {
+      const worker = new Worker("/test/browser/avif.page.ts", { type: "module" });
+      return new Promise<AvifAnswer>((resolve, reject) => {
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
+        worker.postMessage(wish);
+      }).finally(() => worker.terminate());
+    },
+    { plan, source, input: `/files/${name}`, wasm: WASM, ...more },
+  );
+  const out = join(folder, `${name}.avif`);
+  if (answer.file) await writeFile(out, Buffer.from(answer.file.base64, "base64"));
+  return { ...answer, path: out };
+}
+
+/** Encodes a picture that must be taken. */
+async function avif(path: string, options: ImageOptions) {
+  const result = await run(path, options);
+  expect([result.refusal, result.error]).toEqual([null, null]);
+  expect(result.file).toMatchObject({ name: "output.avif", mime: "image/avif" });
+  return result;
+}
+
+// One is of full range, the other of limited.
+const TO = "out_range=tv:out_color_matrix=bt601";
+const RANGE = { filter: `scale=${TO}`, output_filter: `scale=${TO}` } as const;
+const photo = () =>
+  makeClip("png", [
+    ..."-f lavfi -i mandelbrot=s=400x300:maxiter=400:start_scale=0.05 -frames:v 1 -pix_fmt rgb24 -bitexact".split(
+      " ",
+    ),
+  ]);
+
+test.each(["very_low", "medium", "very_high"] as const)("%s is as the native encoder's", async (quality) => {
+  const input = await photo();
+  const options = { quality } as const;
+  const ours = await avif(input, options);
+  const native = await encode(input, "image", { format: "avif", ...options });
+  const [got, wanted] = [
+    await measureLikeness(ours.path, input, RANGE),
+    await measureLikeness(native.path, input, RANGE),
+  ];
+  const [bytes, peer] = [(await readFacts(ours.path)).bytes, (await readFacts(native.path)).bytes];
+  expect(Math.abs(got.mean - wanted.mean)).toBeLessThan(0.02);
+  expect(bytes / peer).toBeGreaterThan(0.75);
+  expect(bytes / peer).toBeLessThan(1.25);
+});
+
+test.each([
+  { width: 120, height: 120, fit: "contain", position: "bottom", background: "#336699" },
+  { width: 120, height: 120, fit: "cover", position: "left", background: "#000000" },
+  { width: 101, height: 51, fit: "fill", position: "center", background: "#000000" },
+] as const)("a still is placed: $fit $position", async (placed) => {
+  const { width, height, fit, position, background } = placed;
+  const asked = { width, height, fit, position, quality: "very_high" } as const;
+  const { path } = await avif(await quadrantPng(), fit === "contain" ? { ...asked, background } : asked);
+  const picture = await readPicture(path);
+  expect([picture.width, picture.height]).toEqual([width, height]);
+  expect(wrongPoints(picture, { ...placed, source: { width: 160, height: 96 } }, 20)).toEqual([]);
+});
+
+test("a picture is made smaller as well as the native encoder does it", async () => {
+  const input = await photo();
+  const { path } = await avif(input, { quality: "very_high", width: 152 });
+  const { mean } = await measureLikeness(path, input, {
+    ...RANGE,
+    filter: `scale=152:114:flags=bicubic:${TO}`,
+  });
+  expect(mean).toBeGreaterThan(0.97);
+});
+
+test("a photo is turned as its EXIF data says, once", async () => {
+  const jpeg = await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]);
+  const turned = join(folder, "turned.jpg");
+  const bytes = await readFile(jpeg);
+  // EXIF with orientation 6: a viewer turns it 90 degrees clockwise.
+  const exif = Buffer.from(
+    "ffe1002245786966000049492a00080000000100120103000100000006000000" + "00000000",
+    "hex",
+  );
+  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif, bytes.subarray(2)]));
+  const { path } = await avif(turned, { quality: "very_high" });
+  const picture = await readPicture(path);
+  expect([picture.width, picture.height]).toEqual([96, 160]);
+  const placing = {
+    source: picture,
+    turned: 90,
+    width: 96,
+    height: 160,
+    fit: "fill",
+    position: "center",
+  } as const;
+  expect(wrongPoints(picture, { ...placing, background: "#000000" }, 24)).toEqual([]);
+});
+
+test("a frame of a video is the one that is seen at its moment, turned", async () => {
+  const input = await markedClip("h264", 2);
+  const { path } = await avif(input, { start: 1.01, quality: "very_high" });
+  const right = await measureLikeness(path, input, { filter: "select=eq(n\\,25)" });
+  const wrong = await measureLikeness(path, input, { filter: "select=eq(n\\,27)" });
+  expect(right.mean).toBeGreaterThan(0.97);
+  expect(right.mean).toBeGreaterThan(wrong.mean + 0.02);
+  const upright = await readPicture((await avif(await quadrantClip(90), { quality: "very_high" })).path);
+  expect([upright.width, upright.height]).toEqual([96, 160]);
+});
+
+test("transparency is kept, or laid on a color", async () => {
+  const input = await clip("png_alpha");
+  const { path } = await avif(input, { quality: "very_high" });
+  const alpha = await lab.page.evaluate(
+    async (url) => {
+      const bitmap = await createImageBitmap(await (await fetch(url)).blob());
+      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
+      context?.drawImage(bitmap, 0, 0);
+      const at = (x: number) => context?.getImageData(x, 45, 1, 1).data[3] ?? -1;
+      return [at(1), at(80), at(158)];
+    },
+    `/files/${basename(path)}`,
+  );
+  for (const [index, wanted] of [2, 128, 253].entries()) {
+    expect(Math.abs((alpha[index] ?? -1) - wanted)).toBeLessThan(8);
+  }
+});
+
+test("wasm that is not there is an error in words", async () => {
+  const { error } = await run(await clip("png"), {}, { wasm: "/files/none.wasm" });
+  expect(error).toEqual({ kind: "encoder_unavailable", message: "The AVIF encoder could not be loaded." });
+});
+
+test("an abort is heard before the picture is computed", async () => {
+  const { error, file } = await run(await clip("png"), {}, { abort: true });
+  expect([error?.message, file]).toEqual(["the test has enough", null]);
+});
+
+test("what it cannot do is refused in words", async () => {
+  expect((await run(await clip("png"), { format: "webp" })).refusal).toBe("it only encodes avif");
+  expect((await run(await clip("mp4_hdr"), {})).refusal).toBe("it cannot map the tones of HDR");
+  expect((await run(await clip("mp4_interlaced"), {})).refusal).toBe("it cannot deinterlace");
+  expect((await run(await clip("mp4_h265"), {})).refusal).toBe("this browser cannot decode h265");
+});
