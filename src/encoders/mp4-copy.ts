@@ -1,40 +1,6 @@
 import type { Extent } from "./mp4-track.ts";
 import { misfit } from "./packets.ts";
-
-/** Bytes of what is written at a time. */
-const OUT_BYTES = 1024 * 1024;
-
-/** Takes bytes in pieces of any size, and hands them on in large ones of their own memory. */
-export interface Gatherer {
-  add(bytes: Uint8Array): Promise<void>;
-  /** Hands on what is left. */
-  flush(): Promise<void>;
-}
-
-/** Creates a {@link Gatherer} in front of a writer. */
-export function createGatherer(write: (bytes: Uint8Array) => Promise<void>): Gatherer {
-  let buffer = new Uint8Array(OUT_BYTES);
-  let used = 0;
-  const flush = async () => {
-    const full = buffer.subarray(0, used);
-    if (used === 0) return;
-    buffer = new Uint8Array(OUT_BYTES);
-    used = 0;
-    await write(full);
-  };
-  return {
-    async add(bytes) {
-      for (let at = 0; at < bytes.length; ) {
-        const piece = bytes.subarray(at, at + OUT_BYTES - used);
-        buffer.set(piece, used);
-        used += piece.length;
-        at += piece.length;
-        if (used === OUT_BYTES) await flush();
-      }
-    },
-    flush,
-  };
-}
+import type { Gatherer } from "./stitch-gather.ts";
 
 /** Gives the bytes of stretches of files one after the other. */
 export interface ExtentReader {

@@ -1,7 +1,8 @@
 import { type Bytes, lengthOf, letters, u32, u64 } from "./mp4-boxes.ts";
-import { createExtentReader, createGatherer } from "./mp4-copy.ts";
+import { createExtentReader } from "./mp4-copy.ts";
 import { createIndex, writeType } from "./mp4-index.ts";
 import type { Mp4Build, Mp4Chunk } from "./mp4-track.ts";
+import { createGatherer } from "./stitch-gather.ts";
 
 /** Writes a file that is planned, from its front to its end. */
 export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>;

@@ -8,6 +8,7 @@ import {
   type InputAudioTrack,
   type InputTrack,
   type InputVideoTrack,
+  type PacketRetrievalOptions,
   type VideoCodec,
 } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
@@ -166,9 +167,20 @@ function preSkip({ description }: AudioDecoderConfig): number {
 
 const FACTS_ONLY = { metadataOnly: true } as const;
 
+// The sink's own loop reads as many packets ahead as it gave within the last second, which are tens of thousands here, and where clocks
+// stand still between reads, all.
+async function* packetsOf(track: InputTrack, options: PacketRetrievalOptions) {
+  const sink = new EncodedPacketSink(track);
+  let packet = await sink.getFirstPacket(options);
+  while (packet) {
+    yield packet;
+    packet = await sink.getNextPacket(packet, options);
+  }
+}
+
 async function countPackets(track: InputTrack): Promise<number> {
   let count = 0;
-  for await (const _ of new EncodedPacketSink(track).packets(undefined, undefined, FACTS_ONLY)) count++;
+  for await (const _ of packetsOf(track, FACTS_ONLY)) count++;
   return count;
 }
 
@@ -178,7 +190,7 @@ async function* copies(
   rehearsing: boolean,
 ): AsyncGenerator<EncodedPacket, void> {
   const options = rehearsing ? FACTS_ONLY : {};
-  for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, options)) {
+  for await (const packet of packetsOf(track, options)) {
     const data = rehearsing ? new Uint8Array(packet.byteLength) : packet.data;
     yield new EncodedPacket(data, packet.type, packet.timestamp + at, packet.duration);
   }

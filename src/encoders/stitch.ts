@@ -14,6 +14,7 @@ import type { VideoFormat } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
 import { createRehearsal, createReplay } from "./append-only.ts";
 import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
+import { createGatherer } from "./stitch-gather.ts";
 import { planMp4 } from "./stitch-mp4.ts";
 
 /** What is put together. */
@@ -27,8 +28,8 @@ export interface Stitching {
 
 /**
  * Puts encoded stretches and their sound together by copying packets, and gives the file from the front to the end: MP4
- * and MOV with their index first, WebM with its cues. Memory is bounded by that index, of which an MP4 or MOV of parts as the encoders
- * write them takes some bytes a packet, and any other file an object a packet. The stream errors with
+ * and MOV with their index first, WebM with its cues. Memory is bounded by that index: some bytes a packet of parts as the encoders
+ * write them, an object a packet of any other MP4 or MOV, and in a WebM something for each keyframe. The stream errors with
  * `encode_failed` when the parts do not go together, and never ends before the file is whole.
  */
 export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
@@ -53,12 +54,14 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
     const { rehearsal, writable } = createRehearsal();
     await mux(stitching, writable, true);
     let written = 0;
+    const gatherer = createGatherer(write);
     const replay = createReplay(rehearsal, (bytes) => {
       written += bytes.length;
-      return write(bytes);
+      return gatherer.add(bytes);
     });
     await mux(stitching, replay, false);
     if (written !== rehearsal.size) throw misfit(`${written} bytes came out instead of ${rehearsal.size}`);
+    await gatherer.flush();
   } catch (thrown) {
     stitching.signal?.throwIfAborted();
     throw thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
