@@ -1,0 +1,38 @@
+import type { Source } from "../core/source.ts";
+import { chooseEncoder } from "../encoders/choose-encoder.ts";
+import type { Encoder } from "../encoders/encoder.ts";
+import { createChunks, type Plan } from "../plan/index.ts";
+import type { Way } from "../steps/settle.ts";
+
+/** An encoder of this machine, with what it may tell of itself. */
+export interface LocalEncoder extends Encoder {
+  /** Jobs that it does at once; absent for one. */
+  readonly workers?: number;
+  /** Seconds of source that a chunk of an uncut plan should have; null where it is better left whole, as where this is absent. */
+  chunkSeconds?(plan: Plan, source: Source): number | null;
+  /** Tries what a plan needs on this machine, so that `can` knows; never rejects. */
+  prepare?(plan: Plan, source: Source): Promise<void>;
+}
+
+/** Chooses the first of the encoders that can carry a plan out, cut as it would have it; throws `encoder_unavailable` with every one's reason. */
+export function chooseWay(encoders: readonly LocalEncoder[], plan: Plan, source: Source): Way {
+  const hint = (encoder: LocalEncoder) => encoder.chunkSeconds?.(plan, source) ?? null;
+  const { encoder, reason } = chooseEncoder(
+    encoders.map((each) => ({ ...each, can: () => each.can(cutEvenly(plan, hint(each)), source) })),
+    plan,
+    source,
+  );
+  const chosen = encoders.find(({ name }) => name === encoder.name);
+  return { encoder: encoder.name, chunk_seconds: chosen ? hint(chosen) : null, reason };
+}
+
+function cutEvenly(plan: Plan, chunk_seconds: number | null): Plan {
+  if (chunk_seconds === null) return plan;
+  const { kind, start, end, duration, video, audio } = plan;
+  const needs = {
+    ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
+    encodes_video: video?.mode === "encode",
+    fps: video?.mode === "encode" ? video.fps : null,
+  };
+  return { ...plan, chunks: createChunks(needs, { chunk_seconds }) };
+}

@@ -1,0 +1,137 @@
+import { MediaError, toMediaError } from "../core/errors.ts";
+import type { Step } from "../core/step.ts";
+import { requestOf, type Task } from "../core/task.ts";
+import { isFinished } from "../core/transitions.ts";
+import type { PieceStore } from "../stores/indexeddb.ts";
+import type { MediaApi, MediaEvent, Run } from "./media-api.ts";
+import type { RunRecords } from "./run-records.ts";
+
+/** Has tasks done at the fallback that no encoder here can do; the page reaches it, the records are kept here. */
+export interface Delegation {
+  /** True when a run may be done there: there is a fallback, and the input is a URL. */
+  takes(record: Run): boolean;
+  /** The id that a run has there, with the reason why it is there; null when it is done here. */
+  find(run_id: string): Promise<Delegated | null>;
+  /** Has the task created there and follows it to its end. */
+  begin(run_id: string, refusal: string, signal: AbortSignal): Promise<void>;
+  /** Follows a task that is there to its end. */
+  carryOn(run_id: string, delegated: Delegated, signal: AbortSignal): Promise<void>;
+  /** Takes how the task there stands. */
+  followed(...told: Parameters<MediaApi["followed"]>): Promise<void>;
+}
+
+/** A task that is done elsewhere. */
+export interface Delegated {
+  /** Its id there; null until it is created. */
+  remote: string | null;
+  /** Why it is not done here. */
+  refusal: string;
+}
+
+const PIECE = "delegated";
+
+/** Builds the delegation of a tab; `tell` reaches the page. */
+export function createDelegation(
+  has_fallback: boolean,
+  records: RunRecords,
+  pieces: PieceStore,
+  tell: (event: MediaEvent) => void,
+): Delegation {
+  const ends = new Map<string, { delegated: Delegated; end(): void }>();
+
+  const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as Delegated | null;
+
+  async function carryOn(id: string, delegated: Delegated, signal: AbortSignal): Promise<void> {
+    const record = await records.get("task", id);
+    if (!has_fallback) {
+      await failOpen(
+        record,
+        new MediaError("encoder_unavailable", `${delegated.refusal} This page knows no other place.`),
+      );
+      return;
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.set(id, { delegated, end: resolve });
+    const aborted = () => {
+      tell({ type: "unfollow", id });
+      resolve();
+    };
+    signal.addEventListener("abort", aborted, { once: true });
+    const { input, kind, options, metadata } = requestOf(record as Task);
+    tell({ type: "follow", id, request: { input, kind, options, metadata }, remote: delegated.remote });
+    await promise;
+    signal.removeEventListener("abort", aborted);
+    ends.delete(id);
+  }
+
+  async function failOpen(record: Run, { kind, message, retryable }: MediaError): Promise<void> {
+    const open = record.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
+    const step_id = open?.id ?? record.id;
+    await records.apply(record.id, { type: "step_failed", step_id, error: { kind, message, retryable } });
+  }
+
+  return {
+    takes: (record) => has_fallback && record.object === "task" && /^(https?|s3):/i.test(record.input),
+    find,
+    async begin(id, refusal, signal) {
+      const delegated: Delegated = { remote: null, refusal };
+      await pieces.put(id, PIECE, delegated);
+      await carryOn(id, delegated, signal);
+    },
+    carryOn,
+    async followed(id, told) {
+      const going = ends.get(id);
+      if (!going) return;
+      if ("error" in told && !("steps" in told)) {
+        const { kind, message } = told.error;
+        const why = new MediaError(
+          kind as MediaError["kind"],
+          `${going.delegated.refusal} Elsewhere: ${message}`,
+        );
+        await failOpen(await records.get("task", id), toMediaError(why));
+        return going.end();
+      }
+      const remote = told as Task;
+      if (going.delegated.remote === null) {
+        going.delegated.remote = remote.id;
+        await pieces.put(id, PIECE, going.delegated);
+      }
+      const after = await records.replace(id, (record) =>
+        mirror(record as Task, remote, going.delegated.refusal),
+      );
+      if (!after || isFinished(after)) going.end();
+    },
+  };
+}
+
+/** Gives a task the state of another that does its work, with its own ids and times of creation, and the reason why the work is not done here. */
+export function mirror(task: Task, other: Task, refusal: string): Task {
+  const steps = task.steps.map((step, index): Step => {
+    const there = other.steps[index];
+    if (!there) return step;
+    const { id, created_at } = step;
+    const output = there.output?.reason
+      ? { ...there.output, reason: `${there.output.reason}; elsewhere, as ${lower(refusal)}` }
+      : there.output;
+    return { ...there, id, created_at, output };
+  });
+  const failed = other.steps.findIndex((step) => step.id === other.error?.step_id);
+  const step_id = steps[failed]?.id;
+  const { status, output, started_at, finished_at } = other;
+  const error = other.error && { ...other.error, ...(step_id !== undefined && { step_id }) };
+  const updated_at = Math.max(other.updated_at, task.updated_at + 1);
+  return {
+    ...task,
+    status,
+    output,
+    error,
+    steps,
+    started_at: task.started_at ?? started_at,
+    finished_at,
+    updated_at,
+  };
+}
+
+function lower(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1).replace(/\.$/, "");
+}

@@ -1,0 +1,184 @@
+import type { Client, NewStep, NewTask, RunRef, Update } from "../client/client.ts";
+import { createRemoteOutput } from "../client/remote-output.ts";
+import { waitFor } from "../client/wait.ts";
+import { MediaError } from "../core/errors.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+import { createFollower, type Follower } from "./follow.ts";
+import { keepStorage } from "./keep-storage.ts";
+import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
+import type { LocalFile, MediaApi, MediaEvent, Run, Sort, WaitingFile } from "./media-api.ts";
+import { callOver } from "./rpc.ts";
+import { closedError, createChangeWatch } from "./watch-changes.ts";
+
+/** How a client of the page's own machine is made; everything has a default. */
+export interface LocalClientOptions {
+  /** Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share their tasks. Default `framewright`. */
+  name?: string;
+  /** Whether the smaller and better file or the sooner one is wanted, where there is a choice; default `quality`. */
+  prefer?: "quality" | "speed";
+  /** Does what no encoder here can: the task is then created there too, and its record follows the one there. Inputs must be URLs that it can read. */
+  fallback?: Client;
+  /** Encoder workers at most; default as many as the machine has processors, fewer where memory is short. */
+  encoder_workers?: number;
+  /** Where the files of ffmpeg's wasm core are; default those of the package. */
+  core?: Record<string, unknown>;
+  /** Lets URLs of private hosts be inputs; those of the page's own host always may. Default false. */
+  allow_private?: boolean;
+  /** Seconds after which outputs are cleared; default 604 800, a week. Their records stay. */
+  keep_seconds?: number;
+}
+
+/** Tasks and steps on the page's own machine. */
+export interface LocalClient extends Client {
+  /** The bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
+  output(run: RunRef): Promise<LocalOutput>;
+  /**
+   * Tells which file a run waits for that was there when it was created and is not now, as after a reload; null when it waits for none.
+   * Such a run stays `queued` or `processing`, and goes on by {@link LocalClient.resume}.
+   */
+  waiting(run: RunRef): Promise<WaitingFile | null>;
+  /**
+   * Gives a run the file that it waits for, and goes on from the last finished piece of work. Without a file the visitor is asked to allow
+   * the old one to be read again, which needs a click. Rejects with `invalid_input` for another file than the one before, with
+   * `input_unreachable` for one that cannot be read or is not allowed.
+   */
+  resume(run: RunRef, file?: LocalFile): Promise<Task | Step>;
+}
+
+const WEEK = 604_800;
+
+/**
+ * Creates the client of the page's own machine: a media worker is started that keeps tasks in IndexedDB and files in the origin's private
+ * file system, and runs them with the encoders that are there. A run goes on when its page is opened again; of several tabs one runs it and
+ * all see it.
+ */
+export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
+  const { fallback, name = "framewright" } = options;
+  const worker = new Worker(new URL("./media-worker.ts", import.meta.url), {
+    type: "module",
+    name: `${name} media worker`,
+  });
+  const urls = createFileUrls();
+  let follower: Follower | null = null;
+  let closed = false;
+
+  const { api, fail } = callOver<MediaApi, MediaEvent>(worker, (event) => {
+    if (event.type === "changed") watch.changed(event.record);
+    else if (event.type === "removed") watch.removed(event.id);
+    else if (event.type === "follow") follower?.follow(event.id, event.request, event.remote);
+    else follower?.unfollow(event.id);
+  });
+  const watch = createChangeWatch((id) => api.get(sortOf(id), id));
+  if (fallback) follower = createFollower(fallback, api);
+  let opened = false;
+  worker.addEventListener("error", (event) => {
+    // Once it runs, an error is one of its own, and it goes on.
+    if (opened) return;
+    event.preventDefault();
+    const reason = (event as ErrorEvent).message ?? "its file could not be loaded";
+    fail(new MediaError("worker_lost", `The media worker could not be started: ${reason}.`));
+  });
+  const open = api.open({
+    name,
+    prefer: options.prefer ?? "quality",
+    encoder_workers: options.encoder_workers ?? null,
+    core: options.core ?? null,
+    allow_private: options.allow_private ?? false,
+    keep_seconds: options.keep_seconds ?? WEEK,
+    fallback: fallback !== undefined,
+  });
+  open.then(
+    () => {
+      opened = true;
+    },
+    // Every call says so.
+    () => {},
+  );
+
+  async function create<T extends Run>(sort: Sort, request: NewTask | NewStep): Promise<T> {
+    const input: unknown = request?.input;
+    void keepStorage(name);
+    if (isFile(input)) return (await api.create(sort, { ...request, input: null }, input)) as T;
+    return (await api.create(sort, request, await objectUrlFile(input))) as T;
+  }
+
+  return {
+    tasks: {
+      create: (request) => create("task", request as NewTask),
+      get: async (id) => (await api.get("task", id)) as Task,
+      list: async (asked = {}) => (await api.list("task", asked)) as { records: Task[]; more: boolean },
+      cancel: async (id) => (await api.cancel("task", id)) as Task,
+      retry: (id) => api.retry(id),
+      delete: (id) => api.remove(id),
+    },
+    steps: {
+      create: (request) => create("step", request as NewStep),
+      get: async (id) => (await api.get("step", id)) as Step,
+      list: async (asked = {}) => (await api.list("step", asked)) as { records: Step[]; more: boolean },
+      cancel: async (id) => (await api.cancel("step", id)) as Step,
+    },
+    on<T extends Run>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
+      // The id of a task leads to a task, that of a step to a step.
+      const update = listener as (update: Update<Run>) => void;
+      return watch.add(idOf(run), { update, fail() {} });
+    },
+    wait: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
+      waitFor(watch, run, given.signal) as Promise<T>,
+    async output(run) {
+      const id = idOf(run);
+      const found = await api.files(id);
+      if (found.remote === null) return createLocalOutput(id, found, urls);
+      const elsewhere = fallback
+        ? await fallback.output(found.remote)
+        : createRemoteOutput(found.source, (url, init) => fetch(url, init));
+      return { ...elsewhere, source: found.source, files: [] };
+    },
+    waiting: (run) => api.waiting(idOf(run)),
+    async resume(run, file) {
+      const id = idOf(run);
+      if (!file) await askToRead(await api.handle(id));
+      return api.resume(id, file ?? null);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      watch.close();
+      follower?.close();
+      urls.drop();
+      fail(closedError());
+      // Its encoder workers go with it, and its locks.
+      worker.terminate();
+    },
+  };
+}
+
+function idOf(run: RunRef): string {
+  return typeof run === "string" ? run : run.id;
+}
+
+function sortOf(id: string): Sort {
+  return id.startsWith("step_") ? "step" : "task";
+}
+
+function isFile(input: unknown): input is LocalFile {
+  return typeof input === "object" && input !== null && ("arrayBuffer" in input || "getFile" in input);
+}
+
+// What has a URL of this page alone, such as an output of this client; another one is refused like any unknown scheme.
+async function objectUrlFile(input: unknown): Promise<Blob | null> {
+  const url: unknown = typeof input === "string" ? input : Reflect.get(Object(input), "url");
+  if (typeof url !== "string" || !url.startsWith("blob:")) return null;
+  return fetch(url).then(
+    (response) => response.blob(),
+    () => null,
+  );
+}
+
+async function askToRead(handle: FileSystemFileHandle | null): Promise<void> {
+  const ask = handle && (Reflect.get(handle, "requestPermission") as (() => Promise<string>) | undefined);
+  if (!ask || (await ask.call(handle).catch(() => "denied")) === "granted") return;
+  throw new MediaError("input_unreachable", "The visitor did not allow the file to be read.", {
+    retryable: false,
+  });
+}

@@ -1,0 +1,61 @@
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader, Storage } from "../core/ports.ts";
+import { type Inputs, type OpenInput, openStored, watched } from "../steps/inputs.ts";
+import { createBlobReader } from "../storage/blob-reader.ts";
+import type { HttpFile } from "../storage/http-reader.ts";
+import { openHttp } from "../storage/http-reader.ts";
+import type { InputFiles } from "./input-files.ts";
+import { isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-urls.ts";
+
+/** What the inputs of a run are opened from. */
+export interface LocalInputTools {
+  /** The visitor's file that the run works on, and the URL that stands for it; null where it works on something else. */
+  own: { url: string; blob: Blob } | null;
+  files: InputFiles;
+  storage: Storage;
+  urls: LocalUrls;
+  /** Opens a stored object. */
+  open(key: string): Promise<ByteReader>;
+}
+
+// The greatest file that the origin's storage may be filled with from elsewhere, and the time for it.
+const MAX_BYTES = 5e10;
+const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idle_ms: 30_000 };
+
+/** Builds the inputs of a run: files of the visitor, paths in the origin's file system, outputs of other runs, and URLs whose servers let this page read them. */
+export function createLocalInputs({ own, files, storage, urls, open }: LocalInputTools): Inputs {
+  return {
+    async open(url, signal) {
+      if (own?.url === url) return openBlob(own.blob, url);
+      const other = runOfFile(url);
+      if (other !== null) return openBlob(await files.find(other), url);
+      const key = urls.key(url);
+      if (key !== null) return openStored(storage, key, url, open);
+      if (isOpfsPath(url)) {
+        const found = await openOpfsPath(url);
+        return openBlob(found && "getFile" in found ? await found.getFile() : found, url);
+      }
+      const file = await openHttp(url, {
+        fetch: (at, init) => fetch(at, { ...init, credentials: "omit" }),
+        // A page cannot follow redirects by hand; the first address is checked when a run is created.
+        guard: null,
+        signal,
+        timeouts: TIMEOUTS,
+        max_bytes: MAX_BYTES,
+      });
+      return { reader: file.reader, mime: file.mime, file };
+    },
+  };
+}
+
+function openBlob(blob: Blob | null, url: string): OpenInput {
+  if (!blob) throw new MediaError("input_not_found", "There is no such file any more.");
+  const reader = createBlobReader(blob);
+  const mime = blob.type || null;
+  const file: HttpFile = {
+    ...{ url, mime, reader, size: blob.size, etag: null, version: null, ranges: true },
+    stream: (watch) => watched(blob.stream(), watch),
+    close: async () => {},
+  };
+  return { reader, mime, file };
+}

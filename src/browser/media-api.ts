@@ -1,0 +1,74 @@
+import type { ListOptions, Page } from "../client/client.ts";
+import type { Source } from "../core/source.ts";
+import type { Step } from "../core/step.ts";
+import type { Task } from "../core/task.ts";
+
+/** A record of either sort. */
+export type Run = Task | Step;
+/** Which sort of record. */
+export type Sort = Run["object"];
+/** A file of the visitor: its bytes, or what gives them. */
+export type LocalFile = Blob | FileSystemFileHandle;
+
+/** What the media worker is started with. */
+export interface MediaSettings {
+  /** Of the database and the folder. */
+  name: string;
+  prefer: "quality" | "speed";
+  /** Encoder workers at most; null for as many as fit the machine. */
+  encoder_workers: number | null;
+  /** Where the files of ffmpeg's wasm core are; absent for those of the package. */
+  core: Record<string, unknown> | null;
+  /** Lets inputs be on private hosts too. */
+  allow_private: boolean;
+  /** Seconds after which outputs are cleared. */
+  keep_seconds: number;
+  /** Whether the page can create tasks elsewhere. */
+  fallback: boolean;
+}
+
+/** A file that a run waits for, as its visitor knows it. */
+export interface WaitingFile {
+  name: string;
+  /** Bytes. */
+  size: number;
+  /** `permission`: the browser asks the visitor again before the file may be read; `gone`: it has to be chosen again. */
+  reason: "gone" | "permission";
+}
+
+/** The bytes of a run that succeeded. */
+export interface RunFiles {
+  source: Source;
+  /** Id of the task at the fallback that did the work; null where it was done here. */
+  remote: string | null;
+  /** All files by their path below the output's folder. */
+  files: { name: string; file: File }[];
+}
+
+/** What the page asks of the media worker; everything rejects with a MediaError. */
+export interface MediaApi {
+  open(settings: MediaSettings): Promise<void>;
+  create(sort: Sort, request: unknown, file: LocalFile | null): Promise<Run>;
+  get(sort: Sort, id: string): Promise<Run>;
+  list(sort: Sort, options: ListOptions): Promise<Page<Run>>;
+  cancel(sort: Sort, id: string): Promise<Run>;
+  retry(id: string): Promise<Task>;
+  remove(id: string): Promise<void>;
+  files(id: string): Promise<RunFiles>;
+  waiting(id: string): Promise<WaitingFile | null>;
+  /** Gives a run the file that it waits for; null where the visitor allowed the old one to be read again. */
+  resume(id: string, file: LocalFile | null): Promise<Run>;
+  /** The handle of a run's file, for which only the page can ask the visitor. */
+  handle(id: string): Promise<FileSystemFileHandle | null>;
+  /** Tells how the task at the fallback stands, or why nothing more is known of it. */
+  followed(id: string, remote: Task | { error: { kind: string; message: string } }): Promise<void>;
+}
+
+/** What the media worker tells the page. */
+export type MediaEvent =
+  | { type: "changed"; record: Run }
+  | { type: "removed"; id: string }
+  /** A task has to be created at the fallback, or is there already as `remote`, and is to be followed. */
+  | { type: "follow"; id: string; request: unknown; remote: string | null }
+  /** The task is over here, and shall be there. */
+  | { type: "unfollow"; id: string };

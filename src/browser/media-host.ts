@@ -1,0 +1,191 @@
+import type { Page } from "../client/client.ts";
+import { outputSource } from "../client/output-source.ts";
+import { MediaError } from "../core/errors.ts";
+import { createIds, isId } from "../core/ids.ts";
+import { RunOver } from "../core/pipeline.ts";
+import { createStep } from "../core/step.ts";
+import { createTask, requestOf, type Task } from "../core/task.ts";
+import { isFinished } from "../core/transitions.ts";
+import { clearMedia, runFolder } from "../steps/media-keys.ts";
+import { carryOut } from "./carry-out.ts";
+import { createDelegation } from "./delegate.ts";
+import { createInputFiles, nameOf } from "./input-files.ts";
+import { parseListOptions } from "./list-options.ts";
+import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
+import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "./local-urls.ts";
+import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort } from "./media-api.ts";
+import { createRunRecords, sortOf } from "./run-records.ts";
+import type { RunStores } from "./run-stores.ts";
+import { createRunTurns } from "./run-turns.ts";
+import { createRunWork, type RunWorkTools } from "./run-work.ts";
+import { sweep } from "./sweep.ts";
+
+/** What the media worker is made of. */
+export interface HostParts extends Omit<RunWorkTools, "files"> {
+  settings: MediaSettings;
+  stores: RunStores;
+  /** Runs that are carried out at once, at most. */
+  runs_at_once: number;
+}
+
+/** Builds what the page asks the media worker for; runs that were left open go on. `tell` reaches the page. */
+export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => void): Omit<MediaApi, "open"> {
+  const { settings, stores, storage } = parts;
+  const rules = { allow_private: settings.allow_private, allowed_hosts: [location.host] };
+  const newId = createIds(Math.random);
+  const files = createInputFiles(stores.inputs);
+
+  const records = createRunRecords(settings.name, stores, (notice, own) => {
+    if (notice.type === "resumed") return own ? undefined : turns.join(notice.id);
+    tell(notice);
+    if (notice.type === "removed") return;
+    const { id } = notice.record;
+    if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
+    // A run that another tab began is taken over when that tab closes.
+    else if (!own && !isFinished(notice.record)) turns.join(id);
+  });
+  const delegation = createDelegation(settings.fallback, records, stores.pieces, tell);
+  const turns = createRunTurns(settings.name, parts.runs_at_once, (id, signal) =>
+    carryOut(
+      {
+        ...{ stores, records, delegation },
+        work: (record) => createRunWork({ ...parts, files }, record),
+        tidy,
+      },
+      id,
+      signal,
+    ),
+  );
+
+  async function tidy({ id, status }: Run): Promise<void> {
+    await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
+    if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
+  }
+
+  async function begin(record: Run): Promise<Run> {
+    await records.add(record);
+    turns.join(record.id);
+    return record;
+  }
+
+  /** The visitor's file behind a request, and how its URL is written; null for what is no file of this machine. */
+  async function localInput(request: unknown, given: LocalFile | null) {
+    const input: unknown = Object(request).input;
+    const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
+    if (given) return { file: given, url: null };
+    if (isOpfsPath(url)) return { file: parts.urls.key(url) === null ? await openOpfsPath(url) : null, url };
+    return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
+  }
+
+  async function create(sort: Sort, request: unknown, given: LocalFile | null): Promise<Run> {
+    const local = await localInput(request, given);
+    const now = Date.now();
+    const record = sort === "task" ? createTaskOf() : createStepOf();
+    if (local?.file) await files.add(record.id, local.file);
+    return begin(record);
+
+    function createTaskOf(): Task {
+      const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
+      return createTask(parseLocalTask(request, url, rules), newId, now);
+    }
+
+    function createStepOf(): Run {
+      const { kind, input, options } = parseLocalStep(request, local && (local.url ?? "file:"), rules);
+      const step = createStep(kind, newId, now, { input, options });
+      const url = given ? ownFileUrl(nameOf(given), step.id) : input.url;
+      return { ...step, input: { ...input, url } };
+    }
+  }
+
+  async function find(id: string): Promise<Run> {
+    return records.get(sortOf(id), id);
+  }
+
+  async function parentOf(id: string): Promise<Task | null> {
+    if (!isId("step", id)) return null;
+    const all = await stores.all();
+    return (all.find((run) => run.object === "task" && run.steps.some((step) => step.id === id)) ??
+      null) as Task | null;
+  }
+
+  void sweep({ settings, stores, storage, files, turns, tidy }).catch((thrown: unknown) =>
+    console.error(thrown),
+  );
+
+  return {
+    create,
+    async get(sort, id) {
+      const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+      return task?.steps.find((step) => step.id === id) ?? records.get(sort, id);
+    },
+    list: async (sort, options): Promise<Page<Run>> => stores.list(sort, parseListOptions(sort, options)),
+    async cancel(sort, id) {
+      const task = sort === "step" ? await parentOf(id) : null;
+      if (task) {
+        const message = `The step belongs to a task; cancel that: tasks.cancel("${task.id}").`;
+        throw new MediaError("request_invalid", message);
+      }
+      await records.get(sort, id);
+      const record = await records.apply(id, { type: "cancelled" });
+      if (record) return record;
+      throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
+    },
+    async retry(id) {
+      const before = await records.get("task", id);
+      if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
+      const request = requestOf(before as Task);
+      const local = (await files.has(id)) || isOpfsPath(request.input);
+      const task = createTask(
+        parseLocalTask(request, local ? request.input : null, rules),
+        newId,
+        Date.now(),
+      );
+      await files.copy(id, task.id);
+      return (await begin(task)) as Task;
+    },
+    remove: (id) =>
+      records.remove(id, async () => {
+        await clearMedia(storage, id, ["work", "out"]);
+        await files.remove(id);
+        await stores.pieces.clear(id);
+      }),
+    async files(id) {
+      const record = await find(id);
+      const source = outputSource(record);
+      const remote = (await delegation.find(id))?.remote ?? null;
+      if (remote !== null) return { source, remote, files: [] };
+      const folder = runFolder("out", id);
+      const found = await storage.files(folder);
+      return {
+        source,
+        remote,
+        files: found.map(({ key, file }) => ({ name: key.slice(folder.length), file })),
+      };
+    },
+    async waiting(id) {
+      const record = await find(id);
+      if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(id))) return null;
+      return (await files.find(id)) ? null : files.missing(id);
+    },
+    async resume(id, file) {
+      const record = await find(id);
+      if (isFinished(record)) {
+        throw new MediaError(`${record.object}_finished`, `The ${record.object} is finished.`);
+      }
+      if (file) await files.replace(id, file);
+      else if (!(await files.find(id))) {
+        throw new MediaError("input_unreachable", "The file of the run cannot be read.", {
+          retryable: false,
+        });
+      }
+      turns.join(id);
+      records.tell({ type: "resumed", id });
+      return record;
+    },
+    async handle(id) {
+      await find(id);
+      return files.handle(id);
+    },
+    followed: delegation.followed,
+  };
+}

@@ -1,0 +1,29 @@
+import { compose } from "./compose.ts";
+import type { MediaApi, MediaEvent } from "./media-api.ts";
+import { type Port, serveOver } from "./rpc.ts";
+
+type Host = Omit<MediaApi, "open">;
+
+// What is asked before the host stands waits for it, and fails with it.
+const opened = Promise.withResolvers<Host>();
+opened.promise.catch(() => {});
+
+const api: MediaApi = {
+  async open(settings) {
+    compose(settings, tell).then(opened.resolve, opened.reject);
+    await opened.promise;
+  },
+  create: async (...args) => (await opened.promise).create(...args),
+  get: async (...args) => (await opened.promise).get(...args),
+  list: async (...args) => (await opened.promise).list(...args),
+  cancel: async (...args) => (await opened.promise).cancel(...args),
+  retry: async (...args) => (await opened.promise).retry(...args),
+  remove: async (...args) => (await opened.promise).remove(...args),
+  files: async (...args) => (await opened.promise).files(...args),
+  waiting: async (...args) => (await opened.promise).waiting(...args),
+  resume: async (...args) => (await opened.promise).resume(...args),
+  handle: async (...args) => (await opened.promise).handle(...args),
+  followed: async (...args) => (await opened.promise).followed(...args),
+};
+
+const tell = serveOver<MediaApi, MediaEvent>(globalThis as unknown as Port, api);

@@ -1,0 +1,75 @@
+import { MediaError } from "../core/errors.ts";
+import type { ByteReader, StepWork } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { runFolder } from "../steps/media-keys.ts";
+import { outputStem } from "../steps/output-name.ts";
+import type { Hosts, Wish } from "../steps/settle.ts";
+import { createStepWork, type StepTools } from "../steps/step-work.ts";
+import { createBlobReader } from "../storage/blob-reader.ts";
+import type { OpfsStorage } from "../storage/opfs.ts";
+import type { InputFiles } from "./input-files.ts";
+import { createLocalInputs } from "./local-inputs.ts";
+import type { LocalUrls } from "./local-urls.ts";
+import type { Run } from "./media-api.ts";
+import { withOwnFile } from "./run-storage.ts";
+
+/** What the work of all runs is done with. */
+export interface RunWorkTools extends Hosts {
+  storage: OpfsStorage;
+  files: InputFiles;
+  urls: LocalUrls;
+  inFlight: StepTools["inFlight"];
+  probe: StepTools["probe"];
+}
+
+/** Builds the work of a run's steps; null while the file that it works on is not there. */
+export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
+  const { files, urls, encoders, route, prepare, inFlight, probe } = tools;
+  const input = record.object === "task" ? record.input : (record.input?.url ?? "");
+  const needs_file = await files.has(record.id);
+  const blob = needs_file ? await files.find(record.id) : null;
+  if (needs_file && !blob) return null;
+  const storage = blob
+    ? withOwnFile(tools.storage, `${runFolder("work", record.id)}source`, blob)
+    : tools.storage;
+  const open = async (key: string): Promise<ByteReader> => {
+    const file = await storage.file(key);
+    if (!file) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
+    return createBlobReader(file);
+  };
+  const own = blob ? { url: input, blob } : null;
+  const wish = record.object === "task" ? ({ kind: record.kind, options: record.options } as Wish) : null;
+  const work = createStepWork(
+    {
+      ...{ storage, encoders, route, inFlight, probe, open, remote: null },
+      ...(prepare && { prepare }),
+      inputs: createLocalInputs({ own, files, storage, urls, open }),
+      max_seconds: Number.POSITIVE_INFINITY,
+      stem: outputStem(input),
+      url: async (key) => urls.of(key),
+      key: async (url) => urls.key(url),
+    },
+    wish,
+  );
+  return {
+    ...work,
+    async ingest(source, context) {
+      if (!blob) await tools.storage.ensureRoom(source.filesize ?? 0);
+      return work.ingest(source, context);
+    },
+    async encode(source, context) {
+      await tools.storage.ensureRoom(outputBytes(source, context.step.options));
+      return work.encode(source, context);
+    },
+  };
+}
+
+// Twice, as the pieces lie beside the whole for a while.
+function outputBytes({ filesize = 0, duration = 0 }: Source, { bitrate }: Record<string, unknown>): number {
+  return typeof bitrate === "number" && duration > 0
+    ? (2 * bitrate * duration) / 8
+    : Math.min(filesize, LEAST);
+}
+
+// Of an output whose size nobody knows: less room than this helps nobody.
+const LEAST = 16_777_216;

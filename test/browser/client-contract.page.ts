@@ -1,0 +1,13 @@
+import { createLocalClient } from "../../src/browser/local-client.ts";
+import { CLIENT_CONTRACT, type ClientCase } from "../client/contract.ts";
+import { type Cases, casesOf } from "./cases.ts";
+import { CORE } from "./client-core.ts";
+
+// Where the inputs are stands in the query of this module.
+const inputs: ClientCase["inputs"] = JSON.parse(
+  atob(new URL(import.meta.url).searchParams.get("given") ?? ""),
+);
+const client = createLocalClient({ name: "contract", core: CORE, allow_private: true });
+
+/** The contract of clients on the local client. */
+export const CASES: Cases = casesOf(CLIENT_CONTRACT, () => ({ client, inputs }));

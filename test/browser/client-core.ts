@@ -1,0 +1,2 @@
+/** Where the lab has the files of the core. */
+export const CORE = { wasm: "/files/core/ffmpeg-core.wasm.gz", glue: "/files/core/ffmpeg-core.js" } as const;

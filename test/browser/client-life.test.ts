@@ -1,0 +1,190 @@
+import type { Page } from "@playwright/test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+// Four chunks of pictures and one of sound on two encoder workers.
+const SECONDS = 24;
+let rig: ClientLab;
+let page: Page;
+beforeAll(async () => {
+  rig = await openClientLab();
+  const clip = await makeClip("mp4", [
+    ...`-f lavfi -i testsrc2=size=320x180:rate=25:duration=${SECONDS}`.split(" "),
+    ...`-f lavfi -i sine=frequency=440:duration=${SECONDS}`.split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 30 -g 50 -c:a aac -b:a 64k".split(" "),
+  ]);
+  await rig.serve(clip, "long.mp4");
+});
+afterAll(() => rig?.close());
+beforeEach(async () => {
+  page = rig.lab.page;
+  await page.goto(rig.lab.url);
+  await openKit(page, { name: "life", encoder_workers: 2 });
+  return async () => {
+    await page.evaluate(() => kit.client.close());
+    expect(rig.lab.complaints.splice(0)).toEqual([]);
+  };
+});
+
+/** Starts a long task in a page; gives its id. */
+const start = (at: Page, name = "long.mp4") =>
+  at.evaluate(async (given) => {
+    const input = await kit.file("/files/long.mp4", given);
+    const options = { width: 240, bitrate: 400_000 } as const;
+    return (await kit.client.tasks.create({ input, kind: "video", options })).id;
+  }, name);
+
+const chunksOf = (stored: readonly string[]) => stored.filter((path) => path.includes("+chunks/"));
+
+/** Waits until so many chunks are stored; gives the names of their files, which are new ones with every write. */
+const someChunks = async (at: Page, count: number) => {
+  let found: string[] = [];
+  await expect
+    .poll(
+      async () => {
+        found = chunksOf(await at.evaluate(() => kit.stored()));
+        return found.length;
+      },
+      { timeout: 60_000, interval: 50 },
+    )
+    .toBeGreaterThanOrEqual(count);
+  return found;
+};
+
+async function judge(at: Page, id: string) {
+  const bytes = await at.evaluate(
+    async (task) => kit.base64(await (await kit.client.output(task)).blob()),
+    id,
+  );
+  const { streams, format } = await rig.judge(bytes, `${id}.mp4`);
+  expect(streams.map(({ codec_name, width, nb_frames }) => [codec_name, width, nb_frames])).toEqual([
+    ["h264", 240, String(SECONDS * 25)],
+    ["aac", undefined, expect.any(String)],
+  ]);
+  expect(Math.abs(Number(format.duration) - SECONDS)).toBeLessThan(0.1);
+}
+
+test("a cancel in mid-encode ends all work within 200 ms and leaves nothing stored", async () => {
+  const id = await start(page);
+  await someChunks(page, 1);
+  const { status, ms } = await page.evaluate(async (task) => {
+    const begun = performance.now();
+    const { status } = await kit.client.tasks.cancel(task);
+    // The lock is let go when the work has ended.
+    for (;;) {
+      const { held = [] } = await navigator.locks.query();
+      if (held.every(({ name }) => name !== `life run ${task}`)) break;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return { status, ms: performance.now() - begun };
+  }, id);
+  expect(status).toBe("cancelled");
+  expect(await page.evaluate(() => kit.stored())).toEqual([]);
+  expect(ms).toBeLessThan(200);
+});
+
+test("a task whose page is reloaded in mid-encode goes on, and repeats no finished chunk", async () => {
+  const id = await start(page);
+  const before = await someChunks(page, 2);
+  await page.reload();
+  await openKit(page, { name: "life", encoder_workers: 2 });
+  const seen = await page.evaluate(async (task) => {
+    const stored = new Set<string>();
+    let over = false;
+    const look = (async () => {
+      while (!over) for (const path of await kit.stored()) stored.add(path);
+    })();
+    const done = await kit.client.wait(task);
+    over = true;
+    await look;
+    return { status: done.status, error: done.error, stored: [...stored] };
+  }, id);
+  expect([seen.status, seen.error]).toEqual(["succeeded", null]);
+  const chunks = chunksOf(seen.stored).filter((path) => !path.includes("unfinished"));
+  expect(before.filter((path) => !chunks.includes(path))).toEqual([]);
+  // Each of the five was written once.
+  expect(chunks).toHaveLength(5);
+  await judge(page, id);
+  await page.evaluate((task) => kit.client.tasks.delete(task), id);
+  expect(await page.evaluate(() => kit.stored())).toEqual([]);
+});
+
+test("all tabs see a task that one of them runs, and closing that one hands it over", async () => {
+  const other = await rig.lab.newPage();
+  await openKit(other, { name: "life", encoder_workers: 2 });
+  const id = await start(other);
+  const seen = page.evaluate(async (task) => {
+    const told: (number | null)[] = [];
+    kit.client.on(task, "update", ({ progress }) => told.push(progress));
+    const done = await kit.client.wait(task);
+    return { status: done.status, error: done.error, told };
+  }, id);
+  const before = await someChunks(page, 1);
+  const locks = await page.evaluate(async (task) => {
+    const { held = [], pending = [] } = await navigator.locks.query();
+    const count = (all: LockInfo[]) => all.filter(({ name }) => name === `life run ${task}`).length;
+    return { held: count(held), pending: count(pending) };
+  }, id);
+  expect(locks).toEqual({ held: 1, pending: 1 });
+  await other.close();
+  const { status, error, told } = await seen;
+  expect([status, error]).toEqual(["succeeded", null]);
+  expect(told).toEqual(told.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
+  expect(told.filter((each) => each !== null && each > 10 && each < 95).length).toBeGreaterThan(0);
+  expect(before.length).toBeGreaterThan(0);
+  await judge(page, id);
+  await page.evaluate((task) => kit.client.tasks.delete(task), id);
+});
+
+test("a task whose file is gone waits for it, and goes on with the right one", async () => {
+  const id = await page.evaluate(async () => {
+    const origin = await navigator.storage.getDirectory();
+    const handle = await origin.getFileHandle("film.mp4", { create: true });
+    await (await kit.file("/files/long.mp4")).stream().pipeTo(await handle.createWritable());
+    const options = { width: 240, bitrate: 400_000 } as const;
+    return (await kit.client.tasks.create({ input: handle, kind: "video", options })).id;
+  });
+  expect(await page.evaluate((task) => kit.client.waiting(task), id)).toBe(null);
+  const before = await someChunks(page, 1);
+  await page.reload();
+  const { size } = await page.evaluate(async () => {
+    const origin = await navigator.storage.getDirectory();
+    const { size } = await (await origin.getFileHandle("film.mp4")).getFile();
+    await origin.removeEntry("film.mp4");
+    return { size };
+  });
+  await openKit(page, { name: "life", encoder_workers: 2 });
+  await expect
+    .poll(() => page.evaluate((task) => kit.client.waiting(task), id), { timeout: 20_000 })
+    .toEqual({ name: "film.mp4", size, reason: "gone" });
+  const seen = await page.evaluate(async (task) => {
+    const { client } = kit;
+    const refusal = async (file?: Blob) =>
+      client.resume(task, file).then(
+        () => null,
+        (thrown: unknown) => [Reflect.get(Object(thrown), "kind"), Reflect.get(Object(thrown), "param")],
+      );
+    const right = await kit.file("/files/long.mp4", "renamed.mp4");
+    const bytes = new Uint8Array(await right.arrayBuffer());
+    bytes[bytes.length - 1] = 1 + (bytes.at(-1) ?? 0);
+    const { status, input } = await client.tasks.get(task);
+    const refusals = [await refusal(), await refusal(new Blob([bytes])), await refusal(right.slice(1))];
+    await client.resume(task, right);
+    const waiting = await client.waiting(task);
+    const done = await client.wait(task);
+    return { status, input, refusals, waiting, end: [done.status, done.error], late: await refusal(right) };
+  }, id);
+  expect(seen).toEqual({
+    ...{ status: "processing", input: "file:film.mp4", waiting: null, end: ["succeeded", null] },
+    refusals: [
+      ["input_unreachable", undefined],
+      ["invalid_input", "file"],
+      ["invalid_input", "file"],
+    ],
+    late: ["task_finished", undefined],
+  });
+  expect(before.length).toBeGreaterThan(0);
+  await judge(page, id);
+  await page.evaluate((task) => kit.client.tasks.delete(task), id);
+});

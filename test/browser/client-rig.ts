@@ -1,0 +1,61 @@
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Page } from "@playwright/test";
+import { buildCore } from "../../worker/local/build-core.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { type Lab, openLab } from "./lab.ts";
+
+/** A lab with files for the page, and the core where its client finds it. */
+export interface ClientLab {
+  readonly lab: Lab;
+  /** Puts a file where pages fetch it; gives its path. */
+  serve(path: string, name?: string): Promise<string>;
+  /** What native ffprobe says of bytes that a page gave as base64. */
+  judge(base64: string, name: string): Promise<Probed>;
+  close(): Promise<void>;
+}
+
+/** What tests read of a report of ffprobe. */
+export interface Probed {
+  format: { format_name: string; duration?: string };
+  streams: { codec_type: string; codec_name: string; width?: number; height?: number; nb_frames?: string }[];
+}
+
+/** Opens a lab for local clients. */
+export async function openClientLab(): Promise<ClientLab> {
+  const folder = await mkdtemp(join(tmpdir(), "framewright-local-"));
+  // Packed once for all tests.
+  await buildCore();
+  await symlink(join(ROOT, "dist", "core"), join(folder, "core"));
+  const lab = await openLab({ files: folder });
+  return {
+    lab,
+    async serve(path, name = basename(path)) {
+      await copyFile(path, join(folder, name));
+      return `/files/${name}`;
+    },
+    async judge(base64, name) {
+      const at = join(folder, "judged");
+      await mkdir(at, { recursive: true });
+      await writeFile(join(at, name), Buffer.from(base64, "base64"));
+      return (await runFfprobe(join(at, name))) as Probed;
+    },
+    async close() {
+      await lab.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Opens a client in a page as `kit.client`, with `kit.file(path, name)` to get files and `kit.base64(blob)` to hand bytes out. */
+export async function openKit(
+  page: Page,
+  options: { name: string; encoder_workers?: number; prefer?: "quality" | "speed" },
+) {
+  await page.evaluate(async (given) => {
+    const { openClientKit } = await import("./client.page.ts");
+    await openClientKit(given);
+  }, options);
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+  await rig.serve(await clip("mp4"), "clip.mp4");
+});
+afterAll(() => rig?.close());
+beforeEach(async () => {
+  await openKit(rig.lab.page, { name: "use" });
+  return async () => {
+    await rig.lab.page.evaluate(() => kit.client.close());
+    expect(rig.lab.complaints.splice(0)).toEqual([]);
+  };
+});
+
+test("a file becomes h264 of another size, with every change told on the way", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const input = await kit.file("/files/clip.mp4", "my clip é.mp4");
+    const task = await client.tasks.create({ input, kind: "video", options: { width: 80 } });
+    const updates: { status: string; progress: number | null }[] = [];
+    client.on(task, "update", ({ record, progress }) => updates.push({ status: record.status, progress }));
+    const done = await client.wait(task);
+    if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+    const output = await client.output(done);
+    const bytes = await base64(await output.blob());
+    const fetched = await base64(await (await fetch(await output.url())).blob());
+    const streamed = await base64(await new Response(await output.stream()).blob());
+    const names = output.files.map(({ name }) => name);
+    return {
+      task,
+      done,
+      updates,
+      bytes,
+      same: [fetched === bytes, streamed === bytes],
+      names,
+      stored: await kit.stored(),
+    };
+  });
+  const { task, done, updates } = seen;
+  expect(task).toMatchObject({ status: "queued", input: "file:my clip é.mp4", output: null });
+  const source = done.steps.at(-1)?.output;
+  expect(source).toMatchObject({
+    ...{ kind: "video", format: "mp4", mime: "video/mp4", width: 80, height: 44, encoder: "wasm" },
+    url: `opfs:/use/out/${task.id}/my-clip-e.mp4`,
+  });
+  expect(done.output).toBe(source?.url);
+  expect([seen.names, seen.same]).toEqual([["my-clip-e.mp4"], [true, true]]);
+  const { streams } = await rig.judge(seen.bytes, "out.mp4");
+  expect(streams.map(({ codec_name, width, nb_frames }) => [codec_name, width, nb_frames])).toEqual([
+    ["h264", 80, "50"],
+    ["aac", undefined, expect.any(String)],
+  ]);
+  expect(updates.at(0)?.status).toBe("queued");
+  expect(updates.at(-1)).toEqual({ status: "succeeded", progress: 100 });
+  const told = updates.map(({ progress }) => progress ?? 0);
+  expect(told).toEqual(told.toSorted((a, b) => a - b));
+  // Nothing but the output is left.
+  expect(seen.stored.filter((path) => !path.includes("my-clip-e"))).toEqual([]);
+});
+
+test("sound becomes mp3 and a picture webp, from a blob and from a URL", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const blob = await (await fetch("/files/clip.mp4")).blob();
+    const requests = [
+      { input: blob, kind: "audio", options: { format: "mp3" } },
+      {
+        input: new URL("/files/clip.mp4", location.href).href,
+        kind: "image",
+        options: { format: "webp", width: 40 },
+      },
+    ] as const;
+    return Promise.all(
+      requests.map(async (request) => {
+        const done = await client.wait(await client.tasks.create(request));
+        if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+        const output = await client.output(done);
+        return {
+          input: done.input,
+          bytes: await base64(await output.blob()),
+          type: (await output.blob()).type,
+        };
+      }),
+    );
+  });
+  const [sound, picture] = seen;
+  const heard = await rig.judge(sound?.bytes ?? "", "out.mp3");
+  expect([sound?.input, sound?.type, heard.streams[0]?.codec_name]).toEqual([
+    "file:blob",
+    "audio/mpeg",
+    "mp3",
+  ]);
+  expect(Math.abs(Number(heard.format.duration) - 2)).toBeLessThan(0.1);
+  const looked = await rig.judge(picture?.bytes ?? "", "out.webp");
+  expect([picture?.type, looked.streams[0]?.codec_name, looked.streams[0]?.width]).toEqual([
+    "image/webp",
+    "webp",
+    40,
+  ]);
+});

@@ -1,0 +1,52 @@
+import {
+  createLocalClient,
+  type LocalClient,
+  type LocalClientOptions,
+} from "../../src/browser/local-client.ts";
+import { CORE } from "./client-core.ts";
+
+/** What the tests of the local client have in their page. */
+export interface ClientKit {
+  client: LocalClient;
+  /** Gives a file of the lab as if a visitor had chosen it. */
+  file(path: string, name?: string): Promise<File>;
+  base64(blob: Blob): Promise<string>;
+  /** Names of the origin's files below the folder of the client. */
+  stored(): Promise<string[]>;
+}
+
+declare global {
+  var kit: ClientKit;
+}
+
+/** Opens a client and puts it where tests find it. */
+export function openClientKit(options: LocalClientOptions & { name: string }): void {
+  globalThis.kit = {
+    client: createLocalClient({ core: CORE, allow_private: true, ...options }),
+    async file(path, name = path.slice(path.lastIndexOf("/") + 1)) {
+      const blob = await (await fetch(path)).blob();
+      return new File([blob], name, { type: blob.type, lastModified: 1 });
+    },
+    async base64(blob) {
+      const bytes = new Uint8Array(await blob.arrayBuffer());
+      let text = "";
+      for (let at = 0; at < bytes.length; at += 0x8000) {
+        text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+      }
+      return btoa(text);
+    },
+    async stored() {
+      const origin = await navigator.storage.getDirectory();
+      return list(await origin.getDirectoryHandle(options.name, { create: true }));
+    },
+  };
+}
+
+async function list(folder: FileSystemDirectoryHandle): Promise<string[]> {
+  const names: string[] = [];
+  for await (const [name, handle] of folder.entries()) {
+    if (handle.kind === "file") names.push(name);
+    else names.push(...(await list(handle as FileSystemDirectoryHandle)).map((each) => `${name}/${each}`));
+  }
+  return names.sort();
+}
