@@ -88,12 +88,14 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
       return found && named(found, key);
     },
     async files(prefix) {
-      const files: { key: string; file: File }[] = [];
-      for (const { key, object } of await listBelow(root, prefix)) {
-        const found = await findVersion(object);
-        if (found) files.push({ key, file: named(found, key) });
-      }
-      return files;
+      const below = await listBelow(root, prefix);
+      const files = await Promise.all(
+        below.map(async ({ key, object }) => {
+          const found = await findVersion(object);
+          return found && { key, file: named(found, key) };
+        }),
+      );
+      return files.filter((file) => file !== null);
     },
     ensureRoom,
   };
