@@ -30,3 +30,34 @@ test.for(
 )("the browser's own files with little room: %s, in a %s", ([name, where]) =>
   withRoom(lab, 4 * MB, () => lab.run("/test/browser/opfs-full.page.ts", name, where)),
 );
+
+test("a tab that closes in the middle of a write leaves nothing", async () => {
+  const tab = await lab.newPage();
+  await tab.evaluate(async () => {
+    const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
+    const storage = await createOpfsStorage("closed-tab");
+    await storage.write("whole", new Uint8Array(10), "video/mp4");
+    let given = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (given++ < 8) return controller.enqueue(new Uint8Array(65_536));
+        document.title = "in the middle";
+        await new Promise(() => {});
+      },
+    });
+    void storage.write("half", endless, "video/mp4");
+  });
+  await tab.waitForFunction(() => document.title === "in the middle");
+  await tab.close();
+  const left = await lab.page.evaluate(async () => {
+    const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
+    const origin = await navigator.storage.getDirectory();
+    const folder = await (await origin.getDirectoryHandle("closed-tab")).getDirectoryHandle("unfinished");
+    const names = async () => Array.fromAsync(folder.keys());
+    const before = (await names()).length;
+    const storage = await createOpfsStorage("closed-tab");
+    while ((await names()).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    return [before > 0, (await storage.files("")).map(({ key }) => key)];
+  });
+  expect(left).toEqual([true, ["whole"]]);
+});
