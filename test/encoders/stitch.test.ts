@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { z } from "zod";
 import type { VideoFormat } from "../../src/core/formats.ts";
 import type { VideoOptions } from "../../src/core/options.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
@@ -10,7 +11,7 @@ import { stitch } from "../../src/encoders/stitch.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { readBoxes, readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -49,6 +50,19 @@ async function bothWays(input: string, options: VideoOptions, chunk_seconds: num
   await writeFile(path, new Uint8Array(await new Response(stream).arrayBuffer()));
   return { whole: whole.path, path, video, format: plan.format };
 }
+
+const seconds = z.coerce.number();
+const Packets = z.object({
+  packets: z.array(
+    z.object({
+      codec_type: z.string(),
+      pts_time: seconds,
+      dts_time: seconds,
+      flags: z.string(),
+      data_hash: z.string(),
+    }),
+  ),
+});
 
 const CASES: [ClipName, VideoOptions][] = [
   ["mp4_b_frames", { format: "mp4", width: 80 }],
@@ -124,6 +138,48 @@ test("pictures that end before the sound leave the rest to it", async () => {
   const { picture } = await readFacts(path);
   expect(picture?.times).toHaveLength(25);
   expect((await readSound(path, { channels: 1, sample_rate: 8000 })).duration).toBeGreaterThan(3.9);
+});
+
+test("parts are copied by their tables as they are packet by packet", async () => {
+  const { chunks, plan } = await encode(
+    await noiseClip(3),
+    "video",
+    { quality: "high", width: 80 },
+    {
+      chunk_seconds: 1,
+    },
+  );
+  const parts = () => {
+    const video = chunks
+      .filter(({ chunk }) => chunk.track === "video")
+      .map(({ chunk, path }) => ({ input: readerOf(path), at: chunk.start - plan.start }));
+    const sound = chunks.find(({ chunk }) => chunk.track === "audio");
+    return { video, audio: sound ? readerOf(sound.path) : null };
+  };
+  const packetsOf = async (format: "mp4" | "mov") => {
+    const given = parts();
+    const path = join(home, `${Math.random()}.${format}`);
+    await writeFile(path, new Uint8Array(await read(stitch({ format, ...given }))));
+    const shown = "packet=codec_type,pts_time,dts_time,flags,data_hash";
+    const report = await runFfprobe(path, ["-show_data_hash", "md5", "-show_entries", shown]);
+    const { packets } = Packets.parse(report);
+    const track = (kind: string) =>
+      packets
+        .filter(({ codec_type }) => codec_type === kind)
+        .map(({ pts_time, dts_time, ...packet }) => ({
+          ...packet,
+          shown: pts_time.toFixed(4),
+          decoded: dts_time.toFixed(4),
+        }));
+    return { video: track("video"), audio: track("audio"), given };
+  };
+  // Parts of another container than the output are none that the encoders write.
+  const [tables, packets] = [await packetsOf("mp4"), await packetsOf("mov")];
+  expect(tables.video).toHaveLength(75);
+  expect(tables.video).toEqual(packets.video);
+  expect(tables.audio).toEqual(packets.audio);
+  // Their index is read, and then what it tells of, once.
+  for (const { input } of tables.given.video) expect(input.asked).toBeLessThan(2 * input.size);
 });
 
 const fault = { name: "MediaError", kind: "encode_failed" };
