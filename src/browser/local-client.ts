@@ -7,7 +7,7 @@ import type { Task } from "../core/task.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { keepStorage } from "./keep-storage.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
-import type { LocalFile, MediaApi, MediaEvent, Run, Sort, WaitingFile } from "./media-api.ts";
+import type { CoreFiles, LocalFile, MediaApi, MediaEvent, Run, Sort, WaitingFile } from "./media-api.ts";
 import { callOver } from "./rpc.ts";
 import { closedError, createChangeWatch } from "./watch-changes.ts";
 
@@ -22,7 +22,9 @@ export interface LocalClientOptions {
   /** Encoder workers at most; default as many as the machine has processors, fewer where memory is short. */
   encoder_workers?: number;
   /** Where the files of ffmpeg's wasm core are; default those of the package. */
-  core?: Record<string, unknown>;
+  core?: CoreFiles;
+  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default that of the package. */
+  avif?: string;
   /** Lets URLs of private hosts be inputs; those of the page's own host always may. Default false. */
   allow_private?: boolean;
   /** Seconds after which outputs are cleared; default 604 800, a week. Their records stay. */
@@ -83,7 +85,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     name,
     prefer: options.prefer ?? "quality",
     encoder_workers: options.encoder_workers ?? null,
-    core: options.core ?? null,
+    core: absolute(options.core),
+    avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
     allow_private: options.allow_private ?? false,
     keep_seconds: options.keep_seconds ?? WEEK,
     fallback: fallback !== undefined,
@@ -159,6 +162,17 @@ function idOf(run: RunRef): string {
 
 function sortOf(id: string): Sort {
   return id.startsWith("step_") ? "step" : "task";
+}
+
+// A worker would read a relative URL from where its own file is.
+function absolute(files: CoreFiles | undefined): CoreFiles | null {
+  if (!files) return null;
+  const { wasm, glue } = files;
+  return {
+    ...files,
+    ...(wasm !== undefined && { wasm: new URL(wasm, location.href).href }),
+    ...(glue !== undefined && { glue: new URL(glue, location.href).href }),
+  };
 }
 
 function isFile(input: unknown): input is LocalFile {

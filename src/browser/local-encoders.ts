@@ -1,7 +1,9 @@
+import { createAvifEncoder } from "../encoders/avif.ts";
 import { createCopyEncoder } from "../encoders/copy.ts";
 import { loadCore } from "../encoders/core-load.ts";
 import { createWasmPool, type WasmPool } from "../encoders/wasm-pool.ts";
 import { createWebCodecsEncoder } from "../encoders/webcodecs.ts";
+import { runApart } from "./apart.ts";
 import type { LocalEncoder } from "./choose-way.ts";
 import type { MediaSettings } from "./media-api.ts";
 
@@ -13,12 +15,29 @@ export interface LocalEncoders {
   pool: WasmPool;
 }
 
+// To index a large WebM, and to compute a large AVIF, takes minutes without a word.
+const SILENCE_SECONDS = 300;
+
 /** Creates the encoders of this machine, in the order that the preference says: what copies comes first in any case. */
-export function createLocalEncoders({ prefer, encoder_workers, core }: MediaSettings): LocalEncoders {
+export function createLocalEncoders({ prefer, encoder_workers, core, avif }: MediaSettings): LocalEncoders {
   const load = () => loadCore({ ...core });
   const pool = createWasmPool({ load, ...(encoder_workers !== null && { workers: encoder_workers }) });
+  const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
+  const copy = runApart(createCopyEncoder(), startCopy, limits);
+  const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
+  const pictures = runApart(createAvifEncoder({ wasm }), () => startAvif(wasm), limits);
   const webcodecs: LocalEncoder = createWebCodecsEncoder({ sound: pool });
-  const copy: LocalEncoder = createCopyEncoder();
   const rest = prefer === "speed" ? [webcodecs, pool] : [pool, webcodecs];
-  return { ordered: [copy, ...rest], pool };
+  return { ordered: [copy, pictures, ...rest], pool };
+}
+
+// Spelled out so that bundlers find these files.
+const AVIF_WASM = new URL("@jsquash/avif/codec/enc/avif_enc.wasm", import.meta.url);
+
+function startCopy(): Worker {
+  return new Worker(new URL("./copy-worker.ts", import.meta.url), { type: "module" });
+}
+
+function startAvif(name: string): Worker {
+  return new Worker(new URL("./avif-worker.ts", import.meta.url), { type: "module", name });
 }

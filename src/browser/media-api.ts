@@ -10,6 +10,16 @@ export type Sort = Run["object"];
 /** A file of the visitor: its bytes, or what gives them. */
 export type LocalFile = Blob | FileSystemFileHandle;
 
+/** Where the files of ffmpeg's wasm core are, and how they are kept. */
+export interface CoreFiles {
+  /** URL of `ffmpeg-core.wasm`, as it is or packed with gzip. */
+  wasm?: string;
+  /** URL of `ffmpeg-core.js` (ESM), as it is or packed with gzip. */
+  glue?: string;
+  /** Name of the cache in which they are kept for the next visit; null for none. Default `framewright-core`. */
+  cache?: string | null;
+}
+
 /** What the media worker is started with. */
 export interface MediaSettings {
   /** Of the database and the folder. */
@@ -17,8 +27,10 @@ export interface MediaSettings {
   prefer: "quality" | "speed";
   /** Encoder workers at most; null for as many as fit the machine. */
   encoder_workers: number | null;
-  /** Where the files of ffmpeg's wasm core are; absent for those of the package. */
-  core: Record<string, unknown> | null;
+  /** Where the files of ffmpeg's wasm core are; null for those of the package. */
+  core: CoreFiles | null;
+  /** URL of the AVIF encoder's wasm; null for that of the package. */
+  avif: string | null;
   /** Lets inputs be on private hosts too. */
   allow_private: boolean;
   /** Seconds after which outputs are cleared. */

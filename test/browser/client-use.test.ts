@@ -6,6 +6,7 @@ let rig: ClientLab;
 beforeAll(async () => {
   rig = await openClientLab();
   await rig.serve(await clip("mp4"), "clip.mp4");
+  await rig.serve(await clip("jpeg"), "photo.jpg");
 });
 afterAll(() => rig?.close());
 beforeEach(async () => {
@@ -101,4 +102,67 @@ test("sound becomes mp3 and a picture webp, from a blob and from a URL", async (
     "webp",
     40,
   ]);
+});
+
+test("a picture becomes avif, and packets are copied into another container", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client, base64 } = kit;
+    const requests = [
+      { input: await kit.file("/files/photo.jpg"), kind: "image", options: { format: "avif", width: 40 } },
+      { input: await kit.file("/files/clip.mp4"), kind: "video", options: { format: "mov" } },
+    ] as const;
+    return Promise.all(
+      requests.map(async (request) => {
+        const done = await client.wait(await client.tasks.create(request));
+        if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+        const output = await client.output(done);
+        const { encoder, reason } = output.source;
+        return { encoder, reason, bytes: await base64(await output.blob()) };
+      }),
+    );
+  });
+  const [picture, copy] = seen;
+  expect(seen.map(({ encoder }) => encoder)).toEqual(["avif", "copy"]);
+  expect(copy?.reason).toBe("nothing needs re-encoding");
+  const looked = await rig.judge(picture?.bytes ?? "", "out.avif");
+  expect(looked.streams[0]).toMatchObject({ codec_name: "av1", width: 40 });
+  const { streams, format } = await rig.judge(copy?.bytes ?? "", "out.mov");
+  expect(streams.map(({ codec_name, nb_frames }) => [codec_name, nb_frames])).toEqual([
+    ["h264", "50"],
+    ["aac", expect.any(String)],
+  ]);
+  expect(format.format_name).toMatch(/mov/);
+});
+
+test("adaptive video has a master playlist whose every file this page can play", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client } = kit;
+    const input = await kit.file("/files/clip.mp4");
+    const done = await client.wait(await client.tasks.create({ input, kind: "adaptive_video" }));
+    if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+    const output = await client.output(done);
+    const urls = (text: string) =>
+      [...text.matchAll(/^(?!#)\S+|URI="([^"]+)"/gm)].map(([line, uri]) => uri ?? line);
+    const master = await (await fetch(await output.url())).text();
+    const playlists = await Promise.all(urls(master).map(async (url) => (await fetch(url)).text()));
+    const parts = await Promise.all(
+      playlists.flatMap(urls).map(async (url) => (await (await fetch(url)).blob()).size),
+    );
+    const kinds = [master, ...playlists].flatMap(urls).map((url) => new URL(url).protocol);
+    const sizes = output.files.filter(({ name }) => !name.endsWith(".m3u8")).map(({ file }) => file.size);
+    return {
+      kinds: [...new Set(kinds)],
+      parts: parts.sort(),
+      sizes: sizes.sort(),
+      names: output.files.map(({ name }) => name),
+      url: output.source.url,
+      renditions: output.source.renditions?.length,
+    };
+  });
+  expect(seen.kinds).toEqual(["blob:"]);
+  expect(seen.names).toContain("master.m3u8");
+  expect(seen.url).toMatch(/^opfs:\/use\/out\/task_\w+\/master\.m3u8$/);
+  expect(seen.renditions).toBeGreaterThan(0);
+  expect(seen.parts).toEqual(seen.sizes);
+  expect(seen.parts.length).toBeGreaterThan(1);
 });

@@ -1,0 +1,97 @@
+import { MediaError } from "../core/errors.ts";
+import type { ChunkJob, EncodedFile } from "../encoders/encoder.ts";
+import { blobOf } from "../encoders/wasm-pool-input.ts";
+import type { LocalEncoder } from "./choose-way.ts";
+import { type Caller, callOver } from "./rpc.ts";
+
+/** What is asked of a worker that encodes apart from the media worker: one job, and its stream until that ends. */
+export interface ApartApi {
+  /** Gives the files, or null where a stream follows. */
+  encode(job: Pick<ChunkJob, "plan" | "chunk" | "source">, file: Blob): Promise<EncodedFile[] | null>;
+  /** Gives the next bytes of the stream; null at its end. */
+  next(): Promise<Uint8Array | null>;
+}
+
+/** What such a worker tells on the way: the share that is done. */
+export type ApartEvent = number;
+
+interface Seat {
+  worker: Worker;
+  caller: Caller<ApartApi>;
+  onShare(share: number): void;
+}
+
+/**
+ * Runs an encoder in workers of its own, as its work cannot be interrupted, or a damaged source may keep it busy for ever: an abort ends the
+ * worker. Work that gives nothing for `silence_seconds` is ended as `stalled`.
+ */
+export function runApart(
+  encoder: LocalEncoder,
+  start: () => Worker,
+  { workers, silence_seconds }: { workers: number; silence_seconds: number },
+): LocalEncoder {
+  const idle: Seat[] = [];
+
+  function open(): Seat {
+    const worker = start();
+    const seat: Seat = {
+      worker,
+      caller: callOver(worker, (share: ApartEvent) => seat.onShare(share)),
+      onShare() {},
+    };
+    worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      seat.caller.fail(new MediaError("worker_lost", `The ${encoder.name} encoder broke down.`));
+    });
+    return seat;
+  }
+
+  /** Waits for an answer as long as the job goes on and something is heard of it; else the worker is ended. */
+  function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const end = (reason: unknown) => {
+      seat.worker.terminate();
+      reject(reason);
+    };
+    const aborted = () => end(signal.reason);
+    const message = `The ${encoder.name} encoder gave nothing for ${silence_seconds} seconds.`;
+    const timer = setTimeout(() => end(new MediaError("stalled", message)), silence_seconds * 1000);
+    if (signal.aborted) aborted();
+    signal.addEventListener("abort", aborted, { once: true });
+    work.then(resolve, end);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+    });
+  }
+
+  return {
+    ...encoder,
+    workers,
+    async encode({ plan, chunk, source, input, signal, onProgress = () => {} }) {
+      const file = await blobOf(input, signal);
+      signal.throwIfAborted();
+      const seat = idle.pop() ?? open();
+      seat.onShare = onProgress;
+      const { api } = seat.caller;
+      const files = await guard(seat, signal, api.encode({ plan, chunk, source }, file));
+      if (files) {
+        if (idle.length < workers) idle.push(seat);
+        else seat.worker.terminate();
+        return files;
+      }
+      return new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            const bytes = await guard(seat, signal, api.next());
+            if (bytes) return controller.enqueue(bytes);
+            seat.worker.terminate();
+            controller.close();
+          },
+          cancel: () => seat.worker.terminate(),
+        },
+        { highWaterMark: 0 },
+      );
+    },
+  };
+}

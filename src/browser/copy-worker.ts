@@ -1,0 +1,4 @@
+import { createCopyEncoder } from "../encoders/copy.ts";
+import { serveApart } from "./apart-worker.ts";
+
+serveApart(createCopyEncoder());
