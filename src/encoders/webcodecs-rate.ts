@@ -18,44 +18,50 @@ export const QUANTIZER = {
     [36, 36],
   ],
   vp9: [
-    [22, 22],
-    [43, 43],
+    [22, 71],
+    [27, 90],
+    [32, 107],
+    [37, 122],
+    [43, 144],
   ],
   av1: [
-    [25, 25],
-    [50, 50],
+    [25, 74],
+    [30, 95],
+    [35, 114],
+    [43, 146],
+    [50, 162],
   ],
 } as const satisfies Record<VideoCodec, Anchors>;
 
 /** Bits per pixel at 640x360 that come close to a CRF in SSIM, where an encoder has no quantizer. */
 export const BITS_PER_PIXEL = {
   h264: [
-    [17, 0.5],
-    [20, 0.35],
-    [23, 0.24],
-    [27, 0.15],
-    [31, 0.1],
+    [17, 1.71],
+    [20, 0.91],
+    [23, 0.43],
+    [27, 0.26],
+    [31, 0.15],
   ],
   h265: [
-    [21, 0.35],
-    [24, 0.24],
-    [28, 0.16],
-    [32, 0.1],
-    [36, 0.07],
+    [21, 1.2],
+    [24, 0.65],
+    [28, 0.32],
+    [32, 0.19],
+    [36, 0.11],
   ],
   vp9: [
-    [22, 0.4],
-    [27, 0.27],
-    [32, 0.18],
-    [37, 0.12],
-    [43, 0.08],
+    [22, 0.83],
+    [27, 0.6],
+    [32, 0.51],
+    [37, 0.43],
+    [43, 0.28],
   ],
   av1: [
-    [25, 0.35],
-    [30, 0.24],
-    [35, 0.16],
-    [43, 0.1],
-    [50, 0.07],
+    [25, 0.63],
+    [30, 0.53],
+    [35, 0.37],
+    [43, 0.2],
+    [50, 0.13],
   ],
 } as const satisfies Record<VideoCodec, Anchors>;
 
@@ -113,11 +119,10 @@ export function holdFor(needs: HoldNeeds): Hold {
   return { bitrate: Math.round(Math.min(wanted, most)) };
 }
 
+// Between the two nearest anchors, or on their line beyond the last.
 function between(anchors: Anchors, crf: number): number {
-  const above = Math.max(
-    1,
-    anchors.findIndex(([at], index) => index > 0 && at >= crf),
-  );
+  const found = anchors.findIndex(([at]) => at >= crf);
+  const above = found === -1 ? anchors.length - 1 : Math.max(1, found);
   const [low, high] = [anchors[above - 1], anchors[above]];
   if (!low || !high) throw new RangeError("The rate has too few anchors.");
   return low[1] + ((crf - low[0]) / (high[0] - low[0])) * (high[1] - low[1]);
