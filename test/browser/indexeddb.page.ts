@@ -30,7 +30,7 @@ function openRaw(
   });
 }
 
-// Of each pair the first is the index of a task by age, from the oldest.
+// What is asked of seven tasks, numbered by age from the oldest: what is listed, and whether more follow.
 const LISTS: [string, Partial<ListQuery> & { at?: number; until?: number }, number[], boolean][] = [
   ["newest first", {}, [6, 5, 4], true],
   ["oldest first", { order: "asc" }, [0, 1, 2], true],
