@@ -4,7 +4,7 @@ import { makeFootage } from "./footage.ts";
 import { openHeavy, wayOf } from "./heavy.ts";
 import { similarities } from "./similarity.ts";
 
-const SECONDS = 120;
+const SECONDS = 80;
 const WIDTH = 854;
 const OPTIONS = { width: WIDTH, codec: "h265" } as const;
 const FPS = 25;

@@ -7,7 +7,7 @@ import { makeFootage } from "./footage.ts";
 import { openHeavy, wayOf } from "./heavy.ts";
 import { runCommand } from "./run-command.ts";
 
-const SECONDS = 30;
+const SECONDS = 24;
 const OPTIONS = {} as const;
 
 /** Adaptive video of four renditions against what is written by hand for it: four commands one after another, and one that does all. */

@@ -17,7 +17,7 @@ import { makeScratch } from "./scratch.ts";
 
 const FILM_SECONDS = 7200;
 const CONTAINERS = [1, 2, 4, 8, 16, 32, 64, 128] as const;
-const SAMPLE_SECONDS = 40;
+const SAMPLE_SECONDS = 24;
 // A container that was asleep takes 1 to 3 seconds to answer (https://developers.cloudflare.com/containers/); asking and storing take part of one.
 const START_SECONDS = 3;
 const ASK_SECONDS = 0.5;
