@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { CASES } from "../browser/indexeddb.page.ts";
 import { CASES as NONE } from "../browser/indexeddb-none.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
@@ -24,8 +24,11 @@ test.for(Object.keys(NONE))("a worker without IndexedDB %s", (name) =>
 );
 
 test("a store without room says so, and goes on when there is some", async () => {
+  // The browser counts what other tests stored here only by and by.
+  const empty = await openLab();
+  onTestFinished(() => empty.close());
   const put = () =>
-    lab.page.evaluate(async () => {
+    empty.page.evaluate(async () => {
       const { openIndexedDb } = await import("../../src/stores/indexeddb.ts");
       const { pieces, close } = await openIndexedDb({ name: "full" });
       const random = new Uint8Array(8 * 1024 * 1024);
@@ -45,8 +48,9 @@ test("a store without room says so, and goes on when there is some", async () =>
     message: "The browser has no room left for this page; delete finished tasks, or free space on the disk.",
     retryable: false,
   };
-  expect(await withRoom(lab, 1024 * 1024, put)).toEqual({ failure, found: false });
+  expect(await withRoom(empty, 1024 * 1024, put)).toEqual({ failure, found: false });
   expect(await put()).toEqual({ failure: null, found: true });
+  expect(empty.complaints).toEqual([]);
 });
 
 test("an older version in another tab is waited for, then named", async () => {
