@@ -5,6 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { DECODED, paintImage } from "./avif-picture.ts";
 import { type AvifCodec, loadAvif } from "./avif-wasm.ts";
 import type { Encoder } from "./encoder.ts";
+import { checkReadable } from "./webcodecs-input.ts";
 import { createDecoders } from "./webcodecs-source.ts";
 
 /** Where the encoder's code is. */
@@ -59,7 +60,14 @@ export function createAvifEncoder({ wasm }: AvifOptions): AvifEncoder {
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image } = plan;
       if (!image) throw new MediaError("encode_failed", "There is no picture to encode.");
-      const [codec, pixels] = await Promise.all([load(), paintImage({ plan, image, source }, input, signal)]);
+      const [codec, pixels] = await Promise.all([
+        load(),
+        paintImage({ plan, image, source }, input, signal),
+      ]).catch(async (thrown: unknown) => {
+        signal.throwIfAborted();
+        await checkReadable(input);
+        throw thrown;
+      });
       signal.throwIfAborted();
       onProgress?.(0.1);
       const quality = qualityOf(image.quality ?? 0);

@@ -18,7 +18,7 @@ import type { ChunkJob } from "./encoder.ts";
 import { codecConfig } from "./webcodecs-config.ts";
 import { startPictureEncoder } from "./webcodecs-encode.ts";
 import { timedSamples } from "./webcodecs-frames.ts";
-import { openInput, openPicturesOf } from "./webcodecs-input.ts";
+import { checkReadable, openInput, openPicturesOf } from "./webcodecs-input.ts";
 import { createPainter } from "./webcodecs-picture.ts";
 import { type Hold, holdFor } from "./webcodecs-rate.ts";
 import type { Ability } from "./webcodecs-trial.ts";
@@ -61,6 +61,7 @@ export async function encodePictures(
     return await file.finish();
   } catch (thrown) {
     signal.throwIfAborted();
+    await checkReadable(job.input);
     if (thrown instanceof MediaError) throw thrown;
     throw new MediaError("encode_failed", "The source's pictures could not be decoded to their end.", {
       cause: thrown,

@@ -36,3 +36,12 @@ export async function openPicturesOf(input: Input): Promise<OpenPictures> {
   // Priming before 0 is not heard; a source that starts later starts for a viewer with its first stream.
   return { track, origin: Math.max(0, await input.getFirstTimestamp()) };
 }
+
+/** Rejects as the reader does when the source cannot be read any more: what a browser says of its own reads does not tell. */
+export async function checkReadable(reader: ByteReader): Promise<void> {
+  try {
+    await reader.read({ start: 0, end: 1 });
+  } catch (thrown) {
+    if (thrown instanceof MediaError) throw thrown;
+  }
+}

@@ -24,6 +24,8 @@ export interface WebCodecsRun {
   /** Leaves the sound to nobody. */
   no_sound?: boolean;
   abort_at?: number;
+  /** Changes the file after it was chosen. */
+  changed?: boolean;
 }
 
 /** Opens a lab in which files are encoded by WebCodecs in a dedicated worker; sound is encoded by native ffmpeg beforehand. */
@@ -49,7 +51,7 @@ export async function openWebCodecs() {
     async encode(
       path: string,
       options: VideoOptions,
-      { chunk_seconds, no_sound, abort_at }: WebCodecsRun = {},
+      { chunk_seconds, no_sound, abort_at, changed = false }: WebCodecsRun = {},
     ): Promise<WebCodecsResult> {
       const name = `${count++}-${basename(path)}`;
       await copyFile(path, join(folder, name));
@@ -66,6 +68,7 @@ export async function openWebCodecs() {
       const chunks = plan.chunks.filter(({ track }) => track !== "audio");
       const { files, ...answer } = await ask({
         ...{ plan, source, chunks, input: `/files/${name}`, sound: sound && `/files/${sound}` },
+        changed,
         ...(abort_at !== undefined && { abort_at }),
       });
       const written = files.map(async (bytes, index) => {

@@ -2,6 +2,7 @@ import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs.ts";
 import type { Chunk, Plan } from "../../src/plan/index.ts";
+import { createBlobReader } from "../../src/storage/blob-reader.ts";
 
 /** What the worker is asked to encode. */
 export interface WebCodecsWish {
@@ -14,6 +15,8 @@ export interface WebCodecsWish {
   sound: string | null;
   /** Share of the first chunk at which the work is aborted. */
   abort_at?: number;
+  /** Changes the file after it was chosen. */
+  changed?: boolean;
 }
 
 /** What came of it. */
@@ -75,6 +78,20 @@ async function bytesOf(given: Awaited<ReturnType<Encoder["encode"]>>): Promise<U
   return file.bytes;
 }
 
+async function changedFile(blob: Blob): Promise<File> {
+  const folder = await navigator.storage.getDirectory();
+  const handle = await folder.getFileHandle("changed", { create: true });
+  const write = async (content: Blob) => {
+    const writable = await handle.createWritable();
+    await writable.write(content);
+    await writable.close();
+  };
+  await write(blob);
+  const file = await handle.getFile();
+  await write(new Blob([blob, "more"]));
+  return file;
+}
+
 addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
   const { plan, chunks, source } = data;
   const stop = new AbortController();
@@ -84,12 +101,7 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
   };
   try {
     const blob = await (await fetch(data.input)).blob();
-    const input = {
-      blob,
-      size: blob.size,
-      read: async ({ start, end }: { start: number; end: number }) =>
-        new Uint8Array(await blob.slice(start, end).arrayBuffer()),
-    };
+    const input = createBlobReader(data.changed ? await changedFile(blob) : blob);
     const encoder = createWebCodecsEncoder({ sound: data.sound ? await soundFrom(data.sound) : null });
     await encoder.prepare(plan, source);
     answer.refusal = encoder.can(plan, source);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -212,4 +213,22 @@ test("an abort ends the work at once, and no frame is left open", async () => {
   expect(abort_ms).toBeLessThan(200);
   expect(open_frames).toBe(0);
   expect(shares.at(-1)).toBeLessThan(0.5);
+});
+
+test("a file that was changed after it was chosen is an error in words", async () => {
+  const { error } = await rig.encode(await clip("mp4_silent"), { width: 80 }, { changed: true });
+  expect(error).toMatchObject({ kind: "input_unreachable" });
+  expect(error?.message).toContain("was changed, moved or deleted");
+});
+
+test("a damaged source ends with an error or with what there is of it, and quickly", async () => {
+  const path = join(rig.folder, "damaged.mp4");
+  const bytes = readFileSync(await clip("mp4_silent", { seconds: 4 }));
+  // The packets of the second half are noise.
+  for (let at = 40_000; at < bytes.length * 0.7; at++) bytes[at] = (at * 7919) % 251;
+  await writeFile(path, bytes);
+  const { error, refusal, open_frames, ms } = await rig.encode(path, { width: 80 });
+  expect([refusal, open_frames]).toEqual([null, 0]);
+  if (error) expect(error).toMatchObject({ kind: "encode_failed" });
+  expect(ms).toBeLessThan(20_000);
 });
