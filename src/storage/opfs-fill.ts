@@ -29,7 +29,7 @@ export async function fillFile(
   const sink = file.createSyncAccessHandle ? await openSync(file) : await openWritable(file);
   try {
     const size = body instanceof Uint8Array ? await writeAll(sink, [body]) : await writeAll(sink, pull(body));
-    await sink.close().catch(rethrow);
+    await sink.close();
     return size;
   } catch (thrown) {
     await sink.abort().catch(() => {});
@@ -43,7 +43,7 @@ async function writeAll(
 ): Promise<number> {
   let size = 0;
   for await (const piece of pieces) {
-    await sink.write(piece as Uint8Array<ArrayBuffer>).catch(rethrow);
+    await sink.write(piece as Uint8Array<ArrayBuffer>);
     size += piece.length;
   }
   return size;
@@ -89,14 +89,22 @@ async function openSync(file: OpfsFile): Promise<Sink> {
 async function openWritable(file: OpfsFile): Promise<Sink> {
   const writable = await file.createWritable();
   return {
-    write: (bytes) => writable.write(bytes),
+    async write(bytes) {
+      try {
+        await writable.write(bytes);
+      } catch (thrown) {
+        // Chromium breaks a large write off in this way when it finds no room for the rest.
+        throw thrown instanceof Error && thrown.name === "AbortError" ? full(thrown) : thrown;
+      }
+    },
     close: () => writable.close(),
     abort: () => writable.abort(),
   };
 }
 
-function rethrow(thrown: unknown): never {
-  throw thrown instanceof Error && thrown.name === "QuotaExceededError" ? full(thrown) : thrown;
+/** Names the error of a browser that has no room left `storage_full`; gives any other as it is. */
+export function nameFull(thrown: unknown): unknown {
+  return thrown instanceof Error && thrown.name === "QuotaExceededError" ? full(thrown) : thrown;
 }
 
 function full(cause?: unknown): MediaError {

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { Storage, StoredInfo } from "../core/ports.ts";
-import { fillFile, type OpfsFile } from "./opfs-fill.ts";
+import { fillFile, nameFull, type OpfsFile } from "./opfs-fill.ts";
 import { type Version, versionName } from "./opfs-names.ts";
 import { type Found, findVersion, listBelow, listVersions, openObject, removeBelow } from "./opfs-tree.ts";
 
@@ -78,7 +78,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
         } catch (thrown) {
           await unfinished.removeEntry(etag).catch(() => {});
           if (!(body instanceof Uint8Array)) await body.cancel(thrown).catch(() => {});
-          throw thrown;
+          throw nameFull(thrown);
         }
       });
     },

@@ -8,7 +8,10 @@ const MB = 1024 * 1024;
 export const CASES: Cases = {
   "says that there is no room for an array": async () => {
     const storage = await createOpfsStorage("full-before");
-    await assert.rejects(storage.write("a", new Uint8Array(8 * MB), "video/mp4"), { kind: "storage_full" });
+    // The browser has more than one way to say so.
+    for (let n = 0; n < 20; n++) {
+      await assert.rejects(storage.write("a", new Uint8Array(8 * MB), "video/mp4"), { kind: "storage_full" });
+    }
     assert.equal(await storage.head("a"), null);
   },
   "keeps nothing of a stream that fills it up, and goes on when there is room": async () => {

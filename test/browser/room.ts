@@ -1,6 +1,6 @@
 import type { Lab } from "./lab.ts";
 
-/** Lets the lab's origin store only so many bytes more while the work is done; files and databases count together. */
+/** Lets the lab's origin store only so many bytes more (at least 1) while the work is done; files and databases count together. */
 export async function withRoom<T>(lab: Lab, bytes: number, work: () => Promise<T>): Promise<T> {
   const devtools = await lab.context.newCDPSession(lab.page);
   const { origin } = new URL(lab.url);
