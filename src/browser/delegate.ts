@@ -53,10 +53,14 @@ export function createDelegation(
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(id, { delegated, end: resolve });
     const aborted = () => {
-      tell({ type: "unfollow", id });
+      tell({ type: "unfollow", id, remote: delegated.remote });
       resolve();
     };
     signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) {
+      ends.delete(id);
+      return aborted();
+    }
     const { input, kind, options, metadata } = requestOf(record as Task);
     tell({ type: "follow", id, request: { input, kind, options, metadata }, remote: delegated.remote });
     await promise;

@@ -69,7 +69,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     if (event.type === "changed") watch.changed(event.record);
     else if (event.type === "removed") watch.removed(event.id);
     else if (event.type === "follow") follower?.follow(event.id, event.request, event.remote);
-    else follower?.unfollow(event.id);
+    else follower?.unfollow(event.id, event.remote);
   });
   const watch = createChangeWatch((id) => api.get(sortOf(id), id));
   if (fallback) follower = createFollower(fallback, api);

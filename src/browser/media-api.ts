@@ -82,5 +82,5 @@ export type MediaEvent =
   | { type: "removed"; id: string }
   /** A task has to be created at the fallback, or is there already as `remote`, and is to be followed. */
   | { type: "follow"; id: string; request: unknown; remote: string | null }
-  /** The task is over here, and shall be there. */
-  | { type: "unfollow"; id: string };
+  /** The task is over here, and shall be there, where it may be known as `remote`. */
+  | { type: "unfollow"; id: string; remote: string | null };

@@ -126,7 +126,12 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
         throw new MediaError("request_invalid", message);
       }
       await records.get(sort, id);
+      // What is done elsewhere is cancelled there, too, whether or not a tab follows it just now.
+      const remote = (await delegation.find(id))?.remote ?? null;
       const record = await records.apply(id, { type: "cancelled" });
+      if (record && remote !== null) tell({ type: "unfollow", id, remote });
+      // A run that was being carried out is tidied up by whoever did so.
+      if (record && !(await turns.isTaken(id))) await tidy(record);
       if (record) return record;
       throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
     },

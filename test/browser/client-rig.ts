@@ -49,13 +49,17 @@ export async function openClientLab(): Promise<ClientLab> {
   };
 }
 
-/** Opens a client in a page as `kit.client`, with `kit.file(path, name)` to get files and `kit.base64(blob)` to hand bytes out. */
-export async function openKit(
-  page: Page,
-  options: { name: string; encoder_workers?: number; prefer?: "quality" | "speed" },
-) {
+/** Opens a client in a page, as `kit.client` with what `ClientKit` has beside it. */
+export async function openKit(page: Page, options: KitOptions): Promise<void> {
   await page.evaluate(async (given) => {
     const { openClientKit } = await import("./client.page.ts");
-    await openClientKit(given);
+    openClientKit(given);
   }, options);
+}
+
+interface KitOptions {
+  name: string;
+  encoder_workers?: number;
+  prefer?: "quality" | "speed";
+  keep_seconds?: number;
 }

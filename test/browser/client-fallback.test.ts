@@ -1,0 +1,136 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { type ClientLab, openClientLab } from "./client-rig.ts";
+
+let rig: ClientLab;
+let origin: Origin;
+let folder: string;
+let service: Awaited<ReturnType<typeof startService>>;
+let given: { baseUrl: string; apiKey: string; url: string; silent: string };
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-fallback-"));
+  const apiKey = "key-of-the-page";
+  const settings = parseSettings({ PORT: "0", API_KEYS: apiKey, STATE_DIR: folder });
+  [rig, origin, service] = await Promise.all([
+    openClientLab(),
+    startOrigin(),
+    startService({ ...settings, native: 1 }),
+  ]);
+  const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
+  const file = await clip("mp4");
+  given = {
+    ...{ baseUrl: service.url, apiKey },
+    url: origin.serve("/clip.mp4", { file, mime: "video/mp4", headers }),
+    silent: origin.serve("/slow.mp4", { file, mime: "video/mp4", headers, bytes_per_second: 20_000 }),
+  };
+});
+afterAll(async () => {
+  await rig?.close();
+  await service?.stop();
+  await origin?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Opens a client with the service behind it, over what an earlier one of that name left. */
+const open = (name: string, with_fallback = true) =>
+  rig.lab.page.evaluate(
+    async ({ name, baseUrl, apiKey, with_fallback }) => {
+      const { openClientKit } = await import("./client.page.ts");
+      const { createRemoteClient } = await import("../../src/client/remote.ts");
+      const fallback = createRemoteClient({ baseUrl, apiKey, poll: { first_ms: 20, most_ms: 200 } });
+      openClientKit({ name, ...(with_fallback && { fallback }) });
+      Object.assign(globalThis, { fallback });
+    },
+    { name, with_fallback, ...given },
+  );
+
+test("what no encoder here can do is done elsewhere, and the task says so", async () => {
+  await open("elsewhere");
+  const seen = await rig.lab.page.evaluate(async ({ url }) => {
+    const { client } = kit;
+    const options = { codec: "h265", width: 80 } as const;
+    const task = await client.tasks.create({ input: url, kind: "video", options, metadata: { tag: 1 } });
+    const updates: string[] = [];
+    client.on(task, "update", ({ record }) => updates.push(record.status));
+    const done = await client.wait(task);
+    const output = await client.output(done);
+    const bytes = await kit.base64(await output.blob());
+    const [there] = (await (globalThis as unknown as { fallback: typeof client }).fallback.tasks.list())
+      .records;
+    const steps = [task, done].map(({ steps }) => steps.map(({ id }) => id));
+    await client.tasks.delete(task.id);
+    return { task, done, bytes, there, steps, updates: [...new Set(updates)] };
+  }, given);
+  const { task, done, there } = seen;
+  expect([done.status, done.error, done.id, done.metadata]).toEqual(["succeeded", null, task.id, { tag: 1 }]);
+  expect(there).toMatchObject({ status: "succeeded", metadata: { tag: 1 }, output: done.output });
+  expect(seen.steps[1]).toEqual(seen.steps[0]);
+  expect(seen.updates).toEqual(["queued", "processing", "succeeded"]);
+  const source = done.steps.at(-1)?.output;
+  expect(source?.encoder).toBe("native");
+  expect(source?.reason).toMatch(/; elsewhere, as no encoder here can do this \(copy: .*; wasm: .*\)$/);
+  const { streams } = await rig.judge(seen.bytes, "out.mp4");
+  expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([
+    ["hevc", 80],
+    ["aac", undefined],
+  ]);
+});
+
+test("a file stays here, and without another place the reasons are told", async () => {
+  for (const [name, with_fallback] of [
+    ["file", true],
+    ["alone", false],
+  ] as const) {
+    await open(name, with_fallback);
+    const error = await rig.lab.page.evaluate(
+      async ({ url, with_fallback }) => {
+        const input = with_fallback ? await (await fetch(url)).blob() : url;
+        const task = await kit.client.tasks.create({ input, kind: "video", options: { codec: "h265" } });
+        return (await kit.client.wait(task)).error;
+      },
+      { with_fallback, ...given },
+    );
+    expect(error?.kind).toBe("encoder_unavailable");
+    expect(error?.message).toMatch(/^No encoder here can do this \(copy: /);
+  }
+});
+
+test("a task that is done elsewhere is followed after a reload, and a cancel reaches it", async () => {
+  await open("followed");
+  const id = await rig.lab.page.evaluate(async ({ silent }) => {
+    const { client } = kit;
+    const options = { codec: "h265", width: 80 } as const;
+    const { id } = await client.tasks.create({ input: silent, kind: "video", options });
+    const { fallback } = globalThis as unknown as { fallback: typeof client };
+    for (;;) {
+      const { records } = await fallback.tasks.list({ status: "processing" });
+      if (records.some(({ input }) => input === silent)) return id;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }, given);
+  await rig.lab.page.reload();
+  await open("followed");
+  const seen = await rig.lab.page.evaluate(
+    async ({ id, silent }) => {
+      const { client } = kit;
+      const { fallback } = globalThis as unknown as { fallback: typeof client };
+      const ours = async () => (await fallback.tasks.list()).records.filter(({ input }) => input === silent);
+      const count = (await ours()).length;
+      await new Promise<void>((resolve) => {
+        client.on(id, "update", ({ record }) => record.status === "processing" && resolve());
+      });
+      await client.tasks.cancel(id);
+      const there = (await ours())[0]?.id ?? "";
+      const end = await fallback.wait(there);
+      return { count, end: end.status, here: (await client.tasks.get(id)).status };
+    },
+    { id, ...given },
+  );
+  expect(seen).toEqual({ count: 1, end: "cancelled", here: "cancelled" });
+});

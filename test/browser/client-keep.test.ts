@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+  await rig.serve(await clip("png"), "picture.png");
+});
+afterAll(() => rig?.close());
+beforeEach(async () => {
+  await rig.lab.page.goto(rig.lab.url);
+  await openKit(rig.lab.page, { name: "keep" });
+  return async () => {
+    await rig.lab.page.evaluate(() => kit.client.close());
+    expect(rig.lab.complaints.splice(0)).toEqual([]);
+  };
+});
+
+const make = () =>
+  rig.lab.page.evaluate(async () => {
+    const input = await kit.file("/files/picture.png", "my picture.png");
+    const options = { format: "webp", width: 40 } as const;
+    const task = await kit.client.tasks.create({ input, kind: "image", options });
+    return kit.client.wait(task);
+  });
+
+test("a task is found after a reload with its output, and its file serves a retry", async () => {
+  const done = await make();
+  expect(done.error).toBe(null);
+  await rig.lab.page.reload();
+  await openKit(rig.lab.page, { name: "keep" });
+  const seen = await rig.lab.page.evaluate(async (before) => {
+    const { client } = kit;
+    const found = await client.tasks.get(before.id);
+    const size = (await (await client.output(found.id)).blob()).size;
+    const again = await client.tasks.retry(before.id);
+    const after = await client.wait(again);
+    const { records } = await client.tasks.list();
+    return { found, size, again, after, listed: records.map(({ id }) => id) };
+  }, done);
+  const { found, again, after } = seen;
+  expect(found).toEqual(done);
+  expect(seen.size).toBe(done.steps.at(-1)?.output?.filesize);
+  expect([again.status, again.input, after.status]).toEqual(["queued", "file:my picture.png", "succeeded"]);
+  expect(seen.listed).toEqual([again.id, done.id]);
+});
+
+test("outputs are cleared when they are old, and their records stay", async () => {
+  const done = await make();
+  await rig.lab.page.evaluate(() => kit.client.close());
+  await openKit(rig.lab.page, { name: "keep", keep_seconds: 0 });
+  await expect.poll(() => rig.lab.page.evaluate(() => kit.stored()), { timeout: 10_000 }).toEqual([]);
+  const seen = await rig.lab.page.evaluate(async (id) => {
+    const kindOf = (work: Promise<unknown>) =>
+      work.then(
+        () => null,
+        (thrown: unknown) => Reflect.get(Object(thrown), "kind"),
+      );
+    const { status } = await kit.client.tasks.get(id);
+    return [status, await kindOf(kit.client.output(id)), await kindOf(kit.client.tasks.retry(id))];
+  }, done.id);
+  expect(seen).toEqual(["succeeded", "media_not_found", "invalid_input"]);
+});
+
+test("steps follow each other on a file: a probe, an ingest, an image", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { client } = kit;
+    const run = async (request: Parameters<typeof client.steps.create>[0]) => {
+      const done = await client.wait(await client.steps.create(request));
+      if (!done.output) throw new Error(JSON.stringify(done.error));
+      return done.output;
+    };
+    const input = await kit.file("/files/picture.png");
+    const probe = await run({ kind: "probe", input });
+    const ingest = await run({ kind: "ingest", input: probe });
+    const image = await run({ kind: "image", input: ingest, options: { format: "jpeg", width: 32 } });
+    const direct = await run({ kind: "image", input, options: { format: "jpeg", width: 24 } });
+    return [probe, ingest, image, direct].map(({ url, format, width }) => [url, format, width]);
+  });
+  expect(seen).toEqual([
+    [expect.stringMatching(/^file:picture\.png#step_\w+$/), "png", 160],
+    [expect.stringMatching(/^opfs:\/keep\/out\/step_\w+\/picture$/), "png", 160],
+    [expect.stringMatching(/^opfs:\/keep\/out\/step_\w+\/picture\.jpg$/), "jpeg", 32],
+    [expect.stringMatching(/^opfs:\/keep\/out\/step_\w+\/picture\.jpg$/), "jpeg", 24],
+  ]);
+});
+
+test("what cannot be done is refused in words: no room, no plain data, no such file, a closed client", async () => {
+  const session = await rig.lab.context.newCDPSession(rig.lab.page);
+  const { origin } = new URL(rig.lab.url);
+  const seen = await rig.lab.page.evaluate(async () => {
+    const kindOf = (work: Promise<unknown>) =>
+      work.then(
+        (value) => Reflect.get(Object(value), "error")?.kind,
+        (thrown: unknown) => Reflect.get(Object(thrown), "kind"),
+      );
+    const { client } = kit;
+    const input = await kit.file("/files/picture.png");
+    const metadata = { call: () => 1 };
+    const missing = client.tasks.create({ input: "opfs:/nowhere/film.mp4", kind: "image" });
+    const empty = client.tasks.create({ input: new Blob([]), kind: "image" });
+    const kinds = [
+      await kindOf(client.tasks.create({ input, kind: "image", metadata })),
+      await kindOf(client.wait(await missing)),
+      await kindOf(client.wait(await empty)),
+      await kindOf(client.tasks.create({ input, kind: "image", output: "s3://bucket/key" })),
+      await kindOf(client.tasks.create({ input: "s3://bucket/key", kind: "image" })),
+    ];
+    return kinds;
+  });
+  expect(seen).toEqual([
+    ...["request_invalid", "input_not_found", "input_unsupported"],
+    ...["connection_required", "connection_required"],
+  ]);
+  await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1 });
+  const full = await rig.lab.page.evaluate(async () => {
+    const input = await kit.file("/files/picture.png");
+    return kit.client.tasks.create({ input, kind: "image" }).then(
+      async (task) => (await kit.client.wait(task)).error?.kind,
+      (thrown: unknown) => Reflect.get(Object(thrown), "kind"),
+    );
+  });
+  await session.send("Storage.overrideQuotaForOrigin", { origin });
+  expect(full).toBe("storage_full");
+  const closed = await rig.lab.page.evaluate(async () => {
+    await kit.client.close();
+    return kit.client.tasks.list().catch((thrown: unknown) => Reflect.get(Object(thrown), "kind"));
+  });
+  expect(closed).toBe("service_unavailable");
+});
