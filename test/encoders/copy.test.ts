@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ByteReader } from "../../src/core/ports.ts";
 import { createCopyEncoder } from "../../src/encoders/copy.ts";
 import { createPlan } from "../../src/plan/index.ts";
+import { openLab } from "../browser/lab.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { runNative } from "../judge/native.ts";
@@ -81,4 +82,34 @@ test("surround sound, which is folded, is refused in words", async () => {
 test("a container that cannot be read packet by packet is refused in words", async () => {
   const source = await probe(await clip("flv"));
   expect(copier.can(createPlan(source, "video", {}), source)).toBe("packets are not copied from flv");
+});
+
+test("a file of a page is copied in Chromium", async () => {
+  const path = await clip("mp4", { seconds: 4 });
+  const source = await probe(path);
+  const plan = createPlan(source, "video", { format: "mov" });
+  const lab = await openLab({ files: dirname(path) });
+  try {
+    const copied = await lab.page.evaluate(
+      async ({ plan, source, url }) => {
+        const { createCopyEncoder } = await import("../../src/encoders/copy.ts");
+        const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
+        const reader = createBlobReader(await (await fetch(url)).blob());
+        const [chunk] = plan.chunks;
+        if (!chunk) throw new Error("The plan has no chunk.");
+        const { signal } = new AbortController();
+        const body = await createCopyEncoder().encode({ plan, chunk, source, input: reader, signal });
+        const bytes = new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer());
+        return Array.from(bytes);
+      },
+      { plan, source, url: `/files/${basename(path)}` },
+    );
+    const out = join(folder, "page.mov");
+    await writeFile(out, new Uint8Array(copied));
+    expect(await decoded(out, "v")).toEqual(await decoded(path, "v"));
+    expect(await decoded(out, "a")).toEqual(await decoded(path, "a"));
+    expect(lab.complaints).toEqual([]);
+  } finally {
+    await lab.close();
+  }
 });
