@@ -1,4 +1,4 @@
-import { CORE_FILES } from "./core-load-facts.ts";
+import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "./core-load-facts.ts";
 import { loadFile } from "./core-load-file.ts";
 
 /** The stock core, ready to be given to any number of encoder workers. */
@@ -7,6 +7,8 @@ export interface LoadedCore {
   module: WebAssembly.Module;
   /** Its glue, a module of JavaScript. */
   glue: Blob;
+  /** What its threads load; only the threaded core has it. */
+  threads?: Blob;
 }
 
 /** How far the load is, counted in unpacked bytes. */
@@ -15,12 +17,8 @@ export interface CoreProgress {
   total: number;
 }
 
-/** Where the core comes from. */
-export interface CoreLoadOptions {
-  /** URL of `ffmpeg-core.wasm`, as it is or packed with gzip; by default the packed one beside the package's own files. */
-  wasm?: string | URL | undefined;
-  /** URL of `ffmpeg-core.js` (ESM), as it is or packed with gzip; by default the one beside the package's own files. */
-  glue?: string | URL | undefined;
+/** How a core is loaded. */
+export interface LoadOptions {
   /** Is told of progress, from 0 bytes to all. */
   onProgress?: ((progress: CoreProgress) => void) | undefined;
   /** Name of the cache in which the files are kept for the next visit; null for none. Default `framewright-core`. */
@@ -28,6 +26,22 @@ export interface CoreLoadOptions {
   /** Seconds without a byte after which the load fails; default 30. */
   stall_seconds?: number | undefined;
   signal?: AbortSignal | undefined;
+}
+
+/** Where the core comes from. Each file may be as it is or packed with gzip. */
+export interface CoreLoadOptions extends LoadOptions {
+  /** URL of `ffmpeg-core.wasm`; by default the packed one beside the package's own files. */
+  wasm?: string | URL | undefined;
+  /** URL of `ffmpeg-core.js` (ESM); by default the one beside the package's own files. */
+  glue?: string | URL | undefined;
+}
+
+/** Where the threaded core comes from, which this package does not bring along. Each file may be as it is or packed with gzip. */
+export interface MtCoreLoadOptions extends LoadOptions {
+  /** URLs of `ffmpeg-core.wasm`, `ffmpeg-core.js` (ESM) and `ffmpeg-core.worker.js` of `@ffmpeg/core-mt`. */
+  wasm: string | URL;
+  glue: string | URL;
+  threads: string | URL;
 }
 
 const CACHE = "framewright-core";
@@ -38,34 +52,52 @@ const STALL_SECONDS = 30;
  * compiles it. Rejects with `encoder_unavailable` when it cannot be fetched (retryable), or is another one, altered or cut off.
  */
 export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
-  const { onProgress = () => {}, cache = CACHE, stall_seconds = STALL_SECONDS, signal } = options;
   const wasm = options.wasm ?? new URL("../../dist/core/ffmpeg-core.wasm.gz", import.meta.url);
   const glue = options.glue ?? new URL("../../dist/core/ffmpeg-core.js", import.meta.url);
-  const loaded = { wasm: 0, glue: 0 };
-  const total = CORE_FILES.wasm.size + CORE_FILES.glue.size;
-  let told = -1;
-  const tell = (file: keyof typeof loaded) => (bytes: number) => {
-    loaded[file] = bytes;
-    // A file that is loaded again, as the cached one was damaged, begins anew.
-    if (loaded.wasm + loaded.glue <= told) return;
-    told = loaded.wasm + loaded.glue;
-    onProgress({ loaded: told, total });
-  };
-  // One that fails ends the other.
+  const loaded = await loadAll(CORE_FILES, { wasm, glue }, options);
+  return { module: await WebAssembly.compile(loaded.wasm), glue: script(loaded.glue) };
+}
+
+/** Loads the threaded core, as {@link loadCore} does. */
+export async function loadMtCore(options: MtCoreLoadOptions): Promise<LoadedCore> {
+  const loaded = await loadAll(CORE_MT_FILES, options, options);
+  const module = await WebAssembly.compile(loaded.wasm);
+  return { module, glue: script(loaded.glue), threads: script(loaded.threads) };
+}
+
+function script(bytes: Uint8Array<ArrayBuffer>): Blob {
+  return new Blob([bytes], { type: "text/javascript" });
+}
+
+async function loadAll<Name extends string>(
+  files: Readonly<Record<Name, CoreFile>>,
+  urls: Readonly<Record<NoInfer<Name>, string | URL>>,
+  { onProgress = () => {}, cache = CACHE, stall_seconds = STALL_SECONDS, signal }: LoadOptions,
+): Promise<Record<Name, Uint8Array<ArrayBuffer>>> {
+  const names = Object.keys(files) as Name[];
+  const loaded = new Map<Name, number>();
+  const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
+  const total = sum(names.map((name) => files[name].size));
+  let told = 0;
+  // One that fails ends the others.
   const stop = new AbortController();
   const rest = {
     cache,
     stall_seconds,
     signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
   };
+  const load = async (name: Name) => {
+    const onBytes = (bytes: number) => {
+      loaded.set(name, bytes);
+      // A file that is loaded again, as the cached one was damaged, begins anew.
+      if (sum(loaded.values()) <= told) return;
+      told = sum(loaded.values());
+      onProgress({ loaded: told, total });
+    };
+    return [name, await loadFile({ ...rest, url: urls[name], file: files[name], onBytes })] as const;
+  };
   try {
-    const [script, module] = await Promise.all([
-      loadFile({ ...rest, url: glue, file: CORE_FILES.glue, onBytes: tell("glue") }),
-      loadFile({ ...rest, url: wasm, file: CORE_FILES.wasm, onBytes: tell("wasm") }).then((bytes) =>
-        WebAssembly.compile(bytes),
-      ),
-    ]);
-    return { module, glue: new Blob([script], { type: "text/javascript" }) };
+    return Object.fromEntries(await Promise.all(names.map(load))) as Record<Name, Uint8Array<ArrayBuffer>>;
   } catch (thrown) {
     stop.abort();
     signal?.throwIfAborted();

@@ -1,33 +1,31 @@
 import { MediaError } from "../core/errors.ts";
 import { parseProgress } from "../ffmpeg/progress.ts";
-import type { CreateCore } from "./core-module.ts";
 import type { EncoderWork, FromEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 import { readHeaderFacts } from "./header-facts.ts";
 import { runChunk } from "./light-chunk.ts";
 import { reportOf, runProbe } from "./light-probe.ts";
 import type { SyncFile } from "./paged-file.ts";
-import type { InstanceKeeper } from "./reuse-instance.ts";
-import { createWasmCore, type WasmCore } from "./wasm-core.ts";
-import { poolTools } from "./wasm-pool-cost.ts";
+import type { WasmCore } from "./wasm-core.ts";
 
 /** What runs the work of an encoder worker, one piece at a time. */
 export interface WorkHost {
-  createCore: CreateCore;
-  keeper: InstanceKeeper;
+  /** Makes a core with so many bytes of memory for one piece of work. */
+  createCore(memory: number, onLine: (line: string) => void): Promise<WasmCore>;
+  /** Lets go of memory that earlier work left behind. */
+  tidy(): void;
   /** Is called with the time of output in seconds now and then; it gets through while the core runs. */
   alive(seconds: number | null): void;
 }
 
 /** Seconds between two lines in which ffmpeg tells how far it is. */
-const STATUS_SECONDS = 0.25;
+const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
 /** Does a piece of work on a file, on a core of its own; rejects with a MediaError, after which the worker has served its time. */
 export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost): Promise<WorkDone> {
   if (work.kind === "encode") {
     const core = await start(work, file, host);
-    const tools = poolTools(work.plan, work.source, work.memory);
-    const files = runChunk(core, { ...work, tools, status_seconds: STATUS_SECONDS });
+    const files = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, files, heap: core.heap };
   }
   const facts = readHeaderFacts(file.read(0, Math.min(file.size, HEADER)));
@@ -35,7 +33,7 @@ export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost)
     return await probe("frame");
   } catch (thrown) {
     if (!(thrown instanceof MediaError && thrown.kind === "out_of_memory")) throw thrown;
-    host.keeper.drop();
+    host.tidy();
   }
   // A picture that is too large to be decoded still has a header.
   return facts ? { report: reportOf(facts, file.size), files: [], heap: 0 } : probe("header");
@@ -67,13 +65,7 @@ function isBreakdown(cause: unknown): boolean {
 
 async function start(work: EncoderWork, file: SyncFile | null, host: WorkHost): Promise<WasmCore> {
   const onLine = (line: string) => host.alive(parseProgress(line));
-  const { createCore, keeper } = host;
-  const core = await createWasmCore({
-    createCore,
-    instantiate: keeper.instantiate,
-    memory: work.memory,
-    onLine,
-  });
+  const core = await host.createCore(work.memory, onLine);
   if (file) core.mount("/in/input", file);
   return core;
 }

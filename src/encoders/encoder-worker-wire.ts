@@ -1,5 +1,6 @@
 import type { ErrorKind } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
+import type { Toolset } from "../ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import type { LoadedCore } from "./core-load.ts";
 import type { EncodedFile } from "./encoder.ts";
@@ -12,13 +13,17 @@ export type EncoderWork =
       plan: Plan;
       chunk: Chunk;
       source: Source;
+      tools: Toolset;
       /** Bytes that the heap and the output may take together. */
       memory: number;
     }
   | { kind: "probe"; memory: number };
 
-/** What an encoder worker is sent: the core first, then work, one piece at a time. */
-export type ToEncoderWorker = { core: LoadedCore } | { work: EncoderWork; file: Blob };
+/**
+ * What an encoder worker is sent: the core first, then work, one piece at a time. `life` is a URL that answers for as long as the
+ * worker is wanted: it hears no message while its core runs.
+ */
+export type ToEncoderWorker = { core: LoadedCore; life: string } | { work: EncoderWork; file: Blob };
 
 /** What came of a piece of work. */
 export interface WorkDone {

@@ -26,14 +26,34 @@ export interface PoolWorker {
 // The silence is counted in steps, so that a machine that slept is not taken for a worker that hangs.
 const STEPS = 10;
 
+// What a worker has to stop by itself.
+const GRACE_MS = 500;
+
 /** Puts a core into a new encoder worker. */
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const worker = create();
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
-  send({ core });
+  const life = URL.createObjectURL(new Blob(["wanted"]));
+  send({ core, life });
+  const close = () => {
+    URL.revokeObjectURL(life);
+    worker.terminate();
+  };
+
+  // A busy worker that is ended goes on for 2 seconds in Chromium, so it is asked first, and ended when it has stopped.
+  const leave = () => {
+    URL.revokeObjectURL(life);
+    const timer = setTimeout(close, GRACE_MS);
+    worker.onerror = (event) => event.preventDefault();
+    worker.onmessage = ({ data }: MessageEvent<FromEncoderWorker>) => {
+      if (data.state === "alive") return;
+      clearTimeout(timer);
+      close();
+    };
+  };
 
   return {
-    close: () => worker.terminate(),
+    close,
     run(work, file, { signal, silence_seconds, onSeconds }) {
       return new Promise<WorkEnd>((resolve, reject) => {
         let silent = 0;
@@ -72,12 +92,12 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
         }
         function abort(): void {
           settle();
-          worker.terminate();
+          leave();
           reject(signal.reason);
         }
         function fail(fault: MediaError, again: boolean): void {
           settle();
-          worker.terminate();
+          close();
           resolve({ fault, again });
         }
       });

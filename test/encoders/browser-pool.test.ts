@@ -177,7 +177,7 @@ test("a hundred jobs on one pool", { timeout: 300_000 }, async () => {
 test("a cancel ends the work at once, and the pool goes on with the next", async () => {
   const url = await serve(await longClip());
   const seen = await lab.page.evaluate(async (url) => {
-    const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
+    const { openClip, openPool } = await import("../browser/pool.page.ts");
     const { createPlan } = await import("../../src/plan/index.ts");
     const { parseFfprobe } = await import("../../src/ffmpeg/parse-ffprobe.ts");
     const pool = openPool({ workers: 2 });
@@ -200,15 +200,16 @@ test("a cancel ends the work at once, and the pool goes on with the next", async
     stop.abort(reason);
     const ends = await Promise.all(jobs);
     const took = performance.now() - at;
-    const after = await encodeInPool({ clip: url, kind: "image", options: { format: "jpeg", width: 160 } });
-    return { ends, took, after: after.files.length };
+    return { ends, took };
   }, url);
   expect(seen.ends.length).toBeGreaterThan(2);
   expect(new Set(seen.ends)).toEqual(new Set(["cancelled"]));
   expect(seen.took).toBeLessThan(200);
-  expect(seen.after).toBe(1);
-  // Only the worker of what came after is left.
-  await expect.poll(() => lab.page.workers().length).toBe(1);
+  // Left to itself, Chromium lets a busy worker go on for two seconds.
+  await expect.poll(() => lab.page.workers().length, { timeout: 1500, interval: 20 }).toBe(0);
+  const next = await encode(await clip("png"), { kind: "image", options: { format: "jpeg" } });
+  expect(next.files).toHaveLength(1);
+  expect(lab.page.workers()).toHaveLength(1);
 });
 
 test("a worker that was ended is replaced, and its chunk tried again; a second time it fails", async () => {
