@@ -1,0 +1,56 @@
+import { createWasmMt, type WasmMt } from "../../src/encoders/wasm-mt.ts";
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { createPlan, type Plan } from "../../src/plan/index.ts";
+import { openClip, openPool } from "./pool.page.ts";
+
+/** Where the lab has the threaded core. */
+export const MT_CORE = {
+  wasm: "/files/mt/ffmpeg-core.wasm",
+  glue: "/files/mt/ffmpeg-core.js",
+  threads: "/files/mt/ffmpeg-core.worker.js",
+  cache: null,
+} as const;
+
+/** Probes a clip and plans it as a video of a codec. */
+export async function planClip(clip: string, codec: "h264" | "h265", options: object = {}) {
+  const input = await openClip(clip);
+  const report = await openPool().probe(input, new AbortController().signal);
+  const source = parseFfprobe(report, { url: clip, filesize: input.size });
+  return { input, source, plan: createPlan(source, "video", { codec, ...options }) };
+}
+
+/** Gives what the threaded encoder says to plans for a clip. */
+export async function askMt(clip: string) {
+  const { source, plan } = await planClip(clip, "h265", { width: 160 });
+  const h264 = (await planClip(clip, "h264", { width: 160 })).plan;
+  const huge: Plan = structuredClone(plan);
+  if (huge.video?.mode === "encode") Object.assign(huge.video.geometry, { width: 7680, height: 4320 });
+  const [none, there] = [createWasmMt({ core: null }), createWasmMt({ core: MT_CORE })];
+  return [none.can(plan, source), there.can(h264, source), there.can(plan, source), there.can(huge, source)];
+}
+
+/** Encodes a clip to h265; gives the file and the shares that were told. */
+export async function encodeMt(clip: string, cancel: boolean) {
+  const { input, source, plan } = await planClip(clip, "h265", { width: 160 });
+  const encoder: WasmMt = createWasmMt({ core: MT_CORE });
+  const stop = new AbortController();
+  const shares: number[] = [];
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is nothing to encode.");
+  let at = 0;
+  const files = await encoder
+    .encode({
+      ...{ plan, chunk, source, input, signal: stop.signal },
+      onProgress(share) {
+        shares.push(share);
+        if (!cancel) return;
+        at ||= performance.now();
+        stop.abort(new Error("enough"));
+      },
+    })
+    .catch((thrown: Error) => thrown.message);
+  const took = performance.now() - at;
+  encoder.close();
+  if (typeof files === "string") return { error: files, took, shares, bytes: [] };
+  return { error: null, took, shares, bytes: [...(files[0]?.bytes ?? [])] };
+}

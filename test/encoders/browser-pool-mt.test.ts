@@ -1,0 +1,96 @@
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { buildCore } from "../../worker/local/build-core.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
+import { clip } from "../fixtures/clips.ts";
+import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+
+// The threaded core is the page's own to bring along.
+const threaded = await findThreaded();
+let lab: Lab;
+let home: string;
+let film: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "framewright-mt-"));
+  await buildCore(join(CLIP_FOLDER, "core"));
+  await symlink(join(CLIP_FOLDER, "core"), join(home, "core"));
+  if (threaded) await symlink(threaded, join(home, "mt"));
+  film = await clip("mp4", { size: "320x180", seconds: 2 });
+  await symlink(film, join(home, "film.mp4"));
+  lab = await openLab({ files: home, isolated: true });
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(home, { recursive: true, force: true });
+});
+afterEach(() => {
+  expect(lab.complaints.splice(0)).toEqual([]);
+});
+
+function ask(from: Lab) {
+  return from.page.evaluate(async () => {
+    const { askMt } = await import("../browser/pool-mt.page.ts");
+    return askMt("/files/film.mp4");
+  });
+}
+
+function encode(cancel: boolean) {
+  return lab.page.evaluate(async (cancel) => {
+    const { encodeMt } = await import("../browser/pool-mt.page.ts");
+    return encodeMt("/files/film.mp4", cancel);
+  }, cancel);
+}
+
+test("it takes h265 alone, and where the page is isolated", async () => {
+  expect(await ask(lab)).toEqual([
+    "the threaded core is not configured",
+    "it is for h265 alone",
+    null,
+    expect.stringMatching(/^it takes about \d+ MB of memory, and 1024 MB are there$/),
+  ]);
+  const open = await openLab({ files: home });
+  try {
+    expect((await ask(open))[2]).toBe("the page is not cross-origin isolated");
+  } finally {
+    await open.close();
+  }
+});
+
+test.skipIf(!threaded)("h265 by threads, with progress", async () => {
+  const { error, bytes, shares } = await encode(false);
+  expect(error).toBeNull();
+  const path = join(home, "out.mp4");
+  await writeFile(path, Uint8Array.from(bytes));
+  expect(await readFacts(path)).toMatchObject({
+    picture: { codec: "hevc", width: 160, height: 90 },
+    sound: { codec: "aac" },
+  });
+  expect((await measureLikeness(path, film, { filter: "scale=160:90" })).mean).toBeGreaterThan(LIKE);
+  expect(shares.length).toBeGreaterThan(1);
+  for (const [index, share] of shares.entries()) {
+    expect(share).toBeGreaterThanOrEqual(shares[index - 1] ?? 0);
+    expect(share).toBeLessThanOrEqual(1);
+  }
+});
+
+test.skipIf(!threaded)("a cancel rejects at once, and all threads end", async () => {
+  const { error, took } = await encode(true);
+  expect(error).toBe("enough");
+  expect(took).toBeLessThan(200);
+  // What is left is the worker that looked into the file; its predecessor may still be on its way out.
+  await expect.poll(() => lab.page.workers().length, { timeout: 10_000 }).toBeLessThanOrEqual(2);
+});
+
+async function findThreaded(): Promise<string | null> {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve("@ffmpeg/core-mt")), "..", "esm");
+  } catch {
+    return null;
+  }
+}
