@@ -7,7 +7,16 @@ import type { Task } from "../core/task.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { keepStorage } from "./keep-storage.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
-import type { CoreFiles, LocalFile, MediaApi, MediaEvent, Run, Sort, WaitingFile } from "./media-api.ts";
+import type {
+  CoreFiles,
+  LocalFile,
+  MediaApi,
+  MediaEvent,
+  Run,
+  Sort,
+  ThreadedCoreFiles,
+  WaitingFile,
+} from "./media-api.ts";
 import { callOver } from "./rpc.ts";
 import { closedError, createChangeWatch } from "./watch-changes.ts";
 
@@ -23,6 +32,8 @@ export interface LocalClientOptions {
   encoder_workers?: number;
   /** Where the files of ffmpeg's wasm core are; default those of the package. */
   core?: CoreFiles;
+  /** Where those of `@ffmpeg/core-mt` are, by which a cross-origin isolated page encodes h265; default nowhere. */
+  core_mt?: ThreadedCoreFiles;
   /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default that of the package. */
   avif?: string;
   /** Lets URLs of private hosts be inputs; those of the page's own host always may. Default false. */
@@ -85,8 +96,10 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     name,
     prefer: options.prefer ?? "quality",
     encoder_workers: options.encoder_workers ?? null,
-    core: absolute(options.core),
+    core: options.core ? absolute(options.core) : null,
+    core_mt: options.core_mt ? absolute(options.core_mt) : null,
     avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
+    host: location.host,
     allow_private: options.allow_private ?? false,
     keep_seconds: options.keep_seconds ?? WEEK,
     fallback: fallback !== undefined,
@@ -165,14 +178,13 @@ function sortOf(id: string): Sort {
 }
 
 // A worker would read a relative URL from where its own file is.
-function absolute(files: CoreFiles | undefined): CoreFiles | null {
-  if (!files) return null;
-  const { wasm, glue } = files;
-  return {
-    ...files,
-    ...(wasm !== undefined && { wasm: new URL(wasm, location.href).href }),
-    ...(glue !== undefined && { glue: new URL(glue, location.href).href }),
-  };
+function absolute<T extends CoreFiles>(files: T): T {
+  const made = { ...files };
+  for (const name of ["wasm", "glue", "threads"] as const) {
+    const url: unknown = Reflect.get(files, name);
+    if (typeof url === "string") Reflect.set(made, name, new URL(url, location.href).href);
+  }
+  return made;
 }
 
 function isFile(input: unknown): input is LocalFile {

@@ -1,8 +1,10 @@
 import { createAvifEncoder } from "../encoders/avif.ts";
 import { createCopyEncoder } from "../encoders/copy.ts";
 import { loadCore } from "../encoders/core-load.ts";
+import { createWasmMt } from "../encoders/wasm-mt.ts";
 import { createWasmPool, type WasmPool } from "../encoders/wasm-pool.ts";
 import { createWebCodecsEncoder } from "../encoders/webcodecs.ts";
+import { CHUNK_SECONDS } from "../plan/chunks.ts";
 import { runApart } from "./apart.ts";
 import type { LocalEncoder } from "./choose-way.ts";
 import type { MediaSettings } from "./media-api.ts";
@@ -19,15 +21,22 @@ export interface LocalEncoders {
 const SILENCE_SECONDS = 300;
 
 /** Creates the encoders of this machine, in the order that the preference says: what copies comes first in any case. */
-export function createLocalEncoders({ prefer, encoder_workers, core, avif }: MediaSettings): LocalEncoders {
+export function createLocalEncoders(settings: MediaSettings): LocalEncoders {
+  const { prefer, encoder_workers, core, core_mt, avif } = settings;
   const load = () => loadCore({ ...core });
   const pool = createWasmPool({ load, ...(encoder_workers !== null && { workers: encoder_workers }) });
   const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
   const copy = runApart(createCopyEncoder(), startCopy, limits);
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
   const pictures = runApart(createAvifEncoder({ wasm }), () => startAvif(wasm), limits);
-  const webcodecs: LocalEncoder = createWebCodecsEncoder({ sound: pool });
-  const rest = prefer === "speed" ? [webcodecs, pool] : [pool, webcodecs];
+  const threaded = createWasmMt({ core: core_mt });
+  const webcodecs: LocalEncoder = {
+    ...createWebCodecsEncoder({ sound: pool }),
+    workers: 2,
+    // What is long is cut, so that a reload does not begin it anew.
+    chunkSeconds: () => CHUNK_SECONDS,
+  };
+  const rest = prefer === "speed" ? [webcodecs, pool, threaded] : [pool, threaded, webcodecs];
   return { ordered: [copy, pictures, ...rest], pool };
 }
 

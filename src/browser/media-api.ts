@@ -20,6 +20,14 @@ export interface CoreFiles {
   cache?: string | null;
 }
 
+/** The same of the core with threads, which has to be named: the package does not bring it along. */
+export interface ThreadedCoreFiles extends CoreFiles {
+  wasm: string;
+  glue: string;
+  /** URL of `ffmpeg-core.worker.js`. */
+  threads: string;
+}
+
 /** What the media worker is started with. */
 export interface MediaSettings {
   /** Of the database and the folder. */
@@ -29,8 +37,11 @@ export interface MediaSettings {
   encoder_workers: number | null;
   /** Where the files of ffmpeg's wasm core are; null for those of the package. */
   core: CoreFiles | null;
+  core_mt: ThreadedCoreFiles | null;
   /** URL of the AVIF encoder's wasm; null for that of the package. */
   avif: string | null;
+  /** Host of the page, on which inputs may be in any case. */
+  host: string;
   /** Lets inputs be on private hosts too. */
   allow_private: boolean;
   /** Seconds after which outputs are cleared. */

@@ -31,7 +31,7 @@ export interface HostParts extends Omit<RunWorkTools, "files"> {
 /** Builds what the page asks the media worker for; runs that were left open go on. `tell` reaches the page. */
 export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => void): Omit<MediaApi, "open"> {
   const { settings, stores, storage } = parts;
-  const rules = { allow_private: settings.allow_private, allowed_hosts: [location.host] };
+  const rules = { allow_private: settings.allow_private, allowed_hosts: [settings.host] };
   const newId = createIds(Math.random);
   const files = createInputFiles(stores.inputs);
 

@@ -166,3 +166,25 @@ test("adaptive video has a master playlist whose every file this page can play",
   expect(seen.parts).toEqual(seen.sizes);
   expect(seen.parts.length).toBeGreaterThan(1);
 });
+
+test("who prefers speed is given the browser's own encoder", async () => {
+  await rig.lab.page.evaluate(() => kit.client.close());
+  await openKit(rig.lab.page, { name: "use", prefer: "speed" });
+  const { source, bytes } = await rig.lab.page.evaluate(async () => {
+    const { client } = kit;
+    const input = await kit.file("/files/clip.mp4");
+    const done = await client.wait(
+      await client.tasks.create({ input, kind: "video", options: { width: 128, end: 1 } }),
+    );
+    if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+    const { source, blob } = await client.output(done);
+    return { source, bytes: await kit.base64(await blob()) };
+  });
+  expect(source).toMatchObject({ encoder: "webcodecs", width: 128, format: "mp4" });
+  expect(source.reason).toMatch(/^the work fits its memory and time; not copy: /);
+  const { streams } = await rig.judge(bytes, "speed.mp4");
+  expect(streams.map(({ codec_name, nb_frames }) => [codec_name, nb_frames])).toEqual([
+    ["h264", "25"],
+    ["aac", expect.any(String)],
+  ]);
+});
