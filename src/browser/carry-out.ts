@@ -20,13 +20,13 @@ export interface CarryOutTools {
   tidy(record: Run): Promise<void>;
 }
 
-/** Carries a run out from where it stands to its end, or as far as its signal or its file lets it. Never rejects. */
-export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSignal): Promise<void> {
+/** Carries a run out from where it stands to its end, or as far as its signal lets it; gives false where its file is not there. Never rejects. */
+export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSignal): Promise<boolean> {
   const { stores, records } = tools;
   try {
     const record = await stores.get(sortOf(id), id);
-    if (!record) return;
-    if (!isFinished(record)) await run(tools, record, signal);
+    if (!record) return true;
+    if (!isFinished(record) && !(await run(tools, record, signal))) return false;
     const after = await stores.get(sortOf(id), id);
     if (!after) await tools.tidy({ ...record, status: "cancelled" });
     else if (isFinished(after)) await tools.tidy(after);
@@ -47,16 +47,19 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
     };
     await records.apply(id, event).catch(() => {});
   }
+  return true;
 }
 
-async function run(tools: CarryOutTools, record: Run, signal: AbortSignal): Promise<void> {
+async function run(tools: CarryOutTools, record: Run, signal: AbortSignal): Promise<boolean> {
   const { stores, records, delegation } = tools;
   const { id } = record;
   const known = await delegation.find(id);
-  if (known !== null) return delegation.carryOn(id, known, signal);
+  if (known !== null) {
+    await delegation.carryOn(id, known, signal);
+    return true;
+  }
   const work = await tools.work(record);
-  // It waits for its file.
-  if (!work) return;
+  if (!work) return false;
   let refusal: string | null = null;
   const report: Report = async (event) => {
     if (signal.aborted) return false;
@@ -75,4 +78,5 @@ async function run(tools: CarryOutTools, record: Run, signal: AbortSignal): Prom
   if (record.object === "task") await runTask(record, work, report, durably);
   else await runStep(record, id, work, report, durably);
   if (refusal !== null && !signal.aborted) await delegation.begin(id, refusal, signal);
+  return true;
 }

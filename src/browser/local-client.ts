@@ -48,7 +48,8 @@ export interface LocalClient extends Client {
   output(run: RunRef): Promise<LocalOutput>;
   /**
    * Tells which file a run waits for that was there when it was created and is not now, as after a reload; null when it waits for none.
-   * Such a run stays `queued` or `processing`, and goes on by {@link LocalClient.resume}.
+   * Such a run stays `queued` or `processing`, an update is told when it begins to wait, and it goes on by {@link LocalClient.resume}. Handles
+   * outlive a reload, and so do files of up to 256 MB, which are copied into the browser's storage; larger files do as long as their page is open.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**

@@ -42,20 +42,18 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
     const { id } = notice.record;
     if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
     // A run that another tab began is taken over when that tab closes.
-    else if (!own && !isFinished(notice.record)) turns.join(id);
+    else if (!own && notice.record.status === "queued") turns.join(id);
   });
   const delegation = createDelegation(settings.fallback, records, stores.pieces, tell);
-  const turns = createRunTurns(settings.name, parts.runs_at_once, (id, signal) =>
-    carryOut(
-      {
-        ...{ stores, records, delegation },
-        work: (record) => createRunWork({ ...parts, files }, record),
-        tidy,
-      },
-      id,
-      signal,
-    ),
-  );
+  const tools = {
+    ...{ stores, records, delegation, tidy },
+    work: (record: Run) => createRunWork({ ...parts, files }, record),
+  };
+  const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
+    if (await carryOut(tools, id, signal)) return;
+    // Nothing changed but that it waits, which the page asks for when it is told.
+    return async () => tell({ type: "changed", record: await find(id) });
+  });
 
   async function tidy({ id, status }: Run): Promise<void> {
     await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
@@ -126,14 +124,16 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
         throw new MediaError("request_invalid", message);
       }
       await records.get(sort, id);
+      const record = await records.apply(id, { type: "cancelled" });
+      if (!record) {
+        throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
+      }
       // What is done elsewhere is cancelled there, too, whether or not a tab follows it just now.
       const remote = (await delegation.find(id))?.remote ?? null;
-      const record = await records.apply(id, { type: "cancelled" });
-      if (record && remote !== null) tell({ type: "unfollow", id, remote });
+      if (remote !== null) tell({ type: "unfollow", id, remote });
       // A run that was being carried out is tidied up by whoever did so.
-      if (record && !(await turns.isTaken(id))) await tidy(record);
-      if (record) return record;
-      throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
+      if (!(await turns.isTaken(id))) await tidy(record);
+      return record;
     },
     async retry(id) {
       const before = await records.get("task", id);

@@ -10,38 +10,48 @@ export interface RunTurns {
   isTaken(id: string): Promise<boolean>;
 }
 
-/** Builds the turns of a tab; `carryOut` does a run from where it stands, and never rejects. At most `most` are done at once. */
+/**
+ * Builds the turns of a tab; `carryOut` does a run from where it stands, never rejects, and may give what is to be done when the run is free for
+ * others again. At most `most` are done at once.
+ */
 export function createRunTurns(
   name: string,
   most: number,
-  carryOut: (id: string, signal: AbortSignal) => Promise<void>,
+  carryOut: (id: string, signal: AbortSignal) => Promise<(() => Promise<void>) | undefined>,
 ): RunTurns {
-  const joined = new Map<string, AbortController>();
+  const joined = new Map<string, { controller: AbortController; again: boolean }>();
   const lanes = createLanes(most);
   const lockOf = (id: string) => `${name} run ${id}`;
 
   async function take(id: string, { signal }: AbortController): Promise<void> {
-    await navigator.locks.request(lockOf(id), { signal }, () =>
-      lanes.run(async () => {
-        if (!signal.aborted) await carryOut(id, signal);
-      }),
+    const after = await navigator.locks.request(lockOf(id), { signal }, () =>
+      lanes.run(async () => (signal.aborted ? undefined : carryOut(id, signal))),
     );
+    await after?.();
+  }
+
+  function join(id: string): void {
+    const before = joined.get(id);
+    if (before) {
+      before.again = true;
+      return;
+    }
+    const own = { controller: new AbortController(), again: false };
+    joined.set(id, own);
+    take(id, own.controller)
+      // The wait for a lock that was given up.
+      .catch(() => {})
+      .finally(() => {
+        joined.delete(id);
+        // It may have ended for the want of what is there by now.
+        if (own.again && !own.controller.signal.aborted) join(id);
+      });
   }
 
   return {
-    join(id) {
-      if (joined.has(id)) return;
-      const controller = new AbortController();
-      joined.set(id, controller);
-      take(id, controller)
-        // The wait for a lock that was given up.
-        .catch(() => {})
-        .finally(() => {
-          if (joined.get(id) === controller) joined.delete(id);
-        });
-    },
+    join,
     stop(id, reason) {
-      joined.get(id)?.abort(reason);
+      joined.get(id)?.controller.abort(reason);
     },
     async isTaken(id) {
       const { held = [] } = await navigator.locks.query();

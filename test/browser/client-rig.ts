@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
 import { buildCore } from "../../worker/local/build-core.ts";
-import { runFfprobe } from "../fixtures/make-clip.ts";
-import { ROOT } from "../structure/source-files.ts";
+import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
 import { type Lab, openLab } from "./lab.ts";
 
 /** A lab with files for the page, and the core where its client finds it. */
@@ -27,8 +26,9 @@ export interface Probed {
 export async function openClientLab(): Promise<ClientLab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-local-"));
   // Packed once for all tests.
-  await buildCore();
-  await symlink(join(ROOT, "dist", "core"), join(folder, "core"));
+  const core = join(CLIP_FOLDER, "core");
+  await buildCore(core);
+  await symlink(core, join(folder, "core"));
   const lab = await openLab({ files: folder });
   return {
     lab,
