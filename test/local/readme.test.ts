@@ -16,7 +16,7 @@ test("every npm command in the README is there", () => {
 
 test("every script is a file of its own or a known tool", () => {
   for (const command of Object.values<string>(scripts)) {
-    for (const [path] of command.matchAll(/[\w/]+\.ts/g))
+    for (const [path] of command.matchAll(/[\w./-]+\.ts/g))
       expect(existsSync(join(ROOT, path)), path).toBe(true);
   }
 });
