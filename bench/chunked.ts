@@ -65,11 +65,11 @@ async function openSeams(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-// The reason tells how many chunks of how many seconds there were.
+// The reason tells how many chunks there were; they are alike, and the clip has a keyframe at each seam.
 function seamsOf({ reason = "" }: Source): number[] {
-  const [, count, seconds] = /(\d+) chunks of (\d+(?:\.\d+)?) s/.exec(reason) ?? [];
-  if (!count || !seconds) throw new Error(`The encode was not cut: ${reason}`);
-  return Array.from({ length: Number(count) - 1 }, (_, index) => (index + 1) * Number(seconds));
+  const count = Number(/(\d+) chunks of/.exec(reason)?.[1]);
+  if (!(count > 1)) throw new Error(`The encode was not cut: ${reason}`);
+  return Array.from({ length: count - 1 }, (_, index) => ((index + 1) * SECONDS) / count);
 }
 
 function framesAround(seams: readonly number[], frames: number): number[] {
