@@ -1,6 +1,7 @@
 import { MediaError, toMediaError } from "../core/errors.ts";
 import { RunOver } from "../core/pipeline.ts";
 import type { Durably } from "../core/ports.ts";
+import { sleep } from "../storage/sleep.ts";
 import type { PieceStore } from "../stores/indexeddb.ts";
 
 // First try and two more, for faults of the network and of encoders; between them one and two seconds.
@@ -27,7 +28,8 @@ export function createDurably(pieces: PieceStore, run_id: string, signal: AbortS
         if (signal.aborted || thrown instanceof RunOver) throw new RunOver();
         const error = named(thrown);
         if (!error.retryable || attempt === ATTEMPTS) throw error;
-        await pause(PAUSE_MS * attempt, signal);
+        // Of a run that is over, the next round tells.
+        await sleep(PAUSE_MS * attempt, signal).catch(() => {});
       }
     }
   };
@@ -43,16 +45,4 @@ function named(thrown: unknown): MediaError {
   const error = toMediaError(thrown);
   if (error.cause !== undefined && error.kind === "internal_error") console.error(error.cause);
   return error;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-  });
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { MediaError } from "../core/errors.ts";
+import { sleep } from "../storage/sleep.ts";
 import { readError, readJson } from "./read-error.ts";
-import { sleep } from "./sleep.ts";
 
 /** A fetch as every platform has it. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;

@@ -2,9 +2,9 @@ import { MediaError, toMediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import { isFinished } from "../core/transitions.ts";
+import { sleep } from "../storage/sleep.ts";
 import type { Update } from "./client.ts";
 import { updateOf } from "./progress.ts";
-import { sleep } from "./sleep.ts";
 
 /** How often a run is asked after, in milliseconds. */
 export interface PollTimes {

@@ -2,6 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
+import { sleep } from "../storage/sleep.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "./encoder.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
 import { lightChunkSeconds, refuse } from "./light-estimate.ts";
@@ -54,7 +55,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
       const message = await send(job, ranges, { ...sending, input });
       if (message === "busy") {
-        await pause(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
+        await sleep(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
         sending.onWait();
       } else if ("range" in message) {
         ranges.push(message.range);
@@ -214,19 +215,4 @@ function keepSlices(input: ByteReader): ByteReader {
       return bytes;
     },
   };
-}
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", abort);
-      resolve();
-    }, milliseconds);
-    signal.addEventListener("abort", abort, { once: true });
-  });
 }

@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import { sleep } from "../storage/sleep.ts";
 import { callNative, type NativeAnswer, type NativeInstance } from "./native-call.ts";
 import { parseNativeState } from "./native-state.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
@@ -88,7 +89,7 @@ export async function followJob(
     const state = parseNativeState(answer.text, name);
     if (state.state !== "running") return state;
     onProgress(state.share);
-    await pause(Math.max(least, pauseFor(Date.now() - begun, state.share)), signal);
+    await sleep(Math.max(least, pauseFor(Date.now() - begun, state.share)), signal);
     answer = await ask(call, id);
     if (answer.status !== 200) throw refused(instance, answer);
   }
@@ -102,21 +103,6 @@ export async function endJob(
   const limits = { ms: patience.end_ms };
   // One that cannot be told ends the job by itself, when nobody asks after it.
   await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(() => {});
-}
-
-/** Waits so many milliseconds; rejects as the signal says, at once. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-  }
 }
 
 // A quarter of what is left by the pace so far: near the end it is asked often, and in all about twenty times a minute of work.
@@ -136,7 +122,7 @@ async function ask({ instance, headers, patience, signal }: NativeCall, id: stri
     });
     if (!(answer instanceof MediaError) && answer.status < 500) return answer;
     if (Date.now() + wait > until) throw answer instanceof MediaError ? answer : refused(instance, answer);
-    await pause(wait, signal);
+    await sleep(wait, signal);
   }
 }
 

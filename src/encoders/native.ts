@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import { checkTools, NATIVE_TOOLS } from "../ffmpeg/toolset.ts";
+import { sleep } from "../storage/sleep.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "./encoder.ts";
 import type { NativeInstance } from "./native-call.ts";
 import {
@@ -8,7 +9,6 @@ import {
   NATIVE_PATIENCE,
   type NativeCall,
   type NativePatience,
-  pause,
   startJob,
 } from "./native-job.ts";
 import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "./native-wire.ts";
@@ -105,7 +105,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
       if (fault !== undefined && Date.now() - heard > patience.restart_ms) throw fault;
       onWait();
       // Those who wait for the same place do not ask in step.
-      await pause(wait * (0.5 + Math.random() / 2), signal);
+      await sleep(wait * (0.5 + Math.random() / 2), signal);
     }
   }
 

@@ -3,6 +3,7 @@ import { type ByteSource, createByteSource } from "./byte-source.ts";
 import { BrokenBody, inTime } from "./http-body.ts";
 import { contentLength, type HttpFacts, parseContentRange } from "./http-facts.ts";
 import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
+import { sleep } from "./sleep.ts";
 
 /** How often a broken body is taken up again where it broke. */
 export const MAX_RESUMES = 5;
@@ -61,7 +62,7 @@ export function createHttpSource(
         body = null;
         if (!(thrown instanceof BrokenBody)) throw thrown;
         if (!facts.ranges || resumes >= MAX_RESUMES) throw brokenOff(thrown, facts, received);
-        await pause(pause_ms * 2 ** resumes, signal);
+        await sleep(pause_ms * 2 ** resumes, signal);
         resumes++;
       }
     }
@@ -161,18 +162,4 @@ function brokenOff(broken: BrokenBody, { url, size }: HttpFacts, received: numbe
   if (broken.cause instanceof MediaError) return broken.cause;
   const of = size === null ? "" : ` of ${size}`;
   return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", aborted);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", aborted, { once: true });
-  });
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange } from "../core/ports.ts";
 import { discard } from "./http-request.ts";
+import { sleep } from "./sleep.ts";
 
 /** A file to be put, of known size. */
 export interface FileBody {
@@ -110,7 +111,7 @@ async function send<T>(
     const passing = response === null || response.ok || PASSING.has(response.status);
     if (!passing || tried >= WRITE_TRIES) throw await toFault(url, response, fault);
     if (response && !response.bodyUsed) await discard(response);
-    await pause(pause_ms * 2 ** (tried - 1), signal);
+    await sleep(pause_ms * 2 ** (tried - 1), signal);
   }
 }
 
@@ -149,18 +150,4 @@ function parseJson(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", aborted);
-      resolve();
-    }, ms);
-    signal.addEventListener("abort", aborted, { once: true });
-  });
 }

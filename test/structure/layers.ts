@@ -28,7 +28,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
   "src/storage": { layers: ["src/core"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
-  "src/client": { layers: ["src/core"], packages: ["zod"] },
+  "src/client": { layers: ["src/core", "src/storage"], packages: ["zod"] },
   "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
   // The public names; adapters are subpath exports.
   "src/index.ts": { layers: ["src/core", "src/plan", "src/client"], packages: [] },
