@@ -1,8 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
+import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import type { Env } from "./env.ts";
-import type { ListPage, ListQuery } from "./runs.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (

@@ -1,21 +1,6 @@
+import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
-
-/** What a list asks for; `after` and `before` are ids. */
-export interface ListQuery {
-  limit: number;
-  order: "asc" | "desc";
-  after?: string;
-  before?: string;
-  status?: string;
-  kind?: string;
-}
-
-/** A page of a list, and whether more follow in the same direction. */
-export interface ListPage<T> {
-  records: T[];
-  more: boolean;
-}
 
 /** What runs: tasks, or standalone steps, each in its project. An id of another project is as good as unknown. */
 export interface Runs<T extends Task | Step> {

@@ -2,6 +2,7 @@ import type { Page } from "../client/client.ts";
 import { outputSource } from "../client/output-source.ts";
 import { MediaError } from "../core/errors.ts";
 import { createIds, isId } from "../core/ids.ts";
+import { parseListQuery } from "../core/lists.ts";
 import { RunOver } from "../core/pipeline.ts";
 import { createStep } from "../core/step.ts";
 import { createTask, requestOf, type Task } from "../core/task.ts";
@@ -10,7 +11,6 @@ import { clearMedia, runFolder } from "../steps/media-keys.ts";
 import { carryOut } from "./carry-out.ts";
 import { createDelegation } from "./delegate.ts";
 import { createInputFiles, nameOf } from "./input-files.ts";
-import { parseListOptions } from "./list-options.ts";
 import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
 import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "./local-urls.ts";
 import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort } from "./media-api.ts";
@@ -116,7 +116,8 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
       const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
       return task?.steps.find((step) => step.id === id) ?? records.get(sort, id);
     },
-    list: async (sort, options): Promise<Page<Run>> => stores.list(sort, parseListOptions(sort, options)),
+    list: async (sort, options): Promise<Page<Run>> =>
+      stores.list(sort, parseListQuery(sort, givenOf(options))),
     async cancel(sort, id) {
       const task = sort === "step" ? await parentOf(id) : null;
       if (task) {
@@ -193,4 +194,9 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
     },
     followed: delegation.followed,
   };
+}
+
+// An option that is given as undefined is not given.
+function givenOf(options: unknown): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
 }

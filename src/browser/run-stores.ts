@@ -1,11 +1,11 @@
 import type { Page } from "../client/client.ts";
+import type { ListQuery } from "../core/lists.ts";
 import {
   type IndexedDbStores,
   type InputStore,
   openIndexedDb,
   type PieceStore,
 } from "../stores/indexeddb.ts";
-import type { ListQuery } from "../stores/indexeddb-records.ts";
 import type { Run, Sort } from "./media-api.ts";
 
 /** All that the host remembers. */

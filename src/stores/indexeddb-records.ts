@@ -1,23 +1,8 @@
+import type { ListPage, ListQuery } from "../core/lists.ts";
 import type { Store } from "../core/ports.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import type { Database } from "./indexeddb-schema.ts";
-
-/** What a list asks for; `after` and `before` are ids. */
-export interface ListQuery {
-  limit: number;
-  order: "asc" | "desc";
-  after?: string;
-  before?: string;
-  status?: string;
-  kind?: string;
-}
-
-/** A page of a list, and whether more follow in the same direction. */
-export interface ListPage<T> {
-  records: T[];
-  more: boolean;
-}
 
 /** A store whose records can be listed. */
 export interface ListedStore<T extends { id: string }> extends Store<T> {

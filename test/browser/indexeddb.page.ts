@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createIds } from "../../src/core/ids.ts";
+import type { ListQuery } from "../../src/core/lists.ts";
 import { createStep } from "../../src/core/step.ts";
 import { createTask, type Task } from "../../src/core/task.ts";
 import { openIndexedDb } from "../../src/stores/indexeddb.ts";
-import type { ListQuery } from "../../src/stores/indexeddb-records.ts";
 import { STORE_CONTRACT } from "../stores/contract.ts";
 import { type Cases, casesOf } from "./cases.ts";
 

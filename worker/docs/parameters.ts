@@ -1,4 +1,5 @@
 import type { RouteConfig } from "@hono/zod-openapi";
+import { LIST_LIMIT } from "../../src/core/lists.ts";
 
 type Parameters = NonNullable<RouteConfig["parameters"]>;
 
@@ -28,7 +29,12 @@ export function listParameters(
   // Examples stand in the schema: as the parameter's own the reference page would fill them in.
   const cursor = { type: "string", examples: [example] };
   return [
-    query("limit", "Records on the page.", { type: "integer", minimum: 1, maximum: 100, default: 20 }),
+    query("limit", "Records on the page.", {
+      type: "integer",
+      minimum: LIST_LIMIT.min,
+      maximum: LIST_LIMIT.max,
+      default: LIST_LIMIT.default,
+    }),
     query("after", `Id of a ${sort}: the page starts after it. Not together with \`before\`.`, cursor),
     query("before", `Id of a ${sort}: the page ends before it.`, cursor),
     query("order", "By time of creation.", { type: "string", enum: ["asc", "desc"], default: "desc" }),

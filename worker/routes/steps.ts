@@ -1,7 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { STEP_KINDS } from "../../src/core/formats.ts";
 import { parseStepRequest } from "../../src/core/requests.ts";
-import { createStep, STEP_STATUSES } from "../../src/core/step.ts";
+import { createStep } from "../../src/core/step.ts";
 import * as docs from "../docs/steps.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
@@ -9,9 +8,7 @@ import { serve } from "../http/serve.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
 import { checkStepAccess } from "./check-access.ts";
-import { answerList, parseListQuery } from "./lists.ts";
-
-const LIST_RULES = { sort: "step", statuses: STEP_STATUSES, kinds: STEP_KINDS } as const;
+import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of steps: those that stand alone, and to read also those of a task. */
 export function addStepRoutes(app: Api, services: Services): void {
@@ -31,7 +28,7 @@ export function addStepRoutes(app: Api, services: Services): void {
   });
 
   serve(app, docs.listSteps, async (c) => {
-    const query = parseListQuery(c.req.url, LIST_RULES);
+    const query = readListQuery(c.req.url, "step");
     return answerList(c, baseUrl(c, settings), query, await steps.list(c.get("project"), query));
   });
 

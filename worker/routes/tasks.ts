@@ -1,7 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { ENCODE_KINDS } from "../../src/core/formats.ts";
 import { parseTaskRequest } from "../../src/core/requests.ts";
-import { createTask, requestOf, TASK_STATUSES, type Task } from "../../src/core/task.ts";
+import { createTask, requestOf, type Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import * as docs from "../docs/tasks.ts";
 import { readJson } from "../http/body.ts";
@@ -9,9 +8,7 @@ import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import type { Services } from "../services.ts";
 import { checkTaskAccess } from "./check-access.ts";
-import { answerList, parseListQuery } from "./lists.ts";
-
-const LIST_RULES = { sort: "task", statuses: TASK_STATUSES, kinds: ENCODE_KINDS } as const;
+import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of tasks. */
 export function addTaskRoutes(app: Api, services: Services): void {
@@ -31,7 +28,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
   });
 
   serve(app, docs.listTasks, async (c) => {
-    const query = parseListQuery(c.req.url, LIST_RULES);
+    const query = readListQuery(c.req.url, "task");
     return answerList(c, baseUrl(c, settings), query, await tasks.list(c.get("project"), query));
   });
 

@@ -1,0 +1,74 @@
+import { clip } from "./check-options.ts";
+import { MediaError } from "./errors.ts";
+import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
+import { isId } from "./ids.ts";
+import { STEP_STATUSES } from "./step.ts";
+import { TASK_STATUSES } from "./task.ts";
+
+/** Records on a page: the default, and the bounds of `limit`. */
+export const LIST_LIMIT = { default: 20, min: 1, max: 100 } as const;
+
+/** What a list can be asked for by. */
+export const LIST_PARAMETERS = ["limit", "after", "before", "order", "status", "kind"] as const;
+
+/** What a list asks for; `after` and `before` are ids. */
+export interface ListQuery {
+  limit: number;
+  order: "asc" | "desc";
+  after?: string;
+  before?: string;
+  status?: string;
+  kind?: string;
+}
+
+/** A page of a list, and whether more follow in the same direction. */
+export interface ListPage<T> {
+  records: T[];
+  more: boolean;
+}
+
+const CHOICES = {
+  task: { statuses: TASK_STATUSES, kinds: ENCODE_KINDS },
+  step: { statuses: STEP_STATUSES, kinds: STEP_KINDS },
+} as const;
+
+/** Parses what a list of tasks or steps is asked for; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
+export function parseListQuery(sort: keyof typeof CHOICES, given: ReadonlyMap<string, unknown>): ListQuery {
+  for (const name of given.keys()) {
+    if (!(LIST_PARAMETERS as readonly string[]).includes(name)) {
+      throw invalid(clip(name), `is unknown here; the parameters are ${LIST_PARAMETERS.join(", ")}.`);
+    }
+  }
+  const limit = given.get("limit") ?? LIST_LIMIT.default;
+  const order = given.get("order") ?? "desc";
+  const { min, max } = LIST_LIMIT;
+  if (typeof limit !== "number" || !Number.isInteger(limit) || limit < min || limit > max) {
+    throw invalid("limit", `must be a whole number from ${min} to ${max}.`);
+  }
+  if (order !== "asc" && order !== "desc") throw invalid("order", "must be asc or desc.");
+  const query: ListQuery = { limit, order };
+  for (const name of ["after", "before"] as const) {
+    const id = given.get(name);
+    if (id === undefined) continue;
+    if (typeof id !== "string" || !isId(sort, id)) throw invalid(name, `must be the id of a ${sort}.`);
+    query[name] = id;
+  }
+  if (query.after !== undefined && query.before !== undefined) {
+    throw invalid("before", "cannot be given together with after.");
+  }
+  const { statuses, kinds } = CHOICES[sort];
+  const [status, kind] = [given.get("status"), given.get("kind")];
+  if (status !== undefined) query.status = choose("status", status, statuses);
+  if (kind !== undefined) query.kind = choose("kind", kind, kinds);
+  return query;
+}
+
+function choose(name: "status" | "kind", value: unknown, choices: readonly string[]): string {
+  if (typeof value === "string" && choices.includes(value)) return value;
+  const message = `${name} must be one of ${choices.join(", ")}.`;
+  throw new MediaError(name === "kind" ? "invalid_kind" : "request_invalid", message, { param: name });
+}
+
+function invalid(param: string, fault: string): MediaError {
+  return new MediaError("request_invalid", `${param} ${fault}`, { param });
+}
