@@ -1,6 +1,7 @@
 import type { Client, NewStep, NewTask, RunRef, Update } from "../client/client.ts";
 import { createRemoteOutput } from "../client/remote-output.ts";
 import { waitFor } from "../client/wait.ts";
+import { closedError } from "../client/watchers.ts";
 import { MediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
@@ -18,7 +19,7 @@ import type {
   WaitingFile,
 } from "./media-api.ts";
 import { callOver } from "./rpc.ts";
-import { closedError, createChangeWatch } from "./watch-changes.ts";
+import { createChangeWatch } from "./watch-changes.ts";
 
 /** How a client of the page's own machine is made; everything has a default. */
 export interface LocalClientOptions {

@@ -1,6 +1,6 @@
-import type { Update } from "../client/client.ts";
 import { updateOf } from "../client/progress.ts";
-import type { Watch, Watcher } from "../client/watch.ts";
+import type { Watch } from "../client/watch.ts";
+import { addWatcher, closedError, letGo, refuseWatcher, tellAll, type Watched } from "../client/watchers.ts";
 import { MediaError, toMediaError } from "../core/errors.ts";
 import { isFinished } from "../core/transitions.ts";
 import type { Run } from "./media-api.ts";
@@ -16,7 +16,7 @@ export interface ChangeWatch extends Watch<Run> {
 
 /** Builds a {@link ChangeWatch}; `read` gives how a run stands when its first watcher comes. */
 export function createChangeWatch(read: (id: string) => Promise<Run>): ChangeWatch {
-  const runs = new Map<string, Watched>();
+  const runs = new Map<string, Changing>();
   let closed = false;
 
   function take(id: string, record: Run): void {
@@ -26,19 +26,18 @@ export function createChangeWatch(read: (id: string) => Promise<Run>): ChangeWat
     if (!run || (before && record.updated_at < before.record.updated_at)) return;
     if (before && isFinished(before.record)) return;
     run.last = { ...updateOf(record, before ?? null), ...run.pace(record) };
-    for (const watcher of [...run.watchers]) tell(run, watcher);
+    tellAll(run);
     if (isFinished(record)) runs.delete(id);
   }
 
   function end(id: string, error: MediaError): void {
     const run = runs.get(id);
     runs.delete(id);
-    for (const watcher of run?.watchers ?? []) watcher.fail(error);
-    run?.watchers.clear();
+    if (run) letGo(run, error);
   }
 
-  function follow(id: string): Watched {
-    const run: Watched = { watchers: new Set(), last: null, pace: createPace() };
+  function follow(id: string): Changing {
+    const run: Changing = { watchers: new Set(), last: null, pace: createPace() };
     runs.set(id, run);
     read(id).then(
       (record) => run.last === null && take(id, record),
@@ -49,18 +48,9 @@ export function createChangeWatch(read: (id: string) => Promise<Run>): ChangeWat
 
   return {
     add(id, watcher) {
-      if (closed) {
-        queueMicrotask(() => watcher.fail(closedError()));
-        return () => {};
-      }
+      if (closed) return refuseWatcher(watcher);
       const run = runs.get(id) ?? follow(id);
-      run.watchers.add(watcher);
-      const { last } = run;
-      if (last) queueMicrotask(() => run.last === last && tell(run, watcher));
-      return () => {
-        run.watchers.delete(watcher);
-        if (run.watchers.size === 0 && runs.get(id) === run) runs.delete(id);
-      };
+      return addWatcher(run, watcher, () => runs.get(id) === run && runs.delete(id));
     },
     changed: (record) => take(record.id, record),
     removed: (id) => end(id, new MediaError("task_not_found", `The run ${id} was deleted.`)),
@@ -71,26 +61,7 @@ export function createChangeWatch(read: (id: string) => Promise<Run>): ChangeWat
   };
 }
 
-/** A run that is watched. */
-interface Watched {
-  watchers: Set<Watcher<Run>>;
-  last: Update<Run> | null;
+/** A run whose changes are told. */
+interface Changing extends Watched<Run> {
   pace: Pace;
-}
-
-// What a listener throws is its own affair, as with any event.
-function tell({ watchers, last }: Watched, watcher: Watcher<Run>): void {
-  if (!last || !watchers.has(watcher)) return;
-  try {
-    watcher.update(last);
-  } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown;
-    });
-  }
-}
-
-/** What is thrown by a client that was closed. */
-export function closedError(): MediaError {
-  return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }

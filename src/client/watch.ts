@@ -1,10 +1,19 @@
-import { MediaError, toMediaError } from "../core/errors.ts";
+import { type MediaError, toMediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import { isFinished } from "../core/transitions.ts";
 import { sleep } from "../storage/sleep.ts";
 import type { Update } from "./client.ts";
 import { updateOf } from "./progress.ts";
+import {
+  addWatcher,
+  closedError,
+  letGo,
+  refuseWatcher,
+  tellAll,
+  type Watched,
+  type Watcher,
+} from "./watchers.ts";
 
 /** How often a run is asked after, in milliseconds. */
 export interface PollTimes {
@@ -16,14 +25,6 @@ export interface PollTimes {
 
 /** Where none are given. */
 export const POLL_TIMES: PollTimes = { first_ms: 250, most_ms: 3000 };
-
-/** Who is told of a run. */
-export interface Watcher<T> {
-  /** Takes how the run stands, then every change; the last one is the finished run. */
-  update(update: Update<T>): void;
-  /** Takes why nothing more will be told. */
-  fail(error: MediaError): void;
-}
 
 /** Watches runs, each asked after by one loop however many watchers it has. */
 export interface Watch<T> {
@@ -58,7 +59,7 @@ export function createWatch<T extends Task | Step>(
       signal.throwIfAborted();
       if (isNews(record, run.last)) {
         run.last = updateOf(record, run.last);
-        for (const watcher of [...run.watchers]) tell(run, watcher);
+        tellAll(run);
       }
       if (isFinished(record)) return end(id, run, null);
       await sleep(pause, signal);
@@ -68,25 +69,14 @@ export function createWatch<T extends Task | Step>(
   function end(id: string, run: Followed<T>, error: MediaError | null): void {
     if (runs.get(id) === run) runs.delete(id);
     run.stop.abort();
-    for (const watcher of run.watchers) if (error) watcher.fail(error);
-    run.watchers.clear();
+    letGo(run, error);
   }
 
   return {
     add(id, watcher) {
-      if (closed) {
-        queueMicrotask(() => watcher.fail(closedError()));
-        return () => {};
-      }
+      if (closed) return refuseWatcher(watcher);
       const run = runs.get(id) ?? follow(id);
-      run.watchers.add(watcher);
-      // Who comes later hears how the run stands too, and by itself, as a caller expects.
-      const { last } = run;
-      if (last) queueMicrotask(() => run.last === last && tell(run, watcher));
-      return () => {
-        run.watchers.delete(watcher);
-        if (run.watchers.size === 0) end(id, run, null);
-      };
+      return addWatcher(run, watcher, () => end(id, run, null));
     },
     close() {
       closed = true;
@@ -95,10 +85,8 @@ export function createWatch<T extends Task | Step>(
   };
 }
 
-/** A run that is watched. */
-interface Followed<T> {
-  watchers: Set<Watcher<T>>;
-  last: Update<T> | null;
+/** A run that is asked after. */
+interface Followed<T> extends Watched<T> {
   stop: AbortController;
 }
 
@@ -107,20 +95,4 @@ function isNews<T extends Task | Step>(record: T, last: Update<T> | null): boole
   if (!last) return true;
   if (record.updated_at < last.record.updated_at) return false;
   return JSON.stringify(record) !== JSON.stringify(last.record);
-}
-
-// What a listener throws is its own affair, as with any event.
-function tell<T>({ watchers, last }: Followed<T>, watcher: Watcher<T>): void {
-  if (!last || !watchers.has(watcher)) return;
-  try {
-    watcher.update(last);
-  } catch (thrown) {
-    queueMicrotask(() => {
-      throw thrown;
-    });
-  }
-}
-
-function closedError(): MediaError {
-  return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }
