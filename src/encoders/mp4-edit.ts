@@ -1,4 +1,5 @@
 import type { Box } from "../probe/boxes.ts";
+import { type Edit, readEdits } from "../probe/track-boxes.ts";
 import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
 import type { Mp4Build } from "./mp4-track.ts";
 
@@ -25,14 +26,10 @@ export function readEdit(
   const grain = 1 / movieTicks;
   let delay = 0;
   if (!elst) return { delay, from: 0, length: null, grain };
-  const wide = view.getUint8(elst.start) === 1;
-  const size = wide ? 20 : 12;
-  for (let at = elst.start + 8; at + size <= elst.end; at += size) {
-    const length = wide ? Number(view.getBigUint64(at)) : view.getUint32(at);
-    const from = wide ? Number(view.getBigInt64(at + 8)) : view.getInt32(at + 4);
+  for (const { length, from, plain, last } of readEdits(view, elst)) {
     if (from >= 0) {
-      const plain = at + size >= elst.end && view.getUint32(at + size - 4) === 0x10000;
-      return plain ? { delay, from, length: length === 0 ? null : length / movieTicks, grain } : null;
+      const only = plain && last;
+      return only ? { delay, from, length: length === 0 ? null : length / movieTicks, grain } : null;
     }
     delay += length / movieTicks;
   }
@@ -40,12 +37,7 @@ export function readEdit(
 }
 
 /** One edit as it is written. */
-export interface WrittenEdit {
-  /** Ticks of the whole file. */
-  length: number;
-  /** Ticks of the track at which it begins; -1 for nothing. */
-  from: number;
-}
+export type WrittenEdit = Pick<Edit, "length" | "from">;
 
 /** Gives the edits that show a track from its first picture to its last, or sound as its only part did. */
 export function editsOf({ first, start, duration }: Mp4Build, movieTicks: number): WrittenEdit[] {

@@ -2,6 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import type { ByteReader } from "../core/ports.ts";
 import { type Box, findBox, listBoxes } from "../probe/boxes.ts";
 import { readMovieIndex } from "../probe/isobmff.ts";
+import { readHandler, readTimescale } from "../probe/track-boxes.ts";
 import type { Bytes } from "./mp4-boxes.ts";
 import { type Mp4Edit, readEdit } from "./mp4-edit.ts";
 
@@ -68,22 +69,21 @@ export async function openMp4Part(
 }
 
 function readTrack(moov: DataView, trak: Box): Omit<Mp4Track, "input" | "quicktime" | "packets"> | null {
-  const [mvhd, tkhd, mdhd, hdlr, stbl, elst] = [
+  const [mvhd, tkhd, mdhd, stbl, elst] = [
     findBox(moov, { kind: "moov", start: 8, end: moov.byteLength }, "mvhd"),
     findBox(moov, trak, "tkhd"),
     findBox(moov, trak, "mdia", "mdhd"),
-    findBox(moov, trak, "mdia", "hdlr"),
     findBox(moov, trak, "mdia", "minf", "stbl"),
     findBox(moov, trak, "edts", "elst"),
   ];
   const stsd = stbl && findBox(moov, stbl, "stsd");
-  if (!mvhd || !tkhd || !mdhd || !hdlr || !stbl || !stsd || hdlr.end - hdlr.start < 12) return null;
-  const kind = KINDS[textAt(moov, hdlr.start + 8) as keyof typeof KINDS];
+  if (!mvhd || !tkhd || !mdhd || !stbl || !stsd) return null;
+  const kind = KINDS[readHandler(moov, trak) as keyof typeof KINDS];
   const [entry, ...others] = listBoxes(moov, stsd.start + 8, stsd.end);
   if (!kind || !entry || others.length > 0 || !isUpright(moov, tkhd)) return null;
   const wide = moov.getUint8(mdhd.start) === 1;
-  const ticks = readTicks(moov, mdhd);
-  const edit = readEdit(moov, elst, ticks, readTicks(moov, mvhd));
+  const ticks = readTimescale(moov, mdhd);
+  const edit = readEdit(moov, elst, ticks, readTimescale(moov, mvhd));
   return (
     edit && {
       ...{ moov, stbl, kind, ticks, edit },
@@ -105,15 +105,6 @@ function readGroups(moov: DataView, stbl: Box): Bytes {
 /** Gives the bytes of an index between two places, without a copy. */
 export function bytesAt(view: DataView, start: number, end: number): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
-}
-
-// mvhd and mdhd both have it behind two times, which are wide in version 1.
-function readTicks(view: DataView, { start, end }: Box): number {
-  return end - start < 24 ? 0 : view.getUint32(start + (view.getUint8(start) === 1 ? 20 : 12));
-}
-
-function textAt(view: DataView, at: number): string {
-  return String.fromCharCode(...bytesAt(view, at, at + 4));
 }
 
 // The matrix is followed by width and height.

@@ -1,14 +1,14 @@
 import type { Source } from "../core/source.ts";
+import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
-import type { Toolset } from "./toolset.ts";
+import { type Toolset, videoTool } from "./toolset.ts";
 import { rateArgs, timingArgs, type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
 
-/** Seconds of a segment, and of a closed group of pictures in it. */
-export const SEGMENT_SECONDS = 6;
+// Of a closed group of pictures.
 const GROUP_SECONDS = 2;
 
 // Counted from the first frame, as the muxer counts; half a tick of the time base makes up for rounding.
@@ -92,8 +92,7 @@ function videoOutput(
 }
 
 function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
-  const tool = toolset.video[video.codec];
-  if (!tool) throw new RangeError(`${toolset.name} has no ${video.codec} encoder.`);
+  const tool = videoTool(toolset, video.codec, video.geometry);
   const timing = timingArgs(source, video);
   const even = timing.includes("-bsf:v");
   const late = even && (source.fps ?? 0) > SLOW_FPS;

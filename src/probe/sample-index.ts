@@ -1,4 +1,5 @@
 import { type Box, findBox, listBoxes } from "./boxes.ts";
+import { readTimescale } from "./track-boxes.ts";
 
 /** What the index of an MP4 or MOV tells of the packets of one track. */
 export interface TrackIndex {
@@ -44,12 +45,6 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     });
   }
   return tracks;
-}
-
-// mvhd and mdhd both have it behind two times.
-function readTimescale(view: DataView, box: Box | null): number {
-  if (!box || box.end - box.start < 24) return 0;
-  return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
 // stts and ctts: pairs of how many packets and what each of them has.

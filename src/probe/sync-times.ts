@@ -1,4 +1,5 @@
 import { type Box, findBox, listBoxes } from "./boxes.ts";
+import { readEdits, readHandler, readTimescale } from "./track-boxes.ts";
 
 /**
  * Gives the times in seconds of the sync samples of the first pictures track (ISO/IEC 14496-12, 8.6), as a player shows them: edits
@@ -7,7 +8,7 @@ import { type Box, findBox, listBoxes } from "./boxes.ts";
 export function readSyncTimes(moov: DataView, most: number): number[] {
   const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
   const trak = listBoxes(moov, movie.start, movie.end).find(
-    (box) => box.kind === "trak" && isVideo(moov, box),
+    (box) => box.kind === "trak" && readHandler(moov, box) === "vide",
   );
   const stbl = trak && findBox(moov, trak, "mdia", "minf", "stbl");
   const stss = stbl && findBox(moov, stbl, "stss");
@@ -35,26 +36,11 @@ export function readSyncTimes(moov: DataView, most: number): number[] {
   return times;
 }
 
-function isVideo(view: DataView, trak: Box): boolean {
-  const hdlr = findBox(view, trak, "mdia", "hdlr");
-  // "vide".
-  return hdlr !== null && hdlr.end - hdlr.start >= 12 && view.getUint32(hdlr.start + 8) === 0x76696465;
-}
-
-// mvhd and mdhd both have it behind two times, which are wide in version 1.
-function readTimescale(view: DataView, { start, end }: Box): number {
-  return end - start < 24 ? 0 : view.getUint32(start + (view.getUint8(start) === 1 ? 20 : 12));
-}
-
 // Seconds by which media times are shown later: empty edits at the start, less where the first real one begins.
 function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: number): number {
   let shift = 0;
   if (!elst) return shift;
-  const wide = view.getUint8(elst.start) === 1;
-  const size = wide ? 20 : 12;
-  for (let at = elst.start + 8; at + size <= elst.end; at += size) {
-    const length = wide ? Number(view.getBigUint64(at)) : view.getUint32(at);
-    const from = wide ? Number(view.getBigInt64(at + 8)) : view.getInt32(at + 4);
+  for (const { length, from } of readEdits(view, elst)) {
     if (from >= 0) return shift - from / ticks;
     shift += length / movieTicks;
   }
