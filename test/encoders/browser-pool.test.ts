@@ -205,7 +205,7 @@ test("a cancel ends the work at once, and the pool goes on with the next", async
   expect(seen.ends.length).toBeGreaterThan(2);
   expect(new Set(seen.ends)).toEqual(new Set(["cancelled"]));
   expect(seen.took).toBeLessThan(200);
-  await expect.poll(() => lab.page.workers().length, { timeout: 20_000, interval: 20 }).toBe(0);
+  await expect.poll(() => lab.page.workers().length, { timeout: 1500, interval: 20 }).toBe(0);
   const next = await encode(await clip("png"), { kind: "image", options: { format: "jpeg" } });
   expect(next.files).toHaveLength(1);
   expect(lab.page.workers()).toHaveLength(1);
