@@ -108,6 +108,13 @@ test("a signal while it starts ends it", async () => {
   expect(script.output()).not.toContain("ready");
 });
 
+test("a start that nobody wants any more begins nothing", async () => {
+  await expect(startService({ ...parseSettings(env()), signal: AbortSignal.abort() })).rejects.toThrow(
+    "abort",
+  );
+  expect(await readdir(state())).not.toContain("service.json");
+});
+
 test("two services run side by side, each with its own state", async () => {
   const [one, two] = await Promise.all([
     start({ STATE_DIR: join(folder, "one") }),
