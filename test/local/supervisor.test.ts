@@ -13,7 +13,7 @@ const LIMIT = { timeout: 50_000 };
 test.for([
   ["exit 3", "code 3"],
   ["kill -9 $$", "SIGKILL"],
-])("a program that ended before it was started is told at once: %s", LIMIT, async ([script, how]) => {
+] as const)("a program that ended before it was started is told at once: %s", LIMIT, async ([script, how]) => {
   const folder = await mkdtemp(join(tmpdir(), "framewright-supervisor-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });
