@@ -36,8 +36,8 @@ test.for([
 
 test("progress grows, a second job is told to go elsewhere, images and sound have a place of their own", async () => {
   // It waits for its input, some seconds on a machine however quick.
-  const path = await clip("mp4", { size: "1280x720", seconds: 8 });
-  const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 700_000 });
+  const path = await clip("mp4", { size: "640x360", seconds: 60 });
+  const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
   const job = await rig.job(path, "video", { width: 160 }, slow);
   const started = await rig.call("POST", "/jobs", job);
   expect([started.status, await started.json()]).toEqual([202, { state: "running", share: 0, speed: null }]);
