@@ -168,7 +168,7 @@ test("an encoder that is gone between start and progress is replaced by another"
   const gone = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
   await gone.kill();
   // Its ffmpeg does not outlive it.
-  await until(() => gone.ffmpegs().length === 0, 2000);
+  await until(() => gone.ffmpegs().length === 0);
   await expectWhole(await rig.finish(task.id), LONG.seconds);
   await gone.restart();
 });
