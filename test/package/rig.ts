@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,12 +12,15 @@ import { ROOT } from "../structure/source-files.ts";
 
 const run = promisify(execFile);
 
+// What npm tells the scripts that it runs would lead another npm to the repository's folder.
+const { npm_config_local_prefix: _, ...ENV } = process.env;
+const LIMITS = { env: ENV, maxBuffer: 1 << 26, timeout: 150_000 } as const;
+
 /** Packs the repository as a release is packed; gives the path of the tarball in the folder. */
 export async function pack(folder: string): Promise<string> {
-  const args = ["pack", "--json", "--foreground-scripts=false", "--pack-destination", folder];
-  const { stdout } = await run("npm", args, { cwd: ROOT, maxBuffer: 1 << 26, timeout: 150_000 });
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf("[\n"))) as [{ filename: string }];
-  return join(folder, filename);
+  await run("npm", ["pack", "--pack-destination", folder], { ...LIMITS, cwd: ROOT });
+  const [name = ""] = globSync("*.tgz", { cwd: folder });
+  return join(folder, name);
 }
 
 /** Makes a project with nothing but these files, and installs the tarball in it. */
@@ -27,7 +30,7 @@ export async function install(folder: string, tarball: string, files: Record<str
     "package.json": JSON.stringify({ name: "project", private: true, type: "module" }),
   });
   const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-  await run("npm", ["install", ...quiet, tarball], { cwd: folder, timeout: 150_000 });
+  await run("npm", ["install", ...quiet, tarball], { ...LIMITS, cwd: folder });
 }
 
 /** Writes files into a folder, by their paths below it. */
@@ -41,7 +44,7 @@ export async function addFiles(folder: string, files: Record<string, string>): P
 /** Runs a command in a folder and gives what it prints; rejects with its words when it fails. */
 export async function runIn(folder: string, command: string, args: readonly string[]): Promise<string> {
   try {
-    return (await run(command, args, { cwd: folder, maxBuffer: 1 << 26, timeout: 150_000 })).stdout;
+    return (await run(command, args, { ...LIMITS, cwd: folder })).stdout;
   } catch (thrown) {
     const { stdout = "", stderr = "" } = thrown as { stdout?: string; stderr?: string };
     throw new Error(`${command} failed:\n${stdout}\n${stderr}`, { cause: thrown });
