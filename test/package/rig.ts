@@ -83,7 +83,7 @@ export interface Probed {
 
 /** Waits until a page has put a Blob at `globalThis.result`, and gives what native ffprobe says of it. */
 export async function judge(page: Page, folder: string): Promise<Probed> {
-  await page.waitForFunction(() => "result" in globalThis, null, { timeout: 120_000 });
+  await page.waitForFunction(() => "result" in globalThis);
   const base64 = await page.evaluate(async () => {
     const reader = new FileReader();
     reader.readAsDataURL((globalThis as unknown as { result: Blob }).result);
