@@ -19,6 +19,8 @@ export interface Cell<K extends EncodeKind = EncodeKind> {
   source: Source;
   kind: K;
   options: OptionsOf<K>;
+  /** Seconds of a chunk; whole by default. */
+  chunk_seconds?: number;
 }
 
 /** Why the encoder does not do it, or the files that it gave, as base64, with the name of the one to open. */
@@ -40,10 +42,11 @@ export function encoderNames(): string[] {
 }
 
 /** Asks one encoder whether it can, and has it do what it can. */
-export async function fillCell({ encoder: name, clip, source, kind, options }: Cell): Promise<CellAnswer> {
+export async function fillCell(cell: Cell): Promise<CellAnswer> {
+  const { encoder: name, clip, source, kind, options, chunk_seconds } = cell;
   const encoder = openEncoders().ordered.find((each) => each.name === name);
   if (!encoder) throw new Error(`There is no ${name}.`);
-  const plan = createPlan(source, kind, options);
+  const plan = createPlan(source, kind, options, { chunk_seconds });
   await encoder.prepare?.(plan, source);
   const reason = encoder.can(plan, source);
   if (reason !== null) return { reason };
@@ -56,7 +59,7 @@ export async function fillCell({ encoder: name, clip, source, kind, options }: C
     storage: {
       ...storage,
       write(at, body, mime) {
-        keys.push(at);
+        if (at.startsWith("out/")) keys.push(at);
         return storage.write(at, body, mime);
       },
     },

@@ -103,7 +103,7 @@ const ROWS: readonly Row[] = [
   image("avif", "av1", [NO_VIDEO, YES, "the wasm core has no avif encoder", H265, VIDEO]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },
-    ...{ made: { picture: "h264", sound: "aac", width: 160 }, cells: [NO_VIDEO, AVIF, YES, H265, VIDEO] },
+    ...{ made: { picture: "h264", sound: "aac", width: 160 }, cells: [NO_VIDEO, AVIF, YES, H265, YES] },
   },
 ];
 
