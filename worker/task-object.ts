@@ -4,22 +4,16 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import { clearMedia } from "../src/steps/media-keys.ts";
+import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
-import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
+import { CLEANUPS_MS, MIRROR_MS, nextAlarm } from "./schedule.ts";
 import { numberSetting } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
 
-// KV takes one write a second on a key.
-const MIRROR_MS = 1000;
-// A run that is over hears so at once and stops by itself; its files are cleared a second later. On a busy machine it takes longer
-// to call off what works for it elsewhere, so it is ended only later. Work that does not listen may still write for a while after
-// that, so what an unsuccessful run left is cleared again each time.
-const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
-const CLEANUPS = CLEANUPS_MS.length;
 const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
 
@@ -222,25 +216,13 @@ export class TaskObject extends DurableObject<Env> {
 
   async #cleanup(): Promise<void> {
     const row = this.#rows.get();
-    if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
+    const most = CLEANUPS_MS.length;
+    if (!row || !isFinished(row.record) || row.cleanups >= most || Date.now() < row.cleanup_at) return;
     const good = row.record.status === "succeeded";
     if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
-    await this.#dropUploads();
-    await clearMedia(this.#storage, row.record.id, good ? ["work"] : ["work", "out"]);
-    const cleanups = good ? CLEANUPS : row.cleanups + 1;
+    await clearRun(this.env.MEDIA, row.record, this.#rows);
+    const cleanups = good ? most : row.cleanups + 1;
     this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
-  }
-
-  // What cannot be dropped, storage drops by itself after a week.
-  async #dropUploads(): Promise<void> {
-    const uploads = createR2Uploads(this.env.MEDIA);
-    for (const { id, key } of this.#rows.uploads()) {
-      await uploads
-        .resume(key, id)
-        .abort()
-        .catch(() => {});
-      this.#rows.forgetUpload(id);
-    }
   }
 
   #times(): WatchTimes {
@@ -253,14 +235,8 @@ export class TaskObject extends DurableObject<Env> {
   // One alarm serves all: it is set to the earliest thing that is due.
   async #arm(): Promise<void> {
     const row = this.#rows.get();
-    if (!row) return;
-    const now = Date.now();
-    const due: number[] = [];
-    if (!row.started) due.push(now);
-    if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
-    if (!isFinished(row.record)) due.push(now + this.#times().watch);
-    else if (row.cleanups < CLEANUPS) due.push(row.cleanup_at);
-    if (due.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...due)));
+    const due = row && nextAlarm(row, this.#times().watch, Date.now());
+    if (due !== null) await this.ctx.storage.setAlarm(due);
   }
 }
 
