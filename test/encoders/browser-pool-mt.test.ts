@@ -80,7 +80,8 @@ test.skipIf(!threaded)("h265 by threads, with progress", async () => {
   }
 });
 
-test.skipIf(!threaded)("a cancel rejects at once, and all threads end", async () => {
+// A machine that does much else may answer late, but not three times.
+test.skipIf(!threaded)("a cancel rejects at once, and all threads end", { retry: 2 }, async () => {
   const { error, took } = await encode(true);
   expect(error).toBe("enough");
   expect(took).toBeLessThan(200);
