@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkOptions, clip } from "./check-options.ts";
+import { checkOptions } from "./check-options.ts";
 import { MediaError } from "./errors.ts";
 import {
   BOUNDS,
@@ -10,6 +10,7 @@ import {
   type StepKind,
 } from "./formats.ts";
 import { OPTIONS } from "./options.ts";
+import { parseObject, quote } from "./parse-object.ts";
 import { ExternalFile, Source } from "./source.ts";
 
 const metadata = z.record(z.string(), z.unknown());
@@ -87,18 +88,6 @@ export function parseStepRequest(body: unknown): StepRequest {
   const options = checkOptions(kind, given.options);
   if (kind === "upload") parseS3Url(options.url, "options.url");
   return { kind, input, options };
-}
-
-function parseObject(body: unknown, fields: readonly string[]): Record<string, unknown> {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new MediaError("request_invalid", "The body must be a JSON object.");
-  }
-  const unknown = Object.keys(body).find((key) => !fields.includes(key));
-  if (unknown !== undefined) {
-    const message = `Unknown field ${quote(unknown)}; the fields are ${fields.join(", ")}.`;
-    throw new MediaError("request_invalid", message, { param: clip(unknown) });
-  }
-  return body as Record<string, unknown>;
 }
 
 function parseKind<K extends string>(kind: unknown, kinds: readonly K[]): K {
@@ -194,8 +183,4 @@ function sourceError(issue: z.core.$ZodIssue | undefined, given: Record<string, 
   const fault = value === undefined ? "is missing" : "is wrong";
   const message = `${param} ${fault}: pass a Source, such as the output of a probe step.`;
   return new MediaError(wrongType ? "request_invalid" : "invalid_input", message, { param });
-}
-
-function quote(text: string): string {
-  return JSON.stringify(clip(text));
 }

@@ -8,7 +8,7 @@ export type Examples = Record<string, unknown>;
 
 /** What is to be told of an operation; the errors that any operation can give need not be named. */
 export interface Operation {
-  method: "get" | "post" | "delete";
+  method: "get" | "post" | "patch" | "delete";
   path: string;
   operationId: string;
   tag: string;

@@ -1,10 +1,10 @@
 import type { RouteConfig } from "@hono/zod-openapi";
-import { LIST_LIMIT } from "../../src/core/lists.ts";
+import { LIST_LIMIT, type ListSort } from "../../src/core/lists.ts";
 
 type Parameters = NonNullable<RouteConfig["parameters"]>;
 
 /** The id in a path. */
-export function idParameter(sort: "task" | "step", example: string): Parameters {
+export function idParameter(sort: ListSort, example: string): Parameters {
   return [
     {
       name: "id",
@@ -19,8 +19,8 @@ export function idParameter(sort: "task" | "step", example: string): Parameters 
 
 /** The query of a list. */
 export function listParameters(
-  sort: "task" | "step",
-  statuses: readonly string[],
+  sort: ListSort,
+  statuses: readonly string[] | null,
   kinds: readonly string[],
   example: string,
 ): Parameters {
@@ -38,7 +38,9 @@ export function listParameters(
     query("after", `Id of a ${sort}: the page starts after it. Not together with \`before\`.`, cursor),
     query("before", `Id of a ${sort}: the page ends before it.`, cursor),
     query("order", "By time of creation.", { type: "string", enum: ["asc", "desc"], default: "desc" }),
-    query("status", "Only records in this state.", { type: "string", enum: [...statuses] }),
+    ...(statuses
+      ? [query("status", "Only records in this state.", { type: "string", enum: [...statuses] })]
+      : []),
     query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] }),
   ];
 }

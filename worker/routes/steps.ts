@@ -7,7 +7,7 @@ import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
-import { checkStepAccess } from "./check-access.ts";
+import { checkStepAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of steps: those that stand alone, and to read also those of a task. */
@@ -22,8 +22,9 @@ export function addStepRoutes(app: Api, services: Services): void {
 
   serve(app, docs.createStep, async (c) => {
     const { kind, input, options } = parseStepRequest(await readJson(c.req.raw));
-    await checkStepAccess({ kind, input, options }, services);
+    const need = await checkStepAccess({ kind, input, options }, services);
     const step = createStep(kind, id, now(), { input, options });
+    await reserveConnection(services, c.get("project"), step.id, need);
     return c.json(await steps.create(c.get("project"), step, baseUrl(c, settings)), 201);
   });
 

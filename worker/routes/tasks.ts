@@ -7,7 +7,7 @@ import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import type { Services } from "../services.ts";
-import { checkTaskAccess } from "./check-access.ts";
+import { checkTaskAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of tasks. */
@@ -22,8 +22,9 @@ export function addTaskRoutes(app: Api, services: Services): void {
 
   serve(app, docs.createTask, async (c) => {
     const request = parseTaskRequest(await readJson(c.req.raw));
-    await checkTaskAccess(request, services);
+    const need = await checkTaskAccess(request, services);
     const task = createTask(request, id, now());
+    await reserveConnection(services, c.get("project"), task.id, need);
     return c.json(await tasks.create(c.get("project"), task, baseUrl(c, settings)), 201);
   });
 
@@ -45,8 +46,9 @@ export function addTaskRoutes(app: Api, services: Services): void {
     if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
     const request = requestOf(before);
     // A host that was allowed then may not be allowed now.
-    await checkTaskAccess(request, services);
+    const need = await checkTaskAccess(request, services);
     const task = createTask(request, id, now());
+    await reserveConnection(services, c.get("project"), task.id, need);
     return c.json(await tasks.create(c.get("project"), task, baseUrl(c, settings)), 201);
   });
 

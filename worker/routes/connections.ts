@@ -1,0 +1,54 @@
+import {
+  createConnection,
+  parseConnectionChange,
+  parseConnectionRequest,
+} from "../../src/core/connection.ts";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { checkHost } from "../../src/storage/host-guard.ts";
+import * as docs from "../docs/connections.ts";
+import { readJson } from "../http/body.ts";
+import { type Api, baseUrl, idInPath } from "../http/context.ts";
+import { serve } from "../http/serve.ts";
+import type { Services } from "../services.ts";
+import { answerList, readListQuery } from "./lists.ts";
+
+/** Adds the routes of connections. */
+export function addConnectionRoutes(app: Api, services: Services): void {
+  const { connections, settings, id, now } = services;
+
+  function checkEndpoint({ endpoint }: { endpoint?: string | undefined }): void {
+    try {
+      if (endpoint !== undefined) checkHost(endpoint, settings);
+    } catch (thrown) {
+      const param = "endpoint";
+      throw new MediaError("request_invalid", `${param}: ${toMediaError(thrown).message}`, { param });
+    }
+  }
+
+  serve(app, docs.createConnection, async (c) => {
+    const request = parseConnectionRequest(await readJson(c.req.raw));
+    checkEndpoint(request);
+    const connection = createConnection(request, id, now());
+    return c.json(await connections.create(c.get("project"), connection, request.secret_access_key), 201);
+  });
+
+  serve(app, docs.listConnections, async (c) => {
+    const query = readListQuery(c.req.url, "connection");
+    return answerList(c, baseUrl(c, settings), query, await connections.list(c.get("project"), query));
+  });
+
+  serve(app, docs.getConnection, async (c) => {
+    return c.json(await connections.get(c.get("project"), idInPath(c, "connection")));
+  });
+
+  serve(app, docs.changeConnection, async (c) => {
+    const change = parseConnectionChange(await readJson(c.req.raw));
+    checkEndpoint(change);
+    return c.json(await connections.change(c.get("project"), idInPath(c, "connection"), change));
+  });
+
+  serve(app, docs.deleteConnection, async (c) => {
+    await connections.remove(c.get("project"), idInPath(c, "connection"));
+    return c.body(null, 204);
+  });
+}
