@@ -1,3 +1,4 @@
+import type { Connection, ConnectionChange, ConnectionRequest } from "../core/connection.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
@@ -87,6 +88,17 @@ export interface Steps {
   cancel(id: string): Promise<Step>;
 }
 
+/** Credentials of S3-compatible storage that a service keeps. */
+export interface Connections {
+  /** Stores credentials; the secret is never given back. */
+  create(request: ConnectionRequest): Promise<Connection>;
+  get(id: string): Promise<Connection>;
+  list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
+  update(id: string, change: ConnectionChange): Promise<Connection>;
+  /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
+  delete(id: string): Promise<void>;
+}
+
 /** A task or step that is watched: itself, or its id. */
 export type RunRef = Task | Step | string;
 
@@ -106,4 +118,9 @@ export interface Client {
   output(run: RunRef): Promise<Output>;
   /** Lets go of connections and workers; runs of the edge go on, those of the page when it is opened again. */
   close(): Promise<void>;
+}
+
+/** The client of a service, which has connections beside the rest. */
+export interface RemoteClient extends Client {
+  readonly connections: Connections;
 }

@@ -16,7 +16,7 @@ export interface HttpService {
 
 /** One request to the service. */
 export interface Ask {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query, beginning with a slash. */
   path: string;
   /** What is sent as JSON. */

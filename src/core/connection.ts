@@ -28,7 +28,8 @@ export const ConnectionRequest = z
       writeOnly: true,
     }),
     force_path_style: z.boolean().optional().meta({
-      description: "True names the bucket in the path, as self-hosted servers want it, not in the host.",
+      description:
+        "True names the bucket in the path, false in the host. Default false for AWS and true elsewhere.",
     }),
     is_default: z
       .boolean()
@@ -50,6 +51,7 @@ export type ConnectionChange = z.infer<typeof ConnectionChange>;
 export const Connection = ConnectionRequest.omit({ secret_access_key: true })
   .required()
   .extend({
+    force_path_style: z.boolean().nullable().meta({ description: "Null: as it is usual at the endpoint." }),
     id: z.string().meta({ example: "conn_01kaggm8q0fzr2n5v3x7c1d9jb" }),
     object: z.literal("connection"),
     created_at: z.int(),
@@ -78,7 +80,7 @@ export function parseConnectionChange(body: unknown): ConnectionChange {
 
 /** Builds the record of a new connection. */
 export function createConnection(request: ConnectionRequest, id: CreateId, now: number): Connection {
-  const { secret_access_key: _, force_path_style = false, is_default = false, ...rest } = request;
+  const { secret_access_key: _, force_path_style = null, is_default = false, ...rest } = request;
   const times = { created_at: now, updated_at: now };
   return { id: id("connection", now), object: "connection", ...rest, force_path_style, is_default, ...times };
 }

@@ -17,7 +17,7 @@ export const CONNECTION_REQUESTS: Record<string, ConnectionRequest> = {
     region: "us-east-1",
     access_key_id: "AKIAIOSFODNN7EXAMPLE",
     secret_access_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-    force_path_style: true,
+    force_path_style: false,
     is_default: true,
   },
 };
@@ -41,7 +41,7 @@ export const CONNECTION: Connection = {
   endpoint: "https://s3.eu-central-1.amazonaws.com",
   region: "eu-central-1",
   access_key_id: "AKIAIOSFODNN7EXAMPLE",
-  force_path_style: false,
+  force_path_style: null,
   is_default: true,
   created_at: 1_795_167_000_000,
   updated_at: 1_795_167_000_000,

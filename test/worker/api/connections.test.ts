@@ -29,7 +29,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
       ...shown,
       id: expect.stringMatching(/^conn_[0-9a-z]{26}$/),
       object: "connection",
-      force_path_style: false,
+      force_path_style: null,
       is_default: true,
       created_at: expect.any(Number),
       updated_at: made.created_at,
