@@ -7,11 +7,15 @@ export interface BenchOptions {
   names: string[];
   /** Path to write the results to as JSON; null for none. */
   json: string | null;
+  /** Measured rounds of every benchmark; null for as many as are usual. */
+  rounds: number | null;
 }
 
-/** Reads `[--only NAME,…] [--json FILE]`; throws a MediaError that names what is wrong. */
+/** Reads `[--only NAME,…] [--json FILE] [--rounds N]`; throws a MediaError that names what is wrong. */
 export function parseBenchArgs(args: readonly string[], all: readonly string[]): BenchOptions {
-  const { only, json } = parse(args);
+  const { only, json, rounds } = parse(args);
+  if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
+    wrong("--rounds needs a number from 1 to 99.", "rounds");
   if (json === "") wrong("--json needs the path of a file.", "json");
   const asked = only?.flatMap((list) => list.split(",")).filter((name) => name !== "");
   if (asked?.length === 0) wrong(`--only needs names of: ${all.join(", ")}.`, "only");
@@ -19,14 +23,24 @@ export function parseBenchArgs(args: readonly string[], all: readonly string[]):
   if (unknown.length > 0) {
     wrong(`There is no benchmark ${unknown.join(", ")}; there are ${all.join(", ")}.`, "only");
   }
-  return { names: all.filter((name) => !asked || asked.includes(name)), json: json ?? null };
+  return {
+    names: all.filter((name) => !asked || asked.includes(name)),
+    json: json ?? null,
+    rounds: rounds ? Number(rounds) : null,
+  };
 }
 
+const USAGE = "[--only NAME,…] [--json FILE] [--rounds N]";
+
 function parse(args: readonly string[]) {
-  const options = { only: { type: "string", multiple: true }, json: { type: "string" } } as const;
+  const options = {
+    only: { type: "string", multiple: true },
+    json: { type: "string" },
+    rounds: { type: "string" },
+  } as const;
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (thrown) {
-    return wrong(`${(thrown as Error).message} Use [--only NAME,…] [--json FILE].`);
+    return wrong(`${(thrown as Error).message} Use ${USAGE}.`);
   }
 }

@@ -1,8 +1,8 @@
 import type { R2Bucket, R2MultipartUpload, R2Object, R2UploadedPart } from "@cloudflare/workers-types";
 import { MediaError } from "../src/core/errors.ts";
 import type { ByteRange, Storage, StoredInfo, StoredObject } from "../src/core/ports.ts";
+import { createPartReader } from "../src/storage/part-reader.ts";
 import { streamOf } from "../src/storage/read-all.ts";
-import { createPartReader } from "./part-reader.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * 1024 * 1024;

@@ -16,7 +16,10 @@ export interface LocalEncoder extends Encoder {
 
 /** Chooses the first of the encoders that can carry a plan out, cut as it would have it; throws `encoder_unavailable` with every one's reason. */
 export function chooseWay(encoders: readonly LocalEncoder[], plan: Plan, source: Source): Way {
-  const hint = (encoder: LocalEncoder) => encoder.chunkSeconds?.(plan, source) ?? null;
+  const hint = (encoder: LocalEncoder) => {
+    const seconds = encoder.chunkSeconds?.(plan, source) ?? null;
+    return seconds === null ? null : Math.max(seconds, leastSeconds(source));
+  };
   const { encoder, reason } = chooseEncoder(
     encoders.map((each) => ({ ...each, can: () => each.can(cutEvenly(plan, hint(each)), source) })),
     plan,
@@ -24,6 +27,13 @@ export function chooseWay(encoders: readonly LocalEncoder[], plan: Plan, source:
   );
   const chosen = encoders.find(({ name }) => name === encoder.name);
   return { encoder: encoder.name, chunk_seconds: chosen ? hint(chosen) : null, reason };
+}
+
+// Where times are nonsense a small file seems to last for days, and would be cut into thousands of chunks, each read from the start.
+const LEAST_BYTES = 16_384;
+
+function leastSeconds({ duration, filesize }: Source): number {
+  return duration && filesize ? (duration * LEAST_BYTES) / filesize : 0;
 }
 
 function cutEvenly(plan: Plan, chunk_seconds: number | null): Plan {

@@ -2,12 +2,16 @@ import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/index.ts";
 import { probeMedia } from "../probe/probe.ts";
 import { createOpfsStorage } from "../storage/opfs.ts";
+import { createRangeCache, type FetchRange } from "../storage/range-cache.ts";
 import { chooseWay, type LocalEncoder } from "./choose-way.ts";
 import { createLocalEncoders } from "./local-encoders.ts";
 import { createLocalUrls } from "./local-urls.ts";
 import type { MediaApi, MediaEvent, MediaSettings } from "./media-api.ts";
 import { createMediaHost } from "./media-host.ts";
 import { openRunStores } from "./run-stores.ts";
+
+// A browser takes its while for each read, and a probe has thousands of small ones of a file that is damaged.
+const READING = { ahead: 65_536, most: 1_048_576, keep: 8_388_608 } as const;
 
 /** Puts the media worker together: what it stores with, its encoders, and the host over them. Rejects when the browser lets nothing be stored. */
 export async function compose(
@@ -30,8 +34,11 @@ export async function compose(
         await Promise.all(ordered.map((encoder) => encoder.prepare?.(plan, source)));
       },
       inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
-      probe: (reader, given, signal, onWait) =>
-        probeMedia(reader, given, (input, until) => pool.probe(input, until, onWait), signal),
+      probe(reader, given, signal, onWait) {
+        const fetchRange: FetchRange = (range, until) => reader.read(range, until);
+        const cached = createRangeCache(reader.size, fetchRange, READING);
+        return probeMedia(cached, given, (_, until) => pool.probe(reader, until, onWait), signal);
+      },
     },
     tell,
   );

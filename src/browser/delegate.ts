@@ -1,9 +1,9 @@
 import { MediaError, toMediaError } from "../core/errors.ts";
-import type { Step } from "../core/step.ts";
 import { requestOf, type Task } from "../core/task.ts";
 import { isFinished } from "../core/transitions.ts";
 import type { PieceStore } from "../stores/indexeddb.ts";
 import type { MediaApi, MediaEvent, Run } from "./media-api.ts";
+import { mirror } from "./mirror.ts";
 import type { RunRecords } from "./run-records.ts";
 
 /** Has tasks done at the fallback that no encoder here can do; the page reaches it, the records are kept here. */
@@ -106,36 +106,4 @@ export function createDelegation(
       if (!after || isFinished(after)) going.end();
     },
   };
-}
-
-/** Gives a task the state of another that does its work, with its own ids and times of creation, and the reason why the work is not done here. */
-export function mirror(task: Task, other: Task, refusal: string): Task {
-  const steps = task.steps.map((step, index): Step => {
-    const there = other.steps[index];
-    if (!there) return step;
-    const { id, created_at } = step;
-    const output = there.output?.reason
-      ? { ...there.output, reason: `${there.output.reason}; elsewhere, as ${lower(refusal)}` }
-      : there.output;
-    return { ...there, id, created_at, output };
-  });
-  const failed = other.steps.findIndex((step) => step.id === other.error?.step_id);
-  const step_id = steps[failed]?.id;
-  const { status, output, started_at, finished_at } = other;
-  const error = other.error && { ...other.error, ...(step_id !== undefined && { step_id }) };
-  const updated_at = Math.max(other.updated_at, task.updated_at + 1);
-  return {
-    ...task,
-    status,
-    output,
-    error,
-    steps,
-    started_at: task.started_at ?? started_at,
-    finished_at,
-    updated_at,
-  };
-}
-
-function lower(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1).replace(/\.$/, "");
 }

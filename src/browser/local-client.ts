@@ -5,14 +5,17 @@ import { closedError } from "../client/watchers.ts";
 import { MediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
+import { findRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { keepStorage } from "./keep-storage.ts";
+import { createLateWorker } from "./late-worker.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import type {
   CoreFiles,
   LocalFile,
   MediaApi,
   MediaEvent,
+  MediaSettings,
   Run,
   Sort,
   ThreadedCoreFiles,
@@ -61,19 +64,22 @@ export interface LocalClient extends Client {
   resume(run: RunRef, file?: LocalFile): Promise<Task | Step>;
 }
 
+const NAME = "framewright";
 const WEEK = 604_800;
 
 /**
- * Creates the client of the page's own machine: a media worker is started that keeps tasks in IndexedDB and files in the origin's private
- * file system, and runs them with the encoders that are there. A run goes on when its page is opened again; of several tabs one runs it and
- * all see it.
+ * Creates the client of the page's own machine: a media worker keeps tasks in IndexedDB and files in the origin's private file system, and
+ * runs them with the encoders that are there. It is loaded by the first call, or at once where an earlier visit left runs. A run goes on when
+ * its page is opened again; of several tabs one runs it and all see it.
  */
 export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
-  const { fallback, name = "framewright" } = options;
-  const worker = new Worker(new URL("./media-worker.ts", import.meta.url), {
-    type: "module",
-    name: `${name} media worker`,
-  });
+  const { fallback, name = NAME } = options;
+  const startWorker = () =>
+    new Worker(new URL("./media-worker.ts", import.meta.url), {
+      type: "module",
+      name: `${name} media worker`,
+    });
+  const worker = createLateWorker(startWorker, openWorker);
   const urls = createFileUrls();
   let follower: Follower | null = null;
   let closed = false;
@@ -86,33 +92,27 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   });
   const watch = createChangeWatch((id) => api.get(sortOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
-  let opened = false;
-  worker.addEventListener("error", (event) => {
-    // Once it runs, an error is one of its own, and it goes on.
-    if (opened) return;
-    event.preventDefault();
-    const reason = (event as ErrorEvent).message ?? "its file could not be loaded";
-    fail(new MediaError("worker_lost", `The media worker could not be started: ${reason}.`));
-  });
-  const open = api.open({
-    name,
-    prefer: options.prefer ?? "quality",
-    encoder_workers: options.encoder_workers ?? null,
-    core: options.core ? absolute(options.core) : null,
-    core_mt: options.core_mt ? absolute(options.core_mt) : null,
-    avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
-    host: location.host,
-    allow_private: options.allow_private ?? false,
-    keep_seconds: options.keep_seconds ?? WEEK,
-    fallback: fallback !== undefined,
-  });
-  open.then(
-    () => {
-      opened = true;
-    },
-    // Every call says so.
-    () => {},
-  );
+  const over = new AbortController();
+  // A first visit does without the worker until it is asked for something.
+  findRuns(name, over.signal).then((found) => found && worker.start());
+
+  function openWorker(started: Worker): void {
+    let opened = false;
+    started.addEventListener("error", (event) => {
+      // Once it runs, an error is one of its own, and it goes on.
+      if (opened) return;
+      event.preventDefault();
+      const reason = event.message ?? "its file could not be loaded";
+      fail(new MediaError("worker_lost", `The media worker could not be started: ${reason}.`));
+    });
+    api.open(settingsOf(options)).then(
+      () => {
+        opened = true;
+      },
+      // Every call says so.
+      () => {},
+    );
+  }
 
   async function create<T extends Run>(sort: Sort, request: NewTask | NewStep): Promise<T> {
     const input: unknown = request?.input;
@@ -161,6 +161,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     async close() {
       if (closed) return;
       closed = true;
+      over.abort();
       watch.close();
       follower?.close();
       urls.drop();
@@ -168,6 +169,21 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       // Its encoder workers go with it, and its locks.
       worker.terminate();
     },
+  };
+}
+
+function settingsOf(options: LocalClientOptions): MediaSettings {
+  return {
+    name: options.name ?? NAME,
+    prefer: options.prefer ?? "quality",
+    encoder_workers: options.encoder_workers ?? null,
+    core: options.core ? absolute(options.core) : null,
+    core_mt: options.core_mt ? absolute(options.core_mt) : null,
+    avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
+    host: location.host,
+    allow_private: options.allow_private ?? false,
+    keep_seconds: options.keep_seconds ?? WEEK,
+    fallback: options.fallback !== undefined,
   };
 }
 

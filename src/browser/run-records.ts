@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../core/transitions.ts";
+import { channelOf } from "./earlier-runs.ts";
 import type { Run, Sort } from "./media-api.ts";
 import type { RunStores } from "./run-stores.ts";
 
@@ -30,7 +31,7 @@ export function createRunRecords(
   stores: RunStores,
   hear: (notice: Notice, own: boolean) => void,
 ): RunRecords {
-  const channel = new BroadcastChannel(`${name} runs`);
+  const channel = new BroadcastChannel(channelOf(name));
   channel.addEventListener("message", (event) => hear((event as MessageEvent<Notice>).data, false));
 
   function tell(notice: Notice): void {

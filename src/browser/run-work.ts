@@ -44,7 +44,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       ...{ storage, encoders, route, inFlight, probe, open, remote: null },
       ...(prepare && { prepare }),
       inputs: createLocalInputs({ own, files, storage, urls, open }),
-      max_seconds: Number.POSITIVE_INFINITY,
+      max_seconds: MOST_SECONDS,
       stem: outputStem(input),
       url: async (key) => urls.of(key),
       key: async (url) => urls.key(url),
@@ -63,6 +63,9 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
     },
   };
 }
+
+// A month: what says that it lasts longer is damaged.
+const MOST_SECONDS = 30 * 86_400;
 
 // Twice, as the pieces lie beside the whole for a while.
 function outputBytes({ filesize = 0, duration = 0 }: Source, { bitrate }: Record<string, unknown>): number {

@@ -20,7 +20,8 @@ export function createCopyEncoder(): Encoder {
     },
     async encode({ plan, input, signal }) {
       const audio = plan.audio ? input : null;
-      return stitch({ format: plan.format as VideoFormat, video: [{ input, at: 0 }], audio, signal });
+      const video = [{ input, at: 0 }];
+      return stitch({ format: plan.format as VideoFormat, video, audio, of_source: true, signal });
     },
   };
 }

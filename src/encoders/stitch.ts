@@ -23,6 +23,8 @@ export interface Stitching {
   /** In order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
+  /** Whether a part is the source itself, which others made: what is wrong with it is told as such. */
+  of_source?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -30,7 +32,7 @@ export interface Stitching {
  * Puts encoded stretches and their sound together by copying packets, and gives the file from the front to the end: MP4
  * and MOV with their index first, WebM with its cues. Memory is bounded by that index: some bytes a packet of parts as the encoders
  * write them, an object a packet of any other MP4 or MOV, and in a WebM something for each keyframe. The stream errors with
- * `encode_failed` when the parts do not go together, and never ends before the file is whole.
+ * `encode_failed` when the parts do not go together, or `input_unsupported` where one of them is the source; it never ends before the file is whole.
  */
 export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -64,7 +66,10 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
     await gatherer.flush();
   } catch (thrown) {
     stitching.signal?.throwIfAborted();
-    throw thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
+    const error = thrown instanceof MediaError ? thrown : misfit("they are damaged", thrown);
+    if (!stitching.of_source || error.kind !== "encode_failed") throw error;
+    const message = "The input cannot be read to its end: it is damaged or cut off.";
+    throw new MediaError("input_unsupported", message, { cause: error });
   }
 }
 

@@ -98,6 +98,7 @@ async function encodeAll(
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
     audio: heard ? readerOf(heard) : copied,
+    of_source: copied !== null,
     signal: job.signal,
   });
 }

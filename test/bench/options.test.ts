@@ -4,14 +4,15 @@ import { parseBenchArgs } from "../../bench/options.ts";
 const ALL = ["one", "two", "three"];
 
 test.each([
-  [[], ALL, null],
-  [["--only", "two"], ["two"], null],
-  [["--only", "three,one"], ["one", "three"], null],
-  [["--only=two", "--only", "one,two"], ["one", "two"], null],
-  [["--json", "out.json"], ALL, "out.json"],
-  [["--only", "one", "--json=a/b.json"], ["one"], "a/b.json"],
-])("%j", (args, names, json) => {
-  expect(parseBenchArgs(args, ALL)).toEqual({ names, json });
+  [[], ALL, null, null],
+  [["--only", "two"], ["two"], null, null],
+  [["--only", "three,one"], ["one", "three"], null, null],
+  [["--only=two", "--only", "one,two"], ["one", "two"], null, null],
+  [["--json", "out.json"], ALL, "out.json", null],
+  [["--only", "one", "--json=a/b.json"], ["one"], "a/b.json", null],
+  [["--rounds", "2"], ALL, null, 2],
+])("%j", (args, names, json, rounds) => {
+  expect(parseBenchArgs(args, ALL)).toEqual({ names, json, rounds });
 });
 
 test.each([
@@ -20,9 +21,11 @@ test.each([
   [["--only", ""], "--only needs names of: one, two, three."],
   [["--only", ","], "--only needs names of: one, two, three."],
   [["--json", ""], "--json needs the path of a file."],
-  [["--json"], "Use [--only NAME,…] [--json FILE]."],
-  [["--all"], "Use [--only NAME,…] [--json FILE]."],
-  [["one"], "Use [--only NAME,…] [--json FILE]."],
+  [["--rounds", "0"], "--rounds needs a number from 1 to 99."],
+  [["--rounds", "some"], "--rounds needs a number from 1 to 99."],
+  [["--json"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
+  [["--all"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
+  [["one"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
 ])("%j is refused", (args, message) => {
   expect(() => parseBenchArgs(args, ALL)).toThrow(message);
 });

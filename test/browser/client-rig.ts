@@ -11,6 +11,8 @@ export interface ClientLab {
   readonly lab: Lab;
   /** Puts a file where pages fetch it; gives its path. */
   serve(path: string, name?: string): Promise<string>;
+  /** Puts bytes where pages fetch them; gives their path. */
+  put(name: string, bytes: Uint8Array): Promise<string>;
   /** What native ffprobe says of bytes that a page gave as base64. */
   judge(base64: string, name: string): Promise<Probed>;
   close(): Promise<void>;
@@ -34,6 +36,10 @@ export async function openClientLab(): Promise<ClientLab> {
     lab,
     async serve(path, name = basename(path)) {
       await copyFile(path, join(folder, name));
+      return `/files/${name}`;
+    },
+    async put(name, bytes) {
+      await writeFile(join(folder, name), bytes);
       return `/files/${name}`;
     },
     async judge(base64, name) {

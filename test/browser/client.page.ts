@@ -44,9 +44,14 @@ export function openClientKit(options: LocalClientOptions & { name: string }): v
 
 async function list(folder: FileSystemDirectoryHandle): Promise<string[]> {
   const names: string[] = [];
-  for await (const [name, handle] of folder.entries()) {
-    if (handle.kind === "file") names.push(name);
-    else names.push(...(await list(handle as FileSystemDirectoryHandle)).map((each) => `${name}/${each}`));
+  try {
+    for await (const [name, handle] of folder.entries()) {
+      if (handle.kind === "file") names.push(name);
+      else names.push(...(await list(handle as FileSystemDirectoryHandle)).map((each) => `${name}/${each}`));
+    }
+  } catch (thrown) {
+    // A folder may be removed while it is listed.
+    if ((thrown as DOMException).name !== "NotFoundError") throw thrown;
   }
   return names.sort();
 }

@@ -1,13 +1,12 @@
 import { afterAll, expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native-wire.ts";
 import { clip } from "../fixtures/clips.ts";
+import type { Answer } from "../fixtures/origin.ts";
 import { startRig, until } from "./rig.ts";
 
 const token = "a-token-of-the-encoder";
 const rig = await startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: token });
 afterAll(() => rig.close());
-
-const long = () => clip("mp4", { size: "1280x720", seconds: 8 });
 
 test("it says in a line of JSON where it listens", async () => {
   await until(() => rig.said().endsWith("\n"));
@@ -36,7 +35,10 @@ test.for([
 });
 
 test("progress grows, a second job is told to go elsewhere, images and sound have a place of their own", async () => {
-  const job = await rig.job(await long(), "video", { codec: "h265", width: 640 });
+  // It waits for its input, some seconds on a machine however quick.
+  const path = await clip("mp4", { size: "640x360", seconds: 60 });
+  const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
+  const job = await rig.job(path, "video", { width: 160 }, slow);
   const started = await rig.call("POST", "/jobs", job);
   expect([started.status, await started.json()]).toEqual([202, { state: "running", share: 0, speed: null }]);
 

@@ -132,8 +132,8 @@ async function childrenOf(parent: number, name: string): Promise<number[]> {
   return found;
 }
 
-/** Waits until something is so; rejects when it is not within ten seconds. */
-export async function until<T>(look: () => Promise<T> | T, most_ms = 10_000): Promise<NonNullable<T>> {
+/** Waits until something is so; rejects when it is not within half a minute. */
+export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
   for (const end = Date.now() + most_ms; Date.now() < end; ) {
     const found = await look();
     if (found) return found;

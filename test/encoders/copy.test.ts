@@ -84,6 +84,26 @@ test("a container that cannot be read packet by packet is refused in words", asy
   expect(copier.can(createPlan(source, "video", {}), source)).toBe("packets are not copied from flv");
 });
 
+test.each<[ClipName, "mp4" | "mov"]>([
+  ["mp4_faststart", "mov"],
+  ["mp4_faststart", "mp4"],
+  ["mp4_fragmented", "mp4"],
+])("%s that is cut off is told as such when it is copied into %s", async (name, format) => {
+  const path = await clip(name);
+  const source = await probe(path);
+  const plan = createPlan(source, "video", { format });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("The plan has no chunk.");
+  const whole = await readerOf(path);
+  const size = Math.floor(whole.size * 0.6);
+  const cut: ByteReader = { size, read: ({ start, end }) => whole.read({ start, end: Math.min(end, size) }) };
+  const body = await copier.encode({ plan, chunk, source, input: cut, signal });
+  await expect(new Response(body as ReadableStream<Uint8Array>).arrayBuffer()).rejects.toMatchObject({
+    kind: "input_unsupported",
+    message: "The input cannot be read to its end: it is damaged or cut off.",
+  });
+});
+
 test("a file of a page is copied in Chromium", async () => {
   const path = await clip("mp4", { seconds: 4 });
   const source = await probe(path);

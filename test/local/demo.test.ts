@@ -132,7 +132,7 @@ test("Ctrl-C cancels the task and leaves nothing behind", async () => {
   script.child.kill("SIGINT");
   expect(await script.ended).toBe(130);
   expect(script.output()).toMatch(/^cancelled$/m);
-  await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 5000 });
+  await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 30_000 });
   expect(await readdir(here)).toEqual([]);
   expect(await ownFiles()).toEqual([]);
 });

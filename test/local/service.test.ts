@@ -27,7 +27,7 @@ async function start(more: Record<string, string> = {}, tell?: (line: string) =>
 
 async function expectGone(pids: readonly number[]): Promise<void> {
   expect(pids.length).toBeGreaterThan(4);
-  await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 5000, interval: 20 });
+  await vi.waitFor(() => expect(running(pids)).toEqual([]), { timeout: 30_000, interval: 20 });
 }
 
 const logOf = (name: string) => readFileSync(join(state(), "logs", `${name}.log`), "utf8");
@@ -100,12 +100,19 @@ test("a service ends what a killed one left on its state and port", async () => 
 test("a signal while it starts ends it", async () => {
   const script = runScript("dev", [], env());
   const hosts = await vi.waitUntil(() => family(script.pid).length > 2 && family(script.pid), {
-    timeout: 10_000,
+    timeout: 30_000,
   });
   script.child.kill("SIGTERM");
   expect(await script.ended).toBe(0);
   expect(running(hosts)).toEqual([]);
   expect(script.output()).not.toContain("ready");
+});
+
+test("a start that nobody wants any more begins nothing", async () => {
+  await expect(startService({ ...parseSettings(env()), signal: AbortSignal.abort() })).rejects.toThrow(
+    "abort",
+  );
+  expect(await readdir(state())).not.toContain("service.json");
 });
 
 test("two services run side by side, each with its own state", async () => {
@@ -125,12 +132,12 @@ test("an encoder that is killed comes back by itself, and so does the service", 
   const service = await start({}, (line) => told.push(line));
   const [leader = 0, ...others] = service.pids("framewright-encoder");
   process.kill(leader, "SIGKILL");
-  await vi.waitFor(() => expect(running(others)).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(running(others)).toEqual([]), { timeout: 30_000 });
   const back = () => vi.waitFor(async () => expect(await probeThroughEncoder(service)).toBe("avi"), 60_000);
   await back();
   const api = service.pids("framewright");
   for (const pid of api) process.kill(pid, "SIGKILL");
-  await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 60_000 });
   await back();
   expect(told).toEqual([
     "framewright-encoder ended (SIGKILL); starting it again.",
@@ -164,9 +171,9 @@ test("several native encoders run side by side, and one that is killed comes bac
   const before = port();
   process.kill(one, "SIGKILL");
   await vi.waitFor(() => expect(service.pids("native").filter((pid) => pid !== two)).toHaveLength(1), {
-    timeout: 10_000,
+    timeout: 30_000,
   });
-  await vi.waitFor(() => expect(logOf("native-1").match(/"url"/g)).toHaveLength(2), { timeout: 20_000 });
+  await vi.waitFor(() => expect(logOf("native-1").match(/"url"/g)).toHaveLength(2), { timeout: 60_000 });
   expect(port()).toBe(before);
   expect(running([two])).toEqual([two]);
   expect(told).toEqual(["native-1 ended (SIGKILL); starting it again."]);

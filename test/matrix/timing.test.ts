@@ -107,7 +107,7 @@ test.concurrent.for(FORMAT_NAMES)(
         readSound(output.path, { ...as, after: FROM_ZERO }),
         recallSound(original, { ...as, after: ["-af", `${FROM_ZERO[1]}${cut}`] }),
       ]);
-      for (const echo of compareSound(got, wanted, 0.5)) {
+      for (const echo of compareSound(got, wanted)) {
         expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
         expect(Math.abs(echo.lag), JSON.stringify(options)).toBeLessThanOrEqual(0.022);
       }

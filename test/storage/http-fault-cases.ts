@@ -132,10 +132,10 @@ export const HTTP_FAULTS: HttpCase[] = [
     name: "a body that is slow but steady, and one that takes longer than allowed",
     async judge(origin, run) {
       const whole = file(100_000);
-      const url = origin.serve("/slow", { file: whole, bytes_per_second: 100_000, ranges: false });
-      const outcome = await run({ url, act: stream, timeouts: { idle_ms: 400 } });
+      const url = origin.serve("/slow", { file: whole, bytes_per_second: 50_000, ranges: false });
+      const outcome = await run({ url, act: stream, timeouts: { idle_ms: 1500 } });
       expect(outcome).toMatchObject({ hashes: [sha256(whole)] });
-      const { error } = await run({ url, act: stream, timeouts: { idle_ms: 400, total_ms: 300 } });
+      const { error } = await run({ url, act: stream, timeouts: { idle_ms: 1500, total_ms: 300 } });
       expect(error).toMatchObject({ kind: "timeout" });
       await expect.poll(() => origin.log.at(-1)?.done).toBe(true);
     },

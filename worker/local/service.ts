@@ -86,6 +86,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // Not dist/: the files of a running service must not change under it.
   const assets = join(state.scratch, "assets");
   try {
+    options.signal?.throwIfAborted();
     await requireFreePort(options.port);
     await buildAssets(pathToFileURL(`${assets}/`));
     const [, ...started] = await Promise.all([

@@ -4,9 +4,16 @@ import { delimiter, join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import { runMain } from "./cli.ts";
 
-/** The programs of the system that the local host calls, and the Debian package that brings each. */
-export const TOOLS = { ffmpeg: "ffmpeg", ffprobe: "ffmpeg", chromium: "chromium" } as const;
-/** A program of the system that the local host calls. */
+/** The programs of the system that the local host calls, and those of Ceph, which the tests alone do; with the Debian package that brings each. */
+export const TOOLS = {
+  ffmpeg: "ffmpeg",
+  ffprobe: "ffmpeg",
+  chromium: "chromium",
+  radosgw: "radosgw",
+  "ceph-mon": "ceph-mon",
+  "ceph-osd": "ceph-osd",
+} as const;
+/** A program of the system that the local host or the tests call. */
 export type Tool = keyof typeof TOOLS;
 
 /** Makes sure that the programs are there, installing Debian's packages where apt-get may be used; throws a {@link MediaError} that names what is missing. */

@@ -46,7 +46,8 @@ test("one job runs at a time, the others hear that they wait, and all of them en
   const run = await longJob(() => waits++);
   const files = await Promise.all(Array.from({ length: 4 }, run));
   for (const [file] of files) expect(file?.bytes).toEqual(files[0]?.[0]?.bytes);
-  expect(waits).toBeGreaterThan(4);
+  // Each of the three at least once, at its start.
+  expect(waits).toBeGreaterThanOrEqual(3);
 });
 
 test("more than the line holds are sent away with Retry-After, and come in later", async () => {

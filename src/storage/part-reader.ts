@@ -1,8 +1,8 @@
-import { createByteSource } from "../src/storage/byte-source.ts";
+import { createByteSource } from "./byte-source.ts";
 
 /** One part of a stream; `last` when nothing follows, and then it may be short or empty. */
 export interface Part {
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
   last: boolean;
 }
 

@@ -1,0 +1,19 @@
+import type { Benchmark } from "../benchmark.ts";
+import { firstProgressBenchmarks } from "./first-progress.ts";
+import { imagesBenchmarks } from "./images.ts";
+import { probeBenchmarks } from "./probe.ts";
+import { qualityBenchmarks } from "./quality.ts";
+import { soundBenchmarks } from "./sound.ts";
+import { speedBenchmarks } from "./speed.ts";
+import { trimBenchmarks } from "./trim.ts";
+
+/** Every benchmark in a browser, in the order in which they run. */
+export const BROWSER_BENCHMARKS: readonly Benchmark[] = [
+  ...qualityBenchmarks,
+  ...speedBenchmarks,
+  ...probeBenchmarks,
+  ...firstProgressBenchmarks,
+  ...trimBenchmarks,
+  ...imagesBenchmarks,
+  ...soundBenchmarks,
+];

@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { chromium, type Page } from "@playwright/test";
+import { LAUNCH } from "../../test/worker/api/browser.ts";
+import { makeScratch } from "../scratch.ts";
+import { buildPage } from "./build-page.ts";
+import { browserProcesses } from "./processes.ts";
+import { servePage } from "./serve-page.ts";
+
+/** The benchmarks' page, built and served, to be opened in real Chromium as often as is asked. */
+export interface Site {
+  /** A folder whose files the page reads below `/files/`. */
+  files: string;
+  /** Path of a file that the page saved. */
+  saved(name: string): string;
+  url: string;
+  takeBytes(): number;
+  /** Opens the page in a browser of its own, with a new profile or the one that is named. */
+  open(profile?: string): Promise<Tab>;
+}
+
+/** The page in a browser of its own. */
+export interface Tab {
+  page: Page;
+  /** Chooses files in the page as a visitor does, by their paths on this machine. */
+  choose(...paths: string[]): Promise<void>;
+  /** Ids of all processes of the browser now. */
+  processes(): number[];
+  close(): Promise<void>;
+}
+
+/** Builds and serves the page; `isolated` makes it cross-origin isolated. */
+export async function openSite(ends: AsyncDisposableStack, isolated = false): Promise<Site> {
+  const dir = await makeScratch(ends);
+  const folders = { page: join(dir, "page"), files: join(dir, "files"), saved: join(dir, "saved") };
+  for (const folder of Object.values(folders)) await mkdir(folder);
+  await buildPage(folders.page);
+  const { url, takeBytes } = await servePage({ ...folders, isolated }, ends);
+  return {
+    files: folders.files,
+    saved: (name) => join(folders.saved, name),
+    url,
+    takeBytes,
+    async open(profile) {
+      const folder = profile ?? (await mkdtemp(join(dir, "profile-")));
+      const context = await chromium.launchPersistentContext(folder, LAUNCH);
+      const close = async () => {
+        await context.close();
+        if (profile === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 10 });
+      };
+      ends.defer(close);
+      const page = context.pages()[0] ?? (await context.newPage());
+      page.on("pageerror", (error) => console.error(error.message));
+      page.on("crash", () => console.error("the page crashed"));
+      page.setDefaultTimeout(0);
+      await page.goto(url);
+      return {
+        page,
+        choose: (...paths) => page.locator("#files").setInputFiles(paths),
+        processes: () => browserProcesses(folder),
+        close,
+      };
+    },
+  };
+}

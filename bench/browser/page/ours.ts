@@ -1,0 +1,112 @@
+import {
+  createLocalClient,
+  type LocalClient,
+  type LocalClientOptions,
+} from "../../../src/browser/local-client.ts";
+import type { NewStep, NewTask } from "../../../src/client/client.ts";
+import type { EncodeKind } from "../../../src/core/formats.ts";
+import type { Source } from "../../../src/core/source.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
+
+/** What a run on the page's own machine gave. */
+export interface OwnRun {
+  seconds: number;
+  /** Bytes. */
+  size: number;
+  output: Source;
+}
+
+type Request = Omit<NewTask, "input">;
+
+let client: LocalClient | null = null;
+let last: Blob | null = null;
+
+/** Our side of the benchmarks. */
+export const ours = { open, close, run, runAll, probe, firstProgress, save };
+
+/** Opens a client in the place of the one before. */
+async function open(options: LocalClientOptions): Promise<void> {
+  await close();
+  client = createLocalClient(options);
+}
+
+async function close(): Promise<void> {
+  await client?.close();
+  client = null;
+}
+
+function opened(): LocalClient {
+  if (!client) throw new Error("No client is open.");
+  return client;
+}
+
+/** Runs a task on the chosen file, from its creation to its output. */
+async function run(request: Request): Promise<OwnRun> {
+  const started = performance.now();
+  const task = await opened().tasks.create({ ...request, input: chosenFile() } as NewTask<EncodeKind>);
+  const { blob, source } = await finish(task);
+  const seconds = (performance.now() - started) / 1000;
+  last = await copyOf(blob);
+  await opened().tasks.delete(task.id);
+  return { seconds, size: blob.size, output: source };
+}
+
+/** Runs a task on each of the chosen files, all created at once. */
+async function runAll(request: Request): Promise<Omit<OwnRun, "output">> {
+  const started = performance.now();
+  const tasks = await Promise.all(
+    chosenFiles().map((input) => opened().tasks.create({ ...request, input } as NewTask<EncodeKind>)),
+  );
+  const outputs = await Promise.all(tasks.map(finish));
+  const seconds = (performance.now() - started) / 1000;
+  last = await copyOf(outputs[0]?.blob ?? new Blob());
+  await Promise.all(tasks.map(({ id }) => opened().tasks.delete(id)));
+  return { seconds, size: outputs.reduce((sum, { blob }) => sum + blob.size, 0) };
+}
+
+/** Looks into the chosen file, or into a URL; in milliseconds. */
+async function probe(url: string | null): Promise<{ ms: number; output: Source | null }> {
+  const input = url === null ? chosenFile() : { url };
+  const started = performance.now();
+  const step = await opened().steps.create({ kind: "probe", input } as NewStep<"probe">);
+  const done = await opened().wait(step);
+  const ms = performance.now() - started;
+  if (done.status !== "succeeded") throw new Error(`The probe is ${done.status}: ${done.error?.message}`);
+  return { ms, output: done.output };
+}
+
+/** Waits for a click and gives the milliseconds from there, client and all, to the first percent of progress; the task is cancelled then. */
+async function firstProgress(options: LocalClientOptions, request: Request): Promise<number> {
+  const clicked = await nextClick();
+  await open(options);
+  const own = opened();
+  const task = await own.tasks.create({ ...request, input: chosenFile() } as NewTask<EncodeKind>);
+  const ms = await new Promise<number>((resolve, reject) => {
+    const stop = own.on(task, "update", ({ record }) => {
+      const step = record.steps.find(({ kind }) => kind === request.kind);
+      if (record.error) reject(new Error(record.error.message));
+      if ((step?.progress ?? 0) < 1) return;
+      stop();
+      resolve(performance.now() - clicked);
+    });
+  });
+  await own.tasks.cancel(task.id).catch(() => {});
+  return ms;
+}
+
+async function save(name: string): Promise<void> {
+  if (last) await globalThis.bench.save(last, name);
+}
+
+// What is stored goes with its task.
+async function copyOf(blob: Blob): Promise<Blob> {
+  return new Blob([await blob.arrayBuffer()]);
+}
+
+async function finish(task: Task): Promise<{ blob: Blob; source: Source }> {
+  const done = await opened().wait(task);
+  if (done.status !== "succeeded") throw new Error(`The task is ${done.status}: ${done.error?.message}`);
+  const output = await opened().output(done);
+  return { blob: await output.blob(), source: output.source };
+}

@@ -1,0 +1,41 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Benchmark, Contest } from "../benchmark.ts";
+import { makeFootage } from "../footage.ts";
+import { medianOf } from "../measure.ts";
+import { short } from "../report.ts";
+import { runCommand } from "../run-command.ts";
+import { openSite } from "./open-page.ts";
+import { watchBrowser } from "./watch-browser.ts";
+
+const BYTES = 3e9;
+const OPTIONS = { start: 600, end: 630 } as const;
+
+/** The memory that a part of a large file takes. */
+export const trimBenchmarks: readonly Benchmark[] = [{ name: "browser-trim-3gb-memory", unit: "MB", open }];
+
+async function open(ends: AsyncDisposableStack): Promise<Contest> {
+  const site = await openSite(ends);
+  const path = join(site.files, "long.mp4");
+  const clip = await makeFootage(10);
+  const times = Math.ceil(BYTES / (await stat(clip.path)).size);
+  const repeat = ["-stream_loop", String(times), "-i", clip.path, "-c", "copy", path];
+  await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...repeat]);
+  const { size } = await stat(path);
+  return {
+    async ours() {
+      // A browser of its own each time, as what one has taken it does not give back at once.
+      const tab = await site.open();
+      await tab.choose(path);
+      const { result, effort } = await watchBrowser(tab.processes, async () => {
+        await tab.page.evaluate(() => bench.ours.open({}));
+        return tab.page.evaluate((options) => bench.ours.run({ kind: "video", options }), OPTIONS);
+      });
+      await tab.close();
+      return { value: effort.memory, page: effort.page, before: effort.before, seconds: result.seconds };
+    },
+    peer: null,
+    notes: (ours) =>
+      `30 s out of an MP4 of ${short(size / 1e9)} GB at its own size, as a File; all processes of the browser together at the most, without files that they share, ${short(medianOf(ours, "page"))} MB of it in the page's process with its workers; ${short(medianOf(ours, "before"))} MB before it began; ${short(medianOf(ours, "seconds"))} s`,
+  };
+}

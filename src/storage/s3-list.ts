@@ -1,0 +1,40 @@
+import type { Asked, S3Bucket } from "./s3-send.ts";
+import { lackingAnswer } from "./s3-send.ts";
+import { childrenOf, textOf } from "./s3-xml.ts";
+
+const DELETES_AT_ONCE = 16;
+
+/** Lists the keys that start with a prefix, a page of up to a thousand at a time. */
+export async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncGenerator<string[]> {
+  for (let after = ""; ; ) {
+    const query = {
+      "list-type": "2",
+      // Keys may hold what XML cannot.
+      "encoding-type": "url",
+      prefix,
+      ...(after !== "" && { "continuation-token": after }),
+    };
+    const { xml } = await bucket.ask({ method: "GET", key: "", query }, asked);
+    if (!xml) throw lackingAnswer("list of keys");
+    const encoded = textOf(xml, "EncodingType") === "url";
+    yield childrenOf(xml, "Contents").map((each) => {
+      const key = textOf(each, "Key");
+      return encoded ? decodeURIComponent(key.replaceAll("+", " ")) : key;
+    });
+    const next = textOf(xml, "NextContinuationToken");
+    if (textOf(xml, "IsTruncated") !== "true" || next === "" || next === after) return;
+    after = next;
+  }
+}
+
+/** Deletes every object whose key starts with a prefix, one by one: to delete many at once needs an MD5, which no browser can make. */
+export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<void> {
+  const asked: Asked = { purpose: "write" };
+  for await (const keys of listKeys(bucket, prefix, asked)) {
+    const left = keys.values();
+    const lane = async () => {
+      for (const key of left) await bucket.ask({ method: "DELETE", key }, { ...asked, expected: [404] });
+    };
+    await Promise.all(Array.from({ length: DELETES_AT_ONCE }, lane));
+  }
+}

@@ -1,0 +1,69 @@
+/** An element of an XML answer: its text, decoded, and the elements in it. */
+export interface XmlElement {
+  name: string;
+  /** Of the element itself; empty where there are elements in it. */
+  text: string;
+  children: XmlElement[];
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+// A list of a thousand long keys has no more.
+const MAX_CHARACTERS = 8_000_000;
+const MAX_DEPTH = 16;
+// A declaration or comment, an end, a start with attributes that nobody reads, or text.
+const TOKEN =
+  /<\?[^?]*\?>|<!--[^-]*-->|<\/([^\s<>/]+)\s*>|<([^\s<>/!?]+)((?:\s+[^\s<>/="']+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
+
+/** Reads the XML of an answer, which has elements, text and nothing that could refer to more; throws an Error for all else. */
+export function readXml(text: string): XmlElement {
+  if (text.length > MAX_CHARACTERS) throw new Error("The XML is too long.");
+  const top: XmlElement = { name: "", text: "", children: [] };
+  const open: XmlElement[] = [top];
+  let at = 0;
+  for (const [token, end, start, , empty, words] of text.trim().matchAll(TOKEN)) {
+    at += token.length;
+    const inner = open.at(-1) ?? top;
+    if (words !== undefined) inner.text += decode(words);
+    else if (end !== undefined) {
+      if (inner.name !== end || open.length === 1) throw new Error("The XML ends what it did not begin.");
+      if (inner.children.length > 0) inner.text = "";
+      open.pop();
+    } else if (start !== undefined) {
+      const element: XmlElement = { name: start, text: "", children: [] };
+      inner.children.push(element);
+      if (empty === "") open.push(element);
+      if (open.length > MAX_DEPTH) throw new Error("The XML is too deep.");
+    }
+  }
+  const [root] = top.children;
+  if (at !== text.trim().length || open.length > 1 || top.children.length !== 1 || !root || top.text.trim()) {
+    throw new Error("This is no XML of an answer.");
+  }
+  return root;
+}
+
+/** The text of the first element of a name in another; empty when there is none. */
+export function textOf(element: XmlElement, name: string): string {
+  return element.children.find((child) => child.name === name)?.text ?? "";
+}
+
+/** The elements of a name in another. */
+export function childrenOf(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter((child) => child.name === name);
+}
+
+/** Writes text so that it stands for itself in XML. */
+export function xmlText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/&([^;&\s]{1,10});|&/g, (whole, name: string | undefined) => {
+    const number = /^#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}))$/.exec(name ?? "");
+    const code = number ? Number.parseInt(number[1] ?? number[2] ?? "", number[1] ? 16 : 10) : null;
+    if (code !== null && code <= 0x10ffff) return String.fromCodePoint(code);
+    const known = Object.hasOwn(ENTITIES, name ?? "") ? ENTITIES[name ?? ""] : undefined;
+    if (known === undefined) throw new Error(`The XML has an unknown entity ${whole}.`);
+    return known;
+  });
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { NewTask } from "../../src/client/client.ts";
+import type { Task } from "../../src/core/task.ts";
+import { clip } from "../fixtures/clips.ts";
+import { runFfmpeg } from "../fixtures/make-clip.ts";
+import { type Malformed, makeMalformed } from "../fixtures/malformed.ts";
+import { type Options, wishFor } from "../fixtures/malformed-wishes.ts";
+import { expectFailure } from "../inputs/check.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+let rig: ClientLab;
+let scratch: string;
+beforeAll(async () => {
+  [rig, scratch] = await Promise.all([openClientLab(), mkdtemp(join(tmpdir(), "framewright-malformed-"))]);
+  await openKit(rig.lab.page, { name: "malformed", encoder_workers: 2 });
+});
+afterAll(async () => {
+  await rig?.close();
+  await rm(scratch, { recursive: true, force: true });
+});
+const files = await makeMalformed();
+
+/** Seconds in which every task must have ended, on a machine that others use too. */
+const SECONDS = 60;
+// As of the service.
+const ERRORS = [
+  ...(["input_unsupported", "input_no_video", "input_no_audio"] as const),
+  ...(["input_too_large", "probe_failed", "encode_failed"] as const),
+];
+// What the encoder of a wish does not read, whole or not.
+const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif"]);
+
+// Here h265 needs an isolated page.
+function wishHere(file: Malformed, n: number): Options {
+  const wish = wishFor(file, n);
+  return wish.codec === "h265" ? { ...wish, codec: "h264" } : wish;
+}
+
+/** Runs a task on bytes; gives the record, and what came out as base64. */
+async function run(name: string, bytes: Uint8Array, wish: Pick<NewTask, "kind" | "options">) {
+  const path = await rig.put(name.replaceAll(/\W+/g, "-"), bytes);
+  return rig.lab.page.evaluate(
+    async ({ path, name, wish }) => {
+      const input = await kit.file(path, name);
+      const task = await kit.client.wait(await kit.client.tasks.create({ ...wish, input } as NewTask));
+      if (task.status !== "succeeded") return { task, base64: "" };
+      const output = await kit.client.output(task);
+      return { task, base64: await kit.base64(await output.blob()) };
+    },
+    { path, name, wish },
+  );
+}
+
+const ends: Task[] = [];
+
+test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ n }, { expect }) => {
+  const file = files[n];
+  if (!file) throw new Error("There is no such file.");
+  const wish = { kind: file.kind, options: wishHere(file, n) } as Pick<NewTask, "kind" | "options">;
+  const began = performance.now();
+  const { task, base64 } = await run(`${n}.${file.clip}`, file.bytes, wish);
+  expect(performance.now() - began).toBeLessThan(SECONDS * 1000);
+  ends.push(task);
+  if (task.status === "failed") {
+    const kinds = UNREAD.has(file.clip) ? ([...ERRORS, "encoder_unavailable"] as const) : ERRORS;
+    expectFailure(task, kinds, expect);
+    expect(task.error).toMatchObject({ retryable: false, message: expect.stringMatching(/^[A-Z]/) });
+    expect(task.error?.message).not.toMatch(/https?:|opfs:|Something failed/);
+    return;
+  }
+  expect(task.status).toBe("succeeded");
+  const path = join(scratch, String(n));
+  await writeFile(path, Buffer.from(base64, "base64"));
+  // What was encoded is read without a fault; sound that was copied is what it was.
+  await runFfmpeg(["-xerror", "-i", path, "-map", file.kind === "audio" ? "0:a" : "0:v", "-f", "null", "-"]);
+});
+
+// Last, when all the others have ended.
+test("then nothing is left, no worker too many runs, and a good file is encoded as ever", async () => {
+  const { page, complaints } = rig.lab;
+  expect(ends.length).toBe(100);
+  const good = ends.filter(({ status }) => status === "succeeded");
+  expect(good.length).toBeGreaterThan(10);
+  expect(good.length).toBeLessThan(70);
+  const { task } = await run("good.wav", await readFile(await clip("wav", { seconds: 1 })), {
+    kind: "audio",
+    options: { format: "mp3" },
+  });
+  expect([task.status, task.error]).toEqual(["succeeded", null]);
+  // The media worker, and of each encoder as many as may wait for the next task.
+  await expect.poll(() => page.workers().length).toBeLessThanOrEqual(1 + 2 + 2 + 2);
+  // What was encoded is there until it is deleted, and nothing else.
+  const stored = await page.evaluate(() => kit.stored());
+  const kept = new Set(stored.map((path) => /^\+out\/\+(task_\w+)\//.exec(path)?.[1]));
+  expect(kept).toEqual(new Set([task, ...good].map(({ id }) => id)));
+  await page.evaluate(
+    async (ids) => {
+      for (const id of ids) await kit.client.tasks.delete(id);
+    },
+    [task, ...good].map(({ id }) => id),
+  );
+  expect(await page.evaluate(() => kit.stored())).toEqual([]);
+  await page.evaluate(() => kit.client.close());
+  await expect.poll(() => page.workers().length).toBe(0);
+  // mediabunny says in the console which of its own reads went wrong.
+  expect(complaints.filter((each) => !each.startsWith("Error deserializing"))).toEqual([]);
+});

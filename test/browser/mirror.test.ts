@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { mirror } from "../../src/browser/mirror.ts";
+import { progressOf } from "../../src/client/progress.ts";
+import { createIds } from "../../src/core/ids.ts";
+import { createTask, type Task } from "../../src/core/task.ts";
+import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";
+
+const newId = createIds(Math.random);
+const REFUSAL = "No encoder here can do this (copy: it cannot).";
+const SOURCE = { object: "source", url: "https://example.com/a.mp4", kind: "video", format: "mp4" } as const;
+const ENCODED = { ...SOURCE, encoder: "native", reason: "it is the first that can" };
+
+/** A task and the ways to bring it forward. */
+function begin() {
+  let task = createTask(
+    { input: SOURCE.url, kind: "video", options: { codec: "h265" }, metadata: {} },
+    newId,
+    1,
+  );
+  let now = 1;
+  const go = (make: (step_id: string) => RunEvent, index: number) => {
+    task = applyToTask(task, make(task.steps[index]?.id ?? ""), ++now);
+    return task;
+  };
+  return {
+    now: () => task,
+    start: (index: number) => go((step_id) => ({ type: "step_started", step_id, input: SOURCE }), index),
+    progress: (index: number, progress: number) =>
+      go((step_id) => ({ type: "step_progressed", step_id, progress }), index),
+    succeed: (index: number, output = SOURCE) =>
+      go((step_id) => ({ type: "step_succeeded", step_id, output }), index),
+    fail: (index: number) =>
+      go((step_id) => {
+        const error = { kind: "input_unreachable", message: "It is not reached.", retryable: true } as const;
+        return { type: "step_failed", step_id, error };
+      }, index),
+  };
+}
+
+/** A task that has come here as far as the encode. */
+function beginHere(): Task {
+  const { start, succeed } = begin();
+  for (const index of [0, 1]) {
+    start(index);
+    succeed(index);
+  }
+  return start(2);
+}
+
+const statuses = ({ status, steps }: Task) => [status, ...steps.map((step) => step.status)];
+
+test("nothing goes back while the task there comes as far as it was here", () => {
+  const there = begin();
+  let task = beginHere();
+  const seen = [task];
+  const follow = (other: Task) => {
+    task = mirror(task, other, REFUSAL);
+    seen.push(task);
+  };
+  follow(there.now());
+  for (const index of [0, 1, 2, 3]) {
+    follow(there.start(index));
+    if (index < 3) follow(there.progress(index, 40));
+    follow(there.succeed(index, index < 2 ? SOURCE : ENCODED));
+  }
+  const order = ["waiting", "queued", "processing", "succeeded"];
+  for (const [n, after] of seen.entries()) {
+    const before = seen[n - 1];
+    if (!before) continue;
+    const [then, now] = [statuses(before), statuses(after)].map((all) =>
+      all.map((each) => order.indexOf(each)),
+    );
+    expect(now?.every((each, index) => each >= (then?.[index] ?? 0))).toBe(true);
+    expect(progressOf(after) ?? 0).toBeGreaterThanOrEqual(progressOf(before) ?? 0);
+    expect(after.updated_at).toBeGreaterThan(before.updated_at);
+    expect(after.steps.map(({ id }) => id)).toEqual(before.steps.map(({ id }) => id));
+  }
+  expect(statuses(task)).toEqual(Array(5).fill("succeeded"));
+  expect(task.steps[2]?.output?.reason).toBe(
+    "it is the first that can; elsewhere, as no encoder here can do this (copy: it cannot)",
+  );
+});
+
+test("a percent here is kept until the one there is greater", () => {
+  const here = begin();
+  here.start(0);
+  const task = here.progress(0, 60);
+  const there = begin();
+  there.start(0);
+  expect(mirror(task, there.progress(0, 20), REFUSAL).steps[0]?.progress).toBe(60);
+  expect(mirror(task, there.progress(0, 80), REFUSAL).steps[0]?.progress).toBe(80);
+});
+
+test("what went well here and fails there fails at the step that was open here", () => {
+  const there = begin();
+  there.start(0);
+  const before = beginHere();
+  const task = mirror(before, there.fail(0), REFUSAL);
+  expect(statuses(task)).toEqual(["failed", "succeeded", "succeeded", "failed", "cancelled"]);
+  expect(task.error).toEqual({
+    ...{ kind: "input_unreachable", message: "It is not reached.", retryable: true },
+    step_id: before.steps[2]?.id,
+  });
+  const { step_id: _, ...error } = task.error ?? {};
+  expect(task.steps[2]?.error).toEqual(error);
+});
+
+test("the step that fails there fails here", () => {
+  const there = begin();
+  there.start(0);
+  there.succeed(0);
+  there.start(1);
+  const before = begin().start(0);
+  const task = mirror(before, there.fail(1), REFUSAL);
+  expect(statuses(task)).toEqual(["failed", "succeeded", "failed", "cancelled", "cancelled"]);
+  expect(task.error?.step_id).toBe(before.steps[1]?.id);
+});

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { S3Connection } from "../../src/storage/s3-connection.ts";
+import { createS3Signer, type S3Request } from "../../src/storage/s3-sign.ts";
+import { findProgram, TOOLS, type Tool } from "../../worker/local/system.ts";
+
+/** A Ceph of its own on loopback, which speaks S3 and checks signatures; all it holds is in memory. */
+export interface Ceph {
+  readonly connection: S3Connection;
+  /** Makes a bucket, with rules for pages of every origin if so wanted. */
+  createBucket(name: string, cors?: boolean): Promise<void>;
+  /** Sends a signed request, as it is. */
+  ask(bucket: string, request: S3Request): Promise<Response>;
+  /** Keys of the uploads in parts that were begun in a bucket and neither completed nor aborted. */
+  unfinished(bucket: string): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+const NEEDED = ["radosgw", "ceph-mon", "ceph-osd"] as const satisfies readonly Tool[];
+const CORS = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>${[
+  "GET",
+  "HEAD",
+  "PUT",
+  "POST",
+  "DELETE",
+]
+  .map((method) => `<AllowedMethod>${method}</AllowedMethod>`)
+  .join(
+    "",
+  )}<AllowedHeader>*</AllowedHeader><ExposeHeader>ETag</ExposeHeader><ExposeHeader>Content-Range</ExposeHeader>
+</CORSRule></CORSConfiguration>`;
+
+/** Starts a Ceph on free ports, in a folder of its own; within a few seconds it answers. */
+export async function startCeph(): Promise<Ceph> {
+  const missing = NEEDED.filter((name) => !findProgram(name));
+  if (missing.length > 0) {
+    throw new Error(`${missing.join(", ")} missing: install ${NEEDED.map((name) => TOOLS[name]).join(" ")}.`);
+  }
+  // Paths of sockets must be short.
+  const folder = await mkdtemp(join(tmpdir(), "ceph-"));
+  const [port, monitor] = [await freePort(), await freePort()];
+  const connection: S3Connection = {
+    endpoint: `http://127.0.0.1:${port}`,
+    region: "us-east-1",
+    access_key_id: "TESTACCESSKEY",
+    secret_access_key: "test/secret+key=",
+  };
+  const { access_key_id, secret_access_key } = connection;
+  const child = spawn(
+    "bash",
+    [
+      join(import.meta.dirname, "ceph.sh"),
+      folder,
+      String(port),
+      String(monitor),
+      access_key_id,
+      secret_access_key,
+    ],
+    { stdio: ["pipe", "ignore", "pipe"] },
+  );
+  let said = "";
+  child.stderr.on("data", (bytes) => {
+    said = (said + bytes).slice(-4000);
+  });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const stop = async () => {
+    child.stdin.destroy();
+    await ended;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const ask = async (bucket: string, request: S3Request) => {
+    const { url, headers } = await createS3Signer(connection, bucket).sign(request);
+    return fetch(url, { method: request.method, headers, body: request.body ?? null });
+  };
+  try {
+    await answering(connection.endpoint, () => child.exitCode === null && child.signalCode === null);
+  } catch (thrown) {
+    await stop();
+    throw new Error(`Ceph did not start: ${said}`, { cause: thrown });
+  }
+  return {
+    connection,
+    ask,
+    async createBucket(name, cors = false) {
+      const made = await ask(name, { method: "PUT", key: "" });
+      if (!made.ok) throw new Error(`The bucket was not made: ${await made.text()}`);
+      if (!cors) return;
+      const body = new TextEncoder().encode(CORS);
+      const ruled = await ask(name, { method: "PUT", key: "", query: { cors: "" }, body });
+      if (!ruled.ok) throw new Error(`The bucket took no rules: ${await ruled.text()}`);
+    },
+    async unfinished(bucket) {
+      const listed = await (await ask(bucket, { method: "GET", key: "", query: { uploads: "" } })).text();
+      return [...listed.matchAll(/<Upload><Key>(.*?)<\/Key>/g)].map(([, key]) => key ?? "");
+    },
+    stop,
+  };
+}
+
+async function answering(url: string, alive: () => boolean): Promise<void> {
+  for (const end = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const answer = await fetch(url).catch(() => null);
+    if (answer?.ok) return;
+    if (!alive() || Date.now() > end) throw new Error("It gives no answer.");
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}

@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** One request as it came. */
+export interface Passed {
+  method: string;
+  /** Path and query. */
+  path: string;
+  /** Number of the part that it puts; null for all else. */
+  part: number | null;
+  headers: IncomingMessage["headers"];
+}
+
+/** What is done with a request in place of passing it on: an answer, a cut in the middle of its body, or a cut in place of its answer, which came. */
+export type Fault =
+  | { status: number; code?: string; headers?: Record<string, string> }
+  | "cut"
+  | "lose"
+  | null;
+
+/** A server on loopback that passes requests on to another, or has them fail as it is told. */
+export interface S3Proxy {
+  /** Such as `http://127.0.0.1:4711`. */
+  readonly url: string;
+  /** Every request so far, oldest first. */
+  readonly log: Passed[];
+  /** Says which requests fail from now on; forgets the log. */
+  fail(fault: ((request: Passed, count: number) => Fault) | null): void;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy before a server; the Host header is passed on as it came, as it is signed. */
+export async function startProxy(target: string): Promise<S3Proxy> {
+  const log: Passed[] = [];
+  let fault: ((request: Passed, count: number) => Fault) | null = null;
+  const server = createServer((request, response) => {
+    const { method = "", url = "/", headers } = request;
+    const part = new URL(url, target).searchParams.get("partNumber");
+    const passed: Passed = { method, path: url, headers, part: part === null ? null : Number(part) };
+    log.push(passed);
+    const failing = fault?.(passed, log.length - 1) ?? null;
+    if (failing === "cut") {
+      const cut = () => request.socket.destroy();
+      if (Number(headers["content-length"] ?? 0) > 0) request.once("data", cut);
+      else cut();
+      return;
+    }
+    if (failing && failing !== "lose") {
+      request.resume();
+      const xml = failing.code === undefined ? "" : `<Error><Code>${failing.code}</Code></Error>`;
+      const open = { "access-control-allow-origin": "*" };
+      request.once("end", () => response.writeHead(failing.status, { ...open, ...failing.headers }).end(xml));
+      return;
+    }
+    pass(target, request, response, failing === "lose");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    log,
+    fail(next) {
+      fault = next;
+      log.length = 0;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function pass(target: string, request: IncomingMessage, response: ServerResponse, lose: boolean): void {
+  const { hostname, port } = new URL(target);
+  const { method, url, headers } = request;
+  const onward = send({ hostname, port, method, path: url, headers, agent: false }, (answer) => {
+    if (lose) {
+      answer.resume();
+      answer.once("end", () => request.socket.destroy());
+      return;
+    }
+    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
+    answer.pipe(response);
+  });
+  onward.on("error", () => response.destroy());
+  response.on("close", () => onward.destroy());
+  request.pipe(onward);
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { objectUrl, parseS3Url } from "../../src/storage/s3-connection.ts";
+import { readS3Fault, toS3Error } from "../../src/storage/s3-error.ts";
+import { childrenOf, readXml, textOf } from "../../src/storage/s3-xml.ts";
+
+describe("the URL of an object follows the conventions of its service", () => {
+  const key = "folder/a b+c%.mp4";
+  test.for<[string, boolean | undefined, string, string]>([
+    ["https://s3.eu-west-1.amazonaws.com", undefined, "films", "https://films.s3.eu-west-1.amazonaws.com/"],
+    [
+      "https://s3.cn-north-1.amazonaws.com.cn",
+      undefined,
+      "films",
+      "https://films.s3.cn-north-1.amazonaws.com.cn/",
+    ],
+    [
+      "https://s3.eu-west-1.amazonaws.com",
+      undefined,
+      "my.films",
+      "https://s3.eu-west-1.amazonaws.com/my.films/",
+    ],
+    ["https://s3.eu-west-1.amazonaws.com", true, "films", "https://s3.eu-west-1.amazonaws.com/films/"],
+    [
+      "https://abc.r2.cloudflarestorage.com",
+      undefined,
+      "films",
+      "https://abc.r2.cloudflarestorage.com/films/",
+    ],
+    [
+      "https://abc.eu.r2.cloudflarestorage.com/",
+      false,
+      "films",
+      "https://films.abc.eu.r2.cloudflarestorage.com/",
+    ],
+    [
+      "https://s3.us-west-004.backblazeb2.com",
+      undefined,
+      "films",
+      "https://s3.us-west-004.backblazeb2.com/films/",
+    ],
+    ["https://nyc3.digitaloceanspaces.com", undefined, "films", "https://nyc3.digitaloceanspaces.com/films/"],
+    ["https://nyc3.digitaloceanspaces.com", false, "films", "https://films.nyc3.digitaloceanspaces.com/"],
+    ["http://127.0.0.1:9000", undefined, "films", "http://127.0.0.1:9000/films/"],
+    ["http://localhost:8080/below/here/", undefined, "films", "http://localhost:8080/below/here/films/"],
+  ])("%s, path style %s, bucket %s", ([endpoint, force_path_style, bucket, start]) => {
+    const connection = { endpoint, ...(force_path_style !== undefined && { force_path_style }) };
+    const url = objectUrl(connection, { bucket, key }, { uploadId: "a+b/c=", uploads: "" });
+    expect(url).toBe(`${start}folder/a%20b%2Bc%25.mp4?uploadId=a%2Bb%2Fc%3D&uploads=`);
+    expect(new URL(url).href).toBe(url);
+  });
+
+  test("of a bucket, and of an endpoint that is none", () => {
+    const endpoint = "https://s3.example";
+    expect(objectUrl({ endpoint }, { bucket: "films", key: "" })).toBe("https://s3.example/films");
+    expect(objectUrl({ endpoint, force_path_style: false }, { bucket: "films", key: "" })).toBe(
+      "https://films.s3.example/",
+    );
+    for (const wrong of [
+      "s3.example",
+      "ftp://s3.example",
+      "https://me@s3.example",
+      "https://s3.example?a=b",
+    ]) {
+      expect(() => objectUrl({ endpoint: wrong }, { bucket: "films", key })).toThrow(
+        /^endpoint must be a URL/,
+      );
+    }
+  });
+});
+
+test("an s3 URL names a bucket and a key, just as it is written", () => {
+  expect(parseS3Url("s3://films/a/b%20c?d#e")).toEqual({ bucket: "films", key: "a/b%20c?d#e" });
+  expect(parseS3Url("s3://films//a")).toEqual({ bucket: "films", key: "/a" });
+  for (const wrong of ["s3://films", "s3://films/", "s3:///key", "https://films/a", "s3://films/a/../b"]) {
+    expect(() => parseS3Url(wrong)).toThrow(expect.objectContaining({ kind: "invalid_output" }));
+  }
+});
+
+describe("the XML of an answer", () => {
+  test("is read as text and elements", () => {
+    const list = readXml(`<?xml version="1.0" encoding="UTF-8"?>
+      <List xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><!-- two -->
+        <Item><Key>a &amp;&lt;b&gt; &#x65e5;&#26412;]]</Key><ETag>&quot;x&quot;</ETag></Item>
+        <Item><Key> c </Key><Empty/><None></None></Item>
+      </List>`);
+    const items = childrenOf(list, "Item").map((item) => [textOf(item, "Key"), textOf(item, "ETag")]);
+    expect([list.name, items]).toEqual([
+      "List",
+      [
+        ["a &<b> 日本]]", '"x"'],
+        [" c ", ""],
+      ],
+    ]);
+  });
+
+  test.for([
+    "",
+    "text",
+    "<a>",
+    "<a></b>",
+    "<a></a><b></b>",
+    "<a/>more",
+    "</a>",
+    "<a><b></a></b>",
+    "<a>&unknown;</a>",
+    "<a>a & b</a>",
+    "<a>&constructor;</a>",
+    "<a>&#x110000;</a>",
+    '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+    "<a><![CDATA[b]]></a>",
+    "<a b=c></a>",
+    "<!doctype html><html><body>Bad Gateway</body></html>",
+    "<a>".repeat(100) + "</a>".repeat(100),
+    `<a>${"b".repeat(8_000_000)}</a>`,
+  ])("is refused when it is anything else: %#", (text) => {
+    expect(() => readXml(text)).toThrow();
+  });
+
+  test("takes time in proportion to its length, whatever it holds", () => {
+    const begun = performance.now();
+    for (const bad of ["<a ", '<a b="', "&", "<!--", "<a     ", "     ", '<a b="c" ']) {
+      expect(() => readXml(`<a>${bad.repeat(200_000)}`)).toThrow();
+    }
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+});
+
+test("a fault tells its code, and never the words of the service", () => {
+  const xml = "<Error><Code>SignatureDoesNotMatch</Code><Message>secret words</Message></Error>";
+  const fault = readS3Fault(new Response(xml, { status: 403 }), xml);
+  const error = toS3Error(fault, "write", { host: "s3.example", bucket: "films" });
+  expect([error.kind, error.message]).toEqual([
+    "upload_forbidden",
+    "s3.example refuses access to the bucket films: the signature is wrong, as it is with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
+  ]);
+  const odd = "<Error><Code>words that are none</Code></Error>";
+  expect(
+    toS3Error(readS3Fault(new Response(odd, { status: 418 }), odd), "read", { host: "h", bucket: "b" })
+      .message,
+  ).toBe("h did not give the object (it answered 418).");
+});
