@@ -1,4 +1,10 @@
-import type { Connection, ConnectionChange, ConnectionRequest } from "../core/connection.ts";
+import type {
+  Connection,
+  ConnectionChange,
+  ConnectionRequest,
+  ConnectionTest,
+  ConnectionTestRequest,
+} from "../core/connection.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
@@ -95,6 +101,8 @@ export interface Connections {
   get(id: string): Promise<Connection>;
   list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
   update(id: string, change: ConnectionChange): Promise<Connection>;
+  /** Writes a small object, reads it back and deletes it; resolves with what came of it. */
+  test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
   /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
   delete(id: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Connection } from "../core/connection.ts";
+import { Connection, ConnectionTest } from "../core/connection.ts";
 import { MediaError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { Step } from "../core/step.ts";
@@ -95,6 +95,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
         const ask = { method: "PATCH", path: pathOf("connection", id), body } as const;
         return (await call(ask, Connection)).value;
       },
+      test: async (id, place) => post(`${pathOf("connection", id)}/test`, ConnectionTest, place),
       delete: (id) => remove("connection", id),
     },
     on<T extends Task | Step>(run: T | string, _: "update", listener: (update: Update<T>) => void) {

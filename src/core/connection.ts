@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MediaError } from "./errors.ts";
+import { ERROR_KINDS, MediaError } from "./errors.ts";
 import type { CreateId } from "./ids.ts";
 import { parseObject } from "./parse-object.ts";
 
@@ -61,6 +61,42 @@ export const Connection = ConnectionRequest.omit({ secret_access_key: true })
 /** Stored credentials of S3-compatible storage, without the secret. */
 export type Connection = z.infer<typeof Connection>;
 
+/** Body of `POST /connections/{id}/test`: where to write, read and delete a small object. */
+export const ConnectionTestRequest = z
+  .strictObject({
+    bucket: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
+      .meta({ example: "my-bucket" }),
+    prefix: z
+      .string()
+      .max(900)
+      .optional()
+      .meta({
+        description: "What keys begin with there, such as a folder with a slash at its end.",
+        example: "media/",
+      }),
+  })
+  .meta({ id: "ConnectionTestRequest" });
+/** Where a connection is tried. */
+export type ConnectionTestRequest = z.infer<typeof ConnectionTestRequest>;
+
+/** What a try of a connection came to. */
+export const ConnectionTest = z
+  .object({
+    object: z.literal("connection_test"),
+    ok: z.boolean().meta({ description: "True when an object could be written, read and deleted." }),
+    error: z.object({ kind: z.enum(ERROR_KINDS), message: z.string() }).nullable(),
+  })
+  .meta({ id: "ConnectionTest" });
+/** What a try of a connection came to. */
+export type ConnectionTest = z.infer<typeof ConnectionTest>;
+
+/** Parses the body of `POST /connections/{id}/test`; throws `request_invalid` with the field at fault. */
+export function parseConnectionTest(body: unknown): ConnectionTestRequest {
+  return parse(ConnectionTestRequest, body);
+}
+
 /** Parses the body of `POST /connections`; throws `request_invalid`, or `invalid_kind` for another kind than `s3`, with the field at fault. */
 export function parseConnectionRequest(body: unknown): ConnectionRequest {
   return parse(ConnectionRequest, body);
@@ -114,6 +150,8 @@ const RIGHT: Readonly<Record<string, string>> = {
   secret_access_key: "must be a text of 1 to 1024 characters.",
   force_path_style: "must be true or false.",
   is_default: "must be true or false.",
+  bucket: "must be the name of a bucket.",
+  prefix: "must be a text of up to 900 characters.",
 };
 
 function faultOf(param: string, given: Record<string, unknown>): MediaError {

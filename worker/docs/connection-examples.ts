@@ -1,4 +1,10 @@
-import type { Connection, ConnectionChange, ConnectionRequest } from "../../src/core/connection.ts";
+import type {
+  Connection,
+  ConnectionChange,
+  ConnectionRequest,
+  ConnectionTest,
+  ConnectionTestRequest,
+} from "../../src/core/connection.ts";
 
 /** Requests for connections, by what they are for. The credentials are the ones that AWS's documentation uses. */
 export const CONNECTION_REQUESTS: Record<string, ConnectionRequest> = {
@@ -45,4 +51,24 @@ export const CONNECTION: Connection = {
   is_default: true,
   created_at: 1_795_167_000_000,
   updated_at: 1_795_167_000_000,
+};
+
+/** Where connections are tried. */
+export const CONNECTION_TEST_REQUESTS: Record<string, ConnectionTestRequest> = {
+  bucket: { bucket: "my-bucket" },
+  folder: { bucket: "my-bucket", prefix: "media/" },
+};
+
+/** What came of trying connections. */
+export const CONNECTION_TESTS: Record<string, ConnectionTest> = {
+  good: { object: "connection_test", ok: true, error: null },
+  wrong_secret: {
+    object: "connection_test",
+    ok: false,
+    error: {
+      kind: "upload_forbidden",
+      message:
+        "storage.example refuses access to the bucket my-bucket: the signature is wrong, as it is with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
+    },
+  },
 };

@@ -1,5 +1,11 @@
 import { CONNECTION_KINDS } from "../../src/core/connection.ts";
-import { CONNECTION, CONNECTION_CHANGES, CONNECTION_REQUESTS } from "./connection-examples.ts";
+import {
+  CONNECTION,
+  CONNECTION_CHANGES,
+  CONNECTION_REQUESTS,
+  CONNECTION_TEST_REQUESTS,
+  CONNECTION_TESTS,
+} from "./connection-examples.ts";
 import { operation } from "./operation.ts";
 import { idParameter, listParameters } from "./parameters.ts";
 
@@ -65,6 +71,22 @@ export const changeConnection = operation({
   parameters: one,
   body: { schema: "ConnectionChange", examples: CONNECTION_CHANGES },
   answers: { 200: { ...answer, examples: { stored: CONNECTION } } },
+  errors: ["request_invalid", "connection_not_found", "payload_too_large"],
+});
+
+/** `POST /connections/{id}/test`. */
+export const testConnection = operation({
+  method: "post",
+  path: "/connections/{id}/test",
+  operationId: "testConnection",
+  tag,
+  summary: "Try a connection",
+  description: "Writes a small object, reads it back and deletes it; tells what went wrong where it did.",
+  parameters: one,
+  body: { schema: "ConnectionTestRequest", examples: CONNECTION_TEST_REQUESTS },
+  answers: {
+    200: { description: "What came of it.", schema: "ConnectionTest", examples: CONNECTION_TESTS },
+  },
   errors: ["request_invalid", "connection_not_found", "payload_too_large"],
 });
 

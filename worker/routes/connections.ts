@@ -2,9 +2,11 @@ import {
   createConnection,
   parseConnectionChange,
   parseConnectionRequest,
+  parseConnectionTest,
 } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { checkHost } from "../../src/storage/host-guard.ts";
+import { checkHost, createHostGuard } from "../../src/storage/host-guard.ts";
+import { testConnection } from "../connections/test-connection.ts";
 import * as docs from "../docs/connections.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
@@ -45,6 +47,16 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     const change = parseConnectionChange(await readJson(c.req.raw));
     checkEndpoint(change);
     return c.json(await connections.change(c.get("project"), idInPath(c, "connection"), change));
+  });
+
+  serve(app, docs.testConnection, async (c) => {
+    const project = c.get("project");
+    const wanted = idInPath(c, "connection");
+    await connections.get(project, wanted);
+    const place = parseConnectionTest(await readJson(c.req.raw));
+    const key = `${place.prefix ?? ""}framewright-test-${id("request", now())}`;
+    const connection = await connections.open(project, wanted);
+    return c.json(await testConnection(connection, place.bucket, key, createHostGuard(settings)));
   });
 
   serve(app, docs.deleteConnection, async (c) => {

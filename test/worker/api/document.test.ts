@@ -104,6 +104,7 @@ test("describes exactly the operations that there are, but for the internal ones
     "GET /tasks/{id}",
     "PATCH /connections/{id}",
     "POST /connections",
+    "POST /connections/{id}/test",
     "POST /steps",
     "POST /steps/{id}/cancel",
     "POST /tasks",
