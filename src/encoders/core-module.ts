@@ -4,7 +4,7 @@
  */
 export const CORE_NAMES = {
   exports: { memory: "ra", stackSave: "Da", stackRestore: "Ea" },
-  imports: { resizeHeap: "N", socket: "v", write: "q" },
+  imports: { resizeHeap: "N", socket: "v" },
 } as const;
 
 /** The functions that the wasm imports from its glue, under minified names. */

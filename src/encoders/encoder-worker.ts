@@ -1,20 +1,20 @@
 import { MediaError } from "../core/errors.ts";
 import type { LoadedCore } from "./core-load.ts";
-import { CORE_NAMES, type CoreImports, type CreateCore } from "./core-module.ts";
+import type { CreateCore } from "./core-module.ts";
 import { createBlobFile } from "./encoder-worker-file.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
+import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
 import { reuseInstance } from "./reuse-instance.ts";
 import { createWasmCore } from "./wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "./wasm-mt-core.ts";
 
-// The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends the
-// worker; but Chromium lets one that is busy go on for 2 seconds more, so it looks by itself whether it is still wanted.
+// The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends it.
 
 let host: Promise<WorkHost> | undefined;
 
 addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
-  if ("core" in data) host = start(data.core, data.life);
+  if ("core" in data) host = start(data.core, followLife(data.life));
   else void answer(data.work, data.file);
 });
 
@@ -38,47 +38,38 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
 // Often enough for a smooth bar, and seldom enough to cost nothing.
 const EVERY_MS = 100;
 
-async function start(core: LoadedCore, life: string): Promise<WorkHost> {
-  let last = 0;
-  // A page may forbid such requests by its policy.
-  const told = answers(life);
-  const url = URL.createObjectURL(core.glue);
-  const glue = await import(/* @vite-ignore */ url);
-  const host = core.threads
-    ? threadedHost(core.module, glue.default, url, URL.createObjectURL(core.threads))
-    : singleHost(core.module, glue.default);
+async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost> {
+  let said = Number.NEGATIVE_INFINITY;
+  let told = Number.NEGATIVE_INFINITY;
+  const url = URL.createObjectURL(glue);
+  const { default: createCore } = await import(/* @vite-ignore */ url);
+  const host = threads
+    ? threadedHost({
+        module,
+        createCore,
+        glue: url,
+        threads: URL.createObjectURL(threads),
+        guard: life.guard,
+      })
+    : singleHost(module, createCore, life);
   return {
     ...host,
     alive(seconds) {
       const now = performance.now();
-      if (now - last < EVERY_MS) return;
-      last = now;
-      if (told && !answers(life)) wanted = false;
+      // A sign of life does not keep back how far the work is.
+      if (now - (seconds === null ? said : told) < EVERY_MS) return;
+      said = now;
+      if (seconds !== null) told = now;
       say({ state: "alive", seconds });
     },
   };
 }
 
-let wanted = true;
-
-// Every line that ffmpeg prints comes this way, and what is thrown here ends the run: its logger's own errors would get lost.
-function guardWrites(imports: CoreImports): void {
-  for (const group of Object.values(imports)) {
-    const write = group[CORE_NAMES.imports.write];
-    if (!write) continue;
-    group[CORE_NAMES.imports.write] = (...args) => {
-      const written = write(...args);
-      if (!wanted) throw new Error("The worker is not wanted any more.");
-      return written;
-    };
-  }
-}
-
 type CoreHost = Omit<WorkHost, "alive">;
 
-function singleHost(module: WebAssembly.Module, createCore: CreateCore): CoreHost {
+function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {
   const keeper = reuseInstance(async (imports) => {
-    guardWrites(imports);
+    life.guard(imports);
     const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
     return instance as { exports: Record<string, unknown> };
   });
@@ -89,27 +80,11 @@ function singleHost(module: WebAssembly.Module, createCore: CreateCore): CoreHos
   };
 }
 
-function threadedHost(
-  module: WebAssembly.Module,
-  createCore: MtCoreOptions["createCore"],
-  glue: string,
-  threads: string,
-): CoreHost {
+function threadedHost(options: Omit<MtCoreOptions, "memory" | "onLine">): CoreHost {
   return {
-    createCore: (memory, onLine) => createMtCore({ createCore, module, glue, threads, memory, onLine }),
+    createCore: (memory, onLine) => createMtCore({ ...options, memory, onLine }),
     tidy() {},
   };
-}
-
-function answers(url: string): boolean {
-  try {
-    const request = new XMLHttpRequest();
-    request.open("GET", url, false);
-    request.send();
-    return request.status === 200;
-  } catch {
-    return false;
-  }
 }
 
 function say(message: FromEncoderWorker, transfer: Transferable[] = []): void {

@@ -1,5 +1,5 @@
 import { MediaError } from "../core/errors.ts";
-import type { CoreModule, CoreNode } from "./core-module.ts";
+import type { CoreImports, CoreModule, CoreNode } from "./core-module.ts";
 import { createRunLog } from "./run-log.ts";
 import type { RunResult, WasmCore } from "./wasm-core.ts";
 
@@ -13,6 +13,8 @@ export interface MtCoreOptions {
   threads: string;
   /** Bytes of its memory, which is shared by its threads and fixed. */
   memory: number;
+  /** Changes what the core calls of its glue, before it is instantiated. */
+  guard?: (imports: CoreImports) => void;
   /** Is told each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
 }
@@ -31,10 +33,13 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
       mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
       INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
       instantiateWasm(
-        imports: WebAssembly.Imports,
+        imports: CoreImports,
         done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
       ) {
-        void WebAssembly.instantiate(module, imports).then((instance) => done(instance, module));
+        options.guard?.(imports);
+        void WebAssembly.instantiate(module, imports as WebAssembly.Imports).then((instance) =>
+          done(instance, module),
+        );
         return {};
       },
     })

@@ -26,9 +26,6 @@ export interface PoolWorker {
 // The silence is counted in steps, so that a machine that slept is not taken for a worker that hangs.
 const STEPS = 10;
 
-// What a worker has to stop by itself.
-const GRACE_MS = 500;
-
 /** Puts a core into a new encoder worker. */
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const worker = create();
@@ -38,18 +35,6 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
   const close = () => {
     URL.revokeObjectURL(life);
     worker.terminate();
-  };
-
-  // A busy worker that is ended goes on for 2 seconds in Chromium, so it is asked first, and ended when it has stopped.
-  const leave = () => {
-    URL.revokeObjectURL(life);
-    const timer = setTimeout(close, GRACE_MS);
-    worker.onerror = (event) => event.preventDefault();
-    worker.onmessage = ({ data }: MessageEvent<FromEncoderWorker>) => {
-      if (data.state === "alive") return;
-      clearTimeout(timer);
-      close();
-    };
   };
 
   return {
@@ -92,7 +77,7 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
         }
         function abort(): void {
           settle();
-          leave();
+          close();
           reject(signal.reason);
         }
         function fail(fault: MediaError, again: boolean): void {

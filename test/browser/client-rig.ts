@@ -13,6 +13,8 @@ export interface ClientLab {
   serve(path: string, name?: string): Promise<string>;
   /** Puts bytes where pages fetch them; gives their path. */
   put(name: string, bytes: Uint8Array): Promise<string>;
+  /** Takes a file away. */
+  take(name: string): Promise<void>;
   /** What native ffprobe says of bytes that a page gave as base64. */
   judge(base64: string, name: string): Promise<Probed>;
   close(): Promise<void>;
@@ -42,6 +44,7 @@ export async function openClientLab(): Promise<ClientLab> {
       await writeFile(join(folder, name), bytes);
       return `/files/${name}`;
     },
+    take: (name) => rm(join(folder, name)),
     async judge(base64, name) {
       const at = join(folder, "judged");
       await mkdir(at, { recursive: true });

@@ -7,7 +7,6 @@ const NAMED = [
   ["stackSave", CORE_NAMES.exports.stackSave, /\(stackSave=Module\["asm"\]\["(\w+)"\]\)/],
   ["stackRestore", CORE_NAMES.exports.stackRestore, /\(stackRestore=Module\["asm"\]\["(\w+)"\]\)/],
   ["resizeHeap", CORE_NAMES.imports.resizeHeap, /"(\w+)":_emscripten_resize_heap/],
-  ["write", CORE_NAMES.imports.write, /"(\w+)":_fd_write/],
   ["socket", CORE_NAMES.imports.socket, /"(\w+)":___syscall_socket/],
 ] as const;
 

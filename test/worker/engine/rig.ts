@@ -39,7 +39,7 @@ export function createRig(vars: Record<string, string> = {}) {
   }
 
   /** Asks again until the condition holds; gives what it held for. */
-  async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean, limit = 30_000): Promise<T> {
+  async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean, limit = 60_000): Promise<T> {
     const end = Date.now() + limit;
     for (;;) {
       const value = await ask();

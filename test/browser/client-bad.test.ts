@@ -1,0 +1,269 @@
+import { readFile, truncate, unlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CDPSession } from "@playwright/test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { LocalClientOptions } from "../../src/browser/local-client.ts";
+import type { NewTask } from "../../src/client/client.ts";
+import { clip } from "../fixtures/clips.ts";
+import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
+import { type ClientLab, openClientLab } from "./client-rig.ts";
+
+// What a page's visitor or browser may do to it, each with an error in words that help.
+let rig: ClientLab;
+let long: string;
+let session: CDPSession;
+beforeAll(async () => {
+  rig = await openClientLab();
+  // Six chunks of pictures and one of sound on two encoder workers.
+  long = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=24".split(" "),
+    ..."-f lavfi -i sine=frequency=440:duration=24".split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 30 -g 50 -c:a aac -b:a 64k".split(" "),
+  ]);
+  await rig.serve(long, "long.mp4");
+  await rig.serve(await clip("avif"), "photo.avif");
+  await rig.serve(await clip("wav", { seconds: 1 }), "sound.wav");
+  session = await rig.lab.context.newCDPSession(rig.lab.page);
+});
+afterAll(() => rig?.close());
+beforeEach(async () => {
+  const { page, complaints } = rig.lab;
+  complaints.length = 0;
+  await page.goto(rig.lab.url);
+  return async () => {
+    await page.evaluate(() => kit.client.close());
+    await expect.poll(() => page.workers().length).toBe(0);
+    // What Chromium says of a file that the server does not have.
+    expect(complaints.filter((each) => !each.startsWith("Failed to load resource"))).toEqual([]);
+  };
+});
+
+const open = (options: Omit<LocalClientOptions, "fallback"> & { name: string }) =>
+  rig.lab.page.evaluate(async (given) => {
+    const { openClientKit } = await import("./client.page.ts");
+    openClientKit({ encoder_workers: 2, ...given });
+  }, options);
+
+/** Runs a task on a file of the lab; gives its error, or what the request was refused with. */
+const errorOf = (path: string, wish: Pick<NewTask, "kind" | "options">) =>
+  rig.lab.page.evaluate(
+    async ({ path, wish }) => {
+      try {
+        const input = await kit.file(path);
+        const { error } = await kit.client.wait(await kit.client.tasks.create({ ...wish, input } as NewTask));
+        return error && { kind: error.kind, message: error.message, retryable: error.retryable };
+      } catch (thrown) {
+        const { kind, message, retryable } = thrown as { kind: string; message: string; retryable: boolean };
+        return { kind, message, retryable };
+      }
+    },
+    { path, wish },
+  );
+
+const MP3 = { kind: "audio", options: { format: "mp3" } } as const;
+const MT = { wasm: "/none.wasm", glue: "/none.js", threads: "/none.worker.js" };
+
+test("what no encoder here can do says why of each of them", async () => {
+  await open({ name: "unable", core_mt: MT });
+  const h265 = await errorOf("/files/long.mp4", { kind: "video", options: { codec: "h265" } });
+  expect(h265).toEqual({
+    kind: "encoder_unavailable",
+    message:
+      "No encoder here can do this (copy: the pictures need encoding; avif: it only encodes avif; wasm: the wasm core has no h265 encoder; " +
+      "wasm-mt: the page is not cross-origin isolated; webcodecs: this browser has no H.265 encoder).",
+    retryable: false,
+  });
+  expect(await errorOf("/files/photo.avif", { kind: "image", options: { format: "webp" } })).toEqual({
+    kind: "encoder_unavailable",
+    message:
+      "No encoder here can do this (copy: the pictures need encoding; avif: it only encodes avif; wasm: the wasm core cannot read av1; " +
+      "wasm-mt: it is for h265 alone; webcodecs: it only encodes video).",
+    retryable: false,
+  });
+});
+
+/** Starts a long task on a file of the disk that the visitor chose; resolves when a chunk of it is encoded. */
+async function startOnDisk(path: string): Promise<string> {
+  const { page } = rig.lab;
+  await page.evaluate(() => {
+    document.body.innerHTML = '<input type="file">';
+  });
+  await page.setInputFiles("input", path);
+  const id = await page.evaluate(async () => {
+    const [input] = document.querySelector("input")?.files ?? [];
+    if (!input) throw new Error("No file was chosen.");
+    const options = { width: 480, bitrate: 400_000 } as const;
+    return (await kit.client.tasks.create({ input, kind: "video", options })).id;
+  });
+  await someChunk();
+  return id;
+}
+
+const someChunk = () =>
+  expect
+    .poll(
+      async () => (await rig.lab.page.evaluate(() => kit.stored())).some((path) => /\+chunks\//.test(path)),
+      {
+        timeout: 60_000,
+        interval: 20,
+      },
+    )
+    .toBe(true);
+
+/** Waits for the end of a task; gives its error, and what is stored then. */
+const endOf = (id: string) =>
+  rig.lab.page.evaluate(async (task) => {
+    const { status, error } = await kit.client.wait(task);
+    // Its files are cleared when it is let go.
+    for (;;) {
+      const { held = [] } = await navigator.locks.query();
+      if (held.every(({ name }) => !name?.endsWith(task))) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return { status, error, stored: await kit.stored() };
+  }, id);
+
+const CHANGES: [string, (path: string) => Promise<void>, object][] = [
+  [
+    "cut off",
+    (path) => truncate(path, 1000),
+    { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
+  ],
+  [
+    "written again",
+    async (path) => {
+      await writeFile(path, await readFile(long));
+      await utimes(path, new Date(1), new Date(1));
+    },
+    { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
+  ],
+  ["removed", unlink, { kind: "input_not_found", message: "The file is not there any more." }],
+];
+
+test.for(CHANGES)(
+  "a file that is %s in mid-encode ends the task, and leaves nothing",
+  async ([, change, error]) => {
+    const path = join(tmpdir(), `framewright-changing-${crypto.randomUUID()}.mp4`);
+    await writeFile(path, await readFile(long));
+    await open({ name: "changing" });
+    const id = await startOnDisk(path);
+    await change(path);
+    const end = await endOf(id);
+    await unlink(path).catch(() => {});
+    expect(end).toMatchObject({ status: "failed", error: { ...error, retryable: false }, stored: [] });
+  },
+);
+
+test("a store that runs full in mid-encode ends the task as such, and goes on when there is room", async () => {
+  const { origin } = new URL(rig.lab.url);
+  await open({ name: "full" });
+  const id = await rig.lab.page.evaluate(async () => {
+    const input = await kit.file("/files/long.mp4");
+    const options = { width: 480, bitrate: 400_000 } as const;
+    return (await kit.client.tasks.create({ input, kind: "video", options })).id;
+  });
+  await someChunk();
+  await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1 });
+  const end = await endOf(id);
+  await session.send("Storage.overrideQuotaForOrigin", { origin });
+  expect(end).toMatchObject({
+    status: "failed",
+    error: { kind: "storage_full", message: expect.stringMatching(/delete finished tasks, or free space/) },
+    stored: [],
+  });
+  expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
+});
+
+// What is served in place of the core at first.
+const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
+  [
+    "cut off",
+    (core) => core.subarray(0, 100_000),
+    {
+      message:
+        "The core of the encoder is not the one that is wanted (core.wasm.gz: it is damaged or cut off).",
+      retryable: false,
+    },
+  ],
+  [
+    "another one",
+    () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]),
+    {
+      message:
+        "The core of the encoder is not the one that is wanted (core.wasm.gz: it is cut off at 8 of 32232419 bytes).",
+      retryable: false,
+    },
+  ],
+  [
+    "not there",
+    () => new Uint8Array(),
+    { message: "The core of the encoder could not be loaded (core.wasm.gz: status 404).", retryable: true },
+  ],
+];
+
+test.for(CORES)(
+  "a core that is %s fails the task in words, and does no harm when it is there",
+  async ([what, harm, error]) => {
+    const core = await readFile(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"));
+    const served = await rig.put("core.wasm.gz", harm(core));
+    if (what === "not there") await rig.take("core.wasm.gz");
+    await open({ name: "core", core: { wasm: served, glue: "/files/core/ffmpeg-core.js", cache: null } });
+    const found = await errorOf("/files/sound.wav", MP3);
+    expect(found).toEqual({ kind: "encoder_unavailable", ...error });
+    await rig.put("core.wasm.gz", core);
+    expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
+  },
+);
+
+/** Has the workers of the page run a script before their own, as a browser that lacks a part. */
+const spoilWorkers = (script: string) =>
+  rig.lab.page.evaluate((spoil) => {
+    const Own = globalThis.Worker;
+    globalThis.Worker = class extends Own {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        const first = `data:text/javascript,${encodeURIComponent(spoil)}`;
+        const code = `import ${JSON.stringify(first)}; import ${JSON.stringify(String(url))};`;
+        super(URL.createObjectURL(new Blob([code], { type: "text/javascript" })), options);
+      }
+    };
+  }, script);
+
+const NO_FILES = "The browser gives this page no files of its own, as in some private windows.";
+const NO_DATABASE = "The browser gives this page no database, as in some private windows.";
+
+test.for([
+  ["no files", "delete StorageManager.prototype.getDirectory", NO_FILES],
+  [
+    "no access to files",
+    "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('No', 'SecurityError'))",
+    NO_FILES,
+  ],
+  [
+    "no database",
+    "delete globalThis.indexedDB; Object.defineProperty(globalThis, 'indexedDB', {})",
+    NO_DATABASE,
+  ],
+] as const)("a private window with %s is told as such by every call", async ([, script, message]) => {
+  await spoilWorkers(script);
+  await open({ name: "private" });
+  const error = { kind: "service_unavailable", message, retryable: false };
+  expect(await errorOf("/files/sound.wav", MP3)).toEqual(error);
+  expect(await errorOf("/files/sound.wav", MP3)).toEqual(error);
+});
+
+test("what a newer version of the page stored is told as such", async () => {
+  await rig.lab.page.evaluate(async () => {
+    const request = indexedDB.open("newer", 99);
+    await new Promise((resolve) => {
+      request.onsuccess = resolve;
+    });
+    request.result.close();
+  });
+  await open({ name: "newer" });
+  expect(await errorOf("/files/sound.wav", MP3)).toEqual({
+    kind: "service_unavailable",
+    message: "What is stored here was written by a newer version of this page; reload the page.",
+    retryable: false,
+  });
+});

@@ -1,0 +1,34 @@
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { openClip, openPool } from "./pool.page.ts";
+
+declare global {
+  /** Work that goes on in the page, and can be cancelled. */
+  var cancelling: { started: Promise<void>; stop(): void; ends: Promise<string[]> };
+}
+
+/** Starts all chunks of a clip on a pool of two workers that has looked into it. */
+export async function cancellable(url: string) {
+  const pool = openPool({ workers: 2 });
+  const input = await openClip(url);
+  const report = await pool.probe(input, new AbortController().signal);
+  const source = parseFfprobe(report, { url, filesize: input.size });
+  const plan = createPlan(source, "video", { width: 480 }, { chunk_seconds: 10 });
+  const controller = new AbortController();
+  const reason = new Error("not any more");
+  const started = Promise.withResolvers<void>();
+  const jobs = plan.chunks.map((chunk) =>
+    pool
+      .encode({ plan, chunk, source, input, signal: controller.signal, onProgress: () => started.resolve() })
+      .then(
+        () => "done",
+        (thrown) => (thrown === reason ? "cancelled" : (thrown.kind ?? String(thrown))),
+      ),
+  );
+  globalThis.cancelling = {
+    started: started.promise,
+    stop: () => controller.abort(reason),
+    ends: Promise.all(jobs),
+  };
+  return { pool };
+}

@@ -1,0 +1,12 @@
+import type { Lab } from "./lab.ts";
+
+/** Seconds of processor time that the browser's pages and their workers have taken so far, whatever else the machine does. */
+export async function processorSeconds({ context }: Lab): Promise<number> {
+  const browser = context.browser();
+  if (!browser) throw new Error("The browser is not there.");
+  const devtools = await browser.newBrowserCDPSession();
+  const { processInfo } = await devtools.send("SystemInfo.getProcessInfo");
+  await devtools.detach();
+  const pages = processInfo.filter(({ type }) => type === "renderer");
+  return pages.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+}

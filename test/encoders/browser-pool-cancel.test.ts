@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { processorSeconds } from "../browser/processor-time.ts";
+import { clip } from "../fixtures/clips.ts";
+import { longClip, usePool } from "./browser-pool-rig.ts";
+
+const rig = usePool();
+
+/** Starts more chunks than there are workers, and cancels them so long after the first sign of progress, or at once. */
+async function cancelAfter(url: string, ms: number | null) {
+  await rig.lab.page.evaluate(async (url) => {
+    const { cancellable } = await import("../browser/pool-cancel.page.ts");
+    await cancellable(url);
+  }, url);
+  if (ms !== null) {
+    await rig.lab.page.evaluate(() => cancelling.started);
+    await rig.lab.page.waitForTimeout(ms);
+  }
+  const before = await processorSeconds(rig.lab);
+  const seen = await rig.lab.page.evaluate(async () => {
+    const at = performance.now();
+    cancelling.stop();
+    const ends = await cancelling.ends;
+    return { ends, took: performance.now() - at };
+  });
+  await expect.poll(() => rig.lab.page.workers().length, { timeout: 30_000, interval: 20 }).toBe(0);
+  return { ...seen, busy: (await processorSeconds(rig.lab)) - before };
+}
+
+// A machine that does much else may answer late, but not three times.
+test("a cancel ends the work at once, and the pool goes on with the next", { retry: 2 }, async () => {
+  const url = await rig.serve(await longClip());
+  for (const ms of [null, 0, 50, 700]) {
+    const { ends, took, busy } = await cancelAfter(url, ms);
+    expect(ends.length).toBeGreaterThan(2);
+    expect(new Set(ends)).toEqual(new Set(["cancelled"]));
+    expect(took).toBeLessThan(200);
+    // Left to themselves, Chromium lets busy workers go on for two seconds, each.
+    expect(busy).toBeLessThan(1);
+  }
+  const next = await rig.encode(await clip("png"), { kind: "image", options: { format: "jpeg" } });
+  expect(next.files).toHaveLength(1);
+  expect(rig.lab.page.workers()).toHaveLength(1);
+});
+
+test("a closed pool ends its jobs and takes no more", async () => {
+  const url = await rig.serve(await longClip());
+  const seen = await rig.lab.page.evaluate(async (url) => {
+    const { encodeInPool } = await import("../browser/pool.page.ts");
+    const { cancellable } = await import("../browser/pool-cancel.page.ts");
+    const { pool } = await cancellable(url);
+    await cancelling.started;
+    pool.close();
+    const task = { clip: url, kind: "audio", options: { format: "mp3" } } as const;
+    const late = encodeInPool(task).catch((thrown) => thrown.kind);
+    return [...new Set(await cancelling.ends), await late];
+  }, url);
+  expect(seen).toEqual(["worker_lost", "worker_lost"]);
+});

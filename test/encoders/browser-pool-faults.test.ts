@@ -1,0 +1,156 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { longClip, usePool } from "./browser-pool-rig.ts";
+
+const rig = usePool();
+
+test("a worker that was ended is replaced, and its chunk tried again; a second time it fails", async () => {
+  const url = await rig.serve(await longClip());
+  const seen = await rig.lab.page.evaluate(async (url) => {
+    const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
+    const pool = openPool({ workers: 1, silence_seconds: 2 });
+    await pool.load();
+    const task = { clip: url, kind: "audio", options: { format: "mp3" }, chunk_seconds: null } as const;
+    // What a worker says is kept from the pool as if it hung.
+    const hang = (count: number) => {
+      let left = count;
+      const { postMessage } = Worker.prototype;
+      Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
+        const work = (message as { work?: { kind: string } }).work;
+        if (work?.kind === "encode" && left > 0) {
+          left--;
+          this.terminate();
+        }
+        postMessage.call(this, message, ...rest);
+      } as typeof postMessage;
+      return () => {
+        Worker.prototype.postMessage = postMessage;
+      };
+    };
+    const tries = async (count: number) => {
+      const heal = hang(count);
+      try {
+        const { files } = await encodeInPool(task);
+        return [files.length, poolWorkers().length];
+      } catch (thrown) {
+        const { kind, retryable, message } = thrown as { kind: string; retryable: boolean; message: string };
+        return [kind, retryable, message, poolWorkers().length];
+      } finally {
+        heal();
+      }
+    };
+    return [await tries(1), await tries(2)];
+  }, url);
+  expect(seen).toEqual([
+    [1, 2],
+    ["stalled", true, "The encoder gave no sign of life for 2 seconds.", 3],
+  ]);
+});
+
+test("what fails for good fails at once, and says why", async () => {
+  const cut = join(rig.home, "cut.mp4");
+  await writeFile(cut, "not a film at all, whatever its name says");
+  const url = await rig.serve(cut);
+  const seen = await rig.lab.page.evaluate(async (url) => {
+    const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
+    openPool({ workers: 1 });
+    const error = await encodeInPool({ clip: url, kind: "video", options: {} }).catch((thrown) => thrown);
+    return [error.kind, error.message, poolWorkers().length];
+  }, url);
+  expect(seen).toEqual(["input_unsupported", "The input is no media that can be read here.", 1]);
+});
+
+test("work beyond the memory is refused, and told as such when it happens", async () => {
+  const url = await rig.serve(await clip("png", { size: "1280x720" }));
+  const seen = await rig.lab.page.evaluate(async (url) => {
+    const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
+    const { createPlan } = await import("../../src/plan/index.ts");
+    const { parseFfprobe } = await import("../../src/ffmpeg/parse-ffprobe.ts");
+    const pool = openPool({ workers: 1 });
+    const input = await openClip(url);
+    const { signal } = new AbortController();
+    const source = parseFfprobe(await pool.probe(input, signal), { url, filesize: input.size });
+    const plan = createPlan(source, "image", { format: "gif" });
+    const small = openPool({ workers: 1, memory: 40 * 2 ** 20 });
+    const [chunk] = plan.chunks;
+    if (!chunk) throw new Error("There is nothing to encode.");
+    const error = await small.encode({ plan, chunk, source, input, signal }).catch((thrown) => thrown);
+    openPool({ workers: 1 });
+    const { files } = await encodeInPool({ clip: url, kind: "image", options: { format: "gif" } });
+    return {
+      roomy: pool.can(plan, source),
+      small: small.can(plan, source),
+      kind: error.kind,
+      files: files.length,
+    };
+  }, url);
+  expect(seen).toEqual({
+    roomy: null,
+    small: expect.stringMatching(/^it takes about \d+ MB of memory, and 40 MB are there$/),
+    kind: "out_of_memory",
+    files: 1,
+  });
+});
+
+test("a file that is changed or removed during the work is told as such", async () => {
+  const url = await rig.serve(await longClip());
+  const seen = await rig.lab.page.evaluate(async (url) => {
+    const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
+    const pool = openPool({ workers: 1 });
+    const bytes = (await openClip(url)).blob;
+    const folder = await navigator.storage.getDirectory();
+    const attempt = async (harm: (handle: FileSystemFileHandle) => Promise<unknown>) => {
+      const handle = await folder.getFileHandle("changing.mp4", { create: true });
+      const writable = await handle.createWritable();
+      await writable.write(bytes);
+      await writable.close();
+      const blob = await handle.getFile();
+      const input = { blob, size: blob.size, read: async () => new Uint8Array() };
+      await harm(handle);
+      return pool.probe(input, new AbortController().signal).then(
+        () => "read",
+        ({ kind, retryable }) => [kind, retryable],
+      );
+    };
+    const changed = await attempt(async (handle) => {
+      const writable = await handle.createWritable();
+      await writable.write("other");
+      await writable.close();
+    });
+    const removed = await attempt(() => folder.removeEntry("changing.mp4"));
+    // The pool is as good as before.
+    const { files } = await encodeInPool({ clip: url, kind: "audio", options: { format: "wav", end: 1 } });
+    return { changed, removed, files: files.length };
+  }, url);
+  expect(seen).toEqual({
+    changed: ["input_unreachable", false],
+    removed: ["input_not_found", false],
+    files: 1,
+  });
+});
+
+test("a worker that does not start is told as such", async () => {
+  const seen = await rig.lab.page.evaluate(async () => {
+    const { sharedCore } = await import("../browser/pool.page.ts");
+    const { createWasmPool } = await import("../../src/encoders/wasm-pool.ts");
+    let started = 0;
+    const pool = createWasmPool({
+      workers: 1,
+      load: () => sharedCore(),
+      createWorker() {
+        started++;
+        return new Worker("/files/none.js", { type: "module" });
+      },
+    });
+    const blob = new Blob(["some bytes"]);
+    const input = { blob, size: blob.size, read: async () => new Uint8Array() };
+    const error = await pool.probe(input, new AbortController().signal).catch((thrown) => thrown);
+    pool.close();
+    return [error.kind, error.retryable, started];
+  });
+  expect(seen).toEqual(["worker_lost", true, 2]);
+  // Chromium names the missing script by itself.
+  for (const complaint of rig.lab.complaints.splice(0)) expect(complaint).toMatch(/404/);
+});
