@@ -55,8 +55,8 @@ export class TaskObject extends DurableObject<Env> {
   begin(): string | null {
     const row = this.#rows.get();
     if (!row || isFinished(row.record)) return null;
-    const { base, record } = row;
-    return JSON.stringify({ base, record });
+    const { project, base, record } = row;
+    return JSON.stringify({ project, base, record });
   }
 
   /** True while the run may write: it is there and not finished. */
@@ -226,7 +226,9 @@ export class TaskObject extends DurableObject<Env> {
     const good = row.record.status === "succeeded";
     if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
     await this.#dropUploads();
-    await clearMedia(this.#storage, row.record.id, good ? ["work"] : ["work", "out"]);
+    // What is in the caller's own storage is not kept here too.
+    const kept = good && !(row.record.object === "task" && row.record.output?.startsWith("s3://"));
+    await clearMedia(this.#storage, row.record.id, kept ? ["work"] : ["work", "out"]);
     const cleanups = good ? CLEANUPS : row.cleanups + 1;
     this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
   }

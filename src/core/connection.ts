@@ -68,14 +68,10 @@ export const ConnectionTestRequest = z
       .string()
       .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
       .meta({ example: "my-bucket" }),
-    prefix: z
-      .string()
-      .max(900)
-      .optional()
-      .meta({
-        description: "What keys begin with there, such as a folder with a slash at its end.",
-        example: "media/",
-      }),
+    prefix: z.string().max(900).optional().meta({
+      description: "What keys begin with there, such as a folder with a slash at its end.",
+      example: "media/",
+    }),
   })
   .meta({ id: "ConnectionTestRequest" });
 /** Where a connection is tried. */

@@ -130,9 +130,16 @@ function parseS3Url(
 ): string {
   if (typeof value !== "string")
     throw new MediaError("request_invalid", `${param} must be a string.`, { param });
-  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/.exec(value);
-  if (!match || value.length > BOUNDS.url_length.max || /\p{Cc}/u.test(value)) {
+  const [, key] = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/(.+)$/.exec(value) ?? [];
+  if (key === undefined || value.length > BOUNDS.url_length.max || /\p{Cc}/u.test(value)) {
     throw new MediaError(kind, `${param} must have the shape s3://<bucket>/<key>.`, { param });
+  }
+  const bytes = new TextEncoder().encode(key).length;
+  // URLs drop such parts, so that another key would be asked for.
+  const dotted = key.split("/").some((part) => part === "." || part === "..");
+  if (bytes > BOUNDS.s3_key_bytes.max || dotted || !key.isWellFormed()) {
+    const right = `of up to ${BOUNDS.s3_key_bytes.max} bytes, without . or .. between slashes`;
+    throw new MediaError(kind, `${param} must have a key ${right}.`, { param });
   }
   return value;
 }

@@ -14,6 +14,8 @@ export interface S3SendOptions {
   pause_ms?: number;
   /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
   timeout_ms?: number;
+  /** Called when there was no answer: waits where the network is known to be gone; true when it is back, and the try did not count. */
+  reconnect?: (signal?: AbortSignal) => Promise<boolean>;
 }
 
 /** How one request is sent. */
@@ -87,6 +89,10 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
         fault.code === "RequestTimeTooSkewed" || (fault.code === "" && [400, 403].includes(fault.status));
       if (skewed && !clock_set && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
         clock_set = true;
+        continue;
+      }
+      if (fault.status === 0 && (await options.reconnect?.(asked.signal))) {
+        tried--;
         continue;
       }
       if (!isPassing(fault) || tried >= tries)

@@ -25,6 +25,38 @@ export interface S3Signer {
   setClock(server_ms: number): boolean;
 }
 
+/** What a presigned URL is asked for: plain data, so that it can be sent to whoever has the keys. */
+export interface PresignRequest {
+  method: S3Request["method"];
+  bucket: string;
+  key: string;
+  /** `uploads`, `uploadId`, `partNumber` …, as S3 has them; they are part of the URL. */
+  query: Record<string, string>;
+  /** Content-Type that is sent; null for none. */
+  content_type: string | null;
+  /** Bytes that are sent. */
+  content_length: number;
+}
+
+/** Signs nothing itself but asks for each request: for those who hold no keys. Headers in the answer are sent, too. */
+export function createAskingSigner(
+  bucket: string,
+  ask: (request: PresignRequest) => Promise<SignedRequest>,
+): S3Signer {
+  return {
+    bucket,
+    async sign({ method, key, query, headers = {}, body }) {
+      const given = await ask({
+        ...{ method, bucket, key, query: { ...query } },
+        content_type: headers["content-type"] ?? null,
+        content_length: body instanceof Blob ? body.size : (body?.length ?? 0),
+      });
+      return { url: given.url, headers: { ...headers, ...given.headers } };
+    },
+    setClock: () => false,
+  };
+}
+
 /** Seconds that a presigned URL may be good for at most: seven days. */
 export const MAX_PRESIGN_SECONDS = 604_800;
 

@@ -13,7 +13,8 @@ export function s3Options(
     ...(force_path_style !== null && { force_path_style }),
     async fetch(url, init) {
       guard(url);
-      return fetch(url, init);
+      // A redirect could lead to where the guard would not.
+      return fetch(url, { ...init, redirect: "manual" });
     },
   };
 }
