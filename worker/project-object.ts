@@ -6,6 +6,7 @@ import type { Task } from "../src/core/task.ts";
 import { isFinished } from "../src/core/transitions.ts";
 import { type ConnectionTable, createConnectionTable, type SealedConnection } from "./connections/table.ts";
 import type { Env } from "./env.ts";
+import { type Begun, createIdempotencyTable, type IdempotencyTable } from "./idempotency/table.ts";
 import { whereOf } from "./list-sql.ts";
 
 const SCHEMA = `
@@ -18,17 +19,30 @@ const SCHEMA = `
 `;
 
 /**
- * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; and its connections.
+ * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; its connections, and its requests by their
+ * idempotency keys.
  * KV cannot be that index: its lists lag by up to a minute, sort one way only and filter by nothing.
  */
 export class ProjectObject extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
   readonly #connections: ConnectionTable;
+  readonly #idempotency: IdempotencyTable;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql.exec(SCHEMA);
     this.#connections = createConnectionTable(this.#sql);
+    this.#idempotency = createIdempotencyTable(this.#sql);
+  }
+
+  /** Takes a request that carries an `Idempotency-Key`. */
+  beginOnce(key: string, digest: string, id: string): Begun {
+    return this.#idempotency.begin(key, digest, id, Date.now());
+  }
+
+  /** Keeps the answer of such a request. */
+  endOnce(key: string, answer: string | null): void {
+    this.#idempotency.end(key, answer);
   }
 
   /** Adds a connection of the project. */

@@ -44,6 +44,10 @@ function createService(env: Env): ReturnType<typeof createApp> {
     }),
     goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
     connections: createConnections((project) => env.PROJECT.getByName(project), createSealOf(env)),
+    idempotency: {
+      begin: (project, key, digest, id) => env.PROJECT.getByName(project).beginOnce(key, digest, id),
+      end: (project, key, answer) => env.PROJECT.getByName(project).endOnce(key, answer),
+    },
     keys: createKeyRing(env.KV, env.API_KEYS ?? "", now),
     signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),
     assets: env.ASSETS,

@@ -44,8 +44,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   };
   const get = async <T>(path: string, schema: z.ZodType<T>, more: Partial<Ask> = {}) =>
     (await call({ method: "GET", path, ...more }, schema)).value;
-  const post = async <T>(path: string, schema: z.ZodType<T>, body?: unknown) =>
-    (await call({ method: "POST", path, body }, schema)).value;
+  const post = async <T>(path: string, schema: z.ZodType<T>, body?: unknown, creates = false) =>
+    (await call({ method: "POST", path, body, creates }, schema)).value;
   const read = async (id: string, more: Partial<Ask> = {}): Promise<Task | Step> =>
     isId("step", id) ? get(pathOf("step", id), Step, more) : get(pathOf("task", id), Task, more);
 
@@ -70,25 +70,25 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     tasks: {
       async create(request) {
         refuseFile(request?.input);
-        return post(FOLDERS.task, Task, request);
+        return post(FOLDERS.task, Task, request, true);
       },
       get: async (id) => get(pathOf("task", id), Task),
       list: (asked) => list("task", Task, asked),
       cancel: async (id) => post(`${pathOf("task", id)}/cancel`, Task),
-      retry: async (id) => post(`${pathOf("task", id)}/retry`, Task),
+      retry: async (id) => post(`${pathOf("task", id)}/retry`, Task, undefined, true),
       delete: (id) => remove("task", id),
     },
     steps: {
       async create(request) {
         refuseFile(request?.input);
-        return post(FOLDERS.step, Step, request);
+        return post(FOLDERS.step, Step, request, true);
       },
       get: async (id) => get(pathOf("step", id), Step),
       list: (asked) => list("step", Step, asked),
       cancel: async (id) => post(`${pathOf("step", id)}/cancel`, Step),
     },
     connections: {
-      create: (request) => post(FOLDERS.connection, Connection, request),
+      create: (request) => post(FOLDERS.connection, Connection, request, true),
       get: async (id) => get(pathOf("connection", id), Connection),
       list: (asked) => list("connection", Connection, asked),
       async update(id, body) {

@@ -8,8 +8,7 @@ import type { SealedConnection } from "./table.ts";
 export interface Connections {
   create(project: string, connection: Connection, secret: string): Promise<Connection>;
   list(project: string, query: ListQuery): Promise<ListPage<Connection>>;
-  /** Gives a connection; rejects with `connection_not_found`. */
-  get(project: string, id: string): Promise<Connection>;
+  get(project: string, id: string): Promise<Connection | null>;
   /** Changes a connection; rejects with `connection_not_found`. */
   change(project: string, id: string, change: ConnectionChange): Promise<Connection>;
   /** Removes a connection with its secret; rejects with `connection_not_found`, or `connection_in_use` while a run uses it. */
@@ -70,7 +69,7 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     },
     list: (project, query) => home(project).listConnections(query),
     async get(project, id) {
-      return (await find(project, id)).connection;
+      return (await home(project).getConnection(id))?.connection ?? null;
     },
     async change(project, id, { secret_access_key: secret, ...change }) {
       const sealed = secret === undefined ? null : await seal.seal(secret, owner(project, id));

@@ -1,14 +1,7 @@
 import { type Connection, type ConnectionChange, changeConnection } from "../../src/core/connection.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import { whereOf } from "../list-sql.ts";
-
-/** The part of an SQLite database that a table needs. */
-export interface Sql {
-  exec<T extends Record<string, string | number | null>>(
-    text: string,
-    ...values: (string | number)[]
-  ): Iterable<T>;
-}
+import type { Sql } from "../sql.ts";
 
 /** A connection with its secret as it is kept. */
 export interface SealedConnection {

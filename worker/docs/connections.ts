@@ -18,6 +18,7 @@ export const createConnection = operation({
   method: "post",
   path: "/connections",
   operationId: "createConnection",
+  creates: true,
   tag,
   summary: "Store a connection",
   description:

@@ -20,6 +20,7 @@ export const createTask = operation({
   method: "post",
   path: "/tasks",
   operationId: "createTask",
+  creates: true,
   tag,
   summary: "Create a task",
   description: "Creates a task that runs the pipeline probe, ingest, encode, upload over one media file.",
@@ -99,6 +100,7 @@ export const retryTask = operation({
   method: "post",
   path: "/tasks/{id}/retry",
   operationId: "retryTask",
+  creates: true,
   tag,
   summary: "Retry a task",
   description:

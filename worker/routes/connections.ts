@@ -1,4 +1,5 @@
 import {
+  type Connection,
   createConnection,
   parseConnectionChange,
   parseConnectionRequest,
@@ -11,6 +12,7 @@ import * as docs from "../docs/connections.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
+import { creating } from "../idempotency/creating.ts";
 import type { Services } from "../services.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
@@ -27,12 +29,20 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     }
   }
 
-  serve(app, docs.createConnection, async (c) => {
-    const request = parseConnectionRequest(await readJson(c.req.raw));
-    checkEndpoint(request);
-    const connection = createConnection(request, id, now());
-    return c.json(await connections.create(c.get("project"), connection, request.secret_access_key), 201);
-  });
+  serve(
+    app,
+    docs.createConnection,
+    creating<Connection>(services, {
+      sort: "connection",
+      async make(request, c, id) {
+        const given = parseConnectionRequest(await readJson(request));
+        checkEndpoint(given);
+        const connection = createConnection(given, () => id, now());
+        return connections.create(c.get("project"), connection, given.secret_access_key);
+      },
+      find: (project, id) => connections.get(project, id),
+    }),
+  );
 
   serve(app, docs.listConnections, async (c) => {
     const query = readListQuery(c.req.url, "connection");
@@ -40,7 +50,9 @@ export function addConnectionRoutes(app: Api, services: Services): void {
   });
 
   serve(app, docs.getConnection, async (c) => {
-    return c.json(await connections.get(c.get("project"), idInPath(c, "connection")));
+    const found = await connections.get(c.get("project"), idInPath(c, "connection"));
+    if (!found) throw new MediaError("connection_not_found", "There is no connection with that id.");
+    return c.json(found);
   });
 
   serve(app, docs.changeConnection, async (c) => {
@@ -52,10 +64,9 @@ export function addConnectionRoutes(app: Api, services: Services): void {
   serve(app, docs.testConnection, async (c) => {
     const project = c.get("project");
     const wanted = idInPath(c, "connection");
-    await connections.get(project, wanted);
+    const connection = await connections.open(project, wanted);
     const place = parseConnectionTest(await readJson(c.req.raw));
     const key = `${place.prefix ?? ""}framewright-test-${id("request", now())}`;
-    const connection = await connections.open(project, wanted);
     return c.json(await testConnection(connection, place.bucket, key, createHostGuard(settings)));
   });
 

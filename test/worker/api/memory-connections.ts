@@ -6,6 +6,9 @@ import {
 } from "../../../worker/connections/connections.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { type ConnectionTable, createConnectionTable } from "../../../worker/connections/table.ts";
+import type { Idempotency } from "../../../worker/idempotency/creating.ts";
+import { createIdempotencyTable, type IdempotencyTable } from "../../../worker/idempotency/table.ts";
+import type { Sql } from "../../../worker/sql.ts";
 
 /** Keeps connections as the service does, each project's in an SQLite of its own in memory. */
 export function createMemoryConnections(): Connections {
@@ -37,10 +40,30 @@ export function createMemoryHome(table: ConnectionTable): ConnectionHome {
 
 /** Builds a table of connections over an SQLite in memory, with the table of runs that it looks into. */
 export function createMemoryTable(): ConnectionTable {
+  const sql = createMemorySql();
+  sql.exec("CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT NOT NULL)");
+  return createConnectionTable(sql);
+}
+
+/** Keeps requests by their keys, each project's in an SQLite of its own in memory. */
+export function createMemoryIdempotency(): Idempotency {
+  const tables = new Map<string, IdempotencyTable>();
+  const tableOf = (project: string) => {
+    const table = tables.get(project) ?? createIdempotencyTable(createMemorySql());
+    tables.set(project, table);
+    return table;
+  };
+  return {
+    begin: async (project, key, digest, id) => tableOf(project).begin(key, digest, id, Date.now()),
+    end: async (project, key, answer) => tableOf(project).end(key, answer),
+  };
+}
+
+/** Opens an SQLite in memory. */
+export function createMemorySql(): Sql {
   const database = new DatabaseSync(":memory:");
-  database.exec("CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT NOT NULL)");
-  return createConnectionTable({
-    exec<T>(text: string, ...values: (string | number)[]): Iterable<T> {
+  return {
+    exec<T>(text: string, ...values: (string | number | null)[]): Iterable<T> {
       // A prepared statement is one statement, and a schema is several.
       if (values.length === 0 && /^\s*CREATE/.test(text)) {
         database.exec(text);
@@ -48,5 +71,5 @@ export function createMemoryTable(): ConnectionTable {
       }
       return database.prepare(text).all(...values) as T[];
     },
-  });
+  };
 }
