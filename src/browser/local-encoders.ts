@@ -9,6 +9,9 @@ import { runApart } from "./apart.ts";
 import type { LocalEncoder } from "./choose-way.ts";
 import type { MediaSettings } from "./media-api.ts";
 
+/** What of the settings the encoders are made with. */
+export type EncoderSettings = Pick<MediaSettings, "prefer" | "encoder_workers" | "core" | "core_mt" | "avif">;
+
 /** The encoders of this machine. */
 export interface LocalEncoders {
   /** In the order in which they are asked. */
@@ -21,7 +24,7 @@ export interface LocalEncoders {
 const SILENCE_SECONDS = 300;
 
 /** Creates the encoders of this machine, in the order that the preference says: what copies comes first in any case. */
-export function createLocalEncoders(settings: MediaSettings): LocalEncoders {
+export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const { prefer, encoder_workers, core, core_mt, avif } = settings;
   const load = () => loadCore({ ...core });
   const pool = createWasmPool({ load, ...(encoder_workers !== null && { workers: encoder_workers }) });

@@ -14,6 +14,7 @@ export function createCopyEncoder(): Encoder {
   return {
     name: "copy",
     can(plan, source) {
+      if (plan.kind !== "video") return "it only copies video";
       if (plan.video?.mode !== "copy") return "the pictures need encoding";
       if (plan.audio && plan.audio.mode !== "copy") return "the sound needs encoding";
       return source.format === UNREAD ? `packets are not copied from ${UNREAD}` : null;

@@ -32,7 +32,7 @@ export interface LoadOptions {
 export interface CoreLoadOptions extends LoadOptions {
   /** URL of `ffmpeg-core.wasm`; by default the packed one beside the package's own files. */
   wasm?: string | URL | undefined;
-  /** URL of `ffmpeg-core.js` (ESM); by default the one beside the package's own files. */
+  /** URL of `ffmpeg-core.js` (ESM); by default the packed one beside the package's own files. */
   glue?: string | URL | undefined;
 }
 
@@ -53,7 +53,7 @@ const STALL_SECONDS = 30;
  */
 export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
   const wasm = options.wasm ?? new URL("../../dist/core/ffmpeg-core.wasm.gz", import.meta.url);
-  const glue = options.glue ?? new URL("../../dist/core/ffmpeg-core.js", import.meta.url);
+  const glue = options.glue ?? new URL("../../dist/core/ffmpeg-core.js.gz", import.meta.url);
   const loaded = await loadAll(CORE_FILES, { wasm, glue }, options);
   return { module: await WebAssembly.compile(loaded.wasm), glue: script(loaded.glue) };
 }

@@ -15,8 +15,16 @@ export type Instantiate = (
   imports: CoreImports,
 ) => { exports: Record<string, unknown> } | Promise<{ exports: Record<string, unknown> }>;
 
+/** What the glue of a threaded core is told beside. */
+export interface ThreadOptions {
+  /** Bytes of its memory, in whole pages of 64 KiB. */
+  INITIAL_MEMORY: number;
+  /** URL of the glue; what comes after its `#` says where the code of its threads is. */
+  mainScriptUrlOrBlob: string;
+}
+
 /** What is handed to the default export of `ffmpeg-core.js`. */
-export interface CoreOptions {
+export interface CoreOptions extends Partial<ThreadOptions> {
   instantiateWasm(
     imports: CoreImports,
     done: (instance: { exports: object }, module?: unknown) => void,

@@ -22,6 +22,7 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
   try {
     if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
     const ready = await host;
+    ready.alive(null);
     const done = await runWork(
       work,
       createBlobFile(file, () => ready.alive(null)),

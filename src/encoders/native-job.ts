@@ -1,7 +1,8 @@
+import { z } from "zod";
 import { MediaError } from "../core/errors.ts";
 import { sleep } from "../storage/sleep.ts";
 import { callNative, type NativeAnswer, type NativeInstance } from "./native-call.ts";
-import { parseNativeState } from "./native-state.ts";
+import { parseJson, parseNativeState } from "./native-state.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** How long the client of native encoders waits for what, in milliseconds. */
@@ -44,10 +45,15 @@ export interface NativeCall {
 const FIRST_PAUSE_MS = 250;
 // What lies between two questions, whatever comes back.
 const LEAST_PAUSE_MS = 100;
+// The same between two words that a job is to end.
+const FIRST_END_PAUSE_MS = 50;
 // What a job may take to arrive when it is not wanted any more.
 const ARRIVAL_MS = 300;
 
-/** Gives a job to an encoder and gives its answer, or `busy` when it takes no more; rejects with `worker_lost` when it does not answer or refuses. */
+/**
+ * Gives a job to an encoder and gives its answer, or `busy` when it takes no more. Rejects with `worker_lost` when it does not answer or does not
+ * let us in, and with `encode_failed` when it finds fault with the job, as any other would.
+ */
 export async function startJob(call: NativeCall, job: NativeJob): Promise<NativeAnswer | "busy"> {
   const { instance, patience, signal } = call;
   signal.throwIfAborted();
@@ -62,7 +68,7 @@ export async function startJob(call: NativeCall, job: NativeJob): Promise<Native
     const answer = await callNative(instance, "/jobs", init, limits);
     if (answer.status === 503) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
-    throw refused(instance, answer);
+    throw faulted(instance, answer) ?? refused(instance, answer);
   } catch (thrown) {
     throw thrown instanceof MediaError ? thrown : lost(instance, thrown);
   } finally {
@@ -95,14 +101,23 @@ export async function followJob(
   }
 }
 
-/** Tells an encoder that a job is to end, and waits no longer than `end_ms` for its word. */
+/** Tells an encoder that a job is to end, again where that fails, and waits no longer than `end_ms` for its word. */
 export async function endJob(
   { instance, headers, patience }: Omit<NativeCall, "signal">,
   id: string,
 ): Promise<void> {
-  const limits = { ms: patience.end_ms };
-  // One that cannot be told ends the job by itself, when nobody asks after it.
-  await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(() => {});
+  const until = Date.now() + patience.end_ms;
+  for (let wait = FIRST_END_PAUSE_MS; ; wait *= 2) {
+    // A word that is lost on its way leaves time for another.
+    const limits = { ms: (until - Date.now()) / 2 };
+    const told = await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(
+      () => null,
+    );
+    if (told && told.status < 500) return;
+    // One that cannot be told ends the job by itself, when nobody asks after it.
+    if (Date.now() + wait >= until) return;
+    await sleep(wait);
+  }
 }
 
 // A quarter of what is left by the pace so far: near the end it is asked often, and in all about twenty times a minute of work.
@@ -128,6 +143,20 @@ async function ask({ instance, headers, patience, signal }: NativeCall, id: stri
 
 function lost({ name }: NativeInstance, cause: unknown): MediaError {
   return new MediaError("worker_lost", `The native encoder ${name} cannot be reached.`, { cause });
+}
+
+const Refusal = z.object({
+  kind: z.literal(["request_invalid", "payload_too_large"]),
+  message: z.string().min(1).max(500),
+  param: z.string().exactOptional(),
+});
+
+// An encoder of another version speaks another protocol, and the next one may not.
+function faulted({ name }: NativeInstance, { text }: NativeAnswer): MediaError | null {
+  const { data } = Refusal.safeParse(parseJson(text));
+  if (!data || data.param === "protocol") return null;
+  const message = `The native encoder ${name} does not take the job: ${data.message}`;
+  return new MediaError("encode_failed", message);
 }
 
 function refused({ name }: NativeInstance, { status }: NativeAnswer): MediaError {

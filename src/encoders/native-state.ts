@@ -38,7 +38,7 @@ const State = z.discriminatedUnion("state", [
  * one file called `wanted`, or of adaptive video (null) each name once.
  */
 export function parseNativeState(text: string, wanted: string | null): NativeState {
-  const parsed = State.safeParse(readJson(text));
+  const parsed = State.safeParse(parseJson(text));
   if (!parsed.success) throw nonsense();
   const state = parsed.data;
   if (state.state !== "done") return state;
@@ -48,7 +48,8 @@ export function parseNativeState(text: string, wanted: string | null): NativeSta
   return state;
 }
 
-function readJson(text: string): unknown {
+/** Reads JSON; null for what is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

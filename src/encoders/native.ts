@@ -99,6 +99,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
           asked.delete(instance);
         } catch (thrown) {
           signal.throwIfAborted();
+          if (!isLost(thrown)) throw thrown;
           fault = thrown;
         }
       }

@@ -1,5 +1,7 @@
 import { MediaError } from "../core/errors.ts";
-import { CORE_NAMES, type CoreModule, type CreateCore, type Instantiate } from "./core-module.ts";
+import { mountFile, takeFile, takeFiles } from "./core-files.ts";
+import { CORE_NAMES, type CreateCore, type Instantiate } from "./core-module.ts";
+import { isExit, startCore } from "./core-start.ts";
 import { createMemoryBound } from "./memory-bound.ts";
 import { PageMiss, type SyncFile } from "./paged-file.ts";
 import { createRunLog } from "./run-log.ts";
@@ -57,7 +59,11 @@ const REPORT = "/probe.json";
 /** Starts a fresh core: the unmodified npm package with a stack of its own, no network, and a bound on its memory. */
 export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore> {
   const bound = createMemoryBound(options.memory);
-  const { core, exports } = await start(options, bound.guardImports);
+  const { core, exports } = await startCore(options.createCore, (imports) => {
+    bound.guardImports(imports);
+    closeNetwork(imports);
+    return options.instantiate(imports);
+  });
   const memory = exports[CORE_NAMES.exports.memory] as WebAssembly.Memory;
   const restoreStack = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;
   bound.guardMemory(memory);
@@ -95,16 +101,8 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
       return bound.heap;
     },
     mount(path, file) {
-      const { folder, name } = split(path);
-      const { WORKERFS } = core.FS.filesystems;
-      WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): Uint8Array }) => slice.read() };
-      const slice = (start: number, end: number) => {
-        const stop = Math.min(end, file.size);
-        return { size: stop - start, read: () => file.read(start, stop) };
-      };
       bound.charge(file.held);
-      core.FS.mkdir(folder);
-      core.FS.mount(WORKERFS, { blobs: [{ name, data: { size: file.size, slice } }] }, folder);
+      mountFile(core.FS, path, file);
     },
     exec(args) {
       const result = run("_ffmpeg", [...core.DEFAULT_ARGS, "-hide_banner", ...args]);
@@ -118,46 +116,17 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
         ...["-hide_banner", "-of", "json", "-o", REPORT],
         ...args,
       ]);
-      const report = parseReport(takeFile(core, REPORT));
+      const report = parseReport(takeFile(core.FS, REPORT));
       return { report, log };
     },
     makeFolder: (path) => core.FS.mkdir(path),
     take(folder) {
-      const files = listFiles(core, folder);
-      return files.map((path) => {
-        const { bytes, capacity } = takeFile(core, path);
+      return takeFiles(core.FS, folder).map(({ name, bytes, capacity }) => {
         bound.charge(-capacity);
-        return { name: path.slice(folder.length + 1), bytes };
+        return { name, bytes };
       });
     },
   };
-}
-
-async function start(
-  options: WasmCoreOptions,
-  guard: (imports: Parameters<Instantiate>[0]) => void,
-): Promise<{ core: CoreModule; exports: Record<string, unknown> }> {
-  let exports: Record<string, unknown> = {};
-  const core = await new Promise<CoreModule>((resolve, reject) => {
-    options
-      .createCore({
-        locateFile: (path) => path,
-        instantiateWasm(imports, done) {
-          guard(imports);
-          closeNetwork(imports);
-          // The glue has no way to hear of a failure here, so the promise around it ends instead.
-          Promise.resolve(options.instantiate(imports)).then((instance) => {
-            exports = instance.exports;
-            done(instance);
-          }, reject);
-          return {};
-        },
-      })
-      .then(resolve, reject);
-  }).catch((cause: unknown) => {
-    throw new MediaError("worker_lost", "The encoder could not be started.", { cause });
-  });
-  return { core, exports };
 }
 
 // Playlists and scripts among the inputs may name hosts: with no sockets there is nothing to reach.
@@ -166,11 +135,6 @@ function closeNetwork(imports: Parameters<Instantiate>[0]): void {
   for (const group of Object.values(imports)) {
     if (CORE_NAMES.imports.socket in group) group[CORE_NAMES.imports.socket] = () => -EACCES;
   }
-}
-
-// The core leaves its main function by abort(), which its glue turns into an error with this text.
-function isExit(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.message.startsWith("Aborted().");
 }
 
 function breakdown(cause: unknown, summary: string): MediaError {
@@ -185,35 +149,4 @@ function parseReport(file: { bytes: Uint8Array }): Record<string, unknown> | nul
   } catch {
     return null;
   }
-}
-
-function listFiles(core: CoreModule, folder: string): string[] {
-  return core.FS.readdir(folder)
-    .filter((name) => name !== "." && name !== "..")
-    .flatMap((name) => {
-      const path = `${folder}/${name}`;
-      return core.FS.isDir(core.FS.stat(path).mode) ? listFiles(core, path) : [path];
-    });
-}
-
-// The bytes are taken as they lie in the file system: a copy would need as much memory again.
-function takeFile(core: CoreModule, path: string): { bytes: Uint8Array; capacity: number } {
-  let bytes: Uint8Array = new Uint8Array();
-  let capacity = 0;
-  try {
-    const { contents, usedBytes } = core.FS.lookupPath(path).node;
-    if (ArrayBuffer.isView(contents)) {
-      bytes = new Uint8Array(contents.buffer, contents.byteOffset, usedBytes);
-      capacity = contents.byteLength;
-    }
-    core.FS.unlink(path);
-  } catch {
-    // No such file: nothing was written.
-  }
-  return { bytes, capacity };
-}
-
-function split(path: string): { folder: string; name: string } {
-  const cut = path.lastIndexOf("/");
-  return { folder: path.slice(0, cut), name: path.slice(cut + 1) };
 }

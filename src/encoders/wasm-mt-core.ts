@@ -1,12 +1,14 @@
 import { MediaError } from "../core/errors.ts";
-import type { CoreImports, CoreModule, CoreNode } from "./core-module.ts";
+import { mountFile, takeFiles } from "./core-files.ts";
+import type { CoreImports, CreateCore } from "./core-module.ts";
+import { isExit, startCore } from "./core-start.ts";
 import { createRunLog } from "./run-log.ts";
 import type { RunResult, WasmCore } from "./wasm-core.ts";
 
 /** What a threaded core is made of. */
 export interface MtCoreOptions {
   /** The default export of `ffmpeg-core.js` of `@ffmpeg/core-mt`. */
-  createCore(options: object): Promise<CoreModule>;
+  createCore: CreateCore;
   module: WebAssembly.Module;
   /** URLs of the glue and of `ffmpeg-core.worker.js`, which its threads load. */
   glue: string;
@@ -26,42 +28,22 @@ const PAGE = 65_536;
  * second time. It has no ffprobe.
  */
 export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
-  const { module, glue, threads, memory } = options;
-  const core = await options
-    .createCore({
-      // The glue looks for the URL of its threads' code here.
-      mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
-      INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
-      instantiateWasm(
-        imports: CoreImports,
-        done: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-      ) {
-        options.guard?.(imports);
-        void WebAssembly.instantiate(module, imports as WebAssembly.Imports).then((instance) =>
-          done(instance, module),
-        );
-        return {};
-      },
-    })
-    .catch((cause: unknown) => {
-      throw new MediaError("worker_lost", "The threaded encoder could not be started.", { cause });
-    });
+  const { createCore, module, glue, threads, memory, guard = () => {} } = options;
+  const instantiate = async (imports: CoreImports) => {
+    guard(imports);
+    const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
+    return instance as { exports: Record<string, unknown> };
+  };
+  const { core } = await startCore(createCore, instantiate, {
+    module,
+    mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
+    INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
+  });
   let used = false;
 
   return {
     heap: memory,
-    mount(path, file) {
-      const cut = path.lastIndexOf("/");
-      const { WORKERFS } = core.FS.filesystems;
-      WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): Uint8Array }) => slice.read() };
-      const slice = (start: number, end: number) => {
-        const stop = Math.min(end, file.size);
-        return { size: stop - start, read: () => file.read(start, stop) };
-      };
-      core.FS.mkdir(path.slice(0, cut));
-      const data = { size: file.size, slice };
-      core.FS.mount(WORKERFS, { blobs: [{ name: path.slice(cut + 1), data }] }, path.slice(0, cut));
-    },
+    mount: (path, file) => mountFile(core.FS, path, file),
     exec(args): RunResult {
       if (used) throw new MediaError("encode_failed", "The threaded encoder has served its time.");
       used = true;
@@ -76,7 +58,7 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
         core._ffmpeg(all.length, core.stringsToPtr(all));
       } catch (thrown) {
         if (thrown instanceof MediaError) throw thrown;
-        if (!(thrown instanceof Error && thrown.message.startsWith("Aborted"))) throw broke(thrown);
+        if (!isExit(thrown)) throw broke(thrown);
       }
       if (core.ret === -1) throw broke("no exit code");
       return { code: core.ret, log: log.lines };
@@ -85,16 +67,8 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
       throw new MediaError("probe_failed", "The threaded encoder does not look into files.");
     },
     makeFolder: (path) => core.FS.mkdir(path),
-    take: (folder) =>
-      core.FS.readdir(folder)
-        .filter((name) => name !== "." && name !== "..")
-        .map((name) => ({ name, bytes: bytesOf(core.FS.lookupPath(`${folder}/${name}`).node) })),
+    take: (folder) => takeFiles(core.FS, folder).map(({ name, bytes }) => ({ name, bytes })),
   };
-}
-
-function bytesOf({ contents, usedBytes }: CoreNode): Uint8Array {
-  if (!ArrayBuffer.isView(contents)) return new Uint8Array();
-  return new Uint8Array(contents.buffer, contents.byteOffset, usedBytes).slice();
 }
 
 function broke(cause: unknown): MediaError {

@@ -1,22 +1,12 @@
-import {
-  BufferTarget,
-  type EncodedPacket,
-  EncodedVideoPacketSource,
-  MovOutputFormat,
-  Mp4OutputFormat,
-  Output,
-  type OutputFormat,
-  type VideoCodec as PacketCodec,
-  WebMOutputFormat,
-} from "mediabunny";
 import { MediaError } from "../core/errors.ts";
-import type { VideoCodec, VideoFormat } from "../core/formats.ts";
+import type { VideoFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import { sourceColor } from "../ffmpeg/color.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
 import type { ChunkJob } from "./encoder.ts";
 import { codecConfig } from "./webcodecs-config.ts";
-import { startPictureEncoder } from "./webcodecs-encode.ts";
+import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";
+import { startFile } from "./webcodecs-file.ts";
 import { timedSamples } from "./webcodecs-frames.ts";
 import { checkReadable, openInput, openPicturesOf } from "./webcodecs-input.ts";
 import { createPainter } from "./webcodecs-picture.ts";
@@ -28,9 +18,21 @@ const KEYFRAME_SECONDS = 5;
 
 const DEFAULT_FPS = 30;
 
+/** One of the outputs that are encoded from the same pictures. */
+export interface PictureOutput {
+  video: VideoEncode;
+  ability: Ability;
+  /** Takes the place of what the plan's rate asks for. */
+  hold?: Hold | undefined;
+  /** Seconds from one keyframe to the next, counted from the first picture. */
+  key_seconds: number;
+  /** Takes each packet in decoding order, with times from the start of the chunk. */
+  write: PictureEncoding["write"];
+}
+
 /**
- * Encodes the pictures of a chunk into a file of the plan's format, in memory, with times from the start of the chunk. An
- * abort ends decoder and encoder at once, and every frame is closed. `hold` takes the place of what the plan's rate asks for.
+ * Encodes the pictures of a chunk into a file of the plan's format, in memory, with times from the start of the chunk. `hold` takes
+ * the place of what the plan's rate asks for. Rejects as {@link encodeOutputs}.
  */
 export async function encodePictures(
   job: ChunkJob,
@@ -38,27 +40,43 @@ export async function encodePictures(
   ability: Ability,
   hold?: Hold,
 ): Promise<Uint8Array> {
-  const { plan, source, signal } = job;
+  job.signal.throwIfAborted();
+  const file = startFile(job.plan.format as VideoFormat, video.codec);
+  const { write } = file;
+  try {
+    await encodeOutputs(job, [{ video, ability, hold, key_seconds: KEYFRAME_SECONDS, write }]);
+    return await file.finish();
+  } finally {
+    await file.cancel();
+  }
+}
+
+/**
+ * Decodes the pictures of a chunk once, and encodes them for each of the outputs, whose packets have all been written at the end. An
+ * abort ends decoder and encoders at once, and every frame is closed. Rejects with `encode_failed` when the pictures cannot be decoded.
+ */
+export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
+  const { source, signal } = job;
   signal.throwIfAborted();
   const input = openInput(job.input, signal);
-  const { width, height } = video.geometry;
-  const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
-  const file = startFile(plan.format as VideoFormat, video.codec);
-  const encoder = startPictureEncoder({
-    codec: video.codec,
-    config: codecConfig(video.codec, { width, height }, fps),
-    hold: hold ?? holdOf(video, source, fps, ability),
-    write: file.write,
+  const encoders = outputs.map(({ video, ability, hold, write }) => {
+    const { width, height } = video.geometry;
+    const fps = fpsOf(video, source);
+    return startPictureEncoder({
+      codec: video.codec,
+      config: codecConfig(video.codec, { width, height }, fps),
+      hold: hold ?? holdOf(video, source, ability),
+      write,
+    });
   });
   const stop = () => {
-    encoder.close();
+    for (const encoder of encoders) encoder.close();
     input.dispose();
   };
   signal.addEventListener("abort", stop, { once: true });
   try {
-    await feed(job, video, ability, input, encoder);
-    await encoder.finish();
-    return await file.finish();
+    await feed(job, outputs, input, encoders);
+    for (const encoder of encoders) await encoder.finish();
   } catch (thrown) {
     signal.throwIfAborted();
     await checkReadable(job.input);
@@ -69,12 +87,17 @@ export async function encodePictures(
   } finally {
     signal.removeEventListener("abort", stop);
     stop();
-    await file.cancel();
   }
 }
 
-function holdOf(video: VideoEncode, source: Source, fps: number, { quantizer }: Ability): Hold {
+function fpsOf(video: VideoEncode, source: Source): number {
+  return video.fps ?? source.fps ?? DEFAULT_FPS;
+}
+
+/** Gives how an encoder is held by the rate of a plan, without a quantizer where its ability has none. */
+export function holdOf(video: VideoEncode, source: Source, { quantizer }: Ability): Hold {
   const { codec, rate, geometry } = video;
+  const fps = fpsOf(video, source);
   const { width, height } = geometry;
   const stream = source.streams?.find(({ kind }) => kind === "video");
   const bitrate = stream?.bitrate ?? source.bitrate ?? null;
@@ -89,29 +112,39 @@ const FEWER = 0.75;
 
 async function feed(
   { chunk, plan, source, signal, onProgress }: ChunkJob,
-  video: VideoEncode,
-  ability: Ability,
+  outputs: readonly PictureOutput[],
   input: ReturnType<typeof openInput>,
-  encoder: ReturnType<typeof startPictureEncoder>,
+  encoders: readonly PictureEncoder[],
 ): Promise<void> {
+  const [first] = outputs;
+  if (!first) return;
   const { track, origin } = await openPicturesOf(input);
-  const paint = createPainter({ ...video, scales: ability.scales, untold: isUntold(source) });
+  const painters = outputs.map(({ video, ability }) =>
+    createPainter({ ...video, scales: ability.scales, untold: isUntold(source) }),
+  );
   const length = chunk.end === null ? null : chunk.end - chunk.start;
   const expected = length ?? (plan.duration === null ? null : plan.start + plan.duration - chunk.start);
-  const span = { start: origin + chunk.start, length, fps: video.fps };
-  let key = Number.NEGATIVE_INFINITY;
+  const span = { start: origin + chunk.start, length, fps: first.video.fps };
+  const dues = outputs.map(() => Number.NEGATIVE_INFINITY);
   for await (const { sample, at, duration } of timedSamples(track, span)) {
     signal.throwIfAborted();
-    const frame = await paint(sample, {
-      timestamp: Math.round(at * 1e6),
-      duration: Math.round(duration * 1e6),
-    });
-    // A rounded time is not to put a keyframe off by one picture.
-    const isKey = at >= key + KEYFRAME_SECONDS - duration / 2;
-    if (isKey) key = at;
-    await encoder.add(frame, isKey);
+    const time = { timestamp: Math.round(at * 1e6), duration: Math.round(duration * 1e6) };
+    for (const [index, { key_seconds }] of outputs.entries()) {
+      const frame = await painters[index]?.(sample, time);
+      const due = dues[index] ?? 0;
+      // A rounded time is not to put a keyframe off by one picture.
+      const isKey = at + duration / 2 >= due;
+      if (isKey) dues[index] = nextKey(due, at, at + duration / 2, key_seconds);
+      if (frame) await encoders[index]?.add(frame, isKey);
+    }
     if (expected) onProgress?.(Math.min(1, (at + duration) / expected));
   }
+}
+
+// They keep to a grid from the first picture on, so that they do not drift.
+function nextKey(due: number, at: number, by: number, seconds: number): number {
+  if (due === Number.NEGATIVE_INFINITY) return at + seconds;
+  return due + (Math.floor((by - due) / seconds) + 1) * seconds;
 }
 
 // Players take larger pictures for BT.709 where nothing is said.
@@ -120,44 +153,3 @@ const HD_HEIGHT = 720;
 function isUntold(source: Source): boolean {
   return sourceColor(source).matrix === null && (source.coded_height ?? HD_HEIGHT) < HD_HEIGHT;
 }
-
-interface ChunkFile {
-  write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
-  finish(): Promise<Uint8Array>;
-  cancel(): Promise<void>;
-}
-
-function startFile(format: VideoFormat, codec: VideoCodec): ChunkFile {
-  const target = new BufferTarget();
-  const output = new Output({ format: OUTPUTS[format](), target });
-  const source = new EncodedVideoPacketSource(PACKETS[codec]);
-  output.addVideoTrack(source);
-  let started: Promise<void> | null = null;
-  return {
-    async write(packet, metadata) {
-      started ??= output.start();
-      await started;
-      await source.add(packet, metadata);
-    },
-    async finish() {
-      if (!started)
-        throw new MediaError("encode_failed", "There are no pictures in this stretch of the source.");
-      await output.finalize();
-      return new Uint8Array(target.buffer ?? new ArrayBuffer(0));
-    },
-    async cancel() {
-      if (output.state === "pending" || output.state === "started") await output.cancel().catch(() => {});
-    },
-  };
-}
-
-const PACKETS = { h264: "avc", h265: "hevc", vp9: "vp9", av1: "av1" } as const satisfies Record<
-  VideoCodec,
-  PacketCodec
->;
-
-const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
-  mp4: () => new Mp4OutputFormat({ fastStart: "in-memory" }),
-  mov: () => new MovOutputFormat({ fastStart: "in-memory" }),
-  webm: () => new WebMOutputFormat(),
-};

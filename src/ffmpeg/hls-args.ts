@@ -3,10 +3,11 @@ import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
+import { hlsGraph } from "./hls-graph.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
-import { rateArgs, timingArgs, type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
+import { rateArgs, timingArgs, type VideoEncode } from "./video-args.ts";
 
 // Of a closed group of pictures.
 const GROUP_SECONDS = 2;
@@ -16,20 +17,6 @@ const KEYFRAMES = `expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECO
 
 // The audio's first packet lies before 0, where its priming is; the silence before a late start is written out, as a gap would be lost.
 const STEADY = "aresample=async=1:first_pts=0";
-
-/** Gives the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
-export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
-  const names = plan.renditions.map((_, index) => index);
-  const split = [
-    ...videoMending(video, cut),
-    `split=${names.length}${names.map((name) => `[s${name}]`).join("")}`,
-  ];
-  const sized = plan.renditions.map(({ geometry }, index) => {
-    const filters = videoSizing(source, video, geometry, toolset);
-    return `[s${index}]${filters.join(",")}[v${index}]`;
-  });
-  return [`[0:V:0]${split.join(",")}`, ...sized].join(";");
-}
 
 /**
  * Gives everything after the input for a chunk of adaptive video; `folder` gets a folder for each rendition and master playlists.

@@ -35,10 +35,10 @@ const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/
  */
 export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk, source: Source): void {
   const said = log.join("\n");
-  type Kind = "input_unsupported" | "out_of_memory" | "storage_full" | "worker_lost" | "encode_failed";
+  type Kind = "input_unsupported" | "out_of_memory" | "worker_lost" | "encode_failed";
   const fault = (kind: Kind, message: string) => new MediaError(kind, message, { cause: said });
-  if (signal === "SIGXFSZ" || (code !== 0 && DISK_FULL.test(said)))
-    throw fault("storage_full", "The encoder's disk has no room for the output.");
+  // Also where it ends as if all were well: it writes WebM and WAV to the end, whatever becomes of it (5.1).
+  if (signal === "SIGXFSZ" || DISK_FULL.test(said)) throw diskFull(said);
   if (signal === "SIGKILL" || signal === "SIGTERM")
     throw fault("worker_lost", "The encoder was ended from outside; try again.");
   if (CUT_OFF.test(said) || (plan.still && CUT_STILL.test(said)))
@@ -68,6 +68,11 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
   if (EMPTY.test(status)) throw nothing(plan);
   if (endsEarly(status, plan, source))
     throw fault("input_unsupported", "The input ends before its time: it is cut off.");
+}
+
+/** The {@link MediaError} of a run that had no room for what it wrote; `said` is its log. */
+export function diskFull(said?: string): MediaError {
+  return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: said });
 }
 
 /** The {@link MediaError} of a run that wrote nothing. */

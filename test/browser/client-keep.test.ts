@@ -46,6 +46,29 @@ test("a task is found after a reload with its output, and its file serves a retr
   expect(seen.listed).toEqual([again.id, done.id]);
 });
 
+test("the browser is asked once to keep what is stored", async () => {
+  const { page } = rig.lab;
+  const asked = await page.evaluate(async () => {
+    localStorage.clear();
+    const { persist } = StorageManager.prototype;
+    let asked = 0;
+    StorageManager.prototype.persist = function (this: StorageManager) {
+      asked++;
+      return persist.call(this);
+    };
+    const create = async () => {
+      const input = await kit.file("/files/picture.png");
+      await kit.client.wait(await kit.client.tasks.create({ input, kind: "image", options: { width: 8 } }));
+    };
+    await create();
+    await create();
+    StorageManager.prototype.persist = persist;
+    return { asked, known: Object.keys(localStorage) };
+  });
+  // A browser that keeps it already is not asked, but this one does not.
+  expect(asked).toEqual({ asked: 1, known: ["keep asked to keep storage"] });
+});
+
 test("outputs are cleared when they are old, and their records stay", async () => {
   const done = await make();
   await rig.lab.page.evaluate(() => kit.client.close());

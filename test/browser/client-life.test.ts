@@ -52,6 +52,22 @@ const someChunks = async (at: Page, count: number) => {
   return found;
 };
 
+/** Waits for the end of a task; gives how it ended, and the names of all chunks that were stored on the way. */
+async function watchChunks(at: Page, id: string) {
+  const { end, stored } = await at.evaluate(async (task) => {
+    const stored = new Set<string>();
+    let over = false;
+    const look = (async () => {
+      while (!over) for (const path of await kit.stored()) stored.add(path);
+    })();
+    const { status, error } = await kit.client.wait(task);
+    over = true;
+    await look;
+    return { end: [status, error], stored: [...stored] };
+  }, id);
+  return { end, chunks: chunksOf(stored).filter((path) => !path.includes("unfinished")) };
+}
+
 async function judge(at: Page, id: string) {
   const bytes = await at.evaluate(
     async (task) => kit.base64(await (await kit.client.output(task)).blob()),
@@ -65,46 +81,42 @@ async function judge(at: Page, id: string) {
   expect(Math.abs(Number(format.duration) - SECONDS)).toBeLessThan(0.1);
 }
 
-test("a cancel in mid-encode is answered within 200 ms, ends all work and leaves nothing stored", async () => {
-  const id = await start(page);
-  await someChunks(page, 1);
-  const { status, ms, told } = await page.evaluate(async (task) => {
-    const begun = performance.now();
-    const { status } = await kit.client.tasks.cancel(task);
-    const told = performance.now() - begun;
-    // The lock is let go when all has ended.
-    for (;;) {
-      const { held = [] } = await navigator.locks.query();
-      if (held.every(({ name }) => name !== `life run ${task}`)) break;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    return { status, told, ms: performance.now() - begun };
-  }, id);
-  expect(status).toBe("cancelled");
-  expect(await page.evaluate(() => kit.stored())).toEqual([]);
-  // The encoder workers are ended before the answer; when the run is let go, its files are cleared, too.
-  expect(told).toBeLessThan(200);
-  expect(ms).toBeLessThan(500);
-});
+// A machine that does much else may answer late, but not three times.
+const LATE = { retry: 2 };
+
+test(
+  "a cancel in mid-encode is answered within 200 ms, ends all work and leaves nothing stored",
+  LATE,
+  async () => {
+    const id = await start(page);
+    await someChunks(page, 1);
+    const { status, ms, told } = await page.evaluate(async (task) => {
+      const begun = performance.now();
+      const { status } = await kit.client.tasks.cancel(task);
+      const told = performance.now() - begun;
+      // The lock is let go when all has ended.
+      for (;;) {
+        const { held = [] } = await navigator.locks.query();
+        if (held.every(({ name }) => name !== `life run ${task}`)) break;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      return { status, told, ms: performance.now() - begun };
+    }, id);
+    expect(status).toBe("cancelled");
+    expect(await page.evaluate(() => kit.stored())).toEqual([]);
+    // The encoder workers are ended before the answer; when the run is let go, its files are cleared, too.
+    expect(told).toBeLessThan(200);
+    expect(ms).toBeLessThan(500);
+  },
+);
 
 test("a task whose page is reloaded in mid-encode goes on, and repeats no finished chunk", async () => {
   const id = await start(page);
   const before = await someChunks(page, 2);
   await page.reload();
   await openKit(page, { name: "life", encoder_workers: 2 });
-  const seen = await page.evaluate(async (task) => {
-    const stored = new Set<string>();
-    let over = false;
-    const look = (async () => {
-      while (!over) for (const path of await kit.stored()) stored.add(path);
-    })();
-    const done = await kit.client.wait(task);
-    over = true;
-    await look;
-    return { status: done.status, error: done.error, stored: [...stored] };
-  }, id);
-  expect([seen.status, seen.error]).toEqual(["succeeded", null]);
-  const chunks = chunksOf(seen.stored).filter((path) => !path.includes("unfinished"));
+  const { end, chunks } = await watchChunks(page, id);
+  expect(end).toEqual(["succeeded", null]);
   expect(before.filter((path) => !chunks.includes(path))).toEqual([]);
   // Each of the five was written once.
   expect(chunks).toHaveLength(5);
@@ -138,6 +150,26 @@ test("all tabs see a task that one of them runs, and closing that one hands it o
   expect(before.length).toBeGreaterThan(0);
   await judge(page, id);
   await page.evaluate((task) => kit.client.tasks.delete(task), id);
+});
+
+test("a task whose tab crashes in mid-encode goes on in another, and repeats no finished chunk", async () => {
+  const other = await rig.lab.newPage();
+  await openKit(other, { name: "life", encoder_workers: 2 });
+  const id = await start(other);
+  const before = await someChunks(page, 2);
+  const devtools = await rig.lab.context.newCDPSession(other);
+  const crashed = other.waitForEvent("crash");
+  devtools.send("Page.crash").catch(() => {});
+  await crashed;
+  expect(rig.lab.complaints.splice(0)).toEqual(["the page crashed"]);
+  const { end, chunks } = await watchChunks(page, id);
+  expect(end).toEqual(["succeeded", null]);
+  // One that was being written may have been finished all the same, so that it is there under two names.
+  expect(before.filter((path) => !path.includes("unfinished") && !chunks.includes(path))).toEqual([]);
+  expect(chunks).toHaveLength(5);
+  await judge(page, id);
+  await page.evaluate((task) => kit.client.tasks.delete(task), id);
+  await other.close();
 });
 
 test("a task whose file is gone waits for it, and goes on with the right one", async () => {

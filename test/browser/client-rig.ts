@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
 import { buildCore } from "../../worker/local/build-core.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
-import { type Lab, openLab } from "./lab.ts";
+import { type Lab, type LabOptions, openLab } from "./lab.ts";
 
 /** A lab with files for the page, and the core where its client finds it. */
 export interface ClientLab {
@@ -27,13 +27,13 @@ export interface Probed {
 }
 
 /** Opens a lab for local clients. */
-export async function openClientLab(): Promise<ClientLab> {
+export async function openClientLab(options: LabOptions = {}): Promise<ClientLab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-local-"));
   // Packed once for all tests.
   const core = join(CLIP_FOLDER, "core");
   await buildCore(core);
   await symlink(core, join(folder, "core"));
-  const lab = await openLab({ files: folder });
+  const lab = await openLab({ files: folder, ...options });
   return {
     lab,
     async serve(path, name = basename(path)) {

@@ -9,6 +9,8 @@ import { type LabServerOptions, startLabServer } from "./lab-server.ts";
 export interface LabOptions extends LabServerOptions {
   /** Folder of the browser's profile, kept at the end, so that a second lab finds what the first one stored; by default a new one that is removed. */
   profile?: string;
+  /** More words of Chromium's command line. */
+  args?: readonly string[];
 }
 
 /** The real Chromium and a server of the repository's own modules, for code that runs in a page. */
@@ -31,11 +33,11 @@ export interface Lab {
  * Opens a lab. A function given to `page.evaluate` may say `await import("../../src/…")`, by the path from the test's
  * own file as everywhere: Vitest turns it into the path from the repository's folder.
  */
-export async function openLab({ profile, ...options }: LabOptions = {}): Promise<Lab> {
+export async function openLab({ profile, args = [], ...options }: LabOptions = {}): Promise<Lab> {
   const folder = profile ?? (await mkdtemp(join(tmpdir(), "framewright-profile-")));
   const [server, context] = await Promise.all([
     startLabServer(options),
-    chromium.launchPersistentContext(folder, LAUNCH),
+    chromium.launchPersistentContext(folder, { ...LAUNCH, args: [...(LAUNCH.args ?? []), ...args] }),
   ]);
   const complaints: string[] = [];
   const newPage = async () => {

@@ -1,6 +1,7 @@
 import { createWasmMt, type WasmMt } from "../../src/encoders/wasm-mt.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { createPlan, type Plan } from "../../src/plan/index.ts";
+import { type Harm, harmfulWorkers } from "./harmful-workers.ts";
 import { openClip, openPool } from "./pool.page.ts";
 
 /** Where the lab has the threaded core. */
@@ -27,6 +28,26 @@ export async function askMt(clip: string) {
   if (huge.video?.mode === "encode") Object.assign(huge.video.geometry, { width: 7680, height: 4320 });
   const [none, there] = [createWasmMt({ core: null }), createWasmMt({ core: MT_CORE })];
   return [none.can(plan, source), there.can(h264, source), there.can(plan, source), there.can(huge, source)];
+}
+
+/** Encodes a clip to h265 where the cores of the first workers fail; gives what came of it, and how many workers there were. */
+export async function harmMt(clip: string, harm: Harm) {
+  const { input, source, plan } = await planClip(clip, "h265", { width: 160, end: 0.5 });
+  const start = harmfulWorkers(harm);
+  let workers = 0;
+  const createWorker = () => {
+    workers++;
+    return start();
+  };
+  const encoder = createWasmMt({ core: MT_CORE, silence_seconds: 15, createWorker });
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("There is nothing to encode.");
+  const end = await encoder.encode({ plan, chunk, source, input, signal: new AbortController().signal }).then(
+    ([file]) => (file?.bytes.length ? "done" : "nothing"),
+    ({ kind, message }) => [kind, message],
+  );
+  encoder.close();
+  return { end, workers };
 }
 
 /** Encodes a clip to h265; gives the file and the shares that were told. */

@@ -8,6 +8,7 @@ import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/read-all.ts";
+import { type Harm, harmfulWorkers } from "./harmful-workers.ts";
 
 /** Where the lab has the core. */
 export const CORE = { wasm: "/files/core/ffmpeg-core.wasm.gz", glue: "/files/core/ffmpeg-core.js" } as const;
@@ -47,18 +48,18 @@ export function sharedCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
 
 /** Opens a pool, whose workers can be reached by {@link poolWorkers}; the one before is closed. */
 export function openPool(
-  options: { workers?: number; silence_seconds?: number; memory?: number } = {},
+  options: { workers?: number; silence_seconds?: number; memory?: number; harm?: Harm } = {},
 ): WasmPool {
   pool?.close();
   workers.length = 0;
+  const { harm, ...rest } = options;
+  const start = harmfulWorkers(harm);
   pool = createWasmPool({
     workers: 2,
-    ...options,
+    ...rest,
     load: () => sharedCore(),
     createWorker() {
-      const worker = new Worker(new URL("../../src/encoders/encoder-worker.ts", import.meta.url), {
-        type: "module",
-      });
+      const worker = start();
       workers.push(worker);
       return worker;
     },

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
 import type { ErrorKind } from "../../src/core/errors.ts";
@@ -12,11 +13,28 @@ import { type Rig, startRig, until } from "./rig.ts";
 const rig = await startRig({ PLACES: "4", STALL_SECONDS: "2" });
 const small = await startRig({ MAX_FILE_BYTES: "20000" });
 const tight = await startRig({ MAX_MEMORY_BYTES: String(96 * 2 ** 20) });
-afterAll(() => Promise.all([rig, small, tight].map((each) => each.close())));
+// ffmpeg itself, but what it writes goes to a disk without room: a link to /dev/full. The writer of adaptive video puts new files in the
+// place of links, so there the first segments are cut afterwards, as they are left on a small disk.
+const bin = await mkdtemp(join(tmpdir(), "framewright-bin-"));
+const wrapper = `#!/bin/sh
+PATH="\${PATH#*:}"
+for last; do :; done
+case "$last" in
+  out/%v/*) ffmpeg "$@"; code=$?; for file in out/*/seg_00000.m4s; do truncate -s 1000 "$file"; done; exit "$code";;
+  out/*) ln -s /dev/full "$last";;
+esac
+exec ffmpeg "$@"
+`;
+await writeFile(join(bin, "ffmpeg"), wrapper, { mode: 0o755 });
+const full = await startRig({ PATH: `${bin}:${process.env.PATH}` });
+afterAll(async () => {
+  await Promise.all([rig, small, tight, full].map((each) => each.close()));
+  await rm(bin, { recursive: true });
+});
 
 afterEach(async () => {
   rig.sink.fail(null);
-  for (const each of [rig, small, tight]) {
+  for (const each of [rig, small, tight, full]) {
     await until(async () => (await each.ffmpegs()).length === 0);
     expect(await each.left()).toEqual([]);
   }
@@ -63,10 +81,23 @@ test.for([
   ["video", { codec: "h264" }],
   ["audio", { format: "wav" }],
   ["adaptive_video", {}],
-] as const)("a full disk under %s", async ([kind, options]) => {
+] as const)("a file that becomes too large, of %s", async ([kind, options]) => {
   const job = await small.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
   expect(await small.run(job)).toEqual(failed("storage_full", false));
   expect((await small.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
+});
+
+test.for([
+  ["video", { width: 80 }],
+  ["video", { width: 80, format: "webm" }],
+  ["audio", { format: "wav" }],
+  ["image", { format: "png" }],
+  ["adaptive_video", {}],
+] as const)("a full disk under %s %j", async ([kind, options]) => {
+  const job = await full.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
+  const message = "The encoder's disk has no room for the output.";
+  expect(await full.run(job)).toEqual(failed("storage_full", false, message));
+  expect((await full.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
 });
 
 test("too little memory", async () => {

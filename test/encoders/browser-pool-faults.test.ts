@@ -6,47 +6,35 @@ import { longClip, usePool } from "./browser-pool-rig.ts";
 
 const rig = usePool();
 
-test("a worker that was ended is replaced, and its chunk tried again; a second time it fails", async () => {
-  const url = await rig.serve(await longClip());
-  const seen = await rig.lab.page.evaluate(async (url) => {
-    const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
-    const pool = openPool({ workers: 1, silence_seconds: 2 });
-    await pool.load();
-    const task = { clip: url, kind: "audio", options: { format: "mp3" }, chunk_seconds: null } as const;
-    // What a worker says is kept from the pool as if it hung.
-    const hang = (count: number) => {
-      let left = count;
-      const { postMessage } = Worker.prototype;
-      Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: never[]) {
-        const work = (message as { work?: { kind: string } }).work;
-        if (work?.kind === "encode" && left > 0) {
-          left--;
-          this.terminate();
-        }
-        postMessage.call(this, message, ...rest);
-      } as typeof postMessage;
-      return () => {
-        Worker.prototype.postMessage = postMessage;
-      };
-    };
-    const tries = async (count: number) => {
-      const heal = hang(count);
-      try {
-        const { files } = await encodeInPool(task);
-        return [files.length, poolWorkers().length];
-      } catch (thrown) {
-        const { kind, retryable, message } = thrown as { kind: string; retryable: boolean; message: string };
-        return [kind, retryable, message, poolWorkers().length];
-      } finally {
-        heal();
-      }
-    };
-    return [await tries(1), await tries(2)];
-  }, url);
-  expect(seen).toEqual([
-    [1, 2],
-    ["stalled", true, "The encoder gave no sign of life for 2 seconds.", 3],
-  ]);
+const BROKEN = [
+  ["trap", 1, "done"],
+  ["trap", 2, ["encode_failed", false, "The encoder broke down on this file."]],
+  ["hang", 2, ["stalled", true, "The encoder gave no sign of life for 6 seconds."]],
+  ["no memory", 1, ["out_of_memory", false, "The browser has no memory left for the encoder."]],
+] as const;
+
+test.for(BROKEN)("%s in the cores of %i workers is found, and a fresh one tried once", async (row) => {
+  const [how, workers, first] = row;
+  const url = await rig.serve(await clip("mp4"));
+  const seen = await rig.lab.page.evaluate(
+    async ([url, how, workers]) => {
+      const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
+      const pool = openPool({ workers: 1, silence_seconds: 6, harm: { how, workers } });
+      await pool.load();
+      const task = { clip: url, kind: "audio", options: { format: "mp3" }, chunk_seconds: null } as const;
+      const attempt = () =>
+        encodeInPool(task).then(
+          () => "done",
+          ({ kind, retryable, message }) => [kind, retryable, message],
+        );
+      const first = await attempt();
+      const started = poolWorkers().length;
+      return { first, started, next: await attempt() };
+    },
+    [url, how, workers] as const,
+  );
+  // A fault for good is not tried again; afterwards the pool is as good as new.
+  expect(seen).toEqual({ first, started: how === "no memory" ? 1 : 2, next: "done" });
 });
 
 test("what fails for good fails at once, and says why", async () => {

@@ -13,10 +13,11 @@ export type Reply =
   | "endless"
   | "half";
 
-/** What it answers to the requests to start and to those that ask, in order; the last one stays. */
+/** What it answers to the requests to start, to those that ask and to those that end, in order; the last one stays. */
 export interface Script {
   start?: readonly Reply[];
   ask?: readonly Reply[];
+  end?: readonly Reply[];
 }
 
 /** A real HTTP server that speaks the protocol of the native encoder by a script. */
@@ -44,9 +45,16 @@ export const DONE: NativeState = {
 /** What an encoder answers that has no room. */
 export const BUSY: Reply = { status: 503, text: '{"kind":"service_unavailable","message":"busy"}' };
 
+const GONE: Reply = { status: 204 };
+
 /** Starts an encoder that takes every job and has it done at the first question, unless the script says otherwise. */
 export async function startScripted(name: string, script: Script = {}): Promise<ScriptedNative> {
-  const { start = [RUNNING], ask = [DONE] } = script;
+  const replies = {
+    POST: script.start ?? [RUNNING],
+    GET: script.ask ?? [DONE],
+    DELETE: script.end ?? [GONE],
+  };
+  const counts = { POST: 0, GET: 0, DELETE: 0 };
   const log: string[] = [];
   const jobs: NativeJob[] = [];
   const tokens: (string | undefined)[] = [];
@@ -56,8 +64,6 @@ export async function startScripted(name: string, script: Script = {}): Promise<
     seen.set(method, known);
     return known;
   };
-  let started = 0;
-  let told = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "" } = request;
@@ -67,12 +73,10 @@ export async function startScripted(name: string, script: Script = {}): Promise<
     tokens.push(request.headers.authorization);
     if (method === "POST") jobs.push(JSON.parse(Buffer.concat(pieces).toString()));
     sighted(method).resolve();
-    if (method === "DELETE") return void response.writeHead(204).end();
-    const reply =
-      method === "POST"
-        ? start[Math.min(started++, start.length - 1)]
-        : ask[Math.min(told++, ask.length - 1)];
-    if (reply) give(reply, method === "POST" ? 202 : 200, response);
+    if (!Object.hasOwn(replies, method)) return void response.destroy();
+    const known = method as keyof typeof replies;
+    const reply = replies[known][Math.min(counts[known]++, replies[known].length - 1)];
+    if (reply) give(reply, known === "POST" ? 202 : 200, response);
   }
 
   const server = createServer((request, response) => {

@@ -34,7 +34,7 @@ const hls = (init: string, master: string, streams: string) =>
   `-hls_fmp4_init_filename ${init} -hls_segment_filename OUT/%v/seg_%05d.m4s -master_pl_name ${master} -var_stream_map ${streams} OUT/%v/playlist.m3u8`;
 const STEADY = "aresample=async=1:first_pts=0";
 const LADDER =
-  "split=2[s0][s1];[s0]format=yuv420p,setsar=1[v0];[s1]scale=426:240:flags=bicubic:out_range=tv,format=yuv420p,setsar=1[v1] -map [v0] -map [v1] " +
+  "format=yuv420p,setsar=1,split=2[v0][s1];[s1]scale=426:240:flags=bicubic,setsar=1[v1] -map [v0] -map [v1] " +
   `${X264} -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
   `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2) -sc_threshold 0 -g 600 -b-pyramid none ${ticks(50)} ${tags("bt709")}`;
 const JOIN = "-hls_segment_options movflags=+frag_discont";
@@ -45,6 +45,15 @@ test("adaptive video in one pass", () => {
     `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]trim=start=-0.0005:end=1.9995,${LADDER} ` +
       `${JOIN} ${hls("../%v/init_0.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")} ` +
       `-map 0:a:0 -filter:a atrim=start=0:end=2,${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 48000 ${hls("init_0.mp4", "audio.m3u8", "a:0,name:audio")}`,
+  );
+});
+
+test("renditions of adaptive video with bars are sized apart, as bars are", () => {
+  const args = argsOf(wide, "adaptive_video", { width: 300, height: 300, fit: "contain" });
+  const bars = (side: number, inner: string, y: number) =>
+    `scale=${inner}:flags=bicubic:out_range=tv,format=yuv420p,pad=${side}:${side}:0:${y}:0x000000,setsar=1`;
+  expect(args).toContain(
+    `-filter_complex [0:V:0]split=2[s0][s1];[s0]${bars(300, "300:168", 66)}[v0];[s1]${bars(240, "240:134", 52)}[v1] -map`,
   );
 });
 

@@ -28,6 +28,15 @@ async function stepOf(task: Task, place: number) {
   return steps[place];
 }
 
+// Never gives the last part of the source: on a machine however quick the encode goes far, and does not end.
+async function startEndless(): Promise<Task> {
+  const task = await start();
+  rig.gate.rule(task.id, ({ range }) => {
+    return Number(/=(\d+)-/.exec(range ?? "")?.[1]) >= 3 * 2 ** 20 ? "hang" : "pass";
+  });
+  return task;
+}
+
 const at = (task: Task, place: number) =>
   until(async () => (await stepOf(task, place))?.status === "processing");
 // There is something of its output.
@@ -54,7 +63,7 @@ async function expectCancelled(task: Task, place: number): Promise<void> {
 }
 
 test("cancelled at once", async () => {
-  const task = await start();
+  const task = await start({ silent: true });
   await expectCancelled(task, 0);
 });
 
@@ -77,13 +86,13 @@ test("cancelled when it has just been given to an encoder", async () => {
 });
 
 test("cancelled in mid-encode", async () => {
-  const task = await start();
+  const task = await startEndless();
   await writes();
   await expectCancelled(task, 2);
 });
 
 test("cancelled late in its encode", async () => {
-  const task = await start();
+  const task = await startEndless();
   await until(async () => ((await stepOf(task, 2))?.progress ?? 0) >= 60);
   await expectCancelled(task, 2);
 });
@@ -100,7 +109,7 @@ test("cancelled while its output is stored", async () => {
 });
 
 test("cancelled while it waits for an encoder, and those that work go on", async () => {
-  const working = [await start(), await start()];
+  const working = [await startEndless(), await startEndless()];
   await until(() => rig.ffmpegs().length === 2);
   const waiting = await start();
   await at(waiting, 2);

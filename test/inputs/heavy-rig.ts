@@ -4,11 +4,11 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../../src/core/task.ts";
 import { dataOf, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
+import { openDatabases } from "../fixtures/databases.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 import { type Gate, startGate } from "./heavy-gate.ts";
@@ -129,9 +129,8 @@ export async function startHeavyRig(
     left: async () => (await Promise.all(natives.map((native) => native.left()))).flat(),
     stored(id) {
       const home = join(dataOf({ state_dir: folder }), "v3", "r2", "miniflare-R2BucketObject");
-      const name = readdirSync(home).find((file) => /^[0-9a-f]{64}\.sqlite$/.test(file));
-      if (!name) return [];
-      const database = new DatabaseSync(join(home, name), { readOnly: true });
+      const [database] = openDatabases(home);
+      if (!database) return [];
       const rows = ["_mf_objects", "_mf_multipart_uploads WHERE state = 0"].flatMap((table) =>
         database.prepare(`SELECT key FROM ${table}`).all(),
       );

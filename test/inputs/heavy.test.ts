@@ -8,10 +8,14 @@ import { expectFailure } from "./check.ts";
 import { type HeavyRig, startHeavyRig, until } from "./heavy-rig.ts";
 
 let rig: HeavyRig;
+// That waits for long: it goes on beside all the others, with a service of its own, and is judged last.
+let lost: ReturnType<typeof loseEncoders>;
 beforeAll(async () => {
   rig = await startHeavyRig(2, { WATCH_SECONDS: "2" }, { STALL_SECONDS: "3" });
+  lost = loseEncoders();
+  lost.catch(() => {});
 }, 180_000);
-afterAll(() => rig?.close());
+afterAll(() => Promise.all([rig?.close(), lost?.then(({ own }) => own.close()).catch(() => {})]));
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
 const SHORT = { seconds: 1 } as const;
 // Some seconds of work, in which something can happen.
@@ -56,26 +60,17 @@ function pad(bytes: Buffer, size: number): Buffer {
   return Buffer.concat([bytes, box]);
 }
 
-// It waits for long, so it has a service of its own and goes first.
-test.concurrent("encoders that are all gone are worker_lost; back again they work, and nothing lies about", async ({
-  expect,
-}) => {
+async function loseEncoders(): Promise<{ own: HeavyRig; ended: Task }> {
   const own = await startHeavyRig(2);
   try {
     const { task } = await startEncoding(own);
     await Promise.all(own.natives.map((native) => native.kill()));
-    const ended = await own.finish(task.id, 150);
-    expectFailure(ended, "worker_lost", expect);
-    expect(ended.error?.retryable).toBe(true);
-    await until(() => own.stored(task.id).length === 0);
-    await Promise.all(own.natives.map((native) => native.restart()));
-    expect([own.ffmpegs(), await own.left()]).toEqual([[], []]);
-    const again = await start(SHORT, own);
-    await expectWhole(await own.finish(again.id), 1, own);
-  } finally {
+    return { own, ended: await own.finish(task.id, 150) };
+  } catch (thrown) {
     await own.close();
+    throw thrown;
   }
-});
+}
 
 test.concurrent("storage that takes nothing is upload_failed, after several tries", async ({ expect }) => {
   const { id } = await start(SHORT);
@@ -168,9 +163,20 @@ test("an encoder that is gone between start and progress is replaced by another"
   const gone = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
   await gone.kill();
   // Its ffmpeg does not outlive it.
-  await until(() => gone.ffmpegs().length === 0, 2000);
+  await until(() => gone.ffmpegs().length === 0);
   await expectWhole(await rig.finish(task.id), LONG.seconds);
   await gone.restart();
+});
+
+test("encoders that are all gone are worker_lost; back again they work, and nothing lies about", async () => {
+  const { own, ended } = await lost;
+  expectFailure(ended, "worker_lost", expect);
+  expect(ended.error?.retryable).toBe(true);
+  await until(() => own.stored(ended.id).length === 0);
+  await Promise.all(own.natives.map((native) => native.restart()));
+  expect([own.ffmpegs(), await own.left()]).toEqual([[], []]);
+  const again = await start(SHORT, own);
+  await expectWhole(await own.finish(again.id), 1, own);
 });
 
 test("nothing is left of any of it", async () => {

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, type expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { makeClip } from "../fixtures/make-clip.ts";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { noiseClip, noiseSound, quadrantClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
@@ -23,7 +23,8 @@ import { compareSound, readSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
+  // Two encoders, so that what is long is cut.
+  rig = await startRig(undefined, 2);
 }, 180_000);
 afterAll(() => rig?.close());
 
@@ -32,6 +33,8 @@ const MIME = "application/vnd.apple.mpegurl";
 
 interface Stream {
   url: string;
+  /** How it was encoded, and why. */
+  reason: string | undefined;
   variants: (Variant & { playlist: MediaPlaylist })[];
   audio: MediaPlaylist | undefined;
 }
@@ -43,7 +46,13 @@ async function stream(original: string, options: Record<string, unknown> = {}): 
   const { variants, audio } = parseMaster(await readText(url), url);
   const lists = variants.map(async (variant) => ({ ...variant, playlist: await readMedia(variant.url) }));
   const [group] = Object.values(audio);
-  return { url, variants: await Promise.all(lists), audio: group ? await readMedia(group) : undefined };
+  const reason = task.steps.at(-1)?.output?.reason;
+  return {
+    url,
+    reason,
+    variants: await Promise.all(lists),
+    audio: group ? await readMedia(group) : undefined,
+  };
 }
 
 async function readText(url: string): Promise<string> {
@@ -189,3 +198,40 @@ test.concurrent("start and end cut a stream", LIMIT, async ({ expect }) => {
   expect(like.frames).toBe(20);
   expect(like.worst).toBeGreaterThan(LIKE - 0.02);
 });
+
+// Much by its pixels, so that it is cut; quickly done, as next to nothing moves.
+function wideClip(): Promise<string> {
+  return makeClip("mp4", [
+    ..."-f lavfi -i testsrc=size=1920x1080:rate=4:duration=48".split(" "),
+    ..."-f lavfi -i sine=frequency=330:sample_rate=48000:duration=48 -ac 2".split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 20 -pix_fmt yuv420p -g 36 -c:a aac -b:a 96k".split(" "),
+  ]);
+}
+
+test.concurrent("a stream that is encoded in chunks has no seams", LIMIT, async ({ expect }) => {
+  const { url, reason, variants, audio } = await stream(await wideClip());
+  expect(reason).toMatch(/^native in chunks: .* 2 chunks of 24 s on 2 encoders/);
+  expect(variants.map(({ resolution }) => resolution)).toEqual([
+    ...["1920x1080", "1280x720", "854x480", "640x360", "426x240"],
+  ]);
+  for (const variant of variants) {
+    await checkPlaylist(variant.playlist, 48, expect);
+    expect(variant.playlist.segments).toHaveLength(8);
+    const packets = await readPackets(variant.url);
+    const times = packets.map(({ time }) => time - (packets[0]?.time ?? 0));
+    expect(times).toEqual(Array.from({ length: 192 }, (_, index) => index / 4));
+    const keys = times.filter((_, index) => packets[index]?.key);
+    expect(keys).toEqual(Array.from({ length: 24 }, (_, index) => index * 2));
+  }
+  if (!audio) throw new Error("No sound.");
+  await checkPlaylist(audio, 48, expect);
+  const played = await readFactsOf(url);
+  expect(played.picture?.times).toHaveLength(192);
+  expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
+});
+
+async function readPackets(url: string): Promise<{ time: number; key: boolean }[]> {
+  const report = await runFfprobe(url, ["-select_streams", "v:0", "-show_entries", "packet=pts_time,flags"]);
+  const { packets } = report as { packets: { pts_time: string; flags: string }[] };
+  return packets.map(({ pts_time, flags }) => ({ time: Number(pts_time), key: flags.startsWith("K") }));
+}

@@ -1,11 +1,10 @@
-import { readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Task } from "../../src/core/task.ts";
 import { dataOf, type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
+import { openDatabases } from "../fixtures/databases.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 
 /** An object in the service's storage. */
@@ -26,8 +25,8 @@ export interface Lab {
   /** Kills every process of the service at once, as a power cut would. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Kills it the moment that a task's record on disk is as asked for; gives that record. Nothing else happens in this process meanwhile. */
-  crashWhen(id: string, check: (task: Task) => boolean): Promise<Task>;
+  /** Kills it the moment that a task's record on disk is as asked for; gives that record, or null when the task came to its end unseen. Nothing else happens in this process meanwhile. */
+  crashWhen(id: string, check: (task: Task) => boolean): Promise<Task | null>;
   /** Lists what is in storage, in order of keys; reads the files on disk, running or not. */
   stored(): StoredObject[];
   close(): Promise<void>;
@@ -55,7 +54,7 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
       service = await start(new URL(url).port);
     },
     async crashWhen(id, check) {
-      const databases = openAll(join(data, "do", "framewright-TaskObject"));
+      const databases = openDatabases(join(data, "do", "framewright-TaskObject"));
       try {
         const records = databases.map((database) => database.prepare("SELECT record FROM run"));
         const read = (select: (typeof records)[number]): Task => JSON.parse(String(select.get()?.record));
@@ -63,7 +62,7 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
         if (!own) throw new Error(`${id} is not on disk.`);
         let task = read(own);
         while (!check(task)) {
-          if (task.finished_at !== null) throw new Error(`Too late: ${JSON.stringify(task)}`);
+          if (task.finished_at !== null) return null;
           task = read(own);
         }
         await service.kill("SIGKILL");
@@ -73,7 +72,7 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
       }
     },
     stored() {
-      const [database] = openAll(objects);
+      const [database] = openDatabases(objects);
       const rows = database?.prepare("SELECT key, version FROM _mf_objects ORDER BY key").all() ?? [];
       database?.close();
       return rows.map(({ key, version }) => ({ key: String(key), version: String(version) }));
@@ -83,10 +82,4 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-// Each Durable Object has a database of its own.
-function openAll(folder: string): DatabaseSync[] {
-  const names = readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  return names.map((name) => new DatabaseSync(join(folder, name), { readOnly: true }));
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "./source-files.ts";
@@ -7,7 +7,7 @@ interface Manifest {
   name: string;
   license: string;
   scripts: Record<string, string>;
-  exports: Record<string, string>;
+  exports: Record<string, string | Record<string, string>>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
@@ -53,9 +53,14 @@ test("the lock file names no host, so that any registry serves", () => {
   expect(hosts.filter((host) => !funding.includes(host))).toEqual([]);
 });
 
-test("the license and the exported files are there", () => {
+test("the license is there, and what the package exports is built of sources that are there", () => {
   expect(manifest.license).toBe("MIT");
   expect(readFileSync(join(ROOT, "LICENSE"), "utf8")).toContain("Framewright contributors");
-  const files = Object.values(manifest.exports).filter((path) => !path.includes("*"));
-  for (const path of files) expect(() => readFileSync(join(ROOT, path)), path).not.toThrow();
+  const { "./package.json": own, ...built } = manifest.exports;
+  expect(own).toBe("./package.json");
+  const sources = Object.values(built).flatMap((paths) =>
+    Object.values(paths).map((path) => path.replace(/^\.\/dist\/lib\/(.+?)(\.d\.ts|\.js)$/, "$1.ts")),
+  );
+  expect(sources).toContain("src/index.ts");
+  for (const path of sources) expect(globSync(path, { cwd: ROOT }), path).not.toEqual([]);
 });

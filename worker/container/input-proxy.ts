@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { createBlocks, type ReadBlock } from "./input-blocks.ts";
+import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts";
 import { readInput } from "./read-input.ts";
 
 /** The input of one job at an address of this machine, which ffmpeg reads. */
@@ -35,7 +35,7 @@ interface Entry {
 
 const BLOCK_BYTES = 2 ** 20;
 // 24 MB a job; a file whose pictures and sound lie far apart is read at two places in turn.
-const BLOCKS = { keep: 20, ahead: 4 } as const;
+const BLOCKS = { keep: 16, ahead: 8 } as const;
 
 /** Starts the proxy on a free port. */
 export async function startInputProxy(): Promise<InputProxy> {
@@ -53,10 +53,12 @@ export async function startInputProxy(): Promise<InputProxy> {
       // No extension: ffmpeg would choose a reader by it.
       const path = `/${randomBytes(24).toString("hex")}`;
       const over = new AbortController();
-      const read: ReadBlock = (index) => {
-        const start = index * BLOCK_BYTES;
-        const range = { start, end: Math.min(start + BLOCK_BYTES, input.size) };
-        return readInput(input, range, over.signal);
+      const read: ReadBlocks = async (first, count) => {
+        const start = first * BLOCK_BYTES;
+        const end = Math.min(start + count * BLOCK_BYTES, input.size);
+        const bytes = await readInput(input, { start, end }, over.signal);
+        const blockAt = (at: number) => bytes.subarray(at * BLOCK_BYTES, (at + 1) * BLOCK_BYTES);
+        return Array.from({ length: count }, (_, at) => blockAt(at));
       };
       const entry: Entry = {
         size: input.size,

@@ -1,15 +1,18 @@
 import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmpeg/toolset.ts";
 
 /**
- * Native tools for one job: so many threads, and an input that can only be HTTP on loopback, read by the given readers.
+ * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, read by the given readers.
  * Codecs that make threads of their own are told their number in their own words.
  */
 export function jobTools(threads: number, readers: string): Toolset {
-  const limit = ["-threads", String(threads)];
+  const limit = (count: number) => ["-threads", String(count)];
+  // Those that work on several pictures at once fill their processors with more threads than these: as many as ffmpeg and x264 choose themselves.
+  const [decoding, x264] = threads === 1 ? [1, 1] : [threads + 1, Math.ceil(threads * 1.5)];
   return {
     ...NATIVE_TOOLS,
     video: {
       ...NATIVE_TOOLS.video,
+      h264: addTo(NATIVE_TOOLS.video.h264, "-x264-params", `threads=${x264}`),
       h265: addTo(NATIVE_TOOLS.video.h265, "-x265-params", `pools=${threads}`),
       av1: addTo(NATIVE_TOOLS.video.av1, "-svtav1-params", `lp=${threads}`),
     },
@@ -21,9 +24,9 @@ export function jobTools(threads: number, readers: string): Toolset {
       ...NATIVE_TOOLS.input,
       ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
       // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
-      ...["-recv_buffer_size", "65536", ...limit],
+      ...["-recv_buffer_size", "65536", ...limit(decoding)],
     ],
-    output: [...NATIVE_TOOLS.output, ...limit],
+    output: [...NATIVE_TOOLS.output, ...limit(threads)],
   };
 }
 

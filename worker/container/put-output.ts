@@ -14,21 +14,20 @@ export interface OutputFile extends WrittenFile {
 // Several small ones share the waiting; large ones would only share the line.
 const AT_ONCE = 4;
 
-/** Lists what is in the folder of an output and not empty: of a single file under the name and type it is to have, else under their own. */
+/** Lists what is in the folder of an output: of a single file under the name and type it is to have, else under their own. */
 export async function listOutput(
   folder: string,
   single: { name: string; mime: string } | null,
 ): Promise<OutputFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  const files = await Promise.all(
+  return Promise.all(
     paths.sort().map(async (path) => {
       const name = relative(folder, path);
       const { size } = await stat(path);
       return { path, size, ...(single ?? { name, mime: adaptiveMime(name) }) };
     }),
   );
-  return files.filter(({ size }) => size > 0);
 }
 
 /** Reads playlists as text. */

@@ -7,6 +7,7 @@ import { outputFile } from "../../src/ffmpeg/output.ts";
 import { parseProgress } from "../../src/ffmpeg/progress.ts";
 import { checkRun, nothing } from "../../src/ffmpeg/read-failure.ts";
 import { checkTools } from "../../src/ffmpeg/toolset.ts";
+import { checkSegments } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
 import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
@@ -56,7 +57,8 @@ export async function runJob(
     await encode(job, bench, { folder, tools, signal, onProgress });
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
-    if (files.length === 0) throw nothing(plan);
+    if (!files.some(({ size }) => size > 0)) throw nothing(plan);
+    if (single === null) await checkSegments(files);
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
     const playlists = await readPlaylists(files.filter(isPlaylist));
     const rest = files.filter((file) => !isPlaylist(file));

@@ -11,7 +11,8 @@ import { ROOT } from "./settings.ts";
 const MOST = 25 * 2 ** 20;
 
 /**
- * Writes the stock core as a page loads it to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz` and `ffmpeg-core.js`. Throws when
+ * Writes the stock core as a page loads it to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz` and `ffmpeg-core.js`, which a server may
+ * take for a script of its own and change on the way: so it is there as `ffmpeg-core.js.gz` too. Throws when
  * the package in node_modules is not the one that {@link CORE_FILES} tells of. What is right already stays untouched.
  */
 export async function buildCore(folder = join(ROOT, "dist", "core")): Promise<void> {
@@ -27,22 +28,24 @@ export async function buildCore(folder = join(ROOT, "dist", "core")): Promise<vo
   const script = join(folder, "ffmpeg-core.js");
   const there = await readFile(script).catch(() => null);
   if (!there || !isRight(there, "glue")) await place(glue, script);
+  await pack(glue, "glue", join(folder, "ffmpeg-core.js.gz"));
+  await pack(wasm, "wasm", join(folder, "ffmpeg-core.wasm.gz"));
+}
 
-  const packed = join(folder, "ffmpeg-core.wasm.gz");
-  if (await isPacked(packed)) return;
-  const bytes = await promisify(gzip)(wasm, { level: constants.Z_BEST_COMPRESSION });
-  if (bytes.length > MOST)
-    throw new Error(`The packed core has ${bytes.length} bytes, and may have ${MOST}.`);
-  await place(bytes, packed);
+async function pack(bytes: Buffer, file: keyof typeof CORE_FILES, path: string): Promise<void> {
+  if (await isPacked(path, file)) return;
+  const packed = await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION });
+  if (packed.length > MOST) throw new Error(`${path} has ${packed.length} bytes, and may have ${MOST}.`);
+  await place(packed, path);
 }
 
 function isRight(bytes: Buffer, file: keyof typeof CORE_FILES): boolean {
   return createHash("sha256").update(bytes).digest("hex") === CORE_FILES[file].sha256;
 }
 
-async function isPacked(path: string): Promise<boolean> {
+async function isPacked(path: string, file: keyof typeof CORE_FILES): Promise<boolean> {
   try {
-    return isRight(await promisify(gunzip)(await readFile(path)), "wasm");
+    return isRight(await promisify(gunzip)(await readFile(path)), file);
   } catch {
     return false;
   }

@@ -1,0 +1,58 @@
+import type { CoreFileSystem } from "./core-module.ts";
+import type { SyncFile } from "./paged-file.ts";
+
+/** A file taken out of a core. */
+export interface TakenFile {
+  bytes: Uint8Array;
+  /** Bytes of memory that it took there, which may be more than it has. */
+  capacity: number;
+}
+
+/** Makes a file readable in a core under a path such as `/in/input`, in a folder of its own, without copying it. */
+export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): void {
+  const cut = path.lastIndexOf("/");
+  const [folder, name] = [path.slice(0, cut), path.slice(cut + 1)];
+  const { WORKERFS } = files.filesystems;
+  WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): Uint8Array }) => slice.read() };
+  const slice = (start: number, end: number) => {
+    const stop = Math.min(end, file.size);
+    return { size: stop - start, read: () => file.read(start, stop) };
+  };
+  files.mkdir(folder);
+  files.mount(WORKERFS, { blobs: [{ name, data: { size: file.size, slice } }] }, folder);
+}
+
+/** Takes the files of a folder and of the folders in it out of a core; their names are paths below the folder. */
+export function takeFiles(files: CoreFileSystem, folder: string): (TakenFile & { name: string })[] {
+  return listFiles(files, folder).map((path) => ({
+    name: path.slice(folder.length + 1),
+    ...takeFile(files, path),
+  }));
+}
+
+/** Takes a file out of a core, as it lies there: a copy would need as much memory again. One that is not there is empty. */
+export function takeFile(files: CoreFileSystem, path: string): TakenFile {
+  let bytes: Uint8Array = new Uint8Array();
+  let capacity = 0;
+  try {
+    const { contents, usedBytes } = files.lookupPath(path).node;
+    if (ArrayBuffer.isView(contents)) {
+      bytes = new Uint8Array(contents.buffer, contents.byteOffset, usedBytes);
+      capacity = contents.byteLength;
+    }
+    files.unlink(path);
+  } catch {
+    // No such file: nothing was written.
+  }
+  return { bytes, capacity };
+}
+
+function listFiles(files: CoreFileSystem, folder: string): string[] {
+  return files
+    .readdir(folder)
+    .filter((name) => name !== "." && name !== "..")
+    .flatMap((name) => {
+      const path = `${folder}/${name}`;
+      return files.isDir(files.stat(path).mode) ? listFiles(files, path) : [path];
+    });
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+const SECONDS = 12;
+// Percent of a task that its encode takes.
+const ENCODE = { from: 10, to: 95 } as const;
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+  const film = await makeClip("mp4", [
+    ...`-f lavfi -i testsrc2=size=320x180:rate=25:duration=${SECONDS}`.split(" "),
+    ...`-f lavfi -i sine=frequency=440:duration=${SECONDS}`.split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 30 -g 50 -c:a aac -b:a 64k".split(" "),
+  ]);
+  await rig.serve(film, "film.mp4");
+});
+afterAll(() => rig?.close());
+
+test.for(["quality", "speed"] as const)(
+  "who prefers %s hears a percent that rises, the pace and the end",
+  async (prefer) => {
+    await openKit(rig.lab.page, { name: prefer, encoder_workers: 2, prefer });
+    const heard = await rig.lab.page.evaluate(async () => {
+      const { client } = kit;
+      const input = await kit.file("/files/film.mp4");
+      const task = await client.tasks.create({ input, kind: "video", options: { width: 480 } });
+      const heard: { progress: number | null; speed: number | null; eta: number | null }[] = [];
+      client.on(task, "update", ({ progress, speed, eta }) => {
+        heard.push({ progress, speed, eta });
+      });
+      const done = await client.wait(task);
+      if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+      await client.close();
+      return heard;
+    });
+    const percents = heard.map(({ progress }) => progress).filter((each) => each !== null);
+    expect(percents.every((each) => Number.isInteger(each))).toBe(true);
+    expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+    expect(percents.at(-1)).toBe(100);
+    // A quick machine is done before there is much to tell.
+    for (const { progress, speed, eta } of heard) {
+      if (progress === null || progress <= ENCODE.from + 1 || progress >= ENCODE.to) continue;
+      expect(speed).toBeGreaterThan(0);
+      // At this speed, for this long: that is what is left of the film.
+      const left = SECONDS * (1 - (progress - ENCODE.from) / (ENCODE.to - ENCODE.from));
+      expect(Math.abs((speed ?? 0) * (eta ?? 0) - left)).toBeLessThan(SECONDS / 20);
+    }
+    expect(rig.lab.complaints).toEqual([]);
+  },
+);

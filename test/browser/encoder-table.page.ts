@@ -1,0 +1,85 @@
+import { createLocalEncoders } from "../../src/browser/local-encoders.ts";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { OptionsOf } from "../../src/core/options.ts";
+import type { Durably } from "../../src/core/ports.ts";
+import type { Source } from "../../src/core/source.ts";
+import { runEncode } from "../../src/encoders/run-encode.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { createBlobReader } from "../../src/storage/blob-reader.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import { readAll } from "../../src/storage/read-all.ts";
+import { CORE } from "./client-core.ts";
+import { MT_CORE } from "./pool-mt.page.ts";
+
+/** Work that one encoder of the page is asked for. */
+export interface Cell<K extends EncodeKind = EncodeKind> {
+  encoder: string;
+  /** URL of the input. */
+  clip: string;
+  source: Source;
+  kind: K;
+  options: OptionsOf<K>;
+  /** Seconds of a chunk; whole by default. */
+  chunk_seconds?: number;
+}
+
+/** Why the encoder does not do it, or the files that it gave, as base64, with the name of the one to open. */
+export type CellAnswer = { reason: string } | { main: string; files: { name: string; base64: string }[] };
+
+let encoders: ReturnType<typeof createLocalEncoders> | undefined;
+
+/** The encoders that a local client of this page has, in its order. */
+function openEncoders() {
+  encoders ??= createLocalEncoders({
+    ...{ prefer: "quality", encoder_workers: 2, core: CORE, core_mt: MT_CORE, avif: null },
+  });
+  return encoders;
+}
+
+/** Names the encoders of the page. */
+export function encoderNames(): string[] {
+  return openEncoders().ordered.map(({ name }) => name);
+}
+
+/** Asks one encoder whether it can, and has it do what it can. */
+export async function fillCell(cell: Cell): Promise<CellAnswer> {
+  const { encoder: name, clip, source, kind, options, chunk_seconds } = cell;
+  const encoder = openEncoders().ordered.find((each) => each.name === name);
+  if (!encoder) throw new Error(`There is no ${name}.`);
+  const plan = createPlan(source, kind, options, { chunk_seconds });
+  await encoder.prepare?.(plan, source);
+  const reason = encoder.can(plan, source);
+  if (reason !== null) return { reason };
+  const input = createBlobReader(await (await fetch(clip)).blob());
+  const storage = createMemoryStorage();
+  const keys: string[] = [];
+  const { key } = await runEncode({
+    ...{ id: "run", plan, source, encoder, work: "work/", out: "out/", name: "file", max_in_flight: 1 },
+    input: async () => input,
+    storage: {
+      ...storage,
+      write(at, body, mime) {
+        if (at.startsWith("out/")) keys.push(at);
+        return storage.write(at, body, mime);
+      },
+    },
+    durably: runOnce,
+    async progress() {},
+  });
+  const files = keys.map(async (at) => {
+    const stored = await storage.read(at);
+    if (!stored) throw new Error(`${at} is not there.`);
+    return { name: at.slice("out/".length), base64: await toBase64(await readAll(stored.body)) };
+  });
+  return { main: key.slice("out/".length), files: await Promise.all(files) };
+}
+
+const runOnce: Durably = (_name, work) => work(new AbortController().signal);
+
+function toBase64(bytes: Uint8Array): Promise<string> {
+  return new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^.*,/, ""));
+    reader.readAsDataURL(new Blob([bytes as Uint8Array<ArrayBuffer>]));
+  });
+}

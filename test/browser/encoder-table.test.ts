@@ -1,0 +1,168 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { OptionsOf } from "../../src/core/options.ts";
+import { buildCore } from "../../worker/local/build-core.ts";
+import { probe } from "../ffmpeg/native-encode.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
+import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { type Lab, openLab } from "./lab.ts";
+
+// What the encoders of a page do, row by row and encoder by encoder; what one does not do it refuses in these words.
+const ENCODERS = ["copy", "avif", "wasm", "wasm-mt", "webcodecs"] as const;
+type EncoderName = (typeof ENCODERS)[number];
+
+const YES = null;
+const PICTURES = "the pictures need encoding";
+const NO_VIDEO = "it only copies video";
+const AVIF = "it only encodes avif";
+const H265 = "it is for h265 alone";
+const VIDEO = "it only encodes video";
+
+/** Seconds and pixels of what is made, and its codecs as ffprobe names them. */
+interface Made {
+  picture?: string;
+  sound?: string;
+  width?: number;
+  still?: true;
+}
+
+interface Row<K extends EncodeKind = EncodeKind> {
+  name: string;
+  clip: ClipName;
+  kind: K;
+  options: OptionsOf<K>;
+  made: Made;
+  /** In the order of the encoders: done, or why not. */
+  cells: readonly (string | null)[];
+}
+
+const video = (
+  codec: "h264" | "h265" | "vp9" | "av1",
+  format: "mp4" | "mov" | "webm",
+  cells: Row["cells"],
+): Row<"video"> => ({
+  ...{ name: `${codec} in ${format}`, clip: "mp4", kind: "video", cells },
+  options: { codec, format, width: 160 },
+  made: {
+    ...{ picture: codec === "h265" ? "hevc" : codec, sound: format === "webm" ? "opus" : "aac", width: 160 },
+  },
+});
+
+const audio = (format: NonNullable<OptionsOf<"audio">["format"]>, sound: string): Row<"audio"> => ({
+  ...{ name: format, clip: "m4a", kind: "audio", options: { format, bitrate: 96_000 }, made: { sound } },
+  cells: [NO_VIDEO, AVIF, YES, H265, VIDEO],
+});
+
+const image = (
+  format: "jpeg" | "png" | "webp" | "gif" | "avif",
+  picture: string,
+  cells: Row["cells"] = [NO_VIDEO, AVIF, YES, H265, VIDEO],
+): Row<"image"> => ({
+  ...{ name: format, clip: "png", kind: "image", options: { format, width: 160 }, cells },
+  made: { picture, width: 160, still: true },
+});
+
+const ROWS: readonly Row[] = [
+  video("h264", "mp4", [PICTURES, AVIF, YES, H265, YES]),
+  video("h264", "mov", [PICTURES, AVIF, YES, H265, YES]),
+  // Where the machine has an encoder for it, WebCodecs does it too.
+  video("h265", "mp4", [
+    PICTURES,
+    AVIF,
+    "the wasm core has no h265 encoder",
+    YES,
+    "this browser has no H.265 encoder",
+  ]),
+  video("vp9", "webm", [PICTURES, AVIF, YES, H265, YES]),
+  video("av1", "mp4", [PICTURES, AVIF, "the wasm core has no av1 encoder", H265, YES]),
+  video("av1", "webm", [PICTURES, AVIF, "the wasm core has no av1 encoder", H265, YES]),
+  {
+    ...{
+      name: "the same pictures in another container",
+      clip: "mp4",
+      kind: "video",
+      options: { format: "mov" },
+    },
+    ...{ made: { picture: "h264", sound: "aac", width: 320 }, cells: [YES, AVIF, YES, H265, VIDEO] },
+  },
+  audio("mp3", "mp3"),
+  audio("aac", "aac"),
+  audio("ogg", "vorbis"),
+  audio("opus", "opus"),
+  audio("wav", "pcm_s16le"),
+  audio("flac", "flac"),
+  image("jpeg", "mjpeg"),
+  image("png", "png"),
+  image("webp", "webp"),
+  image("gif", "gif"),
+  image("avif", "av1", [NO_VIDEO, YES, "the wasm core has no avif encoder", H265, VIDEO]),
+  {
+    ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },
+    ...{ made: { picture: "h264", sound: "aac", width: 160 }, cells: [NO_VIDEO, AVIF, YES, H265, YES] },
+  },
+];
+
+let lab: Lab;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "framewright-table-"));
+  await buildCore(join(CLIP_FOLDER, "core"));
+  await symlink(join(CLIP_FOLDER, "core"), join(home, "core"));
+  const threaded = createRequire(import.meta.url).resolve("@ffmpeg/core-mt");
+  await symlink(join(dirname(threaded), "..", "esm"), join(home, "mt"));
+  lab = await openLab({ files: home, isolated: true });
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+test("the page has these encoders", async () => {
+  const names = await lab.page.evaluate(async () => {
+    const { encoderNames } = await import("./encoder-table.page.ts");
+    return encoderNames();
+  });
+  expect(names.toSorted()).toEqual([...ENCODERS].toSorted());
+});
+
+test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => {
+  const path = await clip(row.clip, { size: "320x180", seconds: 2 });
+  await symlink(path, join(home, basename(path))).catch(() => {});
+  const cell = { clip: `/files/${basename(path)}`, source: await probe(path), kind, options };
+  const found: Partial<Record<EncoderName, string | null>> = {};
+  for (const encoder of ENCODERS) {
+    const answer = await lab.page.evaluate(
+      async (given) => {
+        const { fillCell } = await import("./encoder-table.page.ts");
+        return fillCell(given as Parameters<typeof fillCell>[0]);
+      },
+      { ...cell, encoder },
+    );
+    found[encoder] = "reason" in answer ? answer.reason : YES;
+    if ("reason" in answer) continue;
+    const folder = join(home, "out", `${name} ${encoder}`);
+    for (const file of answer.files) {
+      await mkdir(dirname(join(folder, file.name)), { recursive: true });
+      await writeFile(join(folder, file.name), Buffer.from(file.base64, "base64"));
+    }
+    const { picture, sound, duration } = await readFacts(join(folder, answer.main));
+    const what = `${name} by ${encoder}`;
+    expect([picture?.codec, sound?.codec], what).toEqual([made.picture, made.sound]);
+    if (made.width) {
+      expect([picture?.width, picture?.height], what).toEqual([made.width, (made.width * 9) / 16]);
+    }
+    // Of raw AAC the container gives no more than a guess.
+    if (!made.still && made.sound !== "aac") expect(Math.abs(duration - 2), what).toBeLessThan(0.1);
+    if (picture && !made.still) expect(Math.abs(picture.duration - 2), what).toBeLessThan(0.1);
+  }
+  expect(found).toEqual(Object.fromEntries(ENCODERS.map((encoder, index) => [encoder, cells[index]])));
+});
+
+test("the page has nothing to complain about", () => {
+  expect(lab.complaints).toEqual([]);
+});

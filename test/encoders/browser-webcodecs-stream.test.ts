@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type Hls from "hls.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildCore } from "../../worker/local/build-core.ts";
+import type { Cell } from "../browser/encoder-table.page.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
+import { probe } from "../ffmpeg/native-encode.ts";
+import { CLIP_FOLDER, makeClip, runFfmpeg, runFfprobe } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+
+// Two chunks, and a segment that is cut short.
+const SECONDS = 13;
+const FPS = 25;
+let lab: Lab;
+let home: string;
+let film: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "framewright-stream-"));
+  await buildCore(join(CLIP_FOLDER, "core"));
+  await symlink(join(CLIP_FOLDER, "core"), join(home, "core"));
+  film = await makeClip("mp4", [
+    ...`-f lavfi -i testsrc2=size=480x270:rate=${FPS}:duration=${SECONDS}`.split(" "),
+    ...`-f lavfi -i sine=frequency=440:duration=${SECONDS}`.split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 18 -g 77 -c:a aac -b:a 64k".split(" "),
+  ]);
+  await symlink(film, join(home, basename(film)));
+  lab = await openLab({ files: home });
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** Has WebCodecs make a stream, whose files are put to disk; gives its folder and their names. */
+async function stream(name: string, chunk_seconds?: number) {
+  const cell: Cell<"adaptive_video"> = {
+    ...{ encoder: "webcodecs", clip: `/files/${basename(film)}`, source: await probe(film) },
+    ...{ kind: "adaptive_video", options: {}, ...(chunk_seconds && { chunk_seconds }) },
+  };
+  const answer = await lab.page.evaluate(async (given) => {
+    const { fillCell } = await import("../browser/encoder-table.page.ts");
+    return fillCell(given as Cell);
+  }, cell);
+  if ("reason" in answer) throw new Error(answer.reason);
+  const folder = join(home, name);
+  for (const file of answer.files) {
+    await mkdir(dirname(join(folder, file.name)), { recursive: true });
+    await writeFile(join(folder, file.name), Buffer.from(file.base64, "base64"));
+  }
+  return { folder, names: answer.files.map((file) => file.name) };
+}
+
+// What is made is played after this, too.
+test.for([
+  ["whole", undefined],
+  ["chunked", 6],
+] as const)(
+  "a %s ladder has every picture, in segments of six seconds with a keyframe every two",
+  async ([name, chunk_seconds]) => {
+    const { folder, names } = await stream(name, chunk_seconds);
+    expect(names.at(-1)).toBe("master.m3u8");
+    const master = await readFile(join(folder, "master.m3u8"), "utf8");
+    expect(master.match(/RESOLUTION=\S+?,|AUDIO="\w+"|CODECS="[^"]+"/g)).toEqual([
+      ...['CODECS="avc1.64001e,mp4a.40.2"', "RESOLUTION=480x270,", 'AUDIO="audio"'],
+      ...['CODECS="avc1.64001e,mp4a.40.2"', "RESOLUTION=426x240,", 'AUDIO="audio"'],
+    ]);
+    for (const [rendition, width, height] of [
+      ["270p", 480, 270],
+      ["240p", 426, 240],
+    ] as const) {
+      const path = join(folder, rendition, "playlist.m3u8");
+      const lengths = [...(await readFile(path, "utf8")).matchAll(/^#EXTINF:([\d.]+)/gm)].map(
+        ([, each]) => each,
+      );
+      expect(lengths).toEqual(["6.000000", "6.000000", "1.000000"]);
+      const { picture } = await readFacts(path);
+      expect(picture).toMatchObject({ codec: "h264", width, height });
+      const times = Array.from({ length: SECONDS * FPS }, (_, index) => index / FPS);
+      expect(picture?.times.map((time) => Math.round(time * 1000) / 1000)).toEqual(times);
+      const { packets } = (await runFfprobe(path, ["-show_packets"])) as {
+        packets: { flags: string; pts_time: string }[];
+      };
+      const keys = packets
+        .filter(({ flags }) => flags.startsWith("K"))
+        .map(({ pts_time }) => Number(pts_time));
+      expect(keys.filter((key) => key % 2 === 0)).toEqual([0, 2, 4, 6, 8, 10, 12]);
+      await runFfmpeg(["-xerror", "-i", path, "-f", "null", "-"]);
+      expect(
+        (await measureLikeness(path, film, { filter: `scale=${width}:${height}` })).mean,
+      ).toBeGreaterThan(LIKE);
+    }
+    const { sound } = await readFacts(join(folder, "audio", "playlist.m3u8"));
+    expect(sound?.codec).toBe("aac");
+    expect(lab.complaints.splice(0)).toEqual([]);
+  },
+);
+
+test("hls.js plays the chunked one to its end, without a gap", async () => {
+  const seen = await lab.page.evaluate(async () => {
+    const module = "/node_modules/hls.js/dist/hls.mjs";
+    const { default: Player } = (await import(module)) as { default: typeof Hls };
+    const video = document.body.appendChild(document.createElement("video"));
+    video.muted = true;
+    video.playbackRate = 8;
+    const hls = new Player({ startLevel: 0 });
+    const errors: string[] = [];
+    hls.on(Player.Events.ERROR, (_, data) => errors.push(`${data.type} ${data.details}`));
+    hls.loadSource("/files/chunked/master.m3u8");
+    hls.attachMedia(video);
+    await new Promise((resolve) => hls.once(Player.Events.MANIFEST_PARSED, resolve));
+    const ended = new Promise((resolve) => video.addEventListener("ended", resolve, { once: true }));
+    await video.play();
+    await ended;
+    const buffered = Array.from({ length: video.buffered.length }, (_, index) => [
+      video.buffered.start(index),
+      video.buffered.end(index),
+    ]);
+    const { duration } = video;
+    hls.destroy();
+    return { errors, buffered, duration };
+  });
+  expect(seen.errors).toEqual([]);
+  expect(seen.buffered).toHaveLength(1);
+  expect(seen.buffered[0]?.[0]).toBeLessThan(0.05);
+  expect(Math.abs((seen.buffered[0]?.[1] ?? 0) - SECONDS)).toBeLessThan(0.1);
+  expect(Math.abs(seen.duration - SECONDS)).toBeLessThan(0.1);
+});

@@ -1,0 +1,78 @@
+import { afterAll } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import type { ChunkJob } from "../../src/encoders/encoder.ts";
+import { createNativeEncoder, type NativeEncoderOptions } from "../../src/encoders/native.ts";
+import type { NativeState } from "../../src/encoders/native-wire.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { type Script, type ScriptedNative, startScripted } from "./scripted-native.ts";
+
+const open: ScriptedNative[] = [];
+afterAll(() => Promise.all(open.map((each) => each.close())));
+
+/** Starts a scripted encoder that goes away when the test file is over. */
+export async function encoder(name: string, script?: Script): Promise<ScriptedNative> {
+  const started = await startScripted(name, script);
+  open.push(started);
+  return started;
+}
+
+/** What jobs are made of. */
+export const SOURCE: Source = {
+  ...{
+    object: "source",
+    url: "file:clip",
+    kind: "video",
+    format: "mp4",
+    duration: 10,
+    fps: 25,
+    filesize: 5000,
+  },
+  ...{ width: 640, height: 360, coded_width: 640, coded_height: 360 },
+  codecs: { video: "h264", audio: null },
+};
+/** A plan of one chunk. */
+export const PLAN = createPlan(SOURCE, "video", { codec: "h265" });
+/** Short waits. */
+export const QUICK = {
+  ...{
+    start_ms: 400,
+    poll_ms: 200,
+    answer_ms: 200,
+    restart_ms: 300,
+    busy_ms: 20,
+    busy_most_ms: 50,
+    end_ms: 1200,
+  },
+};
+
+/** A job for an encoder elsewhere. */
+export function job(more: Partial<ChunkJob> = {}): ChunkJob {
+  const [chunk] = PLAN.chunks;
+  if (!chunk) throw new Error("The plan has no chunk.");
+  return {
+    ...{ plan: PLAN, source: SOURCE, chunk, signal: new AbortController().signal, id: "run_1-0" },
+    input: { size: 5000, read: async () => new Uint8Array(0) },
+    remote: async () => ({
+      input: { url: "http://service/in", size: 5000, etag: "v1" },
+      folder: "http://service/out/",
+      name: "out.mp4",
+    }),
+    ...more,
+  };
+}
+
+/** A client without much patience. */
+export function client(
+  instances: NativeEncoderOptions["instances"],
+  more: Partial<NativeEncoderOptions> = {},
+) {
+  return createNativeEncoder({ instances, patience: QUICK, ...more });
+}
+
+/** What is given for a job that `DONE` ends. */
+export const WRITTEN = { written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }], playlists: [] };
+/** A job that goes on. */
+export const running = (share: number): NativeState => ({ state: "running", share, speed: 2 });
+/** How many jobs each was given. */
+export const posts = (...encoders: ScriptedNative[]) =>
+  encoders.map(({ log }) => log.filter((line) => line === "POST /jobs").length);

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { client, encoder, job, QUICK, running } from "./native-client.ts";
+import { BUSY, type Script } from "./scripted-native.ts";
+
+test.for([
+  ["while it is asked", { ask: ["silent"] }, "GET"],
+  ["while it is given the job", { start: ["silent"] }, "POST"],
+  ["between two questions", { ask: [running(0.01)] }, "GET"],
+] as [string, Script, string][])("ends the job at once when it is stopped %s", async ([, script, method]) => {
+  const one = await encoder("one", script);
+  const stop = new AbortController();
+  const patience = { ...QUICK, start_ms: 60_000, poll_ms: 60_000 };
+  const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
+  await one.asked(method);
+  const reason = new Error("enough");
+  const at = performance.now();
+  stop.abort(reason);
+  await expect(encoding).rejects.toBe(reason);
+  expect(performance.now() - at).toBeLessThan(10_000);
+  expect(one.log.at(-1)).toBe("DELETE /jobs/run_1-0");
+});
+
+test("does not wait long for an encoder that does not hear that a job is to end", async () => {
+  const one = await encoder("one", { ask: ["silent"] });
+  const stop = new AbortController();
+  const deaf = {
+    name: "deaf",
+    fetch: (path: string, init: RequestInit = {}) =>
+      init.method === "DELETE" ? new Promise<Response>(() => {}) : one.fetch(path, init),
+  };
+  const encoding = client([deaf]).encode(job({ signal: stop.signal }));
+  await one.asked("GET");
+  const at = performance.now();
+  stop.abort(new Error("enough"));
+  await expect(encoding).rejects.toThrow("enough");
+  expect(performance.now() - at).toBeLessThan(10_000);
+});
+
+test("stops waiting for a free place when it is stopped", async () => {
+  const one = await encoder("one", { start: [BUSY] });
+  const stop = new AbortController();
+  const encoding = client([one]).encode(
+    job({ signal: stop.signal, onWait: () => stop.abort(new Error("enough")) }),
+  );
+  await expect(encoding).rejects.toThrow("enough");
+  expect(one.log).toEqual(["POST /jobs"]);
+});
+
+test("says again that a job is to end when the word is lost", async () => {
+  const one = await encoder("one", {
+    ask: ["silent"],
+    end: ["cut", { status: 503 }, "half", { status: 204 }],
+  });
+  const stop = new AbortController();
+  const patience = { ...QUICK, end_ms: 60_000 };
+  const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
+  await one.asked("GET");
+  stop.abort(new Error("enough"));
+  await expect(encoding).rejects.toThrow("enough");
+  expect(one.log.slice(-4)).toEqual(Array(4).fill("DELETE /jobs/run_1-0"));
+});

@@ -1,0 +1,281 @@
+import { existsSync, globSync, statSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { type Browser, chromium, type Page } from "@playwright/test";
+import { publint } from "publint";
+import { build, createServer, type InlineConfig } from "vite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { clip } from "../fixtures/clips.ts";
+import { importsOf } from "../structure/layers.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { LAUNCH } from "../worker/api/browser.ts";
+import { addFiles, install, judge, pack, readmeCode, runIn, serveFolder } from "./rig.ts";
+
+// What the examples name, and what a page gives them.
+const BASE_URL = "https://media.example.com";
+const KEY = "your-key";
+const INPUT = "https://example.com/holiday.mov";
+const GIVEN = `const video = document.querySelector("video") as HTMLVideoElement;
+const file = new File([await (await fetch("/clip.mp4")).blob()], "clip.mp4");
+`;
+const RESULT = `Object.assign(globalThis, { result: await (await client.output(done)).blob() });
+export { file, video };
+`;
+const PAGE = '<!doctype html><link rel="icon" href="data:,"><video></video>';
+const script = (name: string) => `${PAGE}<script type="module" src="./${name}"></script>`;
+// A page as it stands before its visitor does anything.
+const FIRST = `import { createLocalClient } from "framewright/browser";
+import { createRemoteClient } from "framewright/client";
+const fallback = createRemoteClient({ baseUrl: "${BASE_URL}", apiKey: "${KEY}" });
+Object.assign(globalThis, { client: createLocalClient({ name: "first", fallback }) });
+`;
+
+const [page = ""] = readmeCode("In a page", "ts");
+const [edge = ""] = readmeCode("At the edge", "ts");
+const [both = ""] = readmeCode("Both", "ts");
+const [importMap = ""] = readmeCode("In a page without a bundler", "html");
+
+// Of a machine of two cores that has much else to do.
+const PATIENCE_MS = 150_000;
+const LIMIT = { timeout: 400_000 };
+
+let folder: string;
+let project: string;
+let tarball: string;
+let browser: Browser;
+let complaints: string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-package-"));
+  project = join(folder, "project");
+  tarball = await pack(folder);
+  await install(project, tarball, {
+    "index.html": script("page.ts"),
+    "first.html": script("first.ts"),
+    "page.ts": GIVEN + page + RESULT,
+    "first.ts": FIRST,
+  });
+  await mkdir(join(project, "public"));
+  await copyFile(await clip("mp4"), join(project, "public", "clip.mp4"));
+  browser = await chromium.launch(LAUNCH);
+});
+afterAll(async () => {
+  await browser?.close();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+async function newPage(): Promise<Page> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context.newPage();
+}
+
+async function open(url: string): Promise<Page> {
+  const opened = await newPage();
+  complaints = [];
+  opened.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  opened.on("pageerror", (error) => complaints.push(error.stack ?? String(error)));
+  await opened.goto(url);
+  return opened;
+}
+
+const VITE: InlineConfig = { configFile: false, logLevel: "error" };
+const H264 = expect.objectContaining({ codec_name: "h264", width: 640, nb_frames: expect.any(String) });
+
+test("the examples of the README have ten lines at most", () => {
+  for (const code of [page, edge, both]) {
+    expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
+    expect(code).toContain("framewright/");
+  }
+});
+
+test("every import in the package leads to a file of it, or to a package that it depends on", async () => {
+  const root = join(project, "node_modules", "framewright");
+  const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const packages = { ...manifest.dependencies, ...manifest.peerDependencies };
+  const paths = globSync("dist/**/*.{js,ts}", { cwd: root });
+  expect(paths.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
+  const wrong: string[] = [];
+  for (const path of paths) {
+    const text = await readFile(join(root, path), "utf8");
+    for (const name of importsOf({ path, text })) {
+      const types = path.endsWith(".d.ts") ? name.replace(/\.js$/, ".d.ts") : name;
+      const [scope = "", rest] = name.split("/");
+      const known = (scope.startsWith("@") ? `${scope}/${rest}` : scope) in packages;
+      const isThere = name.startsWith(".")
+        ? existsSync(join(root, path, "..", types))
+        : path.startsWith("dist/lib/") && (known || name.startsWith("cloudflare:"));
+      if (!isThere) wrong.push(`${path}: ${name}`);
+    }
+    if (/["'`][^"'`\n]*node_modules\//.test(text)) wrong.push(`${path}: node_modules`);
+  }
+  expect(wrong).toEqual([]);
+  for (const name of ["core/ffmpeg-core.wasm.gz", "core/ffmpeg-core.js.gz", "workers/avif_enc.wasm"]) {
+    const { size } = statSync(join(root, "dist", name));
+    expect([name, size < 25 * 2 ** 20]).toEqual([name, true]);
+  }
+  const licenses = await readFile(join(root, "dist", "LICENSES.txt"), "utf8");
+  for (const name of ["mediabunny", "zod", "@jsquash/avif", "@ffmpeg/core"]) expect(licenses).toContain(name);
+});
+
+test("publint finds nothing", async () => {
+  const packed = await readFile(tarball);
+  const { messages } = await publint({ pack: { tarball: new Uint8Array(packed).buffer }, strict: true });
+  expect(messages).toEqual([]);
+});
+
+test("are-the-types-wrong finds nothing but that it is for ES modules alone", async () => {
+  const entrypoints =
+    "browser client plan worker worker/encoder encoders/webcodecs stores/indexeddb storage/opfs";
+  const { problems, entrypoints: checked } = (await checkPackage(
+    createPackageFromTarballData(await readFile(tarball)),
+    { entrypoints: [".", ...entrypoints.split(" ").map((name) => `./${name}`)] },
+  )) as Extract<Awaited<ReturnType<typeof checkPackage>>, { problems: unknown }>;
+  expect(Object.keys(checked)).toHaveLength(9);
+  const old = ["node10", "node16-cjs"];
+  const others = problems.filter(
+    (problem) => !("resolutionKind" in problem && old.includes(problem.resolutionKind)),
+  );
+  expect(others).toEqual([]);
+});
+
+test("every import of the package is typed, and holds at run time in Node", async () => {
+  const code = `import { MediaError, parseTaskRequest, type Task } from "framewright";
+import { createLocalClient, type LocalClient } from "framewright/browser";
+import { type Client, createRemoteClient } from "framewright/client";
+import { createWebCodecsEncoder } from "framewright/encoders/webcodecs";
+import { createPlan } from "framewright/plan";
+import { createMemoryStorage } from "framewright/storage/memory";
+import { openIndexedDb } from "framewright/stores/indexeddb";
+export const client: Client = createRemoteClient({ baseUrl: "http://localhost", apiKey: "key" });
+export const open: (options: { fallback: Client }) => LocalClient = createLocalClient;
+export const kind: Task["kind"] = "video";
+export const parts = [createWebCodecsEncoder, createPlan, createMemoryStorage, openIndexedDb, parseTaskRequest];
+// @ts-expect-error: an option of no kind
+export const wrong = () => client.tasks.create({ input: "", kind: "video", options: { widht: 1 } });
+console.log(parts.map((part) => typeof part).join(" "), await client.tasks.get("").catch((error) => error instanceof MediaError));
+`;
+  await addFiles(project, { "imports.ts": code });
+  const flags = "--strict --noEmit --target esnext --module esnext --moduleResolution bundler".split(" ");
+  const rest = ["--lib", "esnext,dom,dom.iterable,dom.asynciterable", "--types", "", "--skipLibCheck"];
+  const files = ["imports.ts", "page.ts", "first.ts"];
+  await runIn(project, join(ROOT, "node_modules/.bin/tsc"), [...flags, ...rest, "--ignoreConfig", ...files]);
+  const printed = await runIn(project, process.execPath, ["imports.ts"]);
+  expect(printed).toBe("function function function function function true\n");
+});
+
+test("a bundler takes no more than what is used", async () => {
+  await addFiles(project, { "one.ts": 'export { MediaError } from "framewright";\n' });
+  const lib = { entry: join(project, "one.ts"), formats: ["es" as const] };
+  const built = await build({ ...VITE, root: project, build: { write: false, lib } });
+  const [{ output } = { output: [] }] = Array.isArray(built) ? built : [];
+  const code = output.map((file) => (file.type === "chunk" ? file.code : "")).join("");
+  expect(code).toContain("MediaError");
+  expect(code.length).toBeLessThan(4000);
+});
+
+test("a page that Vite serves runs the README's lines", async () => {
+  const vite = await createServer({ ...VITE, root: project, server: { port: 0, host: "127.0.0.1" } });
+  await vite.listen();
+  const opened = await open(vite.resolvedUrls?.local[0] ?? "");
+  const { streams } = await judge(opened, folder);
+  expect(streams).toEqual([H264, expect.objectContaining({ codec_name: "aac" })]);
+  expect(complaints).toEqual([]);
+  await opened.context().close();
+  await vite.close();
+});
+
+test("a page that Vite built does too, and loads less than 60 kB of JavaScript before", async () => {
+  const input = ["index.html", "first.html"].map((name) => join(project, name));
+  await build({ ...VITE, root: project, build: { rolldownOptions: { input } } });
+  const server = await serveFolder(join(project, "dist"));
+  const first = await newPage();
+  const loaded: Promise<readonly [string, number]>[] = [];
+  first.on("response", (response) => {
+    if (!/\.js$/.test(response.url())) return;
+    loaded.push(response.body().then((body) => [response.url(), gzipSync(body).length] as const));
+  });
+  await first.goto(`${server.url}first.html`);
+  await first.waitForFunction(() => "client" in globalThis);
+  await first.waitForLoadState("networkidle");
+  const scripts = await Promise.all(loaded);
+  const bytes = scripts.reduce((sum, [, size]) => sum + size, 0);
+  expect(scripts.length).toBeGreaterThan(0);
+  expect(bytes, JSON.stringify(scripts)).toBeLessThan(60_000);
+  expect(first.workers()).toEqual([]);
+
+  const opened = await open(server.url);
+  const { streams } = await judge(opened, folder);
+  expect(streams).toEqual([H264, expect.objectContaining({ codec_name: "aac" })]);
+  expect(complaints).toEqual([]);
+  await first.context().close();
+  await opened.context().close();
+  server.close();
+});
+
+// A page without a bundler.
+const inline = (code: string) => {
+  const plain = (GIVEN + code + RESULT).replace(" as HTMLVideoElement", "").replace(/^export .*$/m, "");
+  return `${PAGE}${importMap}<script type="module">${plain}</script>`;
+};
+
+test("a page without a bundler does too", async () => {
+  await addFiles(project, { "plain.html": inline(page) });
+  await copyFile(await clip("mp4"), join(project, "clip.mp4"));
+  const server = await serveFolder(project);
+  const opened = await open(`${server.url}plain.html`);
+  const { streams } = await judge(opened, folder);
+  expect(streams).toEqual([H264, expect.objectContaining({ codec_name: "aac" })]);
+  expect(complaints).toEqual([]);
+  await opened.context().close();
+  server.close();
+});
+
+test("Node goes to the edge, and so does a page for what it cannot do", LIMIT, async () => {
+  const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: join(folder, "state") });
+  const [server, service] = await Promise.all([
+    serveFolder(project),
+    startService({ ...settings, native: 1 }),
+  ]);
+  const real = (code: string) => {
+    for (const name of [BASE_URL, INPUT]) expect(code).toContain(name);
+    return code.replace(BASE_URL, service.url).replace(INPUT, `${server.url}clip.mp4`);
+  };
+  await addFiles(project, { "both.html": inline(real(both)), "edge.ts": real(edge) });
+  await copyFile(await clip("mp4"), join(project, "clip.mp4"));
+  try {
+    const opened = await open(`${server.url}both.html`);
+    const { streams } = await judge(opened, folder);
+    expect(streams[0]?.codec_name).toBe("hevc");
+    expect(complaints).toEqual([]);
+    await opened.context().close();
+
+    const printed = await runIn(project, process.execPath, ["edge.ts"]);
+    expect(printed).toMatch(/\b100\n/);
+    expect(printed.trim().split("\n").at(-1)).toMatch(new RegExp(`^${service.url}/media/`));
+  } finally {
+    await service.stop();
+    server.close();
+  }
+});
+
+test("the Workers of the package bundle", async () => {
+  const worker = (name: string) =>
+    `export * from "framewright/${name}";\nexport { default } from "framewright/${name}";\n`;
+  const toml = (main: string, more = "") =>
+    `name = "mine"\nmain = "${main}"\ncompatibility_date = "2026-11-17"\n${more}`;
+  await addFiles(project, {
+    "edge/service.js": worker("worker"),
+    "edge/wrangler.toml": toml("service.js"),
+  });
+  const wrangler = join(ROOT, "node_modules/.bin/wrangler");
+  await runIn(join(project, "edge"), wrangler, ["deploy", "--dry-run", "--outdir", "built"]);
+  const built = await readFile(join(project, "edge", "built", "service.js"), "utf8");
+  for (const name of ["TaskObject", "ProjectObject", "TaskWorkflow", "NativeEncoder"]) {
+    expect(built).toMatch(new RegExp(`\\b${name}\\b`));
+  }
+});

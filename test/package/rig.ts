@@ -1,0 +1,96 @@
+import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "@playwright/test";
+import { answerFile } from "../browser/serve-files.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { ROOT } from "../structure/source-files.ts";
+
+const run = promisify(execFile);
+
+// What npm tells the scripts that it runs would lead another npm to the repository's folder.
+const { npm_config_local_prefix: _, ...ENV } = process.env;
+const LIMITS = { env: ENV, maxBuffer: 1 << 26, timeout: 150_000 } as const;
+
+/** Packs the repository as a release is packed; gives the path of the tarball in the folder. */
+export async function pack(folder: string): Promise<string> {
+  await run("npm", ["pack", "--pack-destination", folder], { ...LIMITS, cwd: ROOT });
+  const [name = ""] = globSync("*.tgz", { cwd: folder });
+  return join(folder, name);
+}
+
+/** Makes a project with nothing but these files, and installs the tarball in it. */
+export async function install(folder: string, tarball: string, files: Record<string, string>): Promise<void> {
+  await addFiles(folder, {
+    ...files,
+    "package.json": JSON.stringify({ name: "project", private: true, type: "module" }),
+  });
+  const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  await run("npm", ["install", ...quiet, tarball], { ...LIMITS, cwd: folder });
+}
+
+/** Writes files into a folder, by their paths below it. */
+export async function addFiles(folder: string, files: Record<string, string>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(folder, name, ".."), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+/** Runs a command in a folder and gives what it prints; rejects with its words when it fails. */
+export async function runIn(folder: string, command: string, args: readonly string[]): Promise<string> {
+  try {
+    return (await run(command, args, { ...LIMITS, cwd: folder })).stdout;
+  } catch (thrown) {
+    const { stdout = "", stderr = "" } = thrown as { stdout?: string; stderr?: string };
+    throw new Error(`${command} failed:\n${stdout}\n${stderr}`, { cause: thrown });
+  }
+}
+
+/** Serves a folder as it is, on a free port. */
+export async function serveFolder(folder: string) {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://host");
+    const path = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
+    void answerFile(folder, path, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Gives the code of the README below a heading, one text for each block of that language. */
+export function readmeCode(heading: string, language: string): string[] {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const section = readme.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
+  const blocks = [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))];
+  return blocks.map(([, code = ""]) => code);
+}
+
+/** What tests read of a report of ffprobe. */
+export interface Probed {
+  streams: { codec_type: string; codec_name: string; width?: number; nb_frames?: string }[];
+}
+
+/** Waits until a page has put a Blob at `globalThis.result`, and gives what native ffprobe says of it. */
+export async function judge(page: Page, folder: string): Promise<Probed> {
+  await page.waitForFunction(() => "result" in globalThis);
+  const base64 = await page.evaluate(async () => {
+    const reader = new FileReader();
+    reader.readAsDataURL((globalThis as unknown as { result: Blob }).result);
+    await new Promise((resolve) => reader.addEventListener("load", resolve));
+    return String(reader.result).replace(/^.*,/, "");
+  });
+  const path = join(folder, "judged.mp4");
+  await writeFile(path, Buffer.from(base64, "base64"));
+  return (await runFfprobe(path)) as Probed;
+}
