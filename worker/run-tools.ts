@@ -14,11 +14,10 @@ import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives, NATIVE_CORES } from "./native.ts";
 import { createR2Storage } from "./r2-storage.ts";
-import { numberSetting } from "./settings.ts";
+import { numberSetting, outputExpires } from "./settings.ts";
 
 // Its jobs take turns, and their bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
-const MEDIA_TTL = 604_800;
 const MAX_INPUT_SECONDS = 21_600;
 // No encode lasts longer, and a write into a run that is over is refused all the same.
 const WRITE_SECONDS = 12 * 3600;
@@ -38,8 +37,7 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
   const { instances, base: native_base, max_in_flight } = createNatives(env, base);
   const native = createNativeEncoder({ instances, token: env.NATIVE_ENCODER_TOKEN });
-  // Counted from the creation, so that a repeated step gives the same URL.
-  const expires = Math.floor(record.created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
+  const expires = outputExpires(record, env);
   const own = createOwnStorage(env, project, record.id);
   const destination = destinationOf(record);
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");

@@ -10,7 +10,7 @@ import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
-import { numberSetting } from "./settings.ts";
+import { numberSetting, outputExpires } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
 
 // KV takes one write a second on a key.
@@ -20,6 +20,8 @@ const MIRROR_MS = 1000;
 // that, so what an unsuccessful run left is cleared again each time.
 const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 const CLEANUPS = CLEANUPS_MS.length;
+// Of a run whose output was kept as long as it should be.
+const EXPIRED = CLEANUPS + 1;
 const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
 
@@ -222,7 +224,13 @@ export class TaskObject extends DurableObject<Env> {
 
   async #cleanup(): Promise<void> {
     const row = this.#rows.get();
-    if (!row || !isFinished(row.record) || row.cleanups >= CLEANUPS || Date.now() < row.cleanup_at) return;
+    const due = row && this.#cleanupDue(row);
+    if (!row || due === null || Date.now() < due) return;
+    if (row.cleanups === CLEANUPS) {
+      await clearMedia(this.#storage, row.record.id, ["out"]);
+      this.#rows.update({ cleanups: EXPIRED });
+      return;
+    }
     const good = row.record.status === "succeeded";
     if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
     await this.#dropUploads();
@@ -231,6 +239,14 @@ export class TaskObject extends DurableObject<Env> {
     await clearMedia(this.#storage, row.record.id, kept ? ["work"] : ["work", "out"]);
     const cleanups = good ? CLEANUPS : row.cleanups + 1;
     this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
+  }
+
+  // An output is kept as long as its URL is good. Null when nothing is left to clear.
+  #cleanupDue({ record, cleanups, cleanup_at }: RunRow): number | null {
+    if (!isFinished(record)) return null;
+    if (cleanups < CLEANUPS) return cleanup_at;
+    if (record.status !== "succeeded" || cleanups === EXPIRED) return null;
+    return outputExpires(record, this.env) * 1000;
   }
 
   // What cannot be dropped, storage drops by itself after a week.
@@ -261,7 +277,8 @@ export class TaskObject extends DurableObject<Env> {
     if (!row.started) due.push(now);
     if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
     if (!isFinished(row.record)) due.push(now + this.#times().watch);
-    else if (row.cleanups < CLEANUPS) due.push(row.cleanup_at);
+    const cleanup = this.#cleanupDue(row);
+    if (cleanup !== null) due.push(cleanup);
     if (due.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...due)));
   }
 }
