@@ -4,6 +4,7 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import { clearMedia } from "../src/steps/media-keys.ts";
+import { createChanges } from "./changes.ts";
 import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
@@ -32,6 +33,7 @@ const ALARM_RETRY_MS = 2000;
 export class TaskObject extends DurableObject<Env> {
   #indexing: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(goes_on: boolean) => void>();
+  readonly #changes = createChanges();
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
 
@@ -51,6 +53,16 @@ export class TaskObject extends DurableObject<Env> {
     const row = this.#rows.get();
     if (row) return row.project === project ? JSON.stringify(row.record) : "deleted";
     return this.#rows.wasDeleted() ? "deleted" : null;
+  }
+
+  /** Gives the record and its version as JSON once the version is above `after` or the run finished, else as it stands after `ms`; null when it is not this project's. */
+  async next(project: string, after: number, ms: number): Promise<string | null> {
+    const row = this.#rows.get();
+    if (row?.project !== project) return null;
+    if (row.version <= after && !isFinished(row.record))
+      await this.#changes.wait(Math.min(ms, MAX_LISTEN_MS));
+    const latest = this.#rows.get();
+    return latest && JSON.stringify({ version: latest.version, record: latest.record });
   }
 
   /** Gives what the run needs to begin, as JSON; null when there is nothing to run. */
@@ -119,6 +131,7 @@ export class TaskObject extends DurableObject<Env> {
     await terminateInstance(this.env.RUN, row.record.id);
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
+    this.#changes.tell();
     return "removed";
   }
 
@@ -159,6 +172,7 @@ export class TaskObject extends DurableObject<Env> {
     const ended = isFinished(record) ? { cleanup_at: good ? now : now + CLEANUPS_MS[0] } : {};
     this.#rows.update({ record, version, progressed_at: now, ...ended });
     if (isFinished(record)) for (const over of this.#listeners) over(false);
+    this.#changes.tell();
     await this.#arm();
     if (event.type !== "step_progressed") await this.#index(row.project, record, version);
     return record;

@@ -10,6 +10,9 @@ import type { OptionsOf } from "../core/options.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
+import type { Update } from "./update.ts";
+
+export type { Update };
 
 /** Media given to a client: a URL (http, https or s3), or, where the client takes them, a file of the visitor. */
 export type MediaInput = string | Blob | FileSystemFileHandle;
@@ -47,18 +50,6 @@ export interface ListOptions {
 export interface Page<T> {
   records: T[];
   more: boolean;
-}
-
-/** A change of a task or step, with what is known of its pace. */
-export interface Update<T> {
-  /** The record after the change. */
-  record: T;
-  /** Percent of the whole run, 0 to 100, that never goes down; null until it can be measured. */
-  progress: number | null;
-  /** Seconds of media done in a second; null until known. */
-  speed: number | null;
-  /** Seconds until the end; null until known. */
-  eta: number | null;
 }
 
 /** The bytes of a finished run, wherever they are. */

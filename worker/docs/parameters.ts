@@ -17,6 +17,16 @@ export function idParameter(sort: ListSort, example: string): Parameters {
   ];
 }
 
+/** The header by which a stream of events goes on. */
+export const lastEventId: Parameters = [
+  {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The last event that was seen.",
+    schema: { type: "string", examples: ["3"] },
+  },
+];
+
 /** The query of a list. */
 export function listParameters(
   sort: ListSort,

@@ -10,7 +10,7 @@ import {
   TASK_REQUESTS,
 } from "./examples.ts";
 import { operation } from "./operation.ts";
-import { idParameter, listParameters } from "./parameters.ts";
+import { idParameter, lastEventId, listParameters } from "./parameters.ts";
 
 const tag = "Tasks";
 const one = idParameter("task", QUEUED_TASK.id);
@@ -78,6 +78,26 @@ export const getTask = operation({
     },
   },
   errors: ["task_not_found"],
+});
+
+/** `GET /tasks/{id}/events`. */
+export const taskEvents = operation({
+  method: "get",
+  path: "/tasks/{id}/events",
+  operationId: "taskEvents",
+  tag,
+  summary: "Follow a task",
+  description:
+    "Server-sent events: how the task stands, then every change, at most one a second, until it is finished. `data` is an Update; `id` its version, by which a connection that broke goes on (`Last-Event-ID`). A comment every 15 seconds keeps the connection. What asks again after the last event is answered 204.",
+  parameters: [...one, ...lastEventId] as typeof one,
+  answers: {
+    200: {
+      description: "The events.",
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
+    204: { description: "The last event was seen already." },
+  },
+  errors: ["request_invalid", "task_not_found"],
 });
 
 /** `POST /tasks/{id}/cancel`. */

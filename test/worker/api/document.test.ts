@@ -103,6 +103,7 @@ test("describes exactly the operations that there are, but for the internal ones
     "GET /steps/{id}",
     "GET /tasks",
     "GET /tasks/{id}",
+    "GET /tasks/{id}/events",
     "PATCH /connections/{id}",
     "POST /connections",
     "POST /connections/{id}/test",
