@@ -26,6 +26,9 @@ export interface Encoded {
   seconds: number;
 }
 
+// Often enough for whoever waits; when a step has ended, it says itself.
+const ASK_MS = 1000;
+
 /** Starts the service with so many native encoders and takes a clip in. */
 export async function openHeavy(
   footage: Footage,
@@ -42,7 +45,7 @@ export async function openHeavy(
     lab,
     source,
     async encode(kind, options) {
-      const { output, created_at, finished_at } = await lab.runStep({ kind, input: source, options });
+      const { output, created_at, finished_at } = await lab.runStep({ kind, input: source, options }, ASK_MS);
       if (!output || !finished_at) throw new Error("The step gave nothing.");
       return { output, seconds: (finished_at - created_at) / 1000 };
     },

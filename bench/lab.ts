@@ -18,8 +18,8 @@ export interface Lab {
   dir: string;
   /** Sends a request and gives the JSON of its answer; rejects when it is an error. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Creates a standalone step and waits for its end; rejects unless it succeeds. */
-  runStep(body: unknown): Promise<Step>;
+  /** Creates a standalone step and waits for its end, which it asks for every `most_ms` (250) at the least; rejects unless it succeeds. */
+  runStep(body: unknown, most_ms?: number): Promise<Step>;
   /** Frees the disk of all stored bytes, behind the service's back: writing them out would slow the next round. */
   discardStored(): Promise<void>;
 }
@@ -37,11 +37,11 @@ export async function openLab(ends: AsyncDisposableStack, native = 1): Promise<L
     service,
     dir,
     call,
-    async runStep(body) {
+    async runStep(body, most_ms = POLL.most_ms) {
       let step = await call<Step>("POST", "/steps", body);
       for (const started = Date.now(); !step.finished_at; ) {
         const waited = Date.now() - started;
-        await sleep(Math.min(POLL.most_ms, Math.max(POLL.first_ms, waited * POLL.part)));
+        await sleep(Math.min(most_ms, Math.max(POLL.first_ms, waited * POLL.part)));
         if (waited > LIMIT_MS) throw new Error(`The step ${step.kind} did not end.`);
         step = await call<Step>("GET", `/steps/${step.id}`);
       }

@@ -5,24 +5,16 @@ import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import { clearMedia } from "../src/steps/media-keys.ts";
 import { createChanges } from "./changes.ts";
+import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
-import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
+import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm } from "./schedule.ts";
 import { numberSetting, outputExpires } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
 
-// KV takes one write a second on a key.
-const MIRROR_MS = 1000;
-// A run that is over hears so at once and stops by itself; its files are cleared a second later. On a busy machine it takes longer
-// to call off what works for it elsewhere, so it is ended only later. Work that does not listen may still write for a while after
-// that, so what an unsuccessful run left is cleared again each time.
-const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
-const CLEANUPS = CLEANUPS_MS.length;
-// Of a run whose output was kept as long as it should be.
-const EXPIRED = CLEANUPS + 1;
 const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
 
@@ -238,41 +230,23 @@ export class TaskObject extends DurableObject<Env> {
 
   async #cleanup(): Promise<void> {
     const row = this.#rows.get();
-    const due = row && this.#cleanupDue(row);
+    const due = row && cleanupDue(row, this.#expires(row));
     if (!row || due === null || Date.now() < due) return;
-    if (row.cleanups === CLEANUPS) {
+    const most = CLEANUPS_MS.length;
+    if (row.cleanups === most) {
       await clearMedia(this.#storage, row.record.id, ["out"]);
       this.#rows.update({ cleanups: EXPIRED });
       return;
     }
     const good = row.record.status === "succeeded";
     if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
-    await this.#dropUploads();
-    // What is in the caller's own storage is not kept here too.
-    const kept = good && !(row.record.object === "task" && row.record.output?.startsWith("s3://"));
-    await clearMedia(this.#storage, row.record.id, kept ? ["work"] : ["work", "out"]);
-    const cleanups = good ? CLEANUPS : row.cleanups + 1;
+    await clearRun(this.env.MEDIA, row.record, this.#rows);
+    const cleanups = good ? most : row.cleanups + 1;
     this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
   }
 
-  // An output is kept as long as its URL is good. Null when nothing is left to clear.
-  #cleanupDue({ record, cleanups, cleanup_at }: RunRow): number | null {
-    if (!isFinished(record)) return null;
-    if (cleanups < CLEANUPS) return cleanup_at;
-    if (record.status !== "succeeded" || cleanups === EXPIRED) return null;
+  #expires({ record }: RunRow): number {
     return outputExpires(record, this.env) * 1000;
-  }
-
-  // What cannot be dropped, storage drops by itself after a week.
-  async #dropUploads(): Promise<void> {
-    const uploads = createR2Uploads(this.env.MEDIA);
-    for (const { id, key } of this.#rows.uploads()) {
-      await uploads
-        .resume(key, id)
-        .abort()
-        .catch(() => {});
-      this.#rows.forgetUpload(id);
-    }
   }
 
   #times(): WatchTimes {
@@ -285,15 +259,8 @@ export class TaskObject extends DurableObject<Env> {
   // One alarm serves all: it is set to the earliest thing that is due.
   async #arm(): Promise<void> {
     const row = this.#rows.get();
-    if (!row) return;
-    const now = Date.now();
-    const due: number[] = [];
-    if (!row.started) due.push(now);
-    if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
-    if (!isFinished(row.record)) due.push(now + this.#times().watch);
-    const cleanup = this.#cleanupDue(row);
-    if (cleanup !== null) due.push(cleanup);
-    if (due.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...due)));
+    const due = row && nextAlarm(row, this.#times().watch, this.#expires(row), Date.now());
+    if (due !== null) await this.ctx.storage.setAlarm(due);
   }
 }
 

@@ -3,7 +3,9 @@ import type { Plan } from "../plan/index.ts";
 import { probeMedia } from "../probe/probe.ts";
 import { createOpfsStorage } from "../storage/opfs.ts";
 import { createRangeCache, type FetchRange } from "../storage/range-cache.ts";
+import { createPageAsks } from "./ask-page.ts";
 import { chooseWay, type LocalEncoder } from "./choose-way.ts";
+import { createConnections } from "./connections.ts";
 import { createLocalEncoders } from "./local-encoders.ts";
 import { createLocalUrls } from "./local-urls.ts";
 import type { MediaApi, MediaEvent, MediaSettings } from "./media-api.ts";
@@ -23,10 +25,12 @@ export async function compose(
     createOpfsStorage(settings.name),
   ]);
   const { ordered, pool } = createLocalEncoders(settings);
-  return createMediaHost(
+  const page = createPageAsks(tell);
+  const host = createMediaHost(
     {
       ...{ settings, stores, storage, encoders: ordered },
       urls: createLocalUrls(settings.name),
+      connections: createConnections(settings.connections, page.sign),
       // While one is put together the next is encoded.
       runs_at_once: pool.workers + 1,
       route: (plan, source) => chooseWay(ordered, plan, source),
@@ -42,4 +46,5 @@ export async function compose(
     },
     tell,
   );
+  return { ...host, signed: page.signed };
 }

@@ -61,8 +61,7 @@ export function createDelegation(
       ends.delete(id);
       return aborted();
     }
-    const { input, kind, options, metadata } = requestOf(record as Task);
-    tell({ type: "follow", id, request: { input, kind, options, metadata }, remote: delegated.remote });
+    tell({ type: "follow", id, request: requestOf(record as Task), remote: delegated.remote });
     await promise;
     signal.removeEventListener("abort", aborted);
     ends.delete(id);

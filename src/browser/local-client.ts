@@ -22,6 +22,7 @@ import type {
   WaitingFile,
 } from "./media-api.ts";
 import { callOver } from "./rpc.ts";
+import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 import { createChangeWatch } from "./watch-changes.ts";
 
 /** How a client of the page's own machine is made; everything has a default. */
@@ -32,6 +33,11 @@ export interface LocalClientOptions {
   prefer?: "quality" | "speed";
   /** Does what no encoder here can: the task is then created there too, and its record follows the one there. Inputs must be URLs that it can read. */
   fallback?: Client;
+  /**
+   * S3 storage for outputs and inputs `s3://<bucket>/<key>`, of which the default one serves tasks. Nothing of it is stored: a page that is opened
+   * again gives it again, and uploads go on where they stopped. The bucket's CORS rules must let the page in and expose ETag and Content-Range.
+   */
+  connections?: readonly LocalConnection[];
   /** Encoder workers at most; default as many as the machine has processors, fewer where memory is short. */
   encoder_workers?: number;
   /** Where the files of ffmpeg's wasm core are; default those of the package. */
@@ -88,8 +94,12 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     if (event.type === "changed") watch.changed(event.record);
     else if (event.type === "removed") watch.removed(event.id);
     else if (event.type === "follow") follower?.follow(event.id, event.request, event.remote);
-    else follower?.unfollow(event.id, event.remote);
+    else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
+    else void sign(event);
   });
+  const connections = createPageConnections(options.connections);
+  const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
+    api.signed(asked, await connections.sign(connection, request)).catch(() => {});
   const watch = createChangeWatch((id) => api.get(sortOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
   const over = new AbortController();
@@ -105,7 +115,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       const reason = event.message ?? "its file could not be loaded";
       fail(new MediaError("worker_lost", `The media worker could not be started: ${reason}.`));
     });
-    api.open(settingsOf(options)).then(
+    api.open({ ...settingsOf(options), connections: connections.settings }).then(
       () => {
         opened = true;
       },
@@ -172,7 +182,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   };
 }
 
-function settingsOf(options: LocalClientOptions): MediaSettings {
+function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connections"> {
   return {
     name: options.name ?? NAME,
     prefer: options.prefer ?? "quality",

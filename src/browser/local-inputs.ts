@@ -4,6 +4,9 @@ import { type Inputs, type OpenInput, openStored, watched } from "../steps/input
 import { createBlobReader } from "../storage/blob-reader.ts";
 import type { HttpFile } from "../storage/http-reader.ts";
 import { openHttp } from "../storage/http-reader.ts";
+import { parseS3Url } from "../storage/s3-connection.ts";
+import { openS3 } from "../storage/s3-input.ts";
+import type { Connections } from "./connections.ts";
 import type { InputFiles } from "./input-files.ts";
 import { isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-urls.ts";
 
@@ -14,6 +17,7 @@ export interface LocalInputTools {
   files: InputFiles;
   storage: Storage;
   urls: LocalUrls;
+  connections: Connections;
   /** Opens a stored object. */
   open(key: string): Promise<ByteReader>;
 }
@@ -23,7 +27,7 @@ const MAX_BYTES = 5e10;
 const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idle_ms: 30_000 };
 
 /** Builds the inputs of a run: files of the visitor, paths in the origin's file system, outputs of other runs, and URLs whose servers let this page read them. */
-export function createLocalInputs({ own, files, storage, urls, open }: LocalInputTools): Inputs {
+export function createLocalInputs({ own, files, storage, urls, connections, open }: LocalInputTools): Inputs {
   return {
     async open(url, signal) {
       if (own?.url === url) return openBlob(own.blob, url);
@@ -35,14 +39,15 @@ export function createLocalInputs({ own, files, storage, urls, open }: LocalInpu
         const found = await openOpfsPath(url);
         return openBlob(found && "getFile" in found ? await found.getFile() : found, url);
       }
-      const file = await openHttp(url, {
-        fetch: (at, init) => fetch(at, { ...init, credentials: "omit" }),
-        // A page cannot follow redirects by hand; the first address is checked when a run is created.
-        guard: null,
-        signal,
-        timeouts: TIMEOUTS,
-        max_bytes: MAX_BYTES,
-      });
+      const options = {
+        fetch: (at: string, init: RequestInit) => fetch(at, { ...init, credentials: "omit" as const }),
+        ...{ signal, timeouts: TIMEOUTS, max_bytes: MAX_BYTES },
+      };
+      const s3 = /^s3:/i.test(url) ? parseS3Url(url) : null;
+      const file = s3
+        ? await openS3(connections.signer(s3.bucket, null), s3.key, options)
+        : // A page cannot follow redirects by hand; the first address is checked when a run is created.
+          await openHttp(url, { ...options, guard: null });
       return { reader: file.reader, mime: file.mime, file };
     },
   };

@@ -37,7 +37,9 @@ export function createFileUrls(): FileUrls {
  * name all files by object URLs, which hls.js plays; a player of the system, such as Safari's own, may not.
  */
 export function createLocalOutput(id: string, { source, files }: RunFiles, urls: FileUrls): LocalOutput {
-  const main = files.find(({ name }) => name === nameOf(source.url)) ?? files[0];
+  // Elsewhere the one to open may have another name.
+  const playlist = files.find(({ name }) => name.endsWith(".m3u8") && !name.includes("/"));
+  const main = files.find(({ name }) => name === nameOf(source.url)) ?? playlist ?? files[0];
   if (!main) throw gone();
   const urlOf = (name: string, blob: () => Blob) => urls.of(`${id}/${name}`, blob);
 

@@ -2,27 +2,37 @@ import { MediaError, toMediaError } from "../core/errors.ts";
 import { ENCODE_KINDS, type EncodeKind } from "../core/formats.ts";
 import { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "../core/requests.ts";
 import { checkHost, type HostRules } from "../storage/host-guard.ts";
+import { parseS3Url } from "../storage/s3-connection.ts";
+import type { Connections } from "./connections.ts";
 
 // Stands for what is no URL of the network while a request is parsed, so that there is one door for all.
 const STAND_IN = "https://local.invalid/input";
 
+/** What a request is checked against beside its own shape. */
+export interface LocalRules extends HostRules {
+  connections: Pick<Connections, "check">;
+}
+
 /** Parses the request of a task; `local` is the URL that its input has on this machine, null for one of the network. Throws as the service does. */
-export function parseLocalTask(body: unknown, local: string | null, rules: HostRules): TaskRequest {
+export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
   const request = parseTaskRequest(local === null ? body : { ...Object(body), input: STAND_IN });
   if (local === null) checkInput(request.input, "input", rules);
-  if (request.output !== undefined) throw connectionRequired("output", "An S3 output");
+  if (request.output !== undefined) {
+    rules.connections.check(null, "output", "An S3 output");
+    parseS3Url(request.output);
+  }
   return local === null ? request : { ...request, input: local };
 }
 
 /** Parses the request of a standalone step, in the same way; a file may be given to an encode without being looked into before. */
-export function parseLocalStep(body: unknown, local: string | null, rules: HostRules): StepRequest {
+export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
   const request = parseStepRequest(local === null ? body : withStandIn(Object(body)));
   const { kind, input, options } = request;
   if (local === null) checkInput(input.url, "input.url", rules);
   if (kind === "upload") {
-    const param = "options.connection_id";
-    if (options.connection_id === undefined) throw connectionRequired(param, "An upload");
-    throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
+    const { url, connection_id = null } = options as { url: string; connection_id?: string };
+    rules.connections.check(connection_id, "options.connection_id", "An upload");
+    parseS3Url(url);
   }
   return local === null ? request : { ...request, input: { ...input, url: local } };
 }
@@ -36,16 +46,14 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   return { ...body, input: encodes ? source : { url: STAND_IN } };
 }
 
-function checkInput(url: string, param: string, rules: HostRules): void {
-  if (/^s3:/i.test(url)) throw connectionRequired(param, "An s3:// input");
+function checkInput(url: string, param: string, rules: LocalRules): void {
+  if (/^s3:/i.test(url)) {
+    rules.connections.check(null, param, "An s3:// input");
+    return;
+  }
   try {
     checkHost(url, rules);
   } catch (thrown) {
     throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
   }
-}
-
-function connectionRequired(param: string, what: string): MediaError {
-  const message = `${what} needs a stored connection, and there is none.`;
-  return new MediaError("connection_required", message, { param });
 }

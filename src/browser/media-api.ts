@@ -2,6 +2,9 @@ import type { ListOptions, Page } from "../client/client.ts";
 import type { Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
+import type { PresignRequest } from "../storage/s3-sign.ts";
+import type { ConnectionSettings } from "./connections.ts";
+import type { SignAnswer } from "./sign-requests.ts";
 
 /** A record of either sort. */
 export type Run = Task | Step;
@@ -46,6 +49,8 @@ export interface MediaSettings {
   allow_private: boolean;
   /** Seconds after which outputs are cleared. */
   keep_seconds: number;
+  /** S3 storage for outputs and inputs; never stored. */
+  connections: ConnectionSettings[];
   /** Whether the page can create tasks elsewhere. */
   fallback: boolean;
 }
@@ -85,6 +90,8 @@ export interface MediaApi {
   handle(id: string): Promise<FileSystemFileHandle | null>;
   /** Tells how the task at the fallback stands, or why nothing more is known of it. */
   followed(id: string, remote: Task | { error: { kind: string; message: string } }): Promise<void>;
+  /** Gives what the event `sign` asked for. */
+  signed(asked: number, answer: SignAnswer): Promise<void>;
 }
 
 /** What the media worker tells the page. */
@@ -93,5 +100,7 @@ export type MediaEvent =
   | { type: "removed"; id: string }
   /** A task has to be created at the fallback, or is there already as `remote`, and is to be followed. */
   | { type: "follow"; id: string; request: unknown; remote: string | null }
+  /** A request to S3 storage has to be signed by the function of a connection. */
+  | { type: "sign"; asked: number; connection: string; request: PresignRequest }
   /** The task is over here, and shall be there, where it may be known as `remote`. */
   | { type: "unfollow"; id: string; remote: string | null };

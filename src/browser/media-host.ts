@@ -17,11 +17,12 @@ import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort } from "
 import { createRunRecords, sortOf } from "./run-records.ts";
 import type { RunStores } from "./run-stores.ts";
 import { createRunTurns } from "./run-turns.ts";
+import { createRunUploads } from "./run-upload.ts";
 import { createRunWork, type RunWorkTools } from "./run-work.ts";
 import { sweep } from "./sweep.ts";
 
 /** What the media worker is made of. */
-export interface HostParts extends Omit<RunWorkTools, "files"> {
+export interface HostParts extends Omit<RunWorkTools, "files" | "uploads"> {
   settings: MediaSettings;
   stores: RunStores;
   /** Runs that are carried out at once, at most. */
@@ -29,11 +30,16 @@ export interface HostParts extends Omit<RunWorkTools, "files"> {
 }
 
 /** Builds what the page asks the media worker for; runs that were left open go on. `tell` reaches the page. */
-export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => void): Omit<MediaApi, "open"> {
+export function createMediaHost(
+  parts: HostParts,
+  tell: (event: MediaEvent) => void,
+): Omit<MediaApi, "open" | "signed"> {
   const { settings, stores, storage } = parts;
-  const rules = { allow_private: settings.allow_private, allowed_hosts: [settings.host] };
+  const { connections } = parts;
+  const rules = { allow_private: settings.allow_private, allowed_hosts: [settings.host], connections };
   const newId = createIds(Math.random);
   const files = createInputFiles(stores.inputs);
+  const uploads = createRunUploads(connections, storage, stores.pieces);
 
   const records = createRunRecords(settings.name, stores, (notice, own) => {
     if (notice.type === "resumed") return own ? undefined : turns.join(notice.id);
@@ -47,7 +53,7 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
   const delegation = createDelegation(settings.fallback, records, stores.pieces, tell);
   const tools = {
     ...{ stores, records, delegation, tidy },
-    work: (record: Run) => createRunWork({ ...parts, files }, record),
+    work: (record: Run) => createRunWork({ ...parts, files, uploads }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
     if (await carryOut(tools, id, signal)) return;
@@ -55,8 +61,12 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
     return async () => tell({ type: "changed", record: await find(id) });
   });
 
-  async function tidy({ id, status }: Run): Promise<void> {
+  async function tidy(record: Run): Promise<void> {
+    const { id, status } = record;
+    // A retry goes on with it.
+    if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
     await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
+    if (status !== "succeeded") await uploads.drop(record);
     if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
   }
 
@@ -147,10 +157,12 @@ export function createMediaHost(parts: HostParts, tell: (event: MediaEvent) => v
         Date.now(),
       );
       await files.copy(id, task.id);
+      if (uploads.isLeft(before)) await uploads.takeOver(before as Task, task);
       return (await begin(task)) as Task;
     },
     remove: (id) =>
       records.remove(id, async () => {
+        await uploads.drop(await find(id));
         await clearMedia(storage, id, ["work", "out"]);
         await files.remove(id);
         await stores.pieces.clear(id);

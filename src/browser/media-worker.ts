@@ -24,6 +24,7 @@ const api: MediaApi = {
   resume: async (...args) => (await opened.promise).resume(...args),
   handle: async (...args) => (await opened.promise).handle(...args),
   followed: async (...args) => (await opened.promise).followed(...args),
+  signed: async (...args) => (await opened.promise).signed(...args),
 };
 
 const tell = serveOver<MediaApi, MediaEvent>(globalThis as unknown as Port, api);

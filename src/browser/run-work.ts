@@ -7,11 +7,14 @@ import type { Hosts, Wish } from "../steps/settle.ts";
 import { createStepWork, type StepTools } from "../steps/step-work.ts";
 import { createBlobReader } from "../storage/blob-reader.ts";
 import type { OpfsStorage } from "../storage/opfs.ts";
+import type { Connections } from "./connections.ts";
 import type { InputFiles } from "./input-files.ts";
 import { createLocalInputs } from "./local-inputs.ts";
 import type { LocalUrls } from "./local-urls.ts";
 import type { Run } from "./media-api.ts";
 import { withOwnFile } from "./run-storage.ts";
+import { destinationOf, type RunUploads } from "./run-upload.ts";
+import { storedFiles } from "./stored-files.ts";
 
 /** What the work of all runs is done with. */
 export interface RunWorkTools extends Hosts {
@@ -20,13 +23,16 @@ export interface RunWorkTools extends Hosts {
   urls: LocalUrls;
   inFlight: StepTools["inFlight"];
   probe: StepTools["probe"];
+  connections: Connections;
+  uploads: RunUploads;
 }
 
 /** Builds the work of a run's steps; null while the file that it works on is not there. */
 export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
-  const { files, urls, encoders, route, prepare, inFlight, probe } = tools;
+  const { files, urls, encoders, route, prepare, inFlight, probe, connections, uploads } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
-  const needs_file = await files.has(record.id);
+  const taken = await uploads.taken(record.id);
+  const needs_file = !taken && (await files.has(record.id));
   const blob = needs_file ? await files.find(record.id) : null;
   if (needs_file && !blob) return null;
   const storage = blob
@@ -39,11 +45,12 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   };
   const own = blob ? { url: input, blob } : null;
   const wish = record.object === "task" ? ({ kind: record.kind, options: record.options } as Wish) : null;
+  const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
   const work = createStepWork(
     {
       ...{ storage, encoders, route, inFlight, probe, open, remote: null },
       ...(prepare && { prepare }),
-      inputs: createLocalInputs({ own, files, storage, urls, open }),
+      inputs,
       max_seconds: MOST_SECONDS,
       stem: outputStem(input),
       url: async (key) => urls.of(key),
@@ -53,13 +60,25 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   );
   return {
     ...work,
+    probe: async (url, context) => taken?.probe ?? work.probe(url, context),
     async ingest(source, context) {
+      if (taken) return taken.ingest;
       if (!blob) await tools.storage.ensureRoom(source.filesize ?? 0);
       return work.ingest(source, context);
     },
     async encode(source, context) {
+      if (taken) return taken.encode;
       await tools.storage.ensureRoom(outputBytes(source, context.step.options));
       return work.encode(source, context);
+    },
+    async upload(source, context) {
+      if (!destinationOf(record)) return work.upload(source, context);
+      const { found, main } = await storedFiles(
+        { storage: tools.storage, own: blob, urls, inputs },
+        source,
+        context,
+      );
+      return uploads.run(record, source, found, main, context);
     },
   };
 }

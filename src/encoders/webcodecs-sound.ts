@@ -1,8 +1,11 @@
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
 import type { VideoFormat } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { PLAYLIST, parseMediaPlaylist } from "../ffmpeg/media-playlist.ts";
 import { AUDIO_MASTER, MASTER, outputFile } from "../ffmpeg/output.ts";
+import { checkEnd } from "../ffmpeg/read-failure.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { readAll } from "../storage/read-all.ts";
@@ -24,6 +27,7 @@ export async function encodeStream(
     (own) => encodeRenditions(own, video, abilities),
     (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
   ]);
+  if (heard.length > 0) checkEnd(Math.max(...[...pictures, ...heard].map(listedSeconds)), plan, job.source);
   // Each has a master playlist, of which the one of the pictures bears the name.
   const named = heard.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
   return [...named, ...pictures];
@@ -54,6 +58,10 @@ export async function encodeAll(
     (own) => encodePictures(own, video, ability),
     async (own) => (plan.audio?.mode === "encode" ? (await soundOf(own, sound))[0]?.bytes : null),
   ]);
+  if (heard) {
+    const lengths = await Promise.all([pictures, heard].map(secondsOf));
+    checkEnd(Math.max(...lengths), plan, job.source);
+  }
   const copied = plan.audio?.mode === "copy" ? job.input : null;
   return stitch({
     format: plan.format as VideoFormat,
@@ -94,6 +102,23 @@ export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): 
 // The pictures are no work of whoever encodes the sound.
 function soundPlan(plan: Plan, chunk: Chunk): Plan {
   return { ...plan, video: null, frames: null, chunks: [{ ...chunk, track: "audio" }] };
+}
+
+// Of what was just encoded.
+async function secondsOf(bytes: Uint8Array): Promise<number> {
+  const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
+  try {
+    return await input.computeDuration();
+  } finally {
+    input.dispose();
+  }
+}
+
+// Of a media playlist; 0 of any other file.
+function listedSeconds({ name, bytes }: EncodedFile): number {
+  if (!name.endsWith(`/${PLAYLIST}`)) return 0;
+  const { segments } = parseMediaPlaylist(name, new TextDecoder().decode(bytes));
+  return segments.reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
 function readerOf(bytes: Uint8Array): ByteReader {

@@ -66,8 +66,17 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
   if (chunk.track !== "all") return;
   const status = log.findLast((line) => STATUS.test(line)) ?? "";
   if (EMPTY.test(status)) throw nothing(plan);
-  if (endsEarly(status, plan, source))
-    throw fault("input_unsupported", "The input ends before its time: it is cut off.");
+  const reached = parseProgress(status);
+  if (reached !== null) checkEnd(reached, plan, source);
+}
+
+/** Throws `input_unsupported` when an output with sound ends, at `reached` seconds, so much too early that its source must be cut off. */
+export function checkEnd(reached: number, plan: Plan, source: Source): void {
+  // A file is as long as its longest stream, which may be one of text.
+  const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
+  if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
+  if (reached >= plan.duration * 0.8 - 0.1) return;
+  throw new MediaError("input_unsupported", "The input ends before its time: it is cut off.");
 }
 
 /** The {@link MediaError} of a run that had no room for what it wrote; `said` is its log. */
@@ -84,11 +93,3 @@ export function nothing(plan: Plan): MediaError {
 
 // These say exactly how long they are; others are estimated, and pictures alone may stand still for long at the end.
 const EXACT: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flac", "wav"]);
-
-function endsEarly(status: string, plan: Plan, source: Source): boolean {
-  // A file is as long as its longest stream, which may be one of text.
-  const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
-  if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return false;
-  const reached = parseProgress(status);
-  return reached !== null && reached < plan.duration * 0.8 - 0.1;
-}

@@ -14,7 +14,7 @@ export const NATIVE_COST = {
     /** For each job: to hand it over, start ffmpeg and store what it made. */
     job: 0.5,
     /** To put chunks together, and for each of them and each second of output: what the light encoder's host takes to copy packets. */
-    stitch: { once: 1, chunk: 0.05, second: 0.004 },
+    stitch: { once: 1, chunk: 0.05, second: 0.002 },
     /** Per Mpx decoded, and per million bits of it. */
     decode: { h264: 0.004, h265: 0.005, vp9: 0.005, av1: 0.005, other: 0.006 },
     bits: 0.003,
@@ -23,12 +23,12 @@ export const NATIVE_COST = {
     /** Per Mpx encoded. */
     encode: {
       ...{ h264: 0.045, h265: 0.07, vp9: 0.1, av1: 0.13 },
-      ...{ jpeg: 0.02, png: 0.1, webp: 0.08, gif: 0.17, avif: 0.8 },
+      ...{ jpeg: 0.01, png: 0.08, webp: 0.055, gif: 0.15, avif: 0.6 },
     },
     /** Per Mpx encoded, HDR to SDR. */
     tone_map: 0.03,
     /** Per second of sound. */
-    sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.011, flac: 0.002, pcm_s16le: 0.001 },
+    sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
   },
   /** Of a job with two threads. */
   memory: {

@@ -165,13 +165,15 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
 
     upload: (source, context) =>
       context.durably("upload", async (signal) => {
-        const own = await tools.key(source.url);
-        if (tools.destination) {
-          const key = own ?? workingCopy(context);
-          if (own === null) await copyInput(await inputs.open(source.url, signal), key, context, signal);
-          return uploadOutput(source, key, tools.destination, tools, context, signal);
+        const { destination } = tools;
+        let key = await tools.key(source.url);
+        if (destination) {
+          if (key === null) {
+            key = workingCopy(context);
+            await copyInput(await inputs.open(source.url, signal), key, context, signal);
+          }
+          return uploadOutput(source, key, destination, tools, context, signal);
         }
-        const key = own;
         const info = key === null ? null : await storage.head(key);
         // The encode wrote to managed storage already, whole files only; to copy them there again would gain nothing.
         if (key === null || !info)

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { Storage, StoredInfo, StoredObject } from "../core/ports.ts";
-import { parseContentRange } from "./http-facts.ts";
+import { contentLength, parseContentRange } from "./http-facts.ts";
 import { discard } from "./http-request.ts";
 import { streamOf } from "./read-all.ts";
 import type { S3Connection } from "./s3-connection.ts";
@@ -29,7 +29,9 @@ export function storageOf(bucket: S3Bucket, options: PartOptions = {}): Storage 
   return {
     async read(key, range) {
       if (range && range.end <= range.start) return empty(await headObject(bucket, key, "read"));
-      const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end - 1}` } : {};
+      // Packed text would come without its length; a page cannot say so, and is not asked to.
+      const headers: Record<string, string> = { "accept-encoding": "identity" };
+      if (range) headers.range = `bytes=${range.start}-${range.end - 1}`;
       const asked = { purpose: "read", expected: [404, 416] } as const;
       const response = await bucket.send({ method: "GET", key, headers }, asked);
       if (response.status === 404) return null;
@@ -46,12 +48,11 @@ export function storageOf(bucket: S3Bucket, options: PartOptions = {}): Storage 
 async function toStored(response: Response, ranged: boolean): Promise<StoredObject> {
   const { headers, body } = response;
   const range = parseContentRange(headers.get("content-range"));
-  const length = headers.get("content-length");
-  const size = ranged ? (range?.total ?? null) : length === null ? null : Number(length);
+  const size = ranged ? (range?.total ?? null) : contentLength(response);
   if (size === null || (ranged && response.status !== 206)) {
     await discard(response);
     const message =
-      "The storage does not show which bytes it gives: for pages, the CORS rules of the bucket must expose Content-Range.";
+      "The storage does not tell which bytes it gives: for pages, the CORS rules of the bucket must expose Content-Range.";
     throw new MediaError("input_unreachable", message, { retryable: false });
   }
   const mime = headers.get("content-type") ?? UNKNOWN_TYPE;

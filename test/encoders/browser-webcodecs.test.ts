@@ -232,3 +232,12 @@ test("a damaged source ends with an error or with what there is of it, and quick
   if (error) expect(error).toMatchObject({ kind: "encode_failed" });
   expect(ms).toBeLessThan(20_000);
 });
+
+test("a source that is cut off is told as such", async () => {
+  const path = join(rig.folder, "cut.mp4");
+  const bytes = readFileSync(await clip("mp4_faststart", { seconds: 4 }));
+  await writeFile(path, bytes.subarray(0, bytes.length / 2));
+  const { error } = await rig.encode(path, { width: 80, format: "webm" });
+  const message = "The input ends before its time: it is cut off.";
+  expect(error).toMatchObject({ kind: "input_unsupported", message });
+});

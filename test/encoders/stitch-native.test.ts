@@ -144,46 +144,41 @@ const CASES: [VideoCodec, keyof typeof RATES][] = [
   ["av1", "variable"],
 ];
 
-test.for(CASES)(
-  "%s at %s in chunks is as in one go",
-  { timeout: 60_000 },
-  async ([codec, rate], { expect, task }) => {
-    const input = await numberedClip(rate);
-    const { whole, path, cuts } = await bothWays(input, { codec, format: CODECS[codec], quality: "high" });
-    expect(cuts).toHaveLength(2);
-    const [one, parts] = await Promise.all([readFacts(whole), readFacts(path)]);
-    expect(await readNumbers(path)).toEqual(await readNumbers(whole));
-    const [times, wanted] = [parts.picture?.times ?? [], one.picture?.times ?? []];
-    expect(times).toHaveLength(wanted.length);
-    for (const [index, time] of times.entries())
-      expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
-    expect(Math.abs(parts.duration - one.duration)).toBeLessThan(0.03);
-    expect(parts.picture).toMatchObject({ tag: one.picture?.tag, pixel_format: one.picture?.pixel_format });
+test.for(CASES)("%s at %s in chunks is as in one go", async ([codec, rate], { expect, task }) => {
+  const input = await numberedClip(rate);
+  const { whole, path, cuts } = await bothWays(input, { codec, format: CODECS[codec], quality: "high" });
+  expect(cuts).toHaveLength(2);
+  const [one, parts] = await Promise.all([readFacts(whole), readFacts(path)]);
+  expect(await readNumbers(path)).toEqual(await readNumbers(whole));
+  const [times, wanted] = [parts.picture?.times ?? [], one.picture?.times ?? []];
+  expect(times).toHaveLength(wanted.length);
+  for (const [index, time] of times.entries())
+    expect(Math.abs(time - (wanted[index] ?? -1))).toBeLessThan(0.0011);
+  expect(Math.abs(parts.duration - one.duration)).toBeLessThan(0.03);
+  expect(parts.picture).toMatchObject({ tag: one.picture?.tag, pixel_format: one.picture?.pixel_format });
 
-    const likeness = await ssimOf(path, input);
-    const base = await ssimOf(whole, input);
-    const near = (time: number) => cuts.some((cut) => Math.abs(time - cut) < 0.2);
-    const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-    const seams = (values: number[]) => values.filter((_, index) => near(wanted[index] ?? 0));
-    const seam = Math.min(...seams(likeness)) - Math.min(...seams(base));
-    note(task, { ssim: mean(likeness), whole: mean(base), seam });
-    expect(seams(likeness).length).toBeGreaterThan(8);
-    expect(seam).toBeGreaterThan(-0.005);
-    expect(mean(seams(likeness))).toBeGreaterThan(mean(likeness) - 0.005);
+  const likeness = await ssimOf(path, input);
+  const base = await ssimOf(whole, input);
+  const near = (time: number) => cuts.some((cut) => Math.abs(time - cut) < 0.2);
+  const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const seams = (values: number[]) => values.filter((_, index) => near(wanted[index] ?? 0));
+  const seam = Math.min(...seams(likeness)) - Math.min(...seams(base));
+  note(task, { ssim: mean(likeness), whole: mean(base), seam });
+  expect(seams(likeness).length).toBeGreaterThan(8);
+  expect(seam).toBeGreaterThan(-0.005);
+  expect(mean(seams(likeness))).toBeGreaterThan(mean(likeness) - 0.005);
 
-    const as = { channels: 2, sample_rate: 8000 };
-    const [got, sound] = await Promise.all([readSound(path, as), readSound(whole, as)]);
-    expect(Math.abs(got.duration - sound.duration)).toBeLessThan(0.03);
-    for (const echo of compareSound(got, sound)) {
-      expect(echo.correlation).toBeGreaterThan(0.99);
-      expect(echo.lag).toBe(0);
-    }
-  },
-);
+  const as = { channels: 2, sample_rate: 8000 };
+  const [got, sound] = await Promise.all([readSound(path, as), readSound(whole, as)]);
+  expect(Math.abs(got.duration - sound.duration)).toBeLessThan(0.03);
+  for (const echo of compareSound(got, sound)) {
+    expect(echo.correlation).toBeGreaterThan(0.99);
+    expect(echo.lag).toBe(0);
+  }
+});
 
 test.for(["h264", "h265", "vp9", "av1"] as const)(
   "the bitrate of %s holds over the whole of the chunks",
-  { timeout: 60_000 },
   async (codec, { expect, task }) => {
     const bitrate = 400_000;
     const input = await noisyClip();

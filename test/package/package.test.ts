@@ -1,7 +1,7 @@
 import { existsSync, globSync, statSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { gzipSync } from "node:zlib";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { type Browser, chromium, type Page } from "@playwright/test";
@@ -100,6 +100,7 @@ test("every import in the package leads to a file of it, or to a package that it
   const paths = globSync("dist/**/*.{js,ts}", { cwd: root });
   expect(paths.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
   const wrong: string[] = [];
+  const urls = new Set<string>();
   for (const path of paths) {
     const text = await readFile(join(root, path), "utf8");
     for (const name of importsOf({ path, text })) {
@@ -111,9 +112,14 @@ test("every import in the package leads to a file of it, or to a package that it
         : path.startsWith("dist/lib/") && (known || name.startsWith("cloudflare:"));
       if (!isThere) wrong.push(`${path}: ${name}`);
     }
+    for (const [, name = ""] of text.matchAll(/new URL\(\s*["'`]([^"'`]+)["'`],\s*import\.meta\.url/g)) {
+      urls.add(relative(root, join(root, path, "..", name)));
+    }
     if (/["'`][^"'`\n]*node_modules\//.test(text)) wrong.push(`${path}: node_modules`);
   }
   expect(wrong).toEqual([]);
+  expect(urls.size).toBeGreaterThan(5);
+  expect([...urls].filter((path) => !existsSync(join(root, path)))).toEqual([]);
   for (const name of ["core/ffmpeg-core.wasm.gz", "core/ffmpeg-core.js.gz", "workers/avif_enc.wasm"]) {
     const { size } = statSync(join(root, "dist", name));
     expect([name, size < 25 * 2 ** 20]).toEqual([name, true]);

@@ -25,12 +25,26 @@ export async function pack(folder: string): Promise<string> {
 
 /** Makes a project with nothing but these files, and installs the tarball in it. */
 export async function install(folder: string, tarball: string, files: Record<string, string>): Promise<void> {
-  await addFiles(folder, {
-    ...files,
-    "package.json": JSON.stringify({ name: "project", private: true, type: "module" }),
-  });
+  const framewright = `file:${tarball}`;
+  const project = { name: "project", private: true, type: "module", dependencies: { framewright } };
+  const lock = JSON.stringify(lockFor(framewright));
+  await addFiles(folder, { ...files, "package.json": JSON.stringify(project), "package-lock.json": lock });
   const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-  await run("npm", ["install", ...quiet, tarball], { ...LIMITS, cwd: folder });
+  await run("npm", ["install", ...quiet], { ...LIMITS, cwd: folder });
+}
+
+// The versions of the repository, which npm has kept since it installed them there: so no registry has to be asked.
+function lockFor(framewright: string) {
+  const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+  const locked = Object.entries<{ dev?: true; devOptional?: true }>(lock.packages);
+  const needed = locked.filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional);
+  const { version, dependencies } = lock.packages[""];
+  const packages = {
+    "": { name: "project", dependencies: { framewright } },
+    "node_modules/framewright": { version, resolved: framewright, dependencies },
+    ...Object.fromEntries(needed),
+  };
+  return { name: "project", lockfileVersion: 3, requires: true, packages };
 }
 
 /** Writes files into a folder, by their paths below it. */

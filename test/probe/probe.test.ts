@@ -66,7 +66,7 @@ const FILES: { name: string; path: () => Promise<string> }[] = [
   })),
 ];
 
-test.for(FILES)("probes $name as native ffprobe does", { timeout: 60_000 }, async ({ name, path }) => {
+test.for(FILES)("probes $name as native ffprobe does", async ({ name, path }) => {
   const file = await path();
   const { source, fell_back } = await probeFile(file);
   const report = await nativeFfprobe(file)(undefined as never, undefined as never);
@@ -117,13 +117,12 @@ test.for([
   ["opus", { kind: "audio", format: "ogg", codecs: { video: null, audio: "opus" }, duration: 2 }],
 ] as const satisfies readonly (readonly [ClipName, Partial<Source>])[])(
   "tells the facts of %s",
-  { timeout: 30_000 },
   async ([name, facts]) => {
     expect((await probeFile(await clip(name))).source).toMatchObject(facts);
   },
 );
 
-test("tells HDR with its colors", { timeout: 30_000 }, async () => {
+test("tells HDR with its colors", async () => {
   expect((await probeFile(await clip("mp4_hdr"))).source.color).toEqual({
     ...{ primaries: "bt2020", transfer: "smpte2084", space: "bt2020nc", range: "limited" },
     ...{ bit_depth: 10, hdr: true },

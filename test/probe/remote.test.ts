@@ -35,7 +35,6 @@ test.for([
   ["mp3", () => hugeMp3(GB), { format: "mp3", audio: { channels: 2, sample_rate: 44_100 } }, 1],
 ] as const)(
   "a remote %s of 1 GB costs few requests and fewer bytes than ffprobe reads",
-  { timeout: 60_000 },
   async ([name, make, facts, requests]) => {
     const url = origin.serve(`/huge.${name}`, { file: await make() });
     origin.forget();

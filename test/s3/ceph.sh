@@ -66,15 +66,23 @@ down() {
 }
 trap down EXIT
 trap 'exit 0' TERM INT
+# A monitor that has just come up may refuse its first commands.
+patiently() {
+  for _ in $(seq 1 60); do
+    "$@" >&2 && return
+    sleep 0.3
+  done
+  return 1
+}
 monmaptool --create --clobber --addv a "[v1:127.0.0.1:$MONITOR]" --fsid "$FSID" "$D/monmap" >&2
 ceph-mon $C --mkfs -i a --monmap "$D/monmap" >&2
 ceph-mon $C -i a -f >&2 & STARTED+=($!)
 OSD=$(cat /proc/sys/kernel/random/uuid)
-ceph $C --connect-timeout 30 osd new "$OSD" >&2
+patiently ceph $C --connect-timeout 10 osd new "$OSD"
 ceph-osd $C -i 0 --mkfs --osd-uuid "$OSD" >&2
-ceph $C osd crush add osd.0 1.0 root=default host=localhost >&2
+patiently ceph $C --connect-timeout 10 osd crush add osd.0 1.0 root=default host=localhost
 ceph-osd $C -i 0 -f >&2 & STARTED+=($!)
-radosgw-admin $C user create --uid=test --display-name=test --access-key="$KEY" --secret-key="$SECRET" >&2
+patiently radosgw-admin $C user create --uid=test --display-name=test --access-key="$KEY" --secret-key="$SECRET"
 radosgw $C -n client.rgw.a -f >&2 & STARTED+=($!)
 echo started
 # Until whoever started this lets go, or is gone.

@@ -35,6 +35,11 @@ const CORS = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>${[
 
 /** Starts a Ceph on free ports, in a folder of its own; within a few seconds it answers. */
 export async function startCeph(): Promise<Ceph> {
+  // A port may be taken by another before it is Ceph's.
+  return start().catch(start);
+}
+
+async function start(): Promise<Ceph> {
   const missing = NEEDED.filter((name) => !findProgram(name));
   if (missing.length > 0) {
     throw new Error(`${missing.join(", ")} missing: install ${NEEDED.map((name) => TOOLS[name]).join(" ")}.`);

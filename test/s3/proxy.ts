@@ -11,18 +11,19 @@ export interface Passed {
   headers: IncomingMessage["headers"];
 }
 
-/** What is done with a request in place of passing it on: an answer, a cut in the middle of its body, or a cut in place of its answer, which came. */
+/** What is done with a request in place of passing it on: an answer, a cut in the middle of its body, a cut in place of its answer, which came, or no answer at all. */
 export type Fault =
   | { status: number; code?: string; headers?: Record<string, string> }
   | "cut"
   | "lose"
+  | "hold"
   | null;
 
 /** A server on loopback that passes requests on to another, or has them fail as it is told. */
 export interface S3Proxy {
   /** Such as `http://127.0.0.1:4711`. */
   readonly url: string;
-  /** Every request so far, oldest first. */
+  /** Every request so far but those that pages send beforehand, oldest first. */
   readonly log: Passed[];
   /** Says which requests fail from now on; forgets the log. */
   fail(fault: ((request: Passed, count: number) => Fault) | null): void;
@@ -35,6 +36,8 @@ export async function startProxy(target: string): Promise<S3Proxy> {
   let fault: ((request: Passed, count: number) => Fault) | null = null;
   const server = createServer((request, response) => {
     const { method = "", url = "/", headers } = request;
+    // A page asks so beforehand whether it may.
+    if (method === "OPTIONS") return pass(target, request, response, false);
     const part = new URL(url, target).searchParams.get("partNumber");
     const passed: Passed = { method, path: url, headers, part: part === null ? null : Number(part) };
     log.push(passed);
@@ -45,6 +48,7 @@ export async function startProxy(target: string): Promise<S3Proxy> {
       else cut();
       return;
     }
+    if (failing === "hold") return void request.resume();
     if (failing && failing !== "lose") {
       request.resume();
       const xml = failing.code === undefined ? "" : `<Error><Code>${failing.code}</Code></Error>`;

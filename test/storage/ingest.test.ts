@@ -12,7 +12,7 @@ let origin: Origin;
 beforeAll(async () => {
   origin = await startOrigin();
   workerd = await startWorkerd(join(import.meta.dirname, "workerd/wrangler.toml"));
-}, 60_000);
+});
 afterAll(async () => {
   await workerd?.stop();
   await origin?.close();

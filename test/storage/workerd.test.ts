@@ -13,7 +13,7 @@ let origin: Origin;
 beforeAll(async () => {
   origin = await startOrigin();
   workerd = await startWorkerd(join(import.meta.dirname, "workerd/wrangler.toml"));
-}, 60_000);
+});
 beforeEach(() => origin.forget());
 afterAll(async () => {
   await workerd?.stop();
@@ -30,16 +30,16 @@ const run = async (operation: HttpOperation): Promise<HttpOutcome> => {
   return (await response.json()) as HttpOutcome;
 };
 
-test.for(STORAGE_CONTRACT)("R2 in workerd $name", { timeout: 60_000 }, async ({ name }) => {
+test.for(STORAGE_CONTRACT)("R2 in workerd $name", async ({ name }) => {
   expect(await verdict("storage", name)).toBe("kept");
 });
 
-test.for(R2_FAULTS)("R2 in workerd $name", { timeout: 60_000 }, async ({ name }) => {
+test.for(R2_FAULTS)("R2 in workerd $name", async ({ name }) => {
   expect(await verdict("faults", name)).toBe("kept");
 });
 
-test.for(STORE_CONTRACT)("KV in workerd $name", { timeout: 60_000 }, async ({ name }) => {
+test.for(STORE_CONTRACT)("KV in workerd $name", async ({ name }) => {
   expect(await verdict("store", name)).toBe("kept");
 });
 
-test.for(HTTP_CASES)("workerd gives $name", { timeout: 30_000 }, ({ judge }) => judge(origin, run));
+test.for(HTTP_CASES)("workerd gives $name", ({ judge }) => judge(origin, run));

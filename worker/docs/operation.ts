@@ -24,6 +24,12 @@ export interface Operation {
   creates?: boolean;
 }
 
+/** The errors of what a new task or step asks for. */
+export const WISH_ERRORS = [
+  ...(["request_invalid", "input_required", "invalid_input", "invalid_kind", "invalid_format"] as const),
+  ...(["invalid_codec", "invalid_options", "invalid_output", "connection_required"] as const),
+] satisfies RequestErrorKind[];
+
 /** An answer of an operation; `schema` names a component, `list` of it when `many`. */
 export interface Answer {
   description: string;

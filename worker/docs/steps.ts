@@ -1,7 +1,7 @@
 import { STEP_KINDS } from "../../src/core/formats.ts";
 import { STEP_STATUSES } from "../../src/core/step.ts";
 import { CANCELLED_STEP, STEP_REQUESTS, SUCCEEDED_STEP, WAITING_STEP } from "./examples.ts";
-import { operation } from "./operation.ts";
+import { operation, WISH_ERRORS } from "./operation.ts";
 import { idParameter, listParameters } from "./parameters.ts";
 
 const tag = "Steps";
@@ -21,19 +21,7 @@ export const createStep = operation({
   answers: {
     201: { description: "The step, waiting.", schema: "Step", examples: { waiting: WAITING_STEP } },
   },
-  errors: [
-    "request_invalid",
-    "input_required",
-    "invalid_input",
-    "invalid_kind",
-    "invalid_format",
-    "invalid_codec",
-    "invalid_options",
-    "invalid_output",
-    "connection_required",
-    "connection_not_found",
-    "payload_too_large",
-  ],
+  errors: [...WISH_ERRORS, "connection_not_found", "payload_too_large"],
 });
 
 /** `GET /steps`. */

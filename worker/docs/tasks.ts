@@ -9,7 +9,7 @@ import {
   SUCCEEDED_TASK,
   TASK_REQUESTS,
 } from "./examples.ts";
-import { operation } from "./operation.ts";
+import { operation, WISH_ERRORS } from "./operation.ts";
 import { idParameter, lastEventId, listParameters } from "./parameters.ts";
 
 const tag = "Tasks";
@@ -26,18 +26,7 @@ export const createTask = operation({
   description: "Creates a task that runs the pipeline probe, ingest, encode, upload over one media file.",
   body: { schema: "TaskRequest", examples: TASK_REQUESTS },
   answers: { 201: { description: "The task, queued.", schema: "Task", examples: { queued: QUEUED_TASK } } },
-  errors: [
-    "request_invalid",
-    "input_required",
-    "invalid_input",
-    "invalid_kind",
-    "invalid_format",
-    "invalid_codec",
-    "invalid_options",
-    "invalid_output",
-    "connection_required",
-    "payload_too_large",
-  ],
+  errors: [...WISH_ERRORS, "payload_too_large"],
 });
 
 /** `GET /tasks`. */

@@ -9,7 +9,7 @@ beforeAll(async () => {
   service = await startService("boot-key, team:team-key ,team:second-key,colon:a:b");
   const record = { id: "key_1", name: "laptop", project: "kept", created_at: 1 };
   await service.bindings.KV.put(`key:${await hashKey(stored)}`, JSON.stringify(record));
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 async function ask(authorization: string | null, path = "/tasks") {

@@ -13,7 +13,7 @@ let complaints: string[];
 beforeAll(async () => {
   service = await startService("key-of-the-page");
   browser = await startBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await service?.close();
@@ -73,7 +73,7 @@ test("the page shows every operation, asks nobody but us, and has nothing to com
     "/openapi.json",
   ]);
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test("a reader can give a key and try an operation from the page", async () => {
   await page.goto(`${service.base}/docs`);
@@ -92,7 +92,7 @@ test("a reader can give a key and try an operation from the page", async () => {
     .waitFor();
   for (const url of requests) expect(url).toMatch(new RegExp(`^(data:|${service.base}/)`));
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test("the page can neither run foreign script nor be framed", async () => {
   const response = await page.goto(`${service.base}/docs`);
@@ -119,4 +119,4 @@ test("the page can neither run foreign script nor be framed", async () => {
   });
   expect(ran).toEqual({ intruder: false, reached: false });
   expect(complaints.filter((text) => text.includes("Content Security Policy"))).not.toEqual([]);
-}, 60_000);
+});

@@ -20,7 +20,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     for (const kind of ["probe", "ingest"]) {
       step_ids.push((await host.ask("POST", "/steps", { kind, input: { url: host.input } })).body.id);
     }
-  }, 60_000);
+  });
   afterAll(() => host?.close());
 
   async function list(path: string) {

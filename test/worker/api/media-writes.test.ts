@@ -15,7 +15,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
   let folder: string;
   beforeAll(async () => {
     host = await start();
-  }, 60_000);
+  });
   afterAll(() => host?.close());
   beforeEach(async () => {
     const { status, body } = await host.ask("POST", "/tasks", { input: host.input, kind: "video" });
@@ -260,7 +260,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
       );
     await put();
     expect((await host.ask("POST", `/tasks/${run}/cancel`)).status).toBe(200);
-    await expect.poll(() => put().then(() => "there", String), { timeout: 10_000 }).toContain("10024");
+    await expect.poll(() => put().then(() => "there", String)).toContain("10024");
     expect(await isThere(`work/${run}/chunks/open.mp4`)).toBe(false);
   });
 

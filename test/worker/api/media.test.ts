@@ -23,7 +23,7 @@ beforeAll(async () => {
   etag = `"${(await put(`out/${RUN}/clip.mp4`, "video/mp4")).etag}"`;
   await put(`out/${OTHER}/clip.mp4`, "video/mp4");
   url = await service.signer.sign(`out/${RUN}/clip.mp4`, soon(), service.base);
-}, 60_000);
+});
 afterAll(() => service?.close());
 
 async function get(headers: Record<string, string> = {}, at = url, method = "GET") {

@@ -39,7 +39,7 @@ beforeAll(async () => {
   await MEDIA.put(`work/${RUN}/picture`, new TextEncoder().encode(svg), {
     httpMetadata: { contentType: "image/svg+xml" },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await service?.close();

@@ -7,7 +7,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   let host: ApiHost;
   beforeAll(async () => {
     host = await start();
-  }, 60_000);
+  });
   afterAll(() => host?.close());
 
   const call = async (method: string, path: string, body?: unknown, key?: string) => {

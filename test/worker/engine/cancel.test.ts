@@ -16,7 +16,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-cancel-"));
   service = await startService(parseSettings({ PORT: "0", STATE_DIR: folder, API_KEYS: "k" }));
   origin = await startOrigin();
-}, 60_000);
+});
 afterAll(async () => {
   await origin.close();
   await service.stop();

@@ -17,7 +17,7 @@ beforeAll(async () => {
   origin = await startOrigin();
   env = await rig.worker().getEnv();
   hanging = await create("/tasks", { input: origin.serve("/hang", { silent: true }), kind: "video" });
-}, 120_000);
+});
 afterAll(async () => {
   await origin.close();
   await rig.server.close();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await server.listen();
   const { MEDIA } = await server.getWorker<Bindings>().getEnv();
   await MEDIA.put(`work/${RUN}/source`, new TextEncoder().encode("0123456789"));
-}, 60_000);
+});
 afterAll(() => server.close());
 
 const send = (to: string, init: RequestInit = {}) =>

@@ -9,7 +9,7 @@ const rig = createRig();
 let origin: Origin;
 beforeAll(async () => {
   [origin] = await Promise.all([startOrigin(), rig.server.listen()]);
-}, 60_000);
+});
 afterAll(() => Promise.all([origin?.close(), rig.server.close()]));
 
 test.each<[EncodeKind, object, RegExp]>([

@@ -1,34 +1,10 @@
 import { expect, test } from "vitest";
-import { createIds } from "../../../src/core/ids.ts";
-import { createTask, type Task } from "../../../src/core/task.ts";
+import type { Task } from "../../../src/core/task.ts";
 import type { RunRow } from "../../../worker/run-row.ts";
 import { judgeRun } from "../../../worker/watch.ts";
+import { QUEUED, rowWith } from "./run-row.ts";
 
-const task = createTask(
-  { input: "https://example.com/a.mp4", kind: "video", options: {}, metadata: {} },
-  createIds(() => 0.5),
-  0,
-);
-
-function row(change: Partial<RunRow>): RunRow {
-  return {
-    project: "p",
-    base: "https://example.com",
-    record: task,
-    version: 1,
-    mirrored: 1,
-    mirrored_at: 0,
-    heard_at: 0,
-    progressed_at: 0,
-    wakes: 0,
-    started: 1,
-    cleanups: 0,
-    cleanup_at: 0,
-    ...change,
-  };
-}
-
-const finished: Task = { ...task, status: "succeeded" };
+const finished: Task = { ...QUEUED, status: "succeeded" };
 
 test.each<[string, Partial<RunRow>, string]>([
   ["heard and moving", { heard_at: 99_000, progressed_at: 99_000 }, "well"],
@@ -44,5 +20,5 @@ test.each<[string, Partial<RunRow>, string]>([
   ["woken once less than that", { heard_at: 0, progressed_at: 0, wakes: 9 }, "silent"],
   ["finished long ago", { record: finished, heard_at: -9e9, progressed_at: -9e9 }, "well"],
 ])("a run %s is found %s", (_, change, finding) => {
-  expect(judgeRun(row(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);
+  expect(judgeRun(rowWith(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);
 });

@@ -1,0 +1,76 @@
+import { MediaError } from "../core/errors.ts";
+import type { S3Connection } from "../storage/s3-connection.ts";
+import { createS3Bucket, type S3Bucket } from "../storage/s3-send.ts";
+import {
+  createAskingSigner,
+  createS3Signer,
+  type PresignRequest,
+  type S3Signer,
+  type SignedRequest,
+} from "../storage/s3-sign.ts";
+
+/** What the media worker knows of a connection: its keys, or that the page is asked for a signed URL for each request. */
+export interface ConnectionSettings {
+  id: string;
+  is_default: boolean;
+  /** Null where the page is asked. */
+  keys: S3Connection | null;
+  /** Whether large files go up in parts. */
+  parts: boolean;
+}
+
+/** The S3 storage that a page gave its client, in memory alone. */
+export interface Connections {
+  /** Throws `connection_required` when there is none to serve, `connection_not_found` for an unknown id; `param` names the field at fault. */
+  check(id: string | null, param: string, what: string): void;
+  /** Gives what signs for a bucket. Rejects as `check` throws. */
+  signer(bucket: string, id: string | null): S3Signer;
+  /** Gives a bucket, with the bytes up to which a file goes up in one request; null where that is the usual. Rejects as `check` throws. */
+  bucket(name: string, id: string | null): { bucket: S3Bucket; single_bytes: number | null };
+}
+
+// A page that is offline may be so for a while, as in a tunnel.
+const OFFLINE_MS = 600_000;
+const TRIES = 4;
+// S3's own limit of one request: 5 GiB.
+const MAX_SINGLE_BYTES = 5 * 2 ** 30;
+
+/** Builds the connections of a client; `ask` has the page sign a request. */
+export function createConnections(
+  settings: readonly ConnectionSettings[],
+  ask: (id: string, request: PresignRequest) => Promise<SignedRequest>,
+): Connections {
+  function find(id: string | null, param: string, what: string): ConnectionSettings {
+    const found = settings.find((each) => (id === null ? each.is_default : each.id === id));
+    if (found) return found;
+    if (id !== null)
+      throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
+    const message = `${what} needs a connection: give the client one, as connections: [{ … }].`;
+    throw new MediaError("connection_required", message, { param });
+  }
+  const signerOf = (bucket: string, found: ConnectionSettings) =>
+    found.keys
+      ? createS3Signer(found.keys, bucket)
+      : createAskingSigner(bucket, (request) => ask(found.id, request));
+  return {
+    check: (id, param, what) => void find(id, param, what),
+    signer: (bucket, id) => signerOf(bucket, find(id, "input", `s3://${bucket}`)),
+    bucket(name, id) {
+      const found = find(id, "output", `s3://${name}`);
+      const bucket = createS3Bucket(signerOf(name, found), { reconnect, tries: TRIES });
+      return { bucket, single_bytes: found.parts ? null : MAX_SINGLE_BYTES };
+    },
+  };
+}
+
+/** Where the browser knows that it is offline: waits until it is not. */
+async function reconnect(signal?: AbortSignal): Promise<boolean> {
+  if (navigator.onLine) return false;
+  const over = AbortSignal.any([AbortSignal.timeout(OFFLINE_MS), ...(signal ? [signal] : [])]);
+  await new Promise<void>((resolve) => {
+    self.addEventListener("online", () => resolve(), { once: true, signal: over });
+    over.addEventListener("abort", () => resolve(), { once: true });
+  });
+  signal?.throwIfAborted();
+  return navigator.onLine;
+}

@@ -1,0 +1,162 @@
+import { MediaError } from "../core/errors.ts";
+import type { StepContext } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import type { Task } from "../core/task.ts";
+import { runFolder } from "../steps/media-keys.ts";
+import { seldom } from "../steps/seldom.ts";
+import { type OutputFile, uploadFiles } from "../steps/upload-files.ts";
+import { createBlobReader } from "../storage/blob-reader.ts";
+import type { OpfsStorage } from "../storage/opfs.ts";
+import { parseS3Url } from "../storage/s3-connection.ts";
+import { dropUpload, type UploadMemory } from "../storage/s3-put-file.ts";
+import type { PieceStore } from "../stores/indexeddb.ts";
+import type { Connections } from "./connections.ts";
+import type { Run } from "./media-api.ts";
+
+/** A file as it is stored here. */
+export interface StoredBlob {
+  /** Path below the output's folder. */
+  name: string;
+  blob: Blob;
+  mime: string;
+}
+
+/** The uploads of runs that name an S3 destination, each resumable by what is kept of it. */
+export interface RunUploads {
+  /** Does the work of the upload step: the files of its input go to where the run says, `main` last. */
+  run(record: Run, source: Source, files: StoredBlob[], main: string, context: StepContext): Promise<Source>;
+  /** True for a failed task of which only the upload is left to do. */
+  isLeft(record: Run): boolean;
+  /** Has a new task go on where such a one stopped. */
+  takeOver(before: Task, after: Task): Promise<void>;
+  /** What the steps before the upload gave, of a task that took over from another; null of any other. */
+  taken(run_id: string): Promise<TakenOver | null>;
+  /** Takes back what there is of an upload that shall not go on. Never rejects. */
+  drop(record: Run): Promise<void>;
+}
+
+/** What the steps of a task gave. */
+export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
+
+interface Destination {
+  url: string;
+  connection_id: string | null;
+}
+
+const NAMES = "uploads";
+const TAKEN = "taken over";
+// More is read while it is sent, where it has to go at once.
+const IN_MEMORY = 2 ** 25;
+
+/** Where the output of a run goes; null for those that stay here. */
+export function destinationOf(record: Run): Destination | null {
+  if (record.object === "task") {
+    return record.output?.startsWith("s3://") ? { url: record.output, connection_id: null } : null;
+  }
+  const { url, connection_id = null } = record.options;
+  return record.kind === "upload" ? ({ url, connection_id } as Destination) : null;
+}
+
+/** Builds the uploads of the runs of a client. */
+export function createRunUploads(
+  connections: Connections,
+  storage: OpfsStorage,
+  pieces: PieceStore,
+): RunUploads {
+  const memoryOf = (run_id: string, name: string): UploadMemory => ({
+    get: async (piece) => (await pieces.get(run_id, `upload ${name} ${piece}`))?.value ?? null,
+    put: (piece, value) => pieces.put(run_id, `upload ${name} ${piece}`, value),
+  });
+  const namesOf = async (run_id: string) => ((await pieces.get(run_id, NAMES))?.value ?? []) as string[];
+
+  async function copyMemory(from: string, to: string, name: string): Promise<void> {
+    const [before, after] = [memoryOf(from, name), memoryOf(to, name)];
+    const begun = (await before.get("begun")) as { size: number; part_bytes: number } | null;
+    const count = begun ? Math.ceil(begun.size / begun.part_bytes) : 0;
+    const parts = Array.from({ length: count }, (_, n) => `part ${n + 1}`);
+    for (const piece of ["begun", "done", ...parts]) {
+      const value = await before.get(piece);
+      if (value !== null) await after.put(piece, value);
+    }
+  }
+
+  return {
+    async run(record, source, files, main, { run_id, durably, progress }) {
+      const destination = destinationOf(record);
+      if (!destination) throw new MediaError("internal_error", "The run names no destination.");
+      const { bucket: name, key } = parseS3Url(destination.url);
+      return durably("upload", async (signal) => {
+        const { bucket, single_bytes } = connections.bucket(name, destination.connection_id);
+        await pieces.put(
+          run_id,
+          NAMES,
+          files.map((file) => file.name),
+        );
+        // A run that is over hears so by its signal.
+        const tell = seldom((share: number) => progress(share * 100).catch(() => {}));
+        const { info, url, urlOf } = await uploadFiles({
+          ...{ files: files.map(toOutput), main, bucket, key, signal },
+          memory: (file) => memoryOf(run_id, file),
+          onProgress: (share) => void tell(share),
+          ...(single_bytes !== null && { single_bytes }),
+        });
+        const folder = source.url.slice(0, source.url.lastIndexOf("/") + 1);
+        const renditions = source.renditions?.map((each) => ({
+          ...each,
+          url: urlOf(each.url.slice(folder.length)),
+        }));
+        const filesize = source.filesize ?? info.size;
+        return {
+          ...source,
+          url,
+          etag: info.etag,
+          mime: info.mime,
+          filesize,
+          ...(renditions && { renditions }),
+        };
+      });
+    },
+    isLeft(record) {
+      if (record.object !== "task" || record.status !== "failed" || !destinationOf(record)) return false;
+      return record.error?.step_id === record.steps.at(-1)?.id;
+    },
+    async takeOver(before, after) {
+      const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
+      for (const { key, file } of await storage.files(from)) {
+        await storage.write(to + key.slice(from.length), file.stream(), file.type);
+      }
+      const names = await namesOf(before.id);
+      for (const name of names) await copyMemory(before.id, after.id, name);
+      await pieces.put(after.id, NAMES, names);
+      const [probe, ingest, encode] = before.steps.map(({ output }) => output);
+      const moved = JSON.parse(JSON.stringify(encode).replaceAll(from, to));
+      await pieces.put(after.id, TAKEN, { probe, ingest, encode: moved });
+      await pieces.clear(before.id);
+      await storage.clear(from);
+    },
+    taken: async (run_id) => ((await pieces.get(run_id, TAKEN))?.value ?? null) as TakenOver | null,
+    async drop(record) {
+      try {
+        const destination = destinationOf(record);
+        const names = destination ? await namesOf(record.id) : [];
+        if (!destination || names.length === 0) return;
+        const { bucket: name } = parseS3Url(destination.url);
+        const { bucket } = connections.bucket(name, destination.connection_id);
+        for (const file of names) await dropUpload(bucket, memoryOf(record.id, file));
+      } catch {
+        // Without the connection it is left to the rules of the bucket.
+      }
+    },
+  };
+}
+
+function toOutput({ name, blob, mime }: StoredBlob): OutputFile {
+  const reader = createBlobReader(blob);
+  return {
+    ...{ name, mime, size: blob.size },
+    async open(range) {
+      if (range.end - range.start > IN_MEMORY) return blob.slice(range.start, range.end);
+      return (await reader.read(range)) as Uint8Array<ArrayBuffer>;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { MediaError } from "../core/errors.ts";
+import type { StoredInfo } from "../core/ports.ts";
+import type { FileBody } from "../storage/http-writer.ts";
+import { putS3File, type UploadMemory } from "../storage/s3-put-file.ts";
+import type { S3Bucket } from "../storage/s3-send.ts";
+
+/** A file of an output. */
+export interface OutputFile extends FileBody {
+  /** Path below the output's folder. */
+  name: string;
+  mime: string;
+}
+
+/** Where an output goes, and how. */
+export interface UploadFiles {
+  files: readonly OutputFile[];
+  /** Name of the file to open: the only one, or the master playlist, which is put last. */
+  main: string;
+  bucket: S3Bucket;
+  /** Of that file; with a slash at its end the name of the file is added. The others go beside it. */
+  key: string;
+  signal: AbortSignal;
+  /** Of each file by its name: what is there is not sent again. Without it nothing stays of a file that fails. */
+  memory?(name: string): UploadMemory;
+  /** Bytes up to which a file is put in one request, as `putS3File` has it. */
+  single_bytes?: number;
+  /** Told the share that is there, 0 to 1. */
+  onProgress?(share: number): void;
+}
+
+/** What is there then. */
+export interface Uploaded {
+  /** Of the main file. */
+  info: StoredInfo;
+  url: string;
+  /** Gives the URL of another file by its name. */
+  urlOf(name: string): string;
+}
+
+const FILES_AT_ONCE = 4;
+
+/** Puts the files of an output into a bucket, those that the main one names before it. Rejects as writes to S3 storage do. */
+export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
+  const { files, bucket, key, signal, memory, single_bytes, onProgress } = upload;
+  const main = files.find(({ name }) => name === upload.main);
+  if (!main) throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+  const main_key = key.endsWith("/") ? key + main.name : key;
+  const folder = main_key.slice(0, main_key.lastIndexOf("/") + 1);
+  const keyOf = (name: string) => (name === main.name ? main_key : folder + name);
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const sent = new Map<string, number>();
+  const tell = (name: string, bytes: number) => {
+    sent.set(name, bytes);
+    if (total > 0) onProgress?.([...sent.values()].reduce((sum, each) => sum + each, 0) / total);
+  };
+
+  async function put(file: OutputFile): Promise<StoredInfo> {
+    const remembered = memory?.(file.name);
+    const before = ((await remembered?.get("done")) ?? null) as StoredInfo | null;
+    const onProgress = (bytes: number) => tell(file.name, bytes);
+    const info =
+      before ??
+      (await putS3File(bucket, keyOf(file.name), file, file.mime, {
+        ...{ signal, onProgress },
+        ...(remembered && { memory: remembered }),
+        ...(single_bytes !== undefined && { single_bytes }),
+      }));
+    if (!before) await remembered?.put("done", info);
+    tell(file.name, file.size);
+    return info;
+  }
+
+  const left = files.filter((file) => file !== main).values();
+  const failures: unknown[] = [];
+  const lane = async () => {
+    for (const file of left) {
+      if (failures.length > 0) return;
+      await put(file).catch((thrown: unknown) => void failures.push(thrown));
+    }
+  };
+  await Promise.all(Array.from({ length: FILES_AT_ONCE }, lane));
+  if (failures.length > 0) throw failures[0];
+  const info = await put(main);
+  const urlOf = (name: string) => `s3://${bucket.name}/${keyOf(name)}`;
+  return { info, url: urlOf(main.name), urlOf };
+}

@@ -1,0 +1,104 @@
+import type { Client } from "../../src/client/client.ts";
+import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
+import { type ClientClauses, createSilent } from "./contract-case.ts";
+
+/** What becomes of records that are cancelled, deleted, tried again and listed. */
+export const RECORDS: ClientClauses = [
+  {
+    name: "cancels a task once, and whoever waits hears of it",
+    async check(given) {
+      const { client } = given;
+      const task = await createSilent(given);
+      const waiting = client.wait(task);
+      const cancelled = await client.tasks.cancel(task.id);
+      deepEqual([cancelled.status, cancelled.error, cancelled.output], ["cancelled", null, null]);
+      deepEqual(
+        cancelled.steps.map(({ status }) => status),
+        Array(4).fill("cancelled"),
+      );
+      deepEqual(await waiting, cancelled);
+      deepEqual(await client.wait(task.id), cancelled);
+      await rejects(client.tasks.cancel(task.id), { kind: "task_finished", retryable: false });
+      await rejects(client.output(task.id), { kind: "media_not_found" });
+    },
+  },
+  {
+    name: "cancels a step once, but not one of a task",
+    async check(given) {
+      const { client, inputs } = given;
+      const step = await client.steps.create({ kind: "probe", input: { url: inputs.silent } });
+      equal((await client.steps.cancel(step.id)).status, "cancelled");
+      await rejects(client.steps.cancel(step.id), { kind: "step_finished" });
+      const task = await createSilent(given);
+      const inner = task.steps[0]?.id ?? "";
+      equal((await client.steps.get(inner)).kind, "probe");
+      await rejects(client.steps.cancel(inner), { kind: "request_invalid" });
+      await client.tasks.cancel(task.id);
+      equal((await client.steps.get(inner)).status, "cancelled");
+    },
+  },
+  {
+    name: "deletes a task that is finished, and none that runs",
+    async check(given) {
+      const { client } = given;
+      const { id } = await createSilent(given);
+      await rejects(client.tasks.delete(id), { kind: "task_running" });
+      await client.tasks.cancel(id);
+      await client.tasks.delete(id);
+      await rejects(client.tasks.get(id), { kind: "task_not_found" });
+      await rejects(client.tasks.delete(id), { kind: "task_not_found" });
+      ok((await client.tasks.list({ limit: 100 })).records.every((task) => task.id !== id));
+    },
+  },
+  {
+    name: "retries a task that is finished with the same request, and none that runs",
+    async check(given) {
+      const { client } = given;
+      const request = { options: { format: "mp4", fps: 12 }, metadata: { tag: "again" } };
+      const first = await createSilent(given, request);
+      await rejects(client.tasks.retry(first.id), { kind: "task_running" });
+      const ended = await client.tasks.cancel(first.id);
+      const second = await client.tasks.retry(first.id);
+      ok(second.id > first.id, `${second.id} does not come after ${first.id}`);
+      const { input, kind, options, metadata, status, output } = second;
+      deepEqual(
+        { input, kind, options, metadata, status, output },
+        { input: first.input, kind: "video", ...request, status: "queued", output: null },
+      );
+      deepEqual(await client.tasks.get(first.id), ended);
+      await client.tasks.cancel(second.id);
+    },
+  },
+  {
+    name: "lists the newest first, in pages, by state and by kind",
+    async check(given) {
+      const { client } = given;
+      const ids: string[] = [];
+      for (const kind of ["audio", "image", "audio"]) {
+        const { id } = await createSilent(given, { kind });
+        ids.unshift(id);
+        await client.tasks.cancel(id);
+      }
+      const list = async (asked: Parameters<Client["tasks"]["list"]>[0]) => {
+        const { records, more } = await client.tasks.list(asked);
+        return [records.map(({ id }) => ids.indexOf(id)), more];
+      };
+      deepEqual((await list({ limit: 3 }))[0], [0, 1, 2]);
+      deepEqual(await list({ limit: 1 }), [[0], true]);
+      deepEqual((await list({ limit: 2, after: ids[0] as string }))[0], [1, 2]);
+      deepEqual(await list({ before: ids[1] as string }), [[0], false]);
+      deepEqual((await list({ limit: 2, kind: "audio", status: "cancelled" }))[0], [0, 2]);
+      deepEqual((await list({ limit: 2, order: "asc", after: ids[2] as string }))[0], [1, 0]);
+      for (const [asked, kind, param] of [
+        [{ limit: 0 }, "request_invalid", "limit"],
+        [{ limit: 101 }, "request_invalid", "limit"],
+        [{ after: "x" }, "request_invalid", "after"],
+        [{ status: "done" }, "request_invalid", "status"],
+        [{ kind: "movie" }, "invalid_kind", "kind"],
+      ] as const) {
+        await rejects(client.tasks.list(asked), { kind, param });
+      }
+      await rejects(client.steps.list({ status: "queued" }), { kind: "request_invalid", param: "status" });
+    },
+  },
+];

@@ -1,0 +1,175 @@
+import type { Update } from "../../src/client/client.ts";
+import { MediaError } from "../../src/core/errors.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { isFinished } from "../../src/core/transitions.ts";
+import { deepEqual, equal, match, ok, rejects } from "../browser/assert.ts";
+import type { ClientCase, ClientClauses } from "./contract-case.ts";
+
+const WAITING = { input: null, output: null, status: "waiting", progress: null, error: null } as const;
+
+/** Tasks and steps from their beginning to their end. */
+export const RUNS: ClientClauses = [
+  {
+    name: "creates a task with its four steps, and gives it back",
+    async check(given) {
+      const { client, inputs } = given;
+      const options = { format: "webm", width: "50%" } as const;
+      const metadata = { order: 7, deep: { list: [1, null, "é"] } };
+      const task = await client.tasks.create({ input: inputs.silent, kind: "video", options, metadata });
+      match(task.id, /^task_[0-9a-z]{26}$/);
+      const { id, created_at } = task;
+      const times = { created_at, started_at: null, finished_at: null, updated_at: created_at };
+      deepEqual(task, {
+        ...{ id, object: "task", kind: "video", input: inputs.silent, output: null, options, metadata },
+        ...{ status: "queued", error: null },
+        steps: ["probe", "ingest", "video", "upload"].map((kind, index) => ({
+          ...{ id: task.steps[index]?.id, object: "step", kind, options: {}, ...WAITING, ...times },
+        })),
+        ...times,
+      });
+      const read = await client.tasks.get(id);
+      deepEqual([read.id, read.options, read.metadata], [id, options, metadata]);
+      await client.tasks.cancel(id);
+    },
+  },
+  {
+    name: "runs a task to its end, tells of every change on the way, and gives the file",
+    async check({ client, inputs }) {
+      const options = { format: "webm", width: 64, height: 36, end: 1 } as const;
+      const task = await client.tasks.create({ input: inputs.video, kind: "video", options });
+      const updates: Update<Task>[] = [];
+      client.on(task, "update", (update) => updates.push(update));
+      const done = await client.wait(task);
+      deepEqual([done.status, done.error], ["succeeded", null]);
+      deepEqual(await client.tasks.get(task.id), done);
+      checkUpdates(updates, done);
+      equal(updates.at(-1)?.progress, 100);
+      const output = await client.output(done);
+      const { source } = output;
+      const facts = { format: source.format, width: source.width, height: source.height };
+      deepEqual([facts, source.mime], [{ format: "webm", width: 64, height: 36 }, "video/webm"]);
+      ok(Math.abs((source.duration ?? 0) - 1) < 0.1, `it lasts ${source.duration} s`);
+      deepEqual(done.steps.at(-1)?.output, source);
+      const bytes = await bytesOf(await output.blob());
+      equal(bytes.length, source.filesize);
+      deepEqual([...bytes.subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3]);
+      equal((await output.blob()).type, "video/webm");
+      equal(text(await bytesOf(await new Response(await output.stream()).blob())), text(bytes));
+      equal(text(await bytesOf(await (await fetch(await output.url())).blob())), text(bytes));
+      deepEqual((await client.output(task.id)).source, source);
+      const listed = await client.tasks.list({ status: "succeeded", kind: "video", limit: 1 });
+      equal(listed.records[0]?.id, task.id);
+      await rejects(client.tasks.cancel(task.id), { kind: "task_finished" });
+      await client.tasks.delete(task.id);
+      await rejects(client.tasks.get(task.id), { kind: "task_not_found" });
+      await rejects(output.blob(), { kind: "media_not_found" });
+    },
+  },
+  {
+    name: "runs steps one after the other, each on the output of the one before",
+    async check({ client, inputs }) {
+      const created = await client.steps.create({ kind: "probe", input: { url: inputs.video } });
+      match(created.id, /^step_[0-9a-z]{26}$/);
+      deepEqual(created.input, { object: "external_file", url: inputs.video });
+      const updates: Update<Step>[] = [];
+      client.on(created, "update", (update) => updates.push(update));
+      const probe = await client.wait(created);
+      checkUpdates(updates, probe);
+      const { kind, format, codecs, audio } = sourceOf(probe);
+      deepEqual(
+        { kind, format, codecs },
+        { kind: "video", format: "mp4", codecs: { video: "h264", audio: "aac" } },
+      );
+      deepEqual(audio, { channels: 2, sample_rate: 44_100 });
+      await rejects(client.output(probe), { kind: "media_not_found" });
+      const image = await client.wait(
+        await client.steps.create({
+          kind: "image",
+          input: sourceOf(probe),
+          options: { format: "png", width: 40 },
+        }),
+      );
+      deepEqual([image.status, image.error], ["succeeded", null]);
+      const output = await client.output(image);
+      deepEqual([output.source.format, output.source.width], ["png", 40]);
+      const bytes = await bytesOf(await output.blob());
+      deepEqual([...bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
+      const { records } = await client.steps.list({ limit: 2 });
+      deepEqual(
+        records.map(({ id }) => id),
+        [image.id, probe.id],
+      );
+      deepEqual(await client.steps.get(probe.id), probe);
+      await rejects(client.steps.cancel(probe.id), { kind: "step_finished" });
+    },
+  },
+  ...(
+    [
+      ["missing", "input_not_found"],
+      ["text", "input_unsupported"],
+    ] as const
+  ).map(([which, kind]) => ({
+    name: `fails at an input that is ${which} as ${kind}`,
+    async check({ client, inputs }: ClientCase) {
+      const task = await client.wait(await client.tasks.create({ input: inputs[which], kind: "audio" }));
+      deepEqual([task.status, task.output], ["failed", null]);
+      const [probe, ...rest] = task.steps;
+      deepEqual([task.error?.kind, task.error?.retryable, task.error?.step_id], [kind, false, probe?.id]);
+      deepEqual([probe?.status, probe?.error?.kind], ["failed", kind]);
+      deepEqual(
+        rest.map(({ status }) => status),
+        Array(3).fill("cancelled"),
+      );
+      await rejects(client.output(task), { kind: "media_not_found" });
+    },
+  })),
+  {
+    name: "says when there is no sound to take",
+    async check({ client, inputs }) {
+      const image = await client.wait(
+        await client.tasks.create({ input: inputs.video, kind: "image", options: { format: "png" } }),
+      );
+      const url = await (await client.output(image)).url();
+      const step = await client.wait<Step>(
+        await client.steps.create({
+          kind: "audio",
+          input: { object: "source", url, kind: "image", format: "png" },
+        }),
+      );
+      deepEqual([step.status, step.error?.kind], ["failed", "input_no_audio"]);
+    },
+  },
+];
+
+function checkUpdates<T extends Task | Step>(updates: readonly Update<T>[], done: T): void {
+  ok(updates.length > 0, "nothing was told");
+  deepEqual(updates.at(-1)?.record, done);
+  const order = ["queued", "waiting", "processing", "succeeded", "failed", "cancelled"];
+  updates.forEach(({ record, progress, speed, eta }, index) => {
+    const before = updates[index - 1];
+    equal(record.id, done.id);
+    ok(progress === null || (Number.isInteger(progress) && progress >= 0 && progress <= 100));
+    for (const pace of [speed, eta]) ok(pace === null || (Number.isFinite(pace) && pace >= 0));
+    if (!before) return;
+    ok(record.updated_at >= before.record.updated_at, "an older record came after a newer one");
+    ok(order.indexOf(record.status) >= order.indexOf(before.record.status), "the state went back");
+    ok((progress ?? 0) >= (before.progress ?? 0), `progress fell from ${before.progress} to ${progress}`);
+    equal(isFinished(before.record), false, "something was told after the end");
+  });
+}
+
+function sourceOf(step: Step): Source {
+  if (!step.output) throw new MediaError("media_not_found", `${step.id} is ${step.status}.`);
+  return step.output;
+}
+
+async function bytesOf(blob: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await blob.arrayBuffer());
+}
+
+// As one string, as a list of every byte would be slow to compare.
+function text(bytes: Uint8Array): string {
+  return new TextDecoder("latin1").decode(bytes);
+}

@@ -1,0 +1,98 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { Storage } from "../../src/core/ports.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
+import type { EncodeRun } from "../../src/encoders/run-encode.ts";
+import { type ChunkHints, createPlan } from "../../src/plan/index.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import { readAll } from "../../src/storage/read-all.ts";
+import { probe } from "../ffmpeg/native-encode.ts";
+import { createDurably, createNativeEncoder, openFile } from "./native-encoder.ts";
+
+const home = await mkdtemp(join(tmpdir(), "framewright-run-"));
+afterAll(() => rm(home, { recursive: true }));
+
+/** A run that can be carried out, and what it has told and written. */
+export interface Trial extends EncodeRun {
+  reports: (number | null)[];
+  storage: Storage & { keys: string[] };
+}
+
+/** Memory storage that tells in which order keys were written. */
+function createStorage(): Trial["storage"] {
+  const storage = createMemoryStorage();
+  const keys: string[] = [];
+  return {
+    ...storage,
+    keys,
+    write(key, body, mime) {
+      keys.push(key);
+      return storage.write(key, body, mime);
+    },
+  };
+}
+
+/** Prepares a run of a file of this machine over memory storage and native ffmpeg. */
+export async function trial(
+  path: string,
+  kind: EncodeKind,
+  options: object,
+  changes: Partial<EncodeRun> & { hints?: ChunkHints } = {},
+): Promise<Trial> {
+  const source = await probe(path);
+  const reports: (number | null)[] = [];
+  return {
+    plan: createPlan(source, kind, options, changes.hints),
+    source,
+    input: () => openFile(path),
+    id: "run",
+    encoder: createNativeEncoder(),
+    max_in_flight: 2,
+    work: "work/run/chunks/",
+    out: "out/run/",
+    name: "clip",
+    durably: createDurably().durably,
+    progress: async (percent) => {
+      reports.push(percent);
+    },
+    ...changes,
+    reports,
+    storage: createStorage(),
+  };
+}
+
+/** Fetches what is stored into a file. */
+export async function fetchStored(storage: Storage, key: string): Promise<string> {
+  const stored = await storage.read(key);
+  if (!stored) throw new Error(`Nothing is stored as ${key}.`);
+  const path = join(home, key.replaceAll("/", "-"));
+  await writeFile(path, await readAll(stored.body));
+  return path;
+}
+
+/** An encoder that does everything, in its own way. */
+export const encoderOf = (encode: Encoder["encode"]): Encoder => ({
+  name: "failing",
+  can: () => null,
+  encode,
+});
+
+/** An encoder whose jobs go on until they are let go, or stopped. */
+export function createHolding() {
+  const jobs: {
+    chunk: number;
+    job: ChunkJob;
+    end(files: EncodedFile[]): void;
+    fail(thrown: unknown): void;
+  }[] = [];
+  const encoder = encoderOf((job) => {
+    const { promise, resolve, reject } = Promise.withResolvers<EncodedFile[]>();
+    job.signal.addEventListener("abort", () => reject(job.signal.reason));
+    jobs.push({ chunk: job.chunk.index, job, end: resolve, fail: reject });
+    return promise;
+  });
+  return { encoder, jobs };
+}

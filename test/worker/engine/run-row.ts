@@ -1,0 +1,20 @@
+import { createIds } from "../../../src/core/ids.ts";
+import { createTask } from "../../../src/core/task.ts";
+import type { RunRow } from "../../../worker/run-row.ts";
+
+/** A task that was just created. */
+export const QUEUED = createTask(
+  { input: "https://example.com/a.mp4", kind: "video", options: {}, metadata: {} },
+  createIds(() => 0.5),
+  0,
+);
+
+/** The row of a run that has begun and is mirrored, with changes. */
+export function rowWith(change: Partial<RunRow>): RunRow {
+  return {
+    ...{ project: "p", base: "https://example.com", record: QUEUED },
+    ...{ version: 1, mirrored: 1, mirrored_at: 0, heard_at: 0, progressed_at: 0, wakes: 0 },
+    ...{ started: 1, cleanups: 0, cleanup_at: 0 },
+    ...change,
+  };
+}
