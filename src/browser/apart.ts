@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ChunkJob, EncodedFile } from "../encoders/encoder.ts";
+import { startLiving } from "../encoders/encoder-worker-life.ts";
 import { blobOf } from "../encoders/wasm-pool-input.ts";
 import type { LocalEncoder } from "./choose-way.ts";
 import { type Caller, callOver } from "./rpc.ts";
@@ -16,7 +17,7 @@ export interface ApartApi {
 export type ApartEvent = number;
 
 interface Seat {
-  worker: Worker;
+  end(): void;
   caller: Caller<ApartApi>;
   onShare(share: number): void;
 }
@@ -27,15 +28,15 @@ interface Seat {
  */
 export function runApart(
   encoder: LocalEncoder,
-  start: () => Worker,
+  start: (life: string) => Worker,
   { workers, silence_seconds }: { workers: number; silence_seconds: number },
 ): LocalEncoder {
   const idle: Seat[] = [];
 
   function open(): Seat {
-    const worker = start();
+    const { worker, end } = startLiving(start);
     const seat: Seat = {
-      worker,
+      end,
       caller: callOver(worker, (share: ApartEvent) => seat.onShare(share)),
       onShare() {},
     };
@@ -50,7 +51,7 @@ export function runApart(
   function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const end = (reason: unknown) => {
-      seat.worker.terminate();
+      seat.end();
       reject(reason);
     };
     const aborted = () => end(signal.reason);
@@ -77,7 +78,7 @@ export function runApart(
       const files = await guard(seat, signal, api.encode({ plan, chunk, source }, file));
       if (files) {
         if (idle.length < workers) idle.push(seat);
-        else seat.worker.terminate();
+        else seat.end();
         return files;
       }
       return new ReadableStream<Uint8Array>(
@@ -85,10 +86,10 @@ export function runApart(
           async pull(controller) {
             const bytes = await guard(seat, signal, api.next());
             if (bytes) return controller.enqueue(bytes);
-            seat.worker.terminate();
+            seat.end();
             controller.close();
           },
-          cancel: () => seat.worker.terminate(),
+          cancel: () => seat.end(),
         },
         { highWaterMark: 0 },
       );

@@ -31,7 +31,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
   const copy = runApart(createCopyEncoder(), startCopy, limits);
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
-  const pictures = runApart(createAvifEncoder({ wasm }), () => startAvif(wasm), limits);
+  const pictures = runApart(createAvifEncoder({ wasm }), (life) => startAvif(`${wasm} ${life}`), limits);
   const threaded = createWasmMt({ core: core_mt });
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: pool }),

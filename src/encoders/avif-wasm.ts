@@ -15,6 +15,9 @@ interface Instance {
 }
 type Factory = (overrides: object) => Promise<Instance>;
 
+/** What the wasm calls of its glue. */
+export type AvifImports = Record<string, Record<string, unknown>>;
+
 /** Encodes RGBA pixels as AVIF. It computes in one go: to end it before, end its worker. */
 export type AvifCodec = (
   pixels: { data: Uint8ClampedArray; width: number; height: number },
@@ -29,9 +32,12 @@ const FIXED = {
 
 /**
  * Loads the single-threaded encoder of @jsquash/avif, whose wasm file is at a URL. Rejects with `encoder_unavailable`, which is worth
- * another attempt, when it cannot be had. Each picture gets a fresh instance, so that its memory is given back.
+ * another attempt, when it cannot be had. `guard` may change what the wasm calls. Each picture gets a fresh instance, so that its memory is given back.
  */
-export async function loadAvif(url: string | URL): Promise<AvifCodec> {
+export async function loadAvif(
+  url: string | URL,
+  guard: (imports: AvifImports) => void = () => {},
+): Promise<AvifCodec> {
   const [{ default: create }, module] = await Promise.all([
     import("@jsquash/avif/codec/enc/avif_enc.js") as Promise<{ default: unknown }>,
     compile(url),
@@ -39,8 +45,9 @@ export async function loadAvif(url: string | URL): Promise<AvifCodec> {
   return async ({ data, width, height }, settings) => {
     const instance = await (create as Factory)({
       noInitialRun: true,
-      instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => void) {
-        WebAssembly.instantiate(module, imports).then(done, () => {});
+      instantiateWasm(imports: AvifImports, done: (instance: WebAssembly.Instance) => void) {
+        guard(imports);
+        WebAssembly.instantiate(module, imports as WebAssembly.Imports).then(done, () => {});
         return {};
       },
     });

@@ -3,7 +3,7 @@ import type { Source } from "../core/source.ts";
 import { outputFile } from "../ffmpeg/output.ts";
 import type { Plan } from "../plan/plan.ts";
 import { DECODED, paintImage } from "./avif-picture.ts";
-import { type AvifCodec, loadAvif } from "./avif-wasm.ts";
+import { type AvifCodec, type AvifImports, loadAvif } from "./avif-wasm.ts";
 import type { Encoder } from "./encoder.ts";
 import { checkReadable } from "./webcodecs-input.ts";
 import { createDecoders } from "./webcodecs-source.ts";
@@ -12,6 +12,8 @@ import { createDecoders } from "./webcodecs-source.ts";
 export interface AvifOptions {
   /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; fetched when the first picture is encoded. */
   wasm: string | URL;
+  /** Changes what the code calls, so that it can be ended. */
+  guard?: (imports: AvifImports) => void;
 }
 
 /** AVIF behind the port. */
@@ -29,11 +31,11 @@ const SPEED = 7;
  * one go, which an abort does not interrupt: run it where it can be ended. `encode` rejects with `encoder_unavailable` when the
  * wasm cannot be loaded; the next picture tries again.
  */
-export function createAvifEncoder({ wasm }: AvifOptions): AvifEncoder {
+export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
   const decoders = createDecoders();
   let loading: Promise<AvifCodec> | null = null;
   const load = async (): Promise<AvifCodec> => {
-    loading ??= loadAvif(wasm);
+    loading ??= loadAvif(wasm, guard);
     try {
       return await loading;
     } catch (thrown) {

@@ -1,13 +1,36 @@
-import type { CoreImports } from "./core-module.ts";
+import { MediaError } from "../core/errors.ts";
+
+/** Functions that a wasm imports from its glue, in their groups. */
+type Imports = Record<string, Record<string, unknown>>;
 
 // A question takes one or two milliseconds, and a look at the clock as long as many a call.
 const EVERY_MS = 100;
 const EVERY_CALLS = 8;
 
-/** What lets a core's run end soon after its worker is not wanted any more. */
+/** A worker that is ended together with the wasm that keeps it busy, which Chromium would let go on for 2 seconds. */
+export interface LivingWorker {
+  worker: Worker;
+  /** Ends the worker. */
+  end(): void;
+}
+
+/** Starts a worker, which is given a URL for {@link followLife}. */
+export function startLiving(start: (life: string) => Worker): LivingWorker {
+  const life = URL.createObjectURL(new Blob(["wanted"]));
+  const worker = start(life);
+  return {
+    worker,
+    end() {
+      URL.revokeObjectURL(life);
+      worker.terminate();
+    },
+  };
+}
+
+/** What lets wasm in a worker end soon after the worker is not wanted any more. */
 export interface WorkerLife {
-  /** Makes the imports throw from then on: a busy worker hears no message, and Chromium lets one that is ended go on for 2 seconds. */
-  guard(imports: CoreImports): void;
+  /** Makes the imports throw from then on, as a busy worker hears no message. */
+  guard(imports: Imports): void;
 }
 
 /** Follows `url`, which answers for as long as the worker is wanted; to be called before anything is waited for. */
@@ -26,17 +49,17 @@ export function followLife(url: string): WorkerLife {
     if (now - last < EVERY_MS) return;
     last = now;
     wanted &&= answers(url);
-    if (!wanted) throw new Error("The worker is not wanted any more.");
+    if (!wanted) throw new MediaError("worker_lost", "The worker is not wanted any more.");
   }
 
   return {
     guard(imports) {
       if (!allowed) return;
-      // ffmpeg asks for the time, reads, writes and copies many times in each picture.
+      // An encoder asks for the time, reads, writes, copies or has a call of C++ caught many times in each picture.
       for (const group of Object.values(imports)) {
         for (const [name, call] of Object.entries(group)) {
           if (typeof call !== "function") continue;
-          group[name] = (...args) => {
+          group[name] = (...args: unknown[]) => {
             check();
             return call(...args);
           };

@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { LoadedCore } from "./core-load.ts";
+import { startLiving } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 
 /** How a piece of work is followed. */
@@ -28,14 +29,12 @@ const STEPS = 10;
 
 /** Puts a core into a new encoder worker. */
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
-  const worker = create();
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
-  const life = URL.createObjectURL(new Blob(["wanted"]));
-  send({ core, life });
-  const close = () => {
-    URL.revokeObjectURL(life);
-    worker.terminate();
-  };
+  const { worker, end: close } = startLiving((life) => {
+    const worker = create();
+    worker.postMessage({ core, life } satisfies ToEncoderWorker);
+    return worker;
+  });
 
   return {
     close,

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Storage } from "../../src/core/ports.ts";
 import { readAll } from "../../src/storage/read-all.ts";
 import { createS3Storage, type S3Options } from "../../src/storage/s3.ts";
-import { presignS3 } from "../../src/storage/s3-sign.ts";
+import { openS3 } from "../../src/storage/s3-input.ts";
+import { listParts } from "../../src/storage/s3-multipart.ts";
+import { putS3File, type UploadMemory } from "../../src/storage/s3-put-file.ts";
+import { createS3Bucket } from "../../src/storage/s3-send.ts";
+import { createS3Signer, presignS3 } from "../../src/storage/s3-sign.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";
 import { type Fault, type Passed, type S3Proxy, startProxy } from "../s3/proxy.ts";
 import { STORAGE_CONTRACT } from "./contract.ts";
@@ -316,5 +320,96 @@ describe("a presigned URL", () => {
     } as const;
     const answer = await fetch(await presignS3(ceph.connection, "contract", request, 60));
     expect(answer.headers.get("content-disposition")).toBe(disposition);
+  });
+});
+
+describe("a file goes up in parts, and goes on", () => {
+  const whole = bytes(17 * MB);
+  const put = (key: string, memory: UploadMemory) => {
+    const signer = createS3Signer({ ...ceph.connection, endpoint: proxy.url }, "faults");
+    const bucket = createS3Bucket(signer, { pause_ms: 5, tries: 2 });
+    const body = { size: whole.length, open: async ({ start = 0, end = 0 }) => whole.slice(start, end) };
+    const { signal } = new AbortController();
+    return putS3File(bucket, key, body, "video/mp4", { signal, memory, parts_at_once: 1 });
+  };
+  const remember = () => {
+    const values = new Map<string, unknown>();
+    const memory: UploadMemory = {
+      get: async (name) => values.get(name) ?? null,
+      put: async (name, value) => void values.set(name, value),
+    };
+    return { values, memory };
+  };
+  const sent = () => proxy.log.filter(({ method }) => method === "PUT").map(({ part }) => part);
+  const failing = ({ part }: Passed): Fault => (part === 3 ? { status: 503 } : null);
+
+  test("from the parts that are there", async () => {
+    const { values, memory } = remember();
+    proxy.fail(failing);
+    expect(await fault(put("on", memory))).toMatchObject({ kind: "upload_failed", retryable: true });
+    expect(sent()).toEqual([1, 2, 3, 3]);
+    // One of which nothing was remembered counts, too.
+    values.delete("part 2");
+    proxy.fail(null);
+    expect(await put("on", memory)).toMatchObject({ size: whole.length });
+    expect(sent()).toEqual([3, 4]);
+    await same(faulty(), "on", whole);
+    expect(await ceph.unfinished("faults")).toEqual([]);
+  });
+
+  test("anew where the upload is gone, and not at all where it was refused", async () => {
+    const { values, memory } = remember();
+    proxy.fail(failing);
+    await fault(put("anew", memory));
+    const { upload } = values.get("begun") as { upload: string };
+    await ceph.ask("faults", { method: "DELETE", key: "anew", query: { uploadId: upload } });
+    const bucket = createS3Bucket(createS3Signer(ceph.connection, "faults"));
+    expect(await listParts(bucket, "anew", upload)).toBe(null);
+    proxy.fail(null);
+    await put("anew", memory);
+    expect(sent()).toEqual([1, 2, 3, 4]);
+    await same(faulty(), "anew", whole);
+    proxy.fail(({ part }) => (part === 2 ? { status: 403, code: "AccessDenied" } : null));
+    expect(await fault(put("refused", remember().memory))).toMatchObject({ kind: "upload_forbidden" });
+    expect(await ceph.unfinished("faults")).toEqual([]);
+  });
+});
+
+describe("an object as a source", () => {
+  const whole = bytes(3 * MB);
+  const openIt = (key: string, connection = {}) => {
+    const signer = createS3Signer({ ...ceph.connection, endpoint: proxy.url, ...connection }, "faults");
+    return openS3(signer, key, { fetch: (url, init) => fetch(url, init), timeouts: { pause_ms: 5 } });
+  };
+  beforeAll(() => open({ bucket: "faults" }).write("a source+é.mp4", whole, "video/mp4"));
+
+  test("is read by ranges and whole, also with a clock that is wrong", async () => {
+    proxy.fail(null);
+    const real = Date.now;
+    Date.now = () => real() + 3 * 3_600_000;
+    try {
+      const file = await openIt("a source+é.mp4");
+      expect([file.size, file.mime, file.ranges]).toEqual([whole.length, "video/mp4", true]);
+      const range = { start: 2 * MB, end: 2 * MB + 10 };
+      expect(await file.reader?.read(range)).toEqual(whole.slice(range.start, range.end));
+      expect(Buffer.compare(await readAll(file.stream()), whole)).toBe(0);
+    } finally {
+      Date.now = real;
+    }
+  });
+
+  test("that cannot be read says why", async () => {
+    const kinds = [
+      await fault(openIt("none")),
+      await fault(openIt("a source+é.mp4", { secret_access_key: "wrong" })),
+      await fault(openIt("a source+é.mp4", { access_key_id: "unknown" })),
+    ];
+    expect(
+      kinds.map((each) => [each?.kind, each?.message.match(/wrong secret|access key id|no such/)?.[0]]),
+    ).toEqual([
+      ["input_not_found", "no such"],
+      ["input_forbidden", "wrong secret"],
+      ["input_forbidden", "access key id"],
+    ]);
   });
 });

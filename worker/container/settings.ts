@@ -1,5 +1,6 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { MediaError } from "../../src/core/errors.ts";
+import { placesOf } from "../../src/plan/native-time.ts";
 
 /** What the native encoder is told by its environment. */
 export interface Settings {
@@ -11,7 +12,7 @@ export interface Settings {
   token: string | null;
   /** PLACES: jobs with pictures in motion that may run at once; default half the cores. One more place is for images and sound. */
   places: number;
-  /** Threads of one job with pictures in motion, so that all places together fill the cores. */
+  /** Cores that one job with pictures in motion has threads for, so that all places together fill them. */
   threads: number;
   /** LEASE_SECONDS: a job that nobody asks after for so long is ended; default 120. */
   lease_seconds: number;
@@ -38,7 +39,7 @@ export function parseSettings(env: Env, cores: number = availableParallelism()):
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
     throw new MediaError("request_invalid", `${name} must be a whole number from ${least} to ${most}.`);
   };
-  const places = number("PLACES", Math.max(1, Math.floor(cores / 2)), 1, 256);
+  const places = number("PLACES", placesOf(cores).places, 1, 256);
   const day = 86_400;
   return {
     port: number("PORT", 8080, 0, 65_535),
