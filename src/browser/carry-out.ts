@@ -32,11 +32,9 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
     else if (isFinished(after)) await tools.tidy(after);
   } catch (thrown) {
     // The machinery itself failed, such as a store that is full: a run must not hang for it.
-    console.error(thrown);
-    const error =
-      thrown instanceof MediaError
-        ? thrown
-        : new MediaError("internal_error", "The run broke off; create it again.");
+    const broken = new MediaError("internal_error", "The run broke off; create it again.");
+    const error = thrown instanceof MediaError ? thrown : broken;
+    if (error === broken) console.error(thrown);
     const { kind, message, retryable } = error;
     const record = await stores.get(sortOf(id), id).catch(() => null);
     const open = record?.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
@@ -45,7 +43,8 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
       step_id: open?.id ?? id,
       error: { kind, message, retryable },
     };
-    await records.apply(id, event).catch(() => {});
+    const after = await records.apply(id, event).catch(() => null);
+    if (after) await tools.tidy(after).catch(() => {});
   }
   return true;
 }

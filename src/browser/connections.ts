@@ -8,6 +8,7 @@ import {
   type S3Signer,
   type SignedRequest,
 } from "../storage/s3-sign.ts";
+import { sleep } from "../storage/sleep.ts";
 
 /** What the media worker knows of a connection: its keys, or that the page is asked for a signed URL for each request. */
 export interface ConnectionSettings {
@@ -31,6 +32,7 @@ export interface Connections {
 
 // A page that is offline may be so for a while, as in a tunnel.
 const OFFLINE_MS = 600_000;
+const OFFLINE_PAUSE_MS = 1000;
 const TRIES = 4;
 // S3's own limit of one request: 5 GiB.
 const MAX_SINGLE_BYTES = 5 * 2 ** 30;
@@ -57,20 +59,19 @@ export function createConnections(
     signer: (bucket, id) => signerOf(bucket, find(id, "input", `s3://${bucket}`)),
     bucket(name, id) {
       const found = find(id, "output", `s3://${name}`);
-      const bucket = createS3Bucket(signerOf(name, found), { reconnect, tries: TRIES });
+      const bucket = createS3Bucket(signerOf(name, found), { reconnect: createReconnect(), tries: TRIES });
       return { bucket, single_bytes: found.parts ? null : MAX_SINGLE_BYTES };
     },
   };
 }
 
-/** Where the browser knows that it is offline: waits until it is not. */
-async function reconnect(signal?: AbortSignal): Promise<boolean> {
-  if (navigator.onLine) return false;
-  const over = AbortSignal.any([AbortSignal.timeout(OFFLINE_MS), ...(signal ? [signal] : [])]);
-  await new Promise<void>((resolve) => {
-    self.addEventListener("online", () => resolve(), { once: true, signal: over });
-    over.addEventListener("abort", () => resolve(), { once: true });
-  });
-  signal?.throwIfAborted();
-  return navigator.onLine;
+// While the browser says that it is offline, tries do not count; what it says may be late, so that it is tried all the same.
+function createReconnect(): (signal?: AbortSignal) => Promise<boolean> {
+  let since: number | null = null;
+  return async (signal) => {
+    since = navigator.onLine ? null : (since ?? Date.now());
+    if (since === null || Date.now() - since > OFFLINE_MS) return false;
+    await sleep(OFFLINE_PAUSE_MS, signal);
+    return true;
+  };
 }

@@ -5,6 +5,7 @@ import { createWasmMt } from "../encoders/wasm-mt.ts";
 import { createWasmPool, type WasmPool } from "../encoders/wasm-pool.ts";
 import { createWebCodecsEncoder } from "../encoders/webcodecs.ts";
 import { CHUNK_SECONDS } from "../plan/chunks.ts";
+import type { Plan } from "../plan/index.ts";
 import { runApart } from "./apart.ts";
 import type { LocalEncoder } from "./choose-way.ts";
 import type { MediaSettings } from "./media-api.ts";
@@ -19,6 +20,10 @@ export interface LocalEncoders {
   /** The one that also looks into files. */
   pool: WasmPool;
 }
+
+// The encoders of VP9 and AV1 use all processors by themselves; that of H.264 leaves some idle, unless two run side by side.
+const WEBCODECS_WORKERS = 2;
+const WORTH_SECONDS = 8;
 
 // To index a large WebM, and to compute a large AVIF, takes minutes without a word.
 const SILENCE_SECONDS = 300;
@@ -35,9 +40,8 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const threaded = createWasmMt({ core: core_mt });
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: pool }),
-    workers: 2,
-    // What is long is cut, so that a reload does not begin it anew.
-    chunkSeconds: () => CHUNK_SECONDS,
+    workers: WEBCODECS_WORKERS,
+    chunkSeconds: webcodecsChunk,
   };
   const rest = prefer === "speed" ? [webcodecs, pool, threaded] : [pool, threaded, webcodecs];
   return { ordered: [copy, pictures, ...rest], pool };
@@ -52,4 +56,11 @@ function startCopy(): Worker {
 
 function startAvif(name: string): Worker {
   return new Worker(new URL("./avif-worker.ts", import.meta.url), { type: "module", name });
+}
+
+// What is long is cut in any case, so that a reload does not begin it anew.
+function webcodecsChunk({ video, duration }: Plan): number {
+  const h264 = video?.mode === "encode" && video.codec === "h264";
+  if (!h264 || duration === null || duration < WORTH_SECONDS) return CHUNK_SECONDS;
+  return Math.min(CHUNK_SECONDS, duration / WEBCODECS_WORKERS);
 }

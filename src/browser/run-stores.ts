@@ -6,6 +6,7 @@ import {
   openIndexedDb,
   type PieceStore,
 } from "../stores/indexeddb.ts";
+import { holdEnds } from "./held-ends.ts";
 import type { Run, Sort } from "./media-api.ts";
 
 /** All that the host remembers. */
@@ -25,7 +26,7 @@ export interface RunStores {
 /** Opens what the host remembers; rejects with `service_unavailable` where the browser gives no database, or another tab blocks it. */
 export async function openRunStores(name: string): Promise<RunStores> {
   const { tasks, steps, inputs, pieces }: IndexedDbStores = await openIndexedDb({ name });
-  return {
+  return holdEnds({
     get: (sort, id) => (sort === "task" ? tasks.get(id) : steps.get(id)),
     put: (record) => (record.object === "task" ? tasks.put(record) : steps.put(record)),
     delete: ({ object, id }) => (object === "task" ? tasks.delete(id) : steps.delete(id)),
@@ -33,5 +34,5 @@ export async function openRunStores(name: string): Promise<RunStores> {
     all: async () => [...(await tasks.all()), ...(await steps.all())],
     inputs,
     pieces,
-  };
+  });
 }

@@ -1,13 +1,13 @@
 import { MediaError } from "../core/errors.ts";
+import { canWait, letReadsWait } from "./core-feed.ts";
 import type { LoadedCore } from "./core-load.ts";
 import type { CreateCore } from "./core-module.ts";
-import { createBlobFile } from "./encoder-worker-file.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
-import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
 import { reuseInstance } from "./reuse-instance.ts";
 import { createWasmCore } from "./wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "./wasm-mt-core.ts";
+import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 
 // The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends it.
 
@@ -23,11 +23,7 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
     if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
     const ready = await host;
     ready.alive(null);
-    const done = await runWork(
-      work,
-      createBlobFile(file, () => ready.alive(null)),
-      ready,
-    );
+    const done = await runWork(work, file, ready);
     // A file's bytes may be the front of a larger buffer, which nobody else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
     say({ state: "done", ...done }, [...buffers]);
@@ -69,15 +65,26 @@ async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): P
 type CoreHost = Omit<WorkHost, "alive">;
 
 function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {
-  const keeper = reuseInstance(async (imports) => {
-    life.guard(imports);
-    const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
-    return instance as { exports: Record<string, unknown> };
-  });
-  const { instantiate } = keeper;
+  const keep = (waits: boolean) =>
+    reuseInstance(async (imports) => {
+      life.guard(imports);
+      if (waits) letReadsWait(imports);
+      const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
+      return instance as { exports: Record<string, unknown> };
+    });
+  const [plain, waiting] = [keep(false), keep(true)];
   return {
-    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine }),
-    tidy: keeper.drop,
+    createCore(memory, onLine) {
+      waiting.drop();
+      return createWasmCore({ createCore, instantiate: plain.instantiate, memory, onLine });
+    },
+    ...(canWait() && {
+      createWaitingCore(memory: number, onLine: (line: string) => void) {
+        plain.drop();
+        return createWasmCore({ createCore, instantiate: waiting.instantiate, memory, onLine });
+      },
+    }),
+    tidy: plain.drop,
   };
 }
 

@@ -14,7 +14,7 @@ export interface S3SendOptions {
   pause_ms?: number;
   /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
   timeout_ms?: number;
-  /** Called when there was no answer: waits where the network is known to be gone; true when it is back, and the try did not count. */
+  /** Called when there was no answer: where the network is known to be gone it waits a little and gives true, and the try does not count. */
   reconnect?: (signal?: AbortSignal) => Promise<boolean>;
 }
 

@@ -165,13 +165,14 @@ test("a store that runs full in mid-encode ends the task as such, and goes on wh
   });
   await someChunk();
   await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1 });
-  const end = await endOf(id);
-  await session.send("Storage.overrideQuotaForOrigin", { origin });
+  const end = await endOf(id).finally(() => session.send("Storage.overrideQuotaForOrigin", { origin }));
   expect(end).toMatchObject({
     status: "failed",
     error: { kind: "storage_full", message: expect.stringMatching(/delete finished tasks, or free space/) },
     stored: [],
   });
+  const read = () => rig.lab.page.evaluate(async (task) => (await kit.client.tasks.get(task)).status, id);
+  expect(await read()).toBe("failed");
   expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
 });
 

@@ -227,6 +227,19 @@ test("the network gone during an upload is a clear error, and a retry goes on fr
   expect(output?.url).toBe(`opfs:/s3/out/${again.done.id}/tone.wav`);
 });
 
+test("an upload of a page that is offline waits until it is not", async () => {
+  // Loaded while there is a network.
+  await rig.lab.page.evaluate(() => kit.client.tasks.list());
+  await rig.lab.context.setOffline(true);
+  const id = await upload("offline", 6 * MB);
+  const status = () => rig.lab.page.evaluate(async (run) => (await kit.client.steps.get(run)).status, id);
+  await expect.poll(status, { timeout: 20_000 }).toBe("processing");
+  expect(proxy.log).toEqual([]);
+  await rig.lab.context.setOffline(false);
+  expect((await wait(id)).error).toBe(null);
+  expect((await object("offline")).bytes.equals(pattern(6 * MB))).toBe(true);
+});
+
 test("nothing is left in the bucket of an upload that is cancelled or refused, or that failed and is deleted", async () => {
   proxy.fail(({ part }) => (part === 3 ? { status: 503 } : null));
   const cancelled = await upload("cancelled", 11 * MB);

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { holdEnds } from "../../src/browser/held-ends.ts";
+import type { Run } from "../../src/browser/media-api.ts";
+import type { RunStores } from "../../src/browser/run-stores.ts";
+import { MediaError } from "../../src/core/errors.ts";
+import { createIds } from "../../src/core/ids.ts";
+import { createTask } from "../../src/core/task.ts";
+import { applyToTask } from "../../src/core/transitions.ts";
+
+const newId = createIds(() => 0.5);
+
+/** Stores in memory that may be full, with one task in them. */
+async function fullStores() {
+  const rows = new Map<string, Run>();
+  const room = { full: false, puts: 0 };
+  const stores: RunStores = {
+    get: async (_, id) => rows.get(id) ?? null,
+    async put(record) {
+      room.puts++;
+      if (room.full) throw new MediaError("storage_full", "There is no room.");
+      rows.set(record.id, record);
+    },
+    delete: async ({ id }) => void rows.delete(id),
+    list: async () => ({ records: [...rows.values()], more: false }),
+    all: async () => [...rows.values()],
+    inputs: { get: async () => null, put: async () => {}, delete: async () => {} },
+    pieces: { get: async () => null, put: async () => {}, clear: async () => {} },
+  };
+  const task = createTask({ input: "file:a.mp4", kind: "video", options: {}, metadata: {} }, newId, 1);
+  await stores.put(task);
+  return { rows, room, held: holdEnds(stores), task, over: applyToTask(task, { type: "cancelled" }, 2) };
+}
+
+const ALL = { limit: 9, order: "desc" } as const;
+
+test("the end of a run is held until there is room, and seen meanwhile", async () => {
+  const { rows, room, held, task, over } = await fullStores();
+  room.full = true;
+  await held.put(over);
+  expect(rows.get(task.id)).toEqual(task);
+  expect(await held.get("task", task.id)).toEqual(over);
+  expect(await held.all()).toEqual([over]);
+  expect(await held.list("task", ALL)).toEqual({ records: [over], more: false });
+  expect((await held.list("task", { ...ALL, status: "queued" })).records).toEqual([]);
+  room.full = false;
+  expect(await held.get("task", task.id)).toEqual(over);
+  expect(rows.get(task.id)).toEqual(over);
+  const { puts } = room;
+  await held.get("task", task.id);
+  expect(room.puts).toBe(puts);
+});
+
+test("what is deleted is held no longer", async () => {
+  const { room, held, task, over } = await fullStores();
+  room.full = true;
+  await held.put(over);
+  await held.delete(over);
+  room.full = false;
+  expect(await held.get("task", task.id)).toBe(null);
+});
+
+test("what goes on is refused, and so is an end for any other reason", async () => {
+  const { room, held, task, over } = await fullStores();
+  room.full = true;
+  await expect(held.put({ ...task, updated_at: 3 })).rejects.toMatchObject({ kind: "storage_full" });
+  const closed = new MediaError("service_unavailable", "The store is closed.");
+  const broken = holdEnds({ ...held, put: () => Promise.reject(closed) });
+  await expect(broken.put(over)).rejects.toBe(closed);
+});
