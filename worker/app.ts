@@ -4,6 +4,8 @@ import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
 import { crossOrigin, noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
+import { addConnectionRoutes } from "./routes/connections.ts";
+import { addEventRoutes } from "./routes/events.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addServiceRoutes } from "./routes/service.ts";
 import { addStepRoutes } from "./routes/steps.ts";
@@ -25,6 +27,8 @@ export function createApp(services: Services): Api {
   app.notFound((c) => answerNoRoute(c));
   addTaskRoutes(app, services);
   addStepRoutes(app, services);
+  addConnectionRoutes(app, services);
+  addEventRoutes(app, services);
   addMediaRoutes(app, services);
   addServiceRoutes(app, services);
   return app;

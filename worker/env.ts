@@ -20,6 +20,8 @@ export interface Env {
   API_KEYS?: string;
   /** Secret: signs media URLs. */
   MEDIA_SIGNING_KEY?: string;
+  /** Secret: encrypts the secrets of connections; comma-separated, the newest first. Without it there are no connections. */
+  CONNECTION_KEYS?: string;
   /** Base of the URLs that the service gives out; default the request's own origin. */
   PUBLIC_URL?: string;
   /** "true" lets inputs be on loopback and private hosts: for local use. */

@@ -1,9 +1,9 @@
-import { MediaError } from "../src/core/errors.ts";
 import type { Storage } from "../src/core/ports.ts";
 import { type Inputs, openStored } from "../src/steps/inputs.ts";
 import { createHostGuard } from "../src/storage/host-guard.ts";
 import { openHttp } from "../src/storage/http-reader.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
+import type { OwnStorage } from "./connections/own-storage.ts";
 import type { Env } from "./env.ts";
 import type { Signer } from "./media/signer.ts";
 import { numberSetting, readHostRules } from "./settings.ts";
@@ -12,8 +12,8 @@ import { numberSetting, readHostRules } from "./settings.ts";
 const MAX_INPUT_BYTES = 5e9;
 const INGEST_SECONDS = 3600;
 
-/** Builds the inputs of a run over its storage and the network, with the limits of the settings. */
-export function createInputs(env: Env, storage: Storage, signer: Signer): Inputs {
+/** Builds the inputs of a run over its storage, the network and the caller's own storage, with the limits of the settings. */
+export function createInputs(env: Env, storage: Storage, signer: Signer, own: OwnStorage): Inputs {
   const guard = createHostGuard(readHostRules(env));
   const max_bytes = numberSetting(env.MAX_INPUT_BYTES, MAX_INPUT_BYTES);
   const total_ms = numberSetting(env.INGEST_SECONDS, INGEST_SECONDS) * 1000;
@@ -21,10 +21,8 @@ export function createInputs(env: Env, storage: Storage, signer: Signer): Inputs
   return {
     async open(url, signal) {
       if (/^s3:/i.test(url)) {
-        throw new MediaError(
-          "connection_required",
-          "An s3:// input needs a stored connection, and there is none.",
-        );
+        const file = await own.open(url, { signal, timeouts, max_bytes });
+        return { reader: file.reader, mime: file.mime, file };
       }
       const key = await signer.resolve(url);
       if (key !== null) return openStored(storage, key, url, (stored) => storageReader(storage, stored));

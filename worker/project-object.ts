@@ -1,8 +1,13 @@
 import { DurableObject } from "cloudflare:workers";
+import type { Connection, ConnectionChange } from "../src/core/connection.ts";
 import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
+import { isFinished } from "../src/core/transitions.ts";
+import { type ConnectionTable, createConnectionTable, type SealedConnection } from "./connections/table.ts";
 import type { Env } from "./env.ts";
+import { type Begun, createIdempotencyTable, type IdempotencyTable } from "./idempotency/table.ts";
+import { whereOf } from "./list-sql.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
@@ -14,15 +19,70 @@ const SCHEMA = `
 `;
 
 /**
- * The index of one project: a row for each of its tasks and standalone steps, which lists are read from.
+ * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; its connections, and its requests by their
+ * idempotency keys.
  * KV cannot be that index: its lists lag by up to a minute, sort one way only and filter by nothing.
  */
 export class ProjectObject extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
+  readonly #connections: ConnectionTable;
+  readonly #idempotency: IdempotencyTable;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql.exec(SCHEMA);
+    this.#connections = createConnectionTable(this.#sql);
+    this.#idempotency = createIdempotencyTable(this.#sql);
+  }
+
+  /** Takes a request that carries an `Idempotency-Key`. */
+  beginOnce(key: string, digest: string, id: string): Begun {
+    return this.#idempotency.begin(key, digest, id, Date.now());
+  }
+
+  /** Keeps the answer of such a request. */
+  endOnce(key: string, answer: string | null): void {
+    this.#idempotency.end(key, answer);
+  }
+
+  /** Adds a connection of the project. */
+  addConnection(entry: SealedConnection): Connection {
+    return this.#connections.add(entry);
+  }
+
+  /** Gives a connection and its sealed secret. */
+  getConnection(id: string): SealedConnection | null {
+    return this.#connections.get(id);
+  }
+
+  /** Gives a page of connections. */
+  listConnections(query: ListQuery): ListPage<Connection> {
+    return this.#connections.list(query);
+  }
+
+  /** Changes a connection, and its sealed secret where one is given. */
+  changeConnection(id: string, change: ConnectionChange, sealed: string | null): Connection | null {
+    return this.#connections.change(id, change, sealed, Date.now());
+  }
+
+  /** Keeps a connection's secret sealed otherwise. */
+  resealConnection(id: string, before: string, after: string): void {
+    this.#connections.reseal(id, before, after);
+  }
+
+  /** Removes a connection that no run uses. */
+  removeConnection(id: string): "removed" | "unknown" | "in_use" {
+    return this.#connections.remove(id, Date.now());
+  }
+
+  /** Ties a connection to a run that is about to be created. */
+  reserveConnection(run_id: string, wanted: string | null): string | null {
+    return this.#connections.reserve(run_id, wanted, Date.now());
+  }
+
+  /** Gives the connection that is tied to a run. */
+  connectionOf(run_id: string): SealedConnection | null {
+    return this.#connections.of(run_id);
   }
 
   /** Adds a record or replaces an older version of it. */
@@ -39,6 +99,7 @@ export class ProjectObject extends DurableObject<Env> {
       version,
       JSON.stringify(record),
     );
+    if (isFinished(record)) this.#connections.release(id);
     if (found || record.object === "step") return;
     for (const step of record.steps) {
       this.#sql.exec("INSERT OR REPLACE INTO parent (step_id, task_id) VALUES (?, ?)", step.id, id);
@@ -49,6 +110,7 @@ export class ProjectObject extends DurableObject<Env> {
   remove(id: string): void {
     this.#sql.exec("DELETE FROM run WHERE id = ?", id);
     this.#sql.exec("DELETE FROM parent WHERE task_id = ?", id);
+    this.#connections.release(id);
   }
 
   /** Gives the id of the task that a step belongs to; null for an unknown step. */
@@ -59,24 +121,10 @@ export class ProjectObject extends DurableObject<Env> {
 
   /** Gives a page of records as JSON texts, in the order asked for. */
   list(object: "task" | "step", query: ListQuery): ListPage<string> {
-    const { limit, order, after, before, status, kind } = query;
-    const where = ["object = ?"];
-    const values: (string | number)[] = [object];
-    const add = (condition: string, value: string | undefined) => {
-      if (value === undefined) return;
-      where.push(condition);
-      values.push(value);
-    };
-    add("status = ?", status);
-    add("kind = ?", kind);
-    add(order === "desc" ? "id < ?" : "id > ?", after);
-    add(order === "desc" ? "id > ?" : "id < ?", before);
-    // A page before a cursor is the one that touches it, so it is read away from the cursor and turned round.
-    const backwards = before !== undefined && after === undefined;
-    const ascending = (order === "asc") !== backwards;
-    const sql = `SELECT record FROM run WHERE ${where.join(" AND ")} ORDER BY id ${ascending ? "ASC" : "DESC"} LIMIT ?`;
-    const rows = [...this.#sql.exec<{ record: string }>(sql, ...values, limit + 1)].map((row) => row.record);
-    const page = rows.slice(0, limit);
-    return { records: backwards ? page.reverse() : page, more: rows.length > limit };
+    const { where, values, ascending, turn } = whereOf(query);
+    const order = ascending ? "ASC" : "DESC";
+    const text = `SELECT record FROM run WHERE ${["object = ?", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
+    const rows = this.#sql.exec<{ record: string }>(text, object, ...values, query.limit + 1);
+    return turn([...rows].map(({ record }) => record));
   }
 }

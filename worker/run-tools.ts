@@ -5,37 +5,48 @@ import { createNativeEncoder } from "../src/encoders/native.ts";
 import { probeMedia } from "../src/probe/probe.ts";
 import { outputStem } from "../src/steps/output-name.ts";
 import type { StepTools } from "../src/steps/step-work.ts";
+import { parseS3Url, type S3Place } from "../src/storage/s3-connection.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
 import { createRoute } from "./choose-route.ts";
+import { createOwnStorage } from "./connections/own-storage.ts";
 import type { Env } from "./env.ts";
 import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives, NATIVE_CORES } from "./native.ts";
 import { createR2Storage } from "./r2-storage.ts";
-import { numberSetting } from "./settings.ts";
+import { numberSetting, outputExpires } from "./settings.ts";
 
 // Its jobs take turns, and their bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
-const MEDIA_TTL = 604_800;
 const MAX_INPUT_SECONDS = 21_600;
 // No encode lasts longer, and a write into a run that is over is refused all the same.
 const WRITE_SECONDS = 12 * 3600;
 
-/** Builds what the work of one run is done with, over the bindings of the Worker; its URLs begin with `base` and live as long as the output. */
-export function createRunTools(env: Env, base: string, record: Task | Step): StepTools {
+/** What a run begins with. */
+export interface RunBegin {
+  project: string;
+  /** Base of the URLs that the run gives out. */
+  base: string;
+  record: Task | Step;
+}
+
+/** Builds what the work of one run is done with, over the bindings of the Worker; its URLs live as long as the output. */
+export function createRunTools(env: Env, { project, base, record }: RunBegin): StepTools {
   const storage = createR2Storage(env.MEDIA);
   const signer = createSigner(env.MEDIA_SIGNING_KEY ?? "", () => Date.now());
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
   const { instances, base: native_base, max_in_flight } = createNatives(env, base);
   const native = createNativeEncoder({ instances, token: env.NATIVE_ENCODER_TOKEN });
-  // Counted from the creation, so that a repeated step gives the same URL.
-  const expires = Math.floor(record.created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
+  const expires = outputExpires(record, env);
+  const own = createOwnStorage(env, project, record.id);
+  const destination = destinationOf(record);
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   return {
     storage,
     stem: outputStem(input),
     max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
-    inputs: createInputs(env, storage, signer),
+    inputs: createInputs(env, storage, signer, own),
+    destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
     encoders: instances.length > 0 ? [light, native] : [light],
     route: createRoute({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
     inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
@@ -52,4 +63,10 @@ export function createRunTools(env: Env, base: string, record: Task | Step): Ste
     url: (key) => signer.sign(key, expires, base),
     key: (url) => signer.resolve(url),
   };
+}
+
+// A task names it as its output, an upload alone as its option.
+function destinationOf(record: Task | Step): S3Place | null {
+  const url = record.object === "task" ? record.output : record.kind === "upload" ? record.options.url : null;
+  return typeof url === "string" && url.startsWith("s3://") ? parseS3Url(url) : null;
 }

@@ -7,11 +7,19 @@ export interface Runs<T extends Task | Step> {
   /** Stores the new record and starts its run; the URLs that the run gives out begin with `base`, such as `https://media.example`. */
   create(project: string, record: T, base: string): Promise<T>;
   get(project: string, id: string): Promise<T | null>;
+  /** Gives the record when it has a version above `after` or is finished, or else as it stands after `ms`; null when there is none. */
+  next(project: string, id: string, after: number, ms: number): Promise<Versioned<T> | null>;
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
   /** Stops the work and gives the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
   cancel(project: string, id: string): Promise<T>;
   /** Removes the record and its output; rejects with not found, or `task_running` while it runs. */
   delete(project: string, id: string): Promise<void>;
+}
+
+/** A record as it stood after so many changes. */
+export interface Versioned<T> {
+  version: number;
+  record: T;
 }
 
 /** A step and, where it belongs to one, its task. */

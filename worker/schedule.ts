@@ -10,12 +10,23 @@ export const MIRROR_MS = 1000;
  */
 export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 
+/** The count of clearings of a run whose output was kept as long as it should be and is gone. */
+export const EXPIRED = CLEANUPS_MS.length + 1;
+
+/** Gives when files of a run are next to be cleared; null when nothing is left to clear. The output of a good one is kept until `expires`; times are in milliseconds since the epoch. */
+export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
+  if (!isFinished(record)) return null;
+  if (cleanups < CLEANUPS_MS.length) return cleanup_at;
+  return record.status === "succeeded" && cleanups < EXPIRED ? expires : null;
+}
+
 /** Gives when there is next something to do for a run, in milliseconds since the epoch and not before `now`; null when all is done. `watch` is in milliseconds too. */
-export function nextAlarm(row: RunRow, watch: number, now: number): number | null {
+export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
   if (!row.started) due.push(now);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
   if (!isFinished(row.record)) due.push(now + watch);
-  else if (row.cleanups < CLEANUPS_MS.length) due.push(row.cleanup_at);
+  const cleanup = cleanupDue(row, expires);
+  if (cleanup !== null) due.push(cleanup);
   return due.length > 0 ? Math.max(now, Math.min(...due)) : null;
 }

@@ -3,6 +3,8 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { createApp } from "./app.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
+import { createConnections } from "./connections/connections.ts";
+import { createSealOf } from "./connections/seal-of.ts";
 import { createFindStep, createRuns } from "./engine.ts";
 import type { Env } from "./env.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
@@ -41,6 +43,11 @@ function createService(env: Env): ReturnType<typeof createApp> {
       forget: (run_id, upload) => env.TASK.getByName(run_id).forgetUpload(upload),
     }),
     goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
+    connections: createConnections((project) => env.PROJECT.getByName(project), createSealOf(env)),
+    idempotency: {
+      begin: (project, key, digest, id) => env.PROJECT.getByName(project).beginOnce(key, digest, id),
+      end: (project, key, answer) => env.PROJECT.getByName(project).endOnce(key, answer),
+    },
     keys: createKeyRing(env.KV, env.API_KEYS ?? "", now),
     signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),
     assets: env.ASSETS,

@@ -3,6 +3,8 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import type { HostRules } from "../src/storage/host-guard.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
+import type { Connections } from "./connections/connections.ts";
+import type { Idempotency } from "./idempotency/creating.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";
@@ -27,6 +29,8 @@ export interface Services {
   uploads: Uploads;
   /** True while the run of that id is there and not finished. */
   goesOn(run_id: string): Promise<boolean>;
+  connections: Connections;
+  idempotency: Idempotency;
   keys: KeyRing;
   signer: Signer;
   /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */

@@ -1,5 +1,7 @@
 import type { Env } from "./env.ts";
 
+const MEDIA_TTL = 604_800;
+
 /** Reads a setting that is a positive number; an absent or useless text gives the default. */
 export function numberSetting(text: string | undefined, fallback: number): number {
   const value = Number(text);
@@ -13,4 +15,9 @@ export function readHostRules(env: Env): { allow_private: boolean; allowed_hosts
     allow_private: env.ALLOW_PRIVATE_NETWORK === "true",
     allowed_hosts: hosts.filter((host) => host !== ""),
   };
+}
+
+/** Gives the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated step gives the same URL. */
+export function outputExpires({ created_at }: { created_at: number }, env: Pick<Env, "MEDIA_TTL">): number {
+  return Math.floor(created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
 }

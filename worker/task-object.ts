@@ -4,14 +4,15 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import { clearMedia } from "../src/steps/media-keys.ts";
+import { createChanges } from "./changes.ts";
 import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
-import { CLEANUPS_MS, MIRROR_MS, nextAlarm } from "./schedule.ts";
-import { numberSetting } from "./settings.ts";
+import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm } from "./schedule.ts";
+import { numberSetting, outputExpires } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
 
 const MAX_LISTEN_MS = 30_000;
@@ -24,6 +25,7 @@ const ALARM_RETRY_MS = 2000;
 export class TaskObject extends DurableObject<Env> {
   #indexing: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(goes_on: boolean) => void>();
+  readonly #changes = createChanges();
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
 
@@ -45,12 +47,22 @@ export class TaskObject extends DurableObject<Env> {
     return this.#rows.wasDeleted() ? "deleted" : null;
   }
 
+  /** Gives the record and its version as JSON once the version is above `after` or the run finished, else as it stands after `ms`; null when it is not this project's. */
+  async next(project: string, after: number, ms: number): Promise<string | null> {
+    const row = this.#rows.get();
+    if (row?.project !== project) return null;
+    if (row.version <= after && !isFinished(row.record))
+      await this.#changes.wait(Math.min(ms, MAX_LISTEN_MS));
+    const latest = this.#rows.get();
+    return latest && JSON.stringify({ version: latest.version, record: latest.record });
+  }
+
   /** Gives what the run needs to begin, as JSON; null when there is nothing to run. */
   begin(): string | null {
     const row = this.#rows.get();
     if (!row || isFinished(row.record)) return null;
-    const { base, record } = row;
-    return JSON.stringify({ base, record });
+    const { project, base, record } = row;
+    return JSON.stringify({ project, base, record });
   }
 
   /** True while the run may write: it is there and not finished. */
@@ -111,6 +123,7 @@ export class TaskObject extends DurableObject<Env> {
     await terminateInstance(this.env.RUN, row.record.id);
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
+    this.#changes.tell();
     return "removed";
   }
 
@@ -151,6 +164,7 @@ export class TaskObject extends DurableObject<Env> {
     const ended = isFinished(record) ? { cleanup_at: good ? now : now + CLEANUPS_MS[0] } : {};
     this.#rows.update({ record, version, progressed_at: now, ...ended });
     if (isFinished(record)) for (const over of this.#listeners) over(false);
+    this.#changes.tell();
     await this.#arm();
     if (event.type !== "step_progressed") await this.#index(row.project, record, version);
     return record;
@@ -216,13 +230,23 @@ export class TaskObject extends DurableObject<Env> {
 
   async #cleanup(): Promise<void> {
     const row = this.#rows.get();
+    const due = row && cleanupDue(row, this.#expires(row));
+    if (!row || due === null || Date.now() < due) return;
     const most = CLEANUPS_MS.length;
-    if (!row || !isFinished(row.record) || row.cleanups >= most || Date.now() < row.cleanup_at) return;
+    if (row.cleanups === most) {
+      await clearMedia(this.#storage, row.record.id, ["out"]);
+      this.#rows.update({ cleanups: EXPIRED });
+      return;
+    }
     const good = row.record.status === "succeeded";
     if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
     await clearRun(this.env.MEDIA, row.record, this.#rows);
     const cleanups = good ? most : row.cleanups + 1;
     this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
+  }
+
+  #expires({ record }: RunRow): number {
+    return outputExpires(record, this.env) * 1000;
   }
 
   #times(): WatchTimes {
@@ -235,7 +259,7 @@ export class TaskObject extends DurableObject<Env> {
   // One alarm serves all: it is set to the earliest thing that is due.
   async #arm(): Promise<void> {
     const row = this.#rows.get();
-    const due = row && nextAlarm(row, this.#times().watch, Date.now());
+    const due = row && nextAlarm(row, this.#times().watch, this.#expires(row), Date.now());
     if (due !== null) await this.ctx.storage.setAlarm(due);
   }
 }

@@ -18,10 +18,11 @@ export class TaskWorkflow extends WorkflowEntrypoint<Env, { id: string }> {
     const object = () => this.env.TASK.getByName(id);
     const begun = await patiently(() => object().begin());
     if (begun === null) return;
-    const { base, record }: { base: string; record: Task | Step } = JSON.parse(begun);
+    const begin: { project: string; base: string; record: Task | Step } = JSON.parse(begun);
+    const { record } = begin;
     const report: Report = (change) => patiently(() => object().report(change));
     const durably = createDurably(step, object, this.env, id);
-    const tools = createRunTools(this.env, base, record);
+    const tools = createRunTools(this.env, begin);
     const work = createStepWork(tools, record.object === "task" ? record : null);
     if (record.object === "task") await runTask(record, work, report, durably);
     else await runStep(record, id, work, report, durably);

@@ -1,8 +1,18 @@
+import type {
+  Connection,
+  ConnectionChange,
+  ConnectionRequest,
+  ConnectionTest,
+  ConnectionTestRequest,
+} from "../core/connection.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { ExternalFile, Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
+import type { Update } from "./update.ts";
+
+export type { Update };
 
 /** Media given to a client: a URL (http, https or s3), or, where the client takes them, a file of the visitor. */
 export type MediaInput = string | Blob | FileSystemFileHandle;
@@ -42,18 +52,6 @@ export interface Page<T> {
   more: boolean;
 }
 
-/** A change of a task or step, with what is known of its pace. */
-export interface Update<T> {
-  /** The record after the change. */
-  record: T;
-  /** Percent of the whole run, 0 to 100, that never goes down; null until it can be measured. */
-  progress: number | null;
-  /** Seconds of media done in a second; null until known. */
-  speed: number | null;
-  /** Seconds until the end; null until known. */
-  eta: number | null;
-}
-
 /** The bytes of a finished run, wherever they are. */
 export interface Output {
   /** The file to open: the only one, or the master playlist. */
@@ -87,6 +85,19 @@ export interface Steps {
   cancel(id: string): Promise<Step>;
 }
 
+/** Credentials of S3-compatible storage that a service keeps. */
+export interface Connections {
+  /** Stores credentials; the secret is never given back. */
+  create(request: ConnectionRequest): Promise<Connection>;
+  get(id: string): Promise<Connection>;
+  list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
+  update(id: string, change: ConnectionChange): Promise<Connection>;
+  /** Writes a small object, reads it back and deletes it; resolves with what came of it. */
+  test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
+  /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
+  delete(id: string): Promise<void>;
+}
+
 /** A task or step that is watched: itself, or its id. */
 export type RunRef = Task | Step | string;
 
@@ -106,4 +117,9 @@ export interface Client {
   output(run: RunRef): Promise<Output>;
   /** Lets go of connections and workers; runs of the edge go on, those of the page when it is opened again. */
   close(): Promise<void>;
+}
+
+/** The client of a service, which has connections beside the rest. */
+export interface RemoteClient extends Client {
+  readonly connections: Connections;
 }

@@ -16,12 +16,14 @@ export interface HttpService {
 
 /** One request to the service. */
 export interface Ask {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query, beginning with a slash. */
   path: string;
   /** What is sent as JSON. */
   body?: unknown;
   signal?: AbortSignal | undefined;
+  /** Makes a record: sent with a key of its own, so that it can be repeated and makes one all the same. */
+  creates?: boolean;
   /** Tries as long as it may help, however long the service is away; else 4 times in all. */
   patient?: boolean;
 }
@@ -52,17 +54,19 @@ interface Failure {
 }
 
 /**
- * Builds a {@link Call}. What fails in passing is tried again after growing pauses: a GET whenever another try may help, anything else only where
+ * Builds a {@link Call}. What fails in passing is tried again after growing pauses: a GET whenever another try may help, and what makes a record
+ * too, as its key keeps it from making a second one; anything else only where
  * the service certainly did nothing, as it was never reached, or said so by 429 or by 503 with `Retry-After`.
  */
 export function createCall(service: HttpService): Call {
   return async (ask, schema) => {
+    const key = ask.creates ? crypto.randomUUID() : null;
     for (let tried = 1; ; tried++) {
-      const answer = await send(service, ask);
+      const answer = await send(service, ask, key);
       if (!("error" in answer)) return { value: parse(answer.value, schema), headers: answer.headers };
       const { error, undone, wait_ms } = answer;
       const pause = Math.max(wait_ms ?? 0, Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most));
-      const helps = error.retryable && (ask.method === "GET" || undone);
+      const helps = error.retryable && (ask.method === "GET" || key !== null || undone);
       const enough = tried >= TRIES || pause > PAUSE_MS.most;
       if (!helps || (enough && !ask.patient)) throw error;
       // Spread out, as many clients may have lost the same service.
@@ -71,13 +75,14 @@ export function createCall(service: HttpService): Call {
   };
 }
 
-async function send(service: HttpService, ask: Ask): Promise<Answer<string> | Failure> {
+async function send(service: HttpService, ask: Ask, key: string | null): Promise<Answer<string> | Failure> {
   const { method, path, body, signal } = ask;
   const late = AbortSignal.timeout(ANSWER_MS);
   const init: RequestInit = {
     method,
     headers: {
       Authorization: `Bearer ${service.api_key}`,
+      ...(key !== null && { "Idempotency-Key": key }),
       ...(body !== undefined && { "Content-Type": "application/json" }),
     },
     body: body === undefined ? null : writeJson(body),

@@ -1,11 +1,13 @@
 export type {
   Client,
+  Connections,
   ListOptions,
   MediaInput,
   NewStep,
   NewTask,
   Output,
   Page,
+  RemoteClient,
   RunRef,
   Steps,
   Tasks,

@@ -1,7 +1,7 @@
 import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
-import type { Update } from "./client.ts";
+import type { Update } from "./update.ts";
 
 // What each step takes of the hundred percent of its task: an encode is nearly all, and the others are still seen to move.
 const WEIGHTS: Readonly<Record<StepKind, number>> = {

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { Connection, ConnectionTest } from "../core/connection.ts";
 import { MediaError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { Step } from "../core/step.ts";
 import { Task } from "../core/task.ts";
-import type { Client, ListOptions, Page, RunRef, Update } from "./client.ts";
+import type { ListOptions, Page, RemoteClient, RunRef, Update } from "./client.ts";
 import { type Ask, type Call, createCall, type Fetch } from "./http.ts";
 import { outputSource } from "./output-source.ts";
 import { createRemoteOutput } from "./remote-output.ts";
@@ -22,12 +23,12 @@ export interface RemoteClientOptions {
   poll?: Partial<PollTimes>;
 }
 
-type Sort = "task" | "step";
+const FOLDERS = { task: "/tasks", step: "/steps", connection: "/connections" } as const;
 
-const FOLDERS = { task: "/tasks", step: "/steps" } as const;
+type Sort = keyof typeof FOLDERS;
 
-/** Builds a {@link Client} of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for what is no base URL, `token_invalid` for what can be no key. */
-export function createRemoteClient(options: RemoteClientOptions): Client {
+/** Builds a {@link RemoteClient} of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for what is no base URL, `token_invalid` for what can be no key. */
+export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const service = { base_url: parseBaseUrl(options.baseUrl), api_key: parseKey(options.apiKey), fetch };
   const send = createCall(service);
@@ -43,10 +44,14 @@ export function createRemoteClient(options: RemoteClientOptions): Client {
   };
   const get = async <T>(path: string, schema: z.ZodType<T>, more: Partial<Ask> = {}) =>
     (await call({ method: "GET", path, ...more }, schema)).value;
-  const post = async <T>(path: string, schema: z.ZodType<T>, body?: unknown) =>
-    (await call({ method: "POST", path, body }, schema)).value;
+  const post = async <T>(path: string, schema: z.ZodType<T>, body?: unknown, creates = false) =>
+    (await call({ method: "POST", path, body, creates }, schema)).value;
   const read = async (id: string, more: Partial<Ask> = {}): Promise<Task | Step> =>
     isId("step", id) ? get(pathOf("step", id), Step, more) : get(pathOf("task", id), Task, more);
+
+  async function remove(sort: Sort, id: string): Promise<void> {
+    await call({ method: "DELETE", path: pathOf(sort, id) }, z.null());
+  }
 
   async function list<T>(sort: Sort, schema: z.ZodType<T>, asked: ListOptions = {}): Promise<Page<T>> {
     const given = Object.entries(asked).filter(([, value]) => value !== undefined);
@@ -65,24 +70,33 @@ export function createRemoteClient(options: RemoteClientOptions): Client {
     tasks: {
       async create(request) {
         refuseFile(request?.input);
-        return post(FOLDERS.task, Task, request);
+        return post(FOLDERS.task, Task, request, true);
       },
       get: async (id) => get(pathOf("task", id), Task),
       list: (asked) => list("task", Task, asked),
       cancel: async (id) => post(`${pathOf("task", id)}/cancel`, Task),
-      retry: async (id) => post(`${pathOf("task", id)}/retry`, Task),
-      async delete(id) {
-        await call({ method: "DELETE", path: pathOf("task", id) }, z.null());
-      },
+      retry: async (id) => post(`${pathOf("task", id)}/retry`, Task, undefined, true),
+      delete: (id) => remove("task", id),
     },
     steps: {
       async create(request) {
         refuseFile(request?.input);
-        return post(FOLDERS.step, Step, request);
+        return post(FOLDERS.step, Step, request, true);
       },
       get: async (id) => get(pathOf("step", id), Step),
       list: (asked) => list("step", Step, asked),
       cancel: async (id) => post(`${pathOf("step", id)}/cancel`, Step),
+    },
+    connections: {
+      create: (request) => post(FOLDERS.connection, Connection, request, true),
+      get: async (id) => get(pathOf("connection", id), Connection),
+      list: (asked) => list("connection", Connection, asked),
+      async update(id, body) {
+        const ask = { method: "PATCH", path: pathOf("connection", id), body } as const;
+        return (await call(ask, Connection)).value;
+      },
+      test: async (id, place) => post(`${pathOf("connection", id)}/test`, ConnectionTest, place),
+      delete: (id) => remove("connection", id),
     },
     on<T extends Task | Step>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
       // The id of a task leads to a task, that of a step to a step.

@@ -67,6 +67,7 @@ const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
   "stalled",
   "upload_failed",
   "worker_lost",
+  "idempotency_conflict",
   "rate_limited",
   "internal_error",
   "service_unavailable",

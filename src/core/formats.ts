@@ -86,6 +86,8 @@ export const BOUNDS = {
   seconds: { min: 0, max: 10_000_000 },
   url_length: { max: 8_192 },
   metadata_bytes: { max: 16_384 },
+  // https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
+  s3_key_bytes: { max: 1_024 },
 } as const;
 
 /** URL schemes that a task's input may have. */

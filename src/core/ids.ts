@@ -1,7 +1,13 @@
 import { monotonicFactory } from "ulid";
 
 /** The prefix of each sort of id. */
-export const ID_PREFIX = { task: "task_", step: "step_", request: "req_", key: "key_" } as const;
+export const ID_PREFIX = {
+  task: "task_",
+  step: "step_",
+  connection: "conn_",
+  request: "req_",
+  key: "key_",
+} as const;
 /** What an id may name. */
 export type IdSort = keyof typeof ID_PREFIX;
 

@@ -1,4 +1,5 @@
 import { clip } from "./check-options.ts";
+import { CONNECTION_KINDS } from "./connection.ts";
 import { MediaError } from "./errors.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
 import { isId } from "./ids.ts";
@@ -30,13 +31,19 @@ export interface ListPage<T> {
 const CHOICES = {
   task: { statuses: TASK_STATUSES, kinds: ENCODE_KINDS },
   step: { statuses: STEP_STATUSES, kinds: STEP_KINDS },
+  connection: { statuses: null, kinds: CONNECTION_KINDS },
 } as const;
 
-/** Parses what a list of tasks or steps is asked for; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
-export function parseListQuery(sort: keyof typeof CHOICES, given: ReadonlyMap<string, unknown>): ListQuery {
+/** What there are lists of. */
+export type ListSort = keyof typeof CHOICES;
+
+/** Parses what a list is asked for; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
+export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknown>): ListQuery {
+  const { statuses, kinds } = CHOICES[sort];
+  const known = LIST_PARAMETERS.filter((name) => name !== "status" || statuses !== null);
   for (const name of given.keys()) {
-    if (!(LIST_PARAMETERS as readonly string[]).includes(name)) {
-      throw invalid(clip(name), `is unknown here; the parameters are ${LIST_PARAMETERS.join(", ")}.`);
+    if (!(known as readonly string[]).includes(name)) {
+      throw invalid(clip(name), `is unknown here; the parameters are ${known.join(", ")}.`);
     }
   }
   const limit = given.get("limit") ?? LIST_LIMIT.default;
@@ -56,9 +63,8 @@ export function parseListQuery(sort: keyof typeof CHOICES, given: ReadonlyMap<st
   if (query.after !== undefined && query.before !== undefined) {
     throw invalid("before", "cannot be given together with after.");
   }
-  const { statuses, kinds } = CHOICES[sort];
   const [status, kind] = [given.get("status"), given.get("kind")];
-  if (status !== undefined) query.status = choose("status", status, statuses);
+  if (status !== undefined && statuses) query.status = choose("status", status, statuses);
   if (kind !== undefined) query.kind = choose("kind", kind, kinds);
   return query;
 }

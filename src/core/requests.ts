@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { checkOptions, clip } from "./check-options.ts";
+import { checkOptions } from "./check-options.ts";
 import { MediaError } from "./errors.ts";
 import {
   BOUNDS,
@@ -10,6 +10,7 @@ import {
   type StepKind,
 } from "./formats.ts";
 import { OPTIONS } from "./options.ts";
+import { parseObject, quote } from "./parse-object.ts";
 import { ExternalFile, Source } from "./source.ts";
 
 const metadata = z.record(z.string(), z.unknown());
@@ -89,18 +90,6 @@ export function parseStepRequest(body: unknown): StepRequest {
   return { kind, input, options };
 }
 
-function parseObject(body: unknown, fields: readonly string[]): Record<string, unknown> {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new MediaError("request_invalid", "The body must be a JSON object.");
-  }
-  const unknown = Object.keys(body).find((key) => !fields.includes(key));
-  if (unknown !== undefined) {
-    const message = `Unknown field ${quote(unknown)}; the fields are ${fields.join(", ")}.`;
-    throw new MediaError("request_invalid", message, { param: clip(unknown) });
-  }
-  return body as Record<string, unknown>;
-}
-
 function parseKind<K extends string>(kind: unknown, kinds: readonly K[]): K {
   const choices = kinds.join(", ");
   if (kind == null)
@@ -141,9 +130,16 @@ function parseS3Url(
 ): string {
   if (typeof value !== "string")
     throw new MediaError("request_invalid", `${param} must be a string.`, { param });
-  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.+)$/.exec(value);
-  if (!match || value.length > BOUNDS.url_length.max || /\p{Cc}/u.test(value)) {
+  const [, key] = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/(.+)$/.exec(value) ?? [];
+  if (key === undefined || value.length > BOUNDS.url_length.max || /\p{Cc}/u.test(value)) {
     throw new MediaError(kind, `${param} must have the shape s3://<bucket>/<key>.`, { param });
+  }
+  const bytes = new TextEncoder().encode(key).length;
+  // URLs drop such parts, so that another key would be asked for.
+  const dotted = key.split("/").some((part) => part === "." || part === "..");
+  if (bytes > BOUNDS.s3_key_bytes.max || dotted || !key.isWellFormed()) {
+    const right = `of up to ${BOUNDS.s3_key_bytes.max} bytes, without . or .. between slashes`;
+    throw new MediaError(kind, `${param} must have a key ${right}.`, { param });
   }
   return value;
 }
@@ -194,8 +190,4 @@ function sourceError(issue: z.core.$ZodIssue | undefined, given: Record<string, 
   const fault = value === undefined ? "is missing" : "is wrong";
   const message = `${param} ${fault}: pass a Source, such as the output of a probe step.`;
   return new MediaError(wrongType ? "request_invalid" : "invalid_input", message, { param });
-}
-
-function quote(text: string): string {
-  return JSON.stringify(clip(text));
 }

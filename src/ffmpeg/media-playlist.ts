@@ -54,6 +54,15 @@ export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]):
   ].join("\n");
 }
 
+/** Gives the path below the master playlist of every file that a playlist of either sort, which lies at `name`, names. */
+export function namedIn(name: string, text: string): string[] {
+  const uris = text.split(/\r?\n/).flatMap((line) => {
+    if (line.startsWith("#")) return [...line.matchAll(/[:,]URI="([^"]*)"/g)].map(([, uri = ""]) => uri);
+    return line.trim() === "" ? [] : [line.trim()];
+  });
+  return [...new Set(uris.map((uri) => resolve(name, uri)))];
+}
+
 function resolve(playlist: string, uri: string): string {
   return new URL(uri, `http://stream/${playlist}`).pathname.slice(1);
 }

@@ -10,6 +10,7 @@ import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
 import { seldom } from "./seldom.ts";
 import { encoderOf, type Hosts, settle, settleCuts, type Wish } from "./settle.ts";
+import { type Destination, uploadOutput } from "./upload-output.ts";
 
 /** What is known of media before they are looked into. */
 export interface Given {
@@ -37,6 +38,8 @@ export interface StepTools extends Hosts {
   url(key: string): Promise<string>;
   /** Gives the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;
+  /** Where the output goes in place of managed storage; null or absent where it stays there. */
+  destination?: Destination | null;
 }
 
 /**
@@ -161,8 +164,16 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
     },
 
     upload: (source, context) =>
-      context.durably("upload", async () => {
-        const key = await tools.key(source.url);
+      context.durably("upload", async (signal) => {
+        const { destination } = tools;
+        let key = await tools.key(source.url);
+        if (destination) {
+          if (key === null) {
+            key = workingCopy(context);
+            await copyInput(await inputs.open(source.url, signal), key, context, signal);
+          }
+          return uploadOutput(source, key, destination, tools, context, signal);
+        }
         const info = key === null ? null : await storage.head(key);
         // The encode wrote to managed storage already, whole files only; to copy them there again would gain nothing.
         if (key === null || !info)

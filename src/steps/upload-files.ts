@@ -20,8 +20,8 @@ export interface UploadFiles {
   /** Of that file; with a slash at its end the name of the file is added. The others go beside it. */
   key: string;
   signal: AbortSignal;
-  /** Of each file by its name: what is there is not sent again. */
-  memory(name: string): UploadMemory;
+  /** Of each file by its name: what is there is not sent again. Without it nothing stays of a file that fails. */
+  memory?(name: string): UploadMemory;
   /** Bytes up to which a file is put in one request, as `putS3File` has it. */
   single_bytes?: number;
   /** Told the share that is there, 0 to 1. */
@@ -55,16 +55,17 @@ export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   };
 
   async function put(file: OutputFile): Promise<StoredInfo> {
-    const remembered = memory(file.name);
-    const before = (await remembered.get("done")) as StoredInfo | null;
+    const remembered = memory?.(file.name);
+    const before = ((await remembered?.get("done")) ?? null) as StoredInfo | null;
     const onProgress = (bytes: number) => tell(file.name, bytes);
     const info =
       before ??
       (await putS3File(bucket, keyOf(file.name), file, file.mime, {
-        ...{ signal, memory: remembered, onProgress },
+        ...{ signal, onProgress },
+        ...(remembered && { memory: remembered }),
         ...(single_bytes !== undefined && { single_bytes }),
       }));
-    if (!before) await remembered.put("done", info);
+    if (!before) await remembered?.put("done", info);
     tell(file.name, file.size);
     return info;
   }

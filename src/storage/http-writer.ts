@@ -70,7 +70,7 @@ export async function putFile(
       parts.push({ part, etag });
     }
     const json = { "Content-Type": "application/json" };
-    const list = async () => new TextEncoder().encode(JSON.stringify({ parts }));
+    const list = async () => Uint8Array.from(new TextEncoder().encode(JSON.stringify({ parts })));
     return sent(size, await send(at, { method: "POST", headers: json }, Written, options, list));
   } catch (thrown) {
     // Also after an abort, so not by its signal; what cannot be taken back now expires.

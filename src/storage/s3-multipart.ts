@@ -96,7 +96,7 @@ export async function completeUpload(
   const request: S3Request = {
     ...{ method: "POST", key, query: { uploadId: upload } },
     headers: { "content-type": "application/xml" },
-    body: new TextEncoder().encode(xml),
+    body: Uint8Array.from(new TextEncoder().encode(xml)),
   };
   const { response } = await bucket.ask(request, { ...WRITE, signal, expected: [404] });
   const info = await headObject(bucket, key, "write", signal);

@@ -84,11 +84,26 @@ test.for([
   ["a gateway's error", refusal(502, PAGE), "service_unavailable"],
   ["an error on the way", refusal(500, { kind: "internal_error", message: "x" }), "internal_error"],
   ["a 503 that may have come in the midst of it", away, "service_unavailable"],
-] as const)("creating is not tried again after %s", async ([, answer, kind]) => {
-  api.at("/tasks", answer);
-  expect(await failure(client.tasks.create(WISH))).toMatchObject({ kind, retryable: true });
-  expect(api.asked("/tasks")).toHaveLength(1);
-});
+] as const)(
+  "after %s creating is tried again under the same key, and cancelling is not tried again",
+  async ([, answer, kind]) => {
+    const keys: unknown[] = [];
+    const watched = createRemoteClient({
+      ...{ baseUrl: api.url, apiKey: KEY },
+      fetch(url, init) {
+        keys.push(new Headers(init?.headers).get("Idempotency-Key"));
+        return fetch(url, init);
+      },
+    });
+    const busy = refusal(409, { kind: "idempotency_conflict", message: "Still being answered." });
+    api.at("/tasks", answer, busy, refusal(201, QUEUED));
+    expect(await watched.tasks.create(WISH)).toEqual(QUEUED);
+    expect(keys).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), keys[0], keys[0]]);
+    api.at(`${AT}/cancel`, answer);
+    expect(await failure(watched.tasks.cancel(QUEUED.id))).toMatchObject({ kind, retryable: true });
+    expect(keys.slice(3)).toEqual([null]);
+  },
+);
 
 test("creating is tried again where the service says that it did nothing, no sooner than it asks", async () => {
   const later = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "0" });

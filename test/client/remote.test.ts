@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Client } from "../../src/client/client.ts";
+import type { RemoteClient } from "../../src/client/client.ts";
 import { createRemoteClient } from "../../src/client/remote.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIENT_CONTRACT } from "./contract.ts";
 import { type ClientRig, startClientRig } from "./rig.ts";
 
 let rig: ClientRig;
-let client: Client;
+let client: RemoteClient;
 let lab: Lab;
 let page: string;
 beforeAll(async () => {
@@ -25,6 +25,25 @@ afterAll(async () => {
 test.for(CLIENT_CONTRACT)("in Node it $name", ({ check }) => check({ client, inputs: rig.inputs }));
 
 test.for(CLIENT_CONTRACT)("in a page it $name", ({ name }) => lab.run(page, name));
+
+test("keeps connections, and never shows a secret", async () => {
+  const made = await client.connections.create({
+    ...{ name: "Archive", kind: "s3", endpoint: "https://storage.example", region: "auto" },
+    ...{ access_key_id: "AK", secret_access_key: "never-shown" },
+  });
+  expect(made).toMatchObject({ object: "connection", name: "Archive", is_default: true });
+  expect(await client.connections.get(made.id)).toEqual(made);
+  const changed = await client.connections.update(made.id, { name: "Attic", force_path_style: true });
+  expect(changed).toEqual({ ...made, name: "Attic", force_path_style: true, updated_at: changed.updated_at });
+  expect(await client.connections.list({ limit: 5 })).toEqual({ records: [changed], more: false });
+  expect(JSON.stringify([made, changed])).not.toContain("never-shown");
+  await expect(client.connections.create({ ...made, kind: "s3" } as never)).rejects.toMatchObject({
+    ...{ kind: "request_invalid", param: "id" },
+  });
+  await client.connections.delete(made.id);
+  await expect(client.connections.get(made.id)).rejects.toMatchObject({ kind: "connection_not_found" });
+  await expect(client.connections.get("../tasks")).rejects.toMatchObject({ kind: "connection_not_found" });
+});
 
 test("in a worker it runs a task as in a page", async () => {
   await lab.run(page, CLIENT_CONTRACT[1]?.name ?? "", "worker");

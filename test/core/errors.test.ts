@@ -18,6 +18,7 @@ test("an error carries its kind, message, param and cause", () => {
 test("only faults of the machinery are worth another attempt, unless told otherwise", () => {
   const retryable = ERROR_KINDS.filter((kind) => new MediaError(kind, "").retryable);
   expect(retryable.toSorted()).toEqual([
+    "idempotency_conflict",
     "input_unreachable",
     "internal_error",
     "rate_limited",

@@ -23,9 +23,10 @@ test("every script is a file of its own or a known tool", () => {
 
 test("every setting is in the README, and nothing else is", () => {
   const listed = [...readme.matchAll(/^\| `([A-Z_]+)` +\|/gm)].map(([, name]) => name).sort();
-  const local = ["PORT", "STATE_DIR", "API_KEYS", "MEDIA_SIGNING_KEY", "ALLOW_PRIVATE_NETWORK"];
+  const secrets = ["API_KEYS", "MEDIA_SIGNING_KEY", "CONNECTION_KEYS"];
+  const local = ["PORT", "STATE_DIR", "ALLOW_PRIVATE_NETWORK"];
   const native = ["NATIVE_ENCODER_TOKEN", "NATIVE_INSTANCES"];
-  expect(listed).toEqual([...local, ...native, ...PASSED_ON].sort());
+  expect(listed).toEqual([...local, ...secrets, ...native, ...PASSED_ON].sort());
 });
 
 test("every folder that the README names is there", () => {

@@ -19,6 +19,7 @@ const INFO = {
 const TAGS = [
   { name: "Tasks", description: "A whole pipeline over one media file." },
   { name: "Steps", description: "One operation, to compose your own pipeline." },
+  { name: "Connections", description: "Storage of your own, S3-compatible, for inputs and outputs." },
   { name: "Media", description: "What came out." },
   { name: "Service", description: "The service itself." },
 ];

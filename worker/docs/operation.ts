@@ -8,7 +8,7 @@ export type Examples = Record<string, unknown>;
 
 /** What is to be told of an operation; the errors that any operation can give need not be named. */
 export interface Operation {
-  method: "get" | "post" | "delete";
+  method: "get" | "post" | "patch" | "delete";
   path: string;
   operationId: string;
   tag: string;
@@ -20,6 +20,8 @@ export interface Operation {
   body?: { schema: string; examples: Examples };
   answers: Record<number, Answer>;
   errors: readonly RequestErrorKind[];
+  /** True for what makes a record, and takes an `Idempotency-Key` so that a repeated request makes no second one. */
+  creates?: boolean;
 }
 
 /** The errors of what a new task or step asks for. */
@@ -41,8 +43,11 @@ export interface Answer {
 
 /** Writes the OpenAPI description of an operation. */
 export function operation(given: Operation): RouteConfig {
-  const { method, path, operationId, tag, summary, description, parameters, body, open } = given;
-  const errors: RequestErrorKind[] = [...given.errors, "internal_error", "service_unavailable"];
+  const { method, path, operationId, tag, summary, description, body, open, creates } = given;
+  const once: RequestErrorKind[] = creates ? ["idempotency_conflict", "idempotency_mismatch"] : [];
+  const errors: RequestErrorKind[] = [...given.errors, ...once, "internal_error", "service_unavailable"];
+  const parameters = [...(given.parameters ?? []), ...(creates ? [idempotencyKey] : [])] as Parameters;
+  const again = creates && given.answers[201] ? { 200: { ...given.answers[201], ...AGAIN } } : {};
   if (!open) errors.unshift("token_missing", "token_invalid");
   return {
     method,
@@ -52,9 +57,9 @@ export function operation(given: Operation): RouteConfig {
     summary,
     security: open ? [] : [{ api_key: [] }],
     ...(description !== undefined && { description }),
-    ...(parameters && { parameters }),
+    ...(parameters.length > 0 && { parameters }),
     ...(body && { request: { body: { required: true, content: json(ref(body.schema), body.examples) } } }),
-    responses: { ...describeAnswers(given.answers), ...describeErrors(errors) },
+    responses: { ...describeAnswers({ ...again, ...given.answers }), ...describeErrors(errors) },
   };
 }
 
@@ -64,6 +69,23 @@ export const routeNotFound = {
   headers: headerRefs([]),
   content: json(ref("Error"), { route_not_found: errorExample("route_not_found") }),
 };
+
+type Parameters = NonNullable<RouteConfig["parameters"]>;
+
+const AGAIN = { description: "The first answer to a request with this `Idempotency-Key`." };
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "A text of your own, up to 255 characters: within a day the same request under it gives the first record again, with 200, and makes none.",
+  schema: {
+    type: "string",
+    minLength: 1,
+    maxLength: 255,
+    examples: ["7c9e6679-7425-40de-944b-e07fc1f90ae7"],
+  },
+} as const;
 
 function describeAnswers(answers: Record<number, Answer>): RouteConfig["responses"] {
   const entries = Object.entries(answers).map(([status, answer]) => {

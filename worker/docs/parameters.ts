@@ -1,10 +1,10 @@
 import type { RouteConfig } from "@hono/zod-openapi";
-import { LIST_LIMIT } from "../../src/core/lists.ts";
+import { LIST_LIMIT, type ListSort } from "../../src/core/lists.ts";
 
 type Parameters = NonNullable<RouteConfig["parameters"]>;
 
 /** The id in a path. */
-export function idParameter(sort: "task" | "step", example: string): Parameters {
+export function idParameter(sort: ListSort, example: string): Parameters {
   return [
     {
       name: "id",
@@ -17,10 +17,20 @@ export function idParameter(sort: "task" | "step", example: string): Parameters 
   ];
 }
 
+/** The header by which a stream of events goes on. */
+export const lastEventId: Parameters = [
+  {
+    name: "Last-Event-ID",
+    in: "header",
+    description: "The last event that was seen.",
+    schema: { type: "string", examples: ["3"] },
+  },
+];
+
 /** The query of a list. */
 export function listParameters(
-  sort: "task" | "step",
-  statuses: readonly string[],
+  sort: ListSort,
+  statuses: readonly string[] | null,
   kinds: readonly string[],
   example: string,
 ): Parameters {
@@ -38,7 +48,9 @@ export function listParameters(
     query("after", `Id of a ${sort}: the page starts after it. Not together with \`before\`.`, cursor),
     query("before", `Id of a ${sort}: the page ends before it.`, cursor),
     query("order", "By time of creation.", { type: "string", enum: ["asc", "desc"], default: "desc" }),
-    query("status", "Only records in this state.", { type: "string", enum: [...statuses] }),
+    ...(statuses
+      ? [query("status", "Only records in this state.", { type: "string", enum: [...statuses] })]
+      : []),
     query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] }),
   ];
 }

@@ -12,6 +12,7 @@ export const createStep = operation({
   method: "post",
   path: "/steps",
   operationId: "createStep",
+  creates: true,
   tag,
   summary: "Create a step",
   description:

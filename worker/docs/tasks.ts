@@ -10,7 +10,7 @@ import {
   TASK_REQUESTS,
 } from "./examples.ts";
 import { operation, WISH_ERRORS } from "./operation.ts";
-import { idParameter, listParameters } from "./parameters.ts";
+import { idParameter, lastEventId, listParameters } from "./parameters.ts";
 
 const tag = "Tasks";
 const one = idParameter("task", QUEUED_TASK.id);
@@ -20,6 +20,7 @@ export const createTask = operation({
   method: "post",
   path: "/tasks",
   operationId: "createTask",
+  creates: true,
   tag,
   summary: "Create a task",
   description: "Creates a task that runs the pipeline probe, ingest, encode, upload over one media file.",
@@ -68,6 +69,26 @@ export const getTask = operation({
   errors: ["task_not_found"],
 });
 
+/** `GET /tasks/{id}/events`. */
+export const taskEvents = operation({
+  method: "get",
+  path: "/tasks/{id}/events",
+  operationId: "taskEvents",
+  tag,
+  summary: "Follow a task",
+  description:
+    "Server-sent events: how the task stands, then every change, at most one a second, until it is finished. `data` is an Update; `id` its version, by which a connection that broke goes on (`Last-Event-ID`). A comment every 15 seconds keeps the connection. What asks again after the last event is answered 204.",
+  parameters: [...one, ...lastEventId] as typeof one,
+  answers: {
+    200: {
+      description: "The events.",
+      content: { "text/event-stream": { schema: { type: "string" } } },
+    },
+    204: { description: "The last event was seen already." },
+  },
+  errors: ["request_invalid", "task_not_found"],
+});
+
 /** `POST /tasks/{id}/cancel`. */
 export const cancelTask = operation({
   method: "post",
@@ -88,6 +109,7 @@ export const retryTask = operation({
   method: "post",
   path: "/tasks/{id}/retry",
   operationId: "retryTask",
+  creates: true,
   tag,
   summary: "Retry a task",
   description:

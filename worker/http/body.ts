@@ -33,8 +33,8 @@ function checkContentType(header: string | null): void {
   }
 }
 
-// Counted while it is read: Content-Length may be absent.
-async function readBytes(request: Request): Promise<Uint8Array> {
+/** Reads the body of a request, empty where it has none; throws `payload_too_large` for what is too long. Counted while it is read: Content-Length may be absent. */
+export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
+import type { ListSort } from "../../src/core/lists.ts";
 import type { ApiSettings } from "../services.ts";
 
 /** What travels with a request: its id, and the project of its API key (set by the authentication). */
@@ -13,7 +14,7 @@ export interface ApiEnv {
 export type Api = OpenAPIHono<ApiEnv>;
 
 /** Gives the id in the path; throws not found for a text that is no id, before anything is asked for it. */
-export function idInPath(c: Context, sort: "task" | "step"): string {
+export function idInPath(c: Context, sort: ListSort): string {
   const id = c.req.param("id") ?? "";
   if (isId(sort, id)) return id;
   throw new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);

@@ -112,6 +112,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       secrets: {
         API_KEYS: options.api_keys,
         MEDIA_SIGNING_KEY: state.signing_key,
+        CONNECTION_KEYS: options.connection_keys ?? state.connection_key,
         NATIVE_ENCODER_TOKEN: native_token,
       },
     });

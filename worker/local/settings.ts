@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { parseKeys } from "../auth/key-ring.ts";
+import { createSeal } from "../connections/seal.ts";
 import { countSetting, parseUrls } from "../text-settings.ts";
 import { wrong } from "./cli.ts";
 
@@ -37,6 +38,8 @@ export interface Settings {
   vars: Record<string, string>;
   /** What the native encoders of `NATIVE_ENCODER_URL` want to be told. */
   native_token?: string;
+  /** Encrypts the secrets of connections, comma-separated, the newest first; default one that the state folder keeps. */
+  connection_keys?: string;
 }
 
 /** Reads the settings from environment variables; throws a {@link MediaError} that names the wrong one. */
@@ -63,8 +66,17 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
     countSetting("MAX_CHUNKS_IN_FLIGHT", vars.MAX_CHUNKS_IN_FLIGHT, 1, 1),
   );
   const native_token = env.NATIVE_ENCODER_TOKEN;
+  const connection_keys = env.CONNECTION_KEYS;
+  if (connection_keys) attempt("CONNECTION_KEYS", () => createSeal(connection_keys));
   const state_dir = resolve(env.STATE_DIR || ".framewright");
-  return { port, api_keys, state_dir, vars, ...(native_token && { native_token }) };
+  return {
+    port,
+    api_keys,
+    state_dir,
+    vars,
+    ...(native_token && { native_token }),
+    ...(connection_keys && { connection_keys }),
+  };
 }
 
 function checkKeys(text: string): void {

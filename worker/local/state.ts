@@ -17,6 +17,8 @@ export interface State {
   scratch: string;
   /** Signs media URLs; made once, so that they outlive a restart. */
   signing_key: string;
+  /** Encrypts the secrets of connections; made once. */
+  connection_key: string;
   /** Path of a log file. */
   log(name: string): string;
   /** Notes a process group that is to be ended should this process die. */
@@ -43,6 +45,7 @@ export async function openState(dir: string): Promise<State> {
     dir,
     scratch,
     signing_key: attempt(dir, () => readSecret(join(dir, "media-signing-key"))),
+    connection_key: attempt(dir, () => readSecret(join(dir, "connection-key"))),
     log(name) {
       const path = join(logs, `${name}.log`);
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES) renameSync(path, `${path}.old`);

@@ -1,4 +1,5 @@
 import { isId } from "../../src/core/ids.ts";
+import { fromBase64Url, toBase64Url } from "../base64url.ts";
 
 /** What a valid media URL opens. */
 export interface Grant {
@@ -48,7 +49,7 @@ export function createSigner(secret: string, now: () => number): Signer {
     const valid = await crypto.subtle.verify(
       "HMAC",
       await hmac,
-      decode64(signature),
+      fromBase64Url(signature),
       message(folder, expires, purpose),
     );
     return valid && now() < expires * 1000 ? { key, expires } : null;
@@ -60,7 +61,7 @@ export function createSigner(secret: string, now: () => number): Signer {
     const data = message(folder, expires, purpose);
     const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", await hmac, data));
     const path = key.split("/").map(encodeURIComponent).join("/");
-    return `${base.replace(/\/+$/, "")}/media/${encode64(bytes)}.${expires}/${path}`;
+    return `${base.replace(/\/+$/, "")}/media/${toBase64Url(bytes)}.${expires}/${path}`;
   }
   return {
     sign: (key, until, base) => sign(key, until, base, "read"),
@@ -100,15 +101,4 @@ function decodeKey(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function encode64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replace(/=+$/, "");
-}
-
-function decode64(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
 }

@@ -5,34 +5,58 @@ import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "signer" | "settings">;
 
-/** Checks that a task may read its input and write its output; throws `connection_required` or `invalid_input`. */
-export async function checkTaskAccess(request: TaskRequest, needs: Needs): Promise<void> {
-  await checkInput(request.input, "input", needs);
-  if (request.output !== undefined) throw connectionRequired("output", "An S3 output");
+/** What a run needs a connection for. */
+export interface ConnectionNeed {
+  /** Field of the request that needs it. */
+  param: string;
+  /** What needs it, in words. */
+  what: string;
+  /** Id of the one that is asked for; the default one serves where none is. */
+  wanted?: string;
 }
 
-/** Checks that a standalone step may read its input and write its output; throws `connection_required`, `connection_not_found` or `invalid_input`. */
-export async function checkStepAccess(request: StepRequest, needs: Needs): Promise<void> {
-  await checkInput(request.input.url, "input.url", needs);
-  if (request.kind !== "upload") return;
-  const param = "options.connection_id";
-  if (request.options.connection_id === undefined) throw connectionRequired(param, "An upload");
-  throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
+/** Checks that a task may read its input, and tells whether it needs a connection; throws `invalid_input`. */
+export async function checkTaskAccess(request: TaskRequest, needs: Needs): Promise<ConnectionNeed | null> {
+  const need = await checkInput(request.input, "input", needs);
+  return need ?? (request.output === undefined ? null : { param: "output", what: "An S3 output" });
 }
 
-async function checkInput(url: string, param: string, { signer, settings }: Needs): Promise<void> {
-  if (/^s3:/i.test(url)) throw connectionRequired(param, "An s3:// input");
+/** Checks that a standalone step may read its input, and tells whether it needs a connection; throws `invalid_input`. */
+export async function checkStepAccess(request: StepRequest, needs: Needs): Promise<ConnectionNeed | null> {
+  const need = await checkInput(request.input.url, "input.url", needs);
+  if (request.kind !== "upload") return need;
+  const wanted = request.options.connection_id;
+  const named = typeof wanted === "string" ? { wanted } : {};
+  return { param: "options.connection_id", what: "An upload", ...named };
+}
+
+/** Ties the connection that a run needs to it; throws `connection_required`, or `connection_not_found` for one that was named. */
+export async function reserveConnection(
+  { connections }: Pick<Services, "connections">,
+  project: string,
+  run_id: string,
+  need: ConnectionNeed | null,
+): Promise<void> {
+  if (!need || (await connections.reserve(project, run_id, need.wanted))) return;
+  const { param, what, wanted } = need;
+  if (wanted !== undefined)
+    throw new MediaError("connection_not_found", "There is no connection with that id.", { param });
+  const message = `${what} needs a stored connection, and there is none: POST /connections makes one.`;
+  throw new MediaError("connection_required", message, { param });
+}
+
+async function checkInput(
+  url: string,
+  param: string,
+  { signer, settings }: Needs,
+): Promise<ConnectionNeed | null> {
+  if (/^s3:/i.test(url)) return { param, what: "An s3:// input" };
   // Our own media are read from storage, wherever the service itself may stand.
-  if ((await signer.resolve(url)) !== null) return;
+  if ((await signer.resolve(url)) !== null) return null;
   try {
     checkHost(url, settings);
+    return null;
   } catch (thrown) {
     throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
   }
-}
-
-function connectionRequired(param: string, what: string): MediaError {
-  return new MediaError("connection_required", `${what} needs a stored connection, and there is none.`, {
-    param,
-  });
 }

@@ -1,9 +1,15 @@
 import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
-import { LIST_PARAMETERS, type ListPage, type ListQuery, parseListQuery } from "../../src/core/lists.ts";
+import {
+  LIST_PARAMETERS,
+  type ListPage,
+  type ListQuery,
+  type ListSort,
+  parseListQuery,
+} from "../../src/core/lists.ts";
 
 /** Reads the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind. */
-export function readListQuery(url: string, sort: "task" | "step"): ListQuery {
+export function readListQuery(url: string, sort: ListSort): ListQuery {
   const { searchParams } = new URL(url);
   const given = new Map<string, unknown>(searchParams);
   for (const param of LIST_PARAMETERS) {

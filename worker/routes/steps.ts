@@ -1,18 +1,19 @@
 import { MediaError } from "../../src/core/errors.ts";
 import { parseStepRequest } from "../../src/core/requests.ts";
-import { createStep } from "../../src/core/step.ts";
+import { createStep, type Step } from "../../src/core/step.ts";
 import * as docs from "../docs/steps.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
+import { creating } from "../idempotency/creating.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
-import { checkStepAccess } from "./check-access.ts";
+import { checkStepAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of steps: those that stand alone, and to read also those of a task. */
 export function addStepRoutes(app: Api, services: Services): void {
-  const { steps, settings, id, now } = services;
+  const { steps, settings, now } = services;
 
   async function find(project: string, id: string): Promise<FoundStep> {
     const found = await services.findStep(project, id);
@@ -20,12 +21,21 @@ export function addStepRoutes(app: Api, services: Services): void {
     return found;
   }
 
-  serve(app, docs.createStep, async (c) => {
-    const { kind, input, options } = parseStepRequest(await readJson(c.req.raw));
-    await checkStepAccess({ kind, input, options }, services);
-    const step = createStep(kind, id, now(), { input, options });
-    return c.json(await steps.create(c.get("project"), step, baseUrl(c, settings)), 201);
-  });
+  serve(
+    app,
+    docs.createStep,
+    creating<Step>(services, {
+      sort: "step",
+      async make(request, c, id) {
+        const { kind, input, options } = parseStepRequest(await readJson(request));
+        const need = await checkStepAccess({ kind, input, options }, services);
+        const step = createStep(kind, () => id, now(), { input, options });
+        await reserveConnection(services, c.get("project"), step.id, need);
+        return steps.create(c.get("project"), step, baseUrl(c, settings));
+      },
+      find: (project, id) => steps.get(project, id),
+    }),
+  );
 
   serve(app, docs.listSteps, async (c) => {
     const query = readListQuery(c.req.url, "step");

@@ -1,13 +1,16 @@
+import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
-import { parseTaskRequest } from "../../src/core/requests.ts";
+import type { CreateId } from "../../src/core/ids.ts";
+import { parseTaskRequest, type TaskRequest } from "../../src/core/requests.ts";
 import { createTask, requestOf, type Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import * as docs from "../docs/tasks.ts";
 import { readJson } from "../http/body.ts";
-import { type Api, baseUrl, idInPath } from "../http/context.ts";
+import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
+import { creating } from "../idempotency/creating.ts";
 import type { Services } from "../services.ts";
-import { checkTaskAccess } from "./check-access.ts";
+import { checkTaskAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of tasks. */
@@ -20,12 +23,27 @@ export function addTaskRoutes(app: Api, services: Services): void {
     return task;
   }
 
-  serve(app, docs.createTask, async (c) => {
-    const request = parseTaskRequest(await readJson(c.req.raw));
-    await checkTaskAccess(request, services);
-    const task = createTask(request, id, now());
-    return c.json(await tasks.create(c.get("project"), task, baseUrl(c, settings)), 201);
-  });
+  async function create(request: TaskRequest, c: Context<ApiEnv>, task_id: string): Promise<Task> {
+    // A host that was allowed for a task before may not be allowed now.
+    const need = await checkTaskAccess(request, services);
+    const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
+    const task = createTask(request, ids, now());
+    await reserveConnection(services, c.get("project"), task.id, need);
+    return tasks.create(c.get("project"), task, baseUrl(c, settings));
+  }
+
+  const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>
+    creating<Task>(services, {
+      sort: "task",
+      make: async (request, c, id) => create(await read(request, c), c, id),
+      find: (project, id) => tasks.get(project, id),
+    });
+
+  serve(
+    app,
+    docs.createTask,
+    creatingTask(async (request) => parseTaskRequest(await readJson(request))),
+  );
 
   serve(app, docs.listTasks, async (c) => {
     const query = readListQuery(c.req.url, "task");
@@ -40,15 +58,15 @@ export function addTaskRoutes(app: Api, services: Services): void {
     return c.json(await tasks.cancel(c.get("project"), idInPath(c, "task")));
   });
 
-  serve(app, docs.retryTask, async (c) => {
-    const before = await find(c.get("project"), idInPath(c, "task"));
-    if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
-    const request = requestOf(before);
-    // A host that was allowed then may not be allowed now.
-    await checkTaskAccess(request, services);
-    const task = createTask(request, id, now());
-    return c.json(await tasks.create(c.get("project"), task, baseUrl(c, settings)), 201);
-  });
+  serve(
+    app,
+    docs.retryTask,
+    creatingTask(async (_, c) => {
+      const before = await find(c.get("project"), idInPath(c, "task"));
+      if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
+      return requestOf(before);
+    }),
+  );
 
   serve(app, docs.deleteTask, async (c) => {
     await tasks.delete(c.get("project"), idInPath(c, "task"));

@@ -10,6 +10,7 @@ import { createKeyRing } from "../../../worker/auth/key-ring.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
 import type { ApiSettings } from "../../../worker/services.ts";
+import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
 
 /** A bearer header of the key that the API in memory knows. */
@@ -46,6 +47,8 @@ export function createMemoryApi(settings: ApiSettings = {}) {
       const record = tasks.find(run_id) ?? steps.find(run_id);
       return record !== null && !isFinished(record);
     },
+    connections: createMemoryConnections(),
+    idempotency: createMemoryIdempotency(),
     keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
     signer,
     assets: { fetch: async () => new Response("no file", { status: 404 }) },

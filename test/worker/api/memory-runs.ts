@@ -38,6 +38,10 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
       const row = rows.get(id);
       return row?.project === project ? row.record : null;
     },
+    async next(project, id) {
+      const row = rows.get(id);
+      return row?.project === project ? { version: row.record.updated_at, record: row.record } : null;
+    },
     async list(project, { limit, order, after, before, status, kind }) {
       const sign = order === "asc" ? 1 : -1;
       const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);

@@ -23,7 +23,10 @@ export async function startService(keys: string) {
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_HIDE_BANNER: "true",
   });
-  const secrets = { API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEY };
+  const secrets = {
+    ...{ API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEY },
+    CONNECTION_KEYS: "a secret of the tests",
+  };
   const vars = { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0" };
   const configPath = new URL("../../../wrangler.toml", import.meta.url);
   // Nothing is encoded here, so the encoder's 31 MB stay out: its binding leads back to the service.

@@ -20,7 +20,11 @@ export function createRig(vars: Record<string, string> = {}) {
       {
         configPath: "./wrangler.toml",
         vars: { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", WATCH_SECONDS: "2", ...vars },
-        secrets: { API_KEYS: KEYS, MEDIA_SIGNING_KEY: "a-signing-key-for-tests" },
+        secrets: {
+          API_KEYS: KEYS,
+          MEDIA_SIGNING_KEY: "a-signing-key-for-tests",
+          CONNECTION_KEYS: "a-connection-key-for-tests",
+        },
       },
       { configPath: "./worker/encoder/wrangler.toml" },
     ],

@@ -5,6 +5,8 @@ import { nextAlarm } from "../../../worker/schedule.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const NOW = 100_000;
+const EXPIRES = 900_000;
+const succeeded: Task = { ...QUEUED, status: "succeeded" };
 const failed: Task = { ...QUEUED, status: "failed" };
 
 test.for<[string, Partial<RunRow>, number | null]>([
@@ -19,6 +21,8 @@ test.for<[string, Partial<RunRow>, number | null]>([
   ["that is over is cleared when that is due", { record: failed, cleanup_at: 101_000 }, 101_000],
   ["that is over and mirrored late has both", { record: failed, version: 2, cleanup_at: 101_000 }, NOW],
   ["that was cleared often enough needs nothing more", { record: failed, cleanups: 3 }, null],
+  ["that succeeded keeps its output until that expires", { record: succeeded, cleanups: 3 }, EXPIRES],
+  ["whose output has expired needs nothing more", { record: succeeded, cleanups: 4 }, null],
 ])("a run %s", ([, change, due]) => {
-  expect(nextAlarm(rowWith(change), 30_000, NOW)).toBe(due);
+  expect(nextAlarm(rowWith(change), 30_000, EXPIRES, NOW)).toBe(due);
 });

@@ -1,0 +1,20 @@
+import { clip } from "./check-options.ts";
+import { MediaError } from "./errors.ts";
+
+/** Parses a body that is to be an object of known fields; throws `request_invalid` with the field at fault. */
+export function parseObject(body: unknown, fields: readonly string[]): Record<string, unknown> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new MediaError("request_invalid", "The body must be a JSON object.");
+  }
+  const unknown = Object.keys(body).find((key) => !fields.includes(key));
+  if (unknown !== undefined) {
+    const message = `Unknown field ${quote(unknown)}; the fields are ${fields.join(", ")}.`;
+    throw new MediaError("request_invalid", message, { param: clip(unknown) });
+  }
+  return body as Record<string, unknown>;
+}
+
+/** Quotes a text of the caller's in a message, cut to a length that is safe to log. */
+export function quote(text: string): string {
+  return JSON.stringify(clip(text));
+}

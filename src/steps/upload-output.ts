@@ -1,0 +1,79 @@
+import { MediaError } from "../core/errors.ts";
+import type { StepContext, Storage } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { namedIn } from "../ffmpeg/media-playlist.ts";
+import { readAll } from "../storage/read-all.ts";
+import type { S3Bucket } from "../storage/s3-send.ts";
+import { seldom } from "./seldom.ts";
+import { type OutputFile, uploadFiles } from "./upload-files.ts";
+
+/** Storage of the caller's own that the output of a run goes to. */
+export interface Destination {
+  /** Of the file to open; with a slash at its end the name of the file is added. */
+  key: string;
+  /** Opens the bucket; rejects where its connection is not there any more. */
+  open(): Promise<S3Bucket>;
+}
+
+/** What an upload needs of its host. */
+export interface UploadTools {
+  storage: Storage;
+  /** Gives the key behind one of our own URLs; null for any other. */
+  key(url: string): Promise<string | null>;
+}
+
+/** Copies the file of a source that is stored under `key`, or all files of adaptive video, to a destination; gives the source as it is there. */
+export async function uploadOutput(
+  source: Source,
+  key: string,
+  destination: Destination,
+  { storage, key: keyOf }: UploadTools,
+  context: StepContext,
+  signal: AbortSignal,
+): Promise<Source> {
+  const folder = key.slice(0, key.lastIndexOf("/") + 1);
+  const main = key.slice(folder.length);
+  const names = source.kind === "adaptive_video" ? await namesOf(storage, folder, main) : [main];
+  const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
+  const progress = seldom((share: number) => context.progress(share * 100).catch(() => undefined));
+  const uploaded = await uploadFiles({
+    ...{ files, main, signal, key: destination.key, bucket: await destination.open() },
+    onProgress: (share) => void progress(share),
+  });
+  const { size, etag, mime } = uploaded.info;
+  const renditions = await Promise.all(
+    (source.renditions ?? []).map(async (rendition) => {
+      const own = await keyOf(rendition.url);
+      return own?.startsWith(folder)
+        ? { ...rendition, url: uploaded.urlOf(own.slice(folder.length)) }
+        : rendition;
+    }),
+  );
+  const described = { ...source, url: uploaded.url, mime, etag, filesize: source.filesize ?? size };
+  return source.renditions ? { ...described, renditions } : described;
+}
+
+async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {
+  const info = await storage.head(folder + name);
+  if (!info) throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+  const { size, mime } = info;
+  return {
+    ...{ name, size, mime },
+    async open(range) {
+      const object = await storage.read(folder + name, range);
+      if (!object) throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+      return readAll(object.body);
+    },
+  };
+}
+
+/** Names all files of adaptive video by its playlists, which come after what they name. */
+async function namesOf(storage: Storage, folder: string, master: string): Promise<string[]> {
+  const read = async (name: string) => {
+    const object = await storage.read(folder + name);
+    return object ? namedIn(name, new TextDecoder().decode(await readAll(object.body))) : [];
+  };
+  const playlists = await read(master);
+  const segments = await Promise.all(playlists.filter((name) => name.endsWith(".m3u8")).map(read));
+  return [...new Set([...segments.flat(), ...playlists, master])];
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ApiHost, HOSTS, KEYS } from "./hosts.ts";
+
+const SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+const REQUEST = {
+  name: "Archive",
+  kind: "s3",
+  endpoint: "https://s3.eu-central-1.amazonaws.com",
+  region: "eu-central-1",
+  access_key_id: "AKIAIOSFODNN7EXAMPLE",
+  secret_access_key: SECRET,
+};
+
+describe.each(Object.entries(HOSTS))("%s", (name, open) => {
+  let host: ApiHost;
+  beforeAll(async () => {
+    host = await open();
+  });
+  afterAll(() => host?.close());
+
+  const make = async (more: object = {}, key?: string) =>
+    (await host.ask("POST", "/connections", { ...REQUEST, ...more }, key)).body;
+
+  test("a connection is made, read, changed, listed and removed, and never tells its secret", async () => {
+    const { status, body: made } = await host.ask("POST", "/connections", REQUEST);
+    expect(status).toBe(201);
+    const { secret_access_key, ...shown } = REQUEST;
+    expect(made).toEqual({
+      ...shown,
+      id: expect.stringMatching(/^conn_[0-9a-z]{26}$/),
+      object: "connection",
+      force_path_style: null,
+      is_default: true,
+      created_at: expect.any(Number),
+      updated_at: made.created_at,
+    });
+    expect((await host.ask("GET", `/connections/${made.id}`)).body).toEqual(made);
+
+    const second = await make({ name: "Other", force_path_style: true });
+    expect([second.is_default, second.force_path_style]).toEqual([false, true]);
+    const changed = await host.ask("PATCH", `/connections/${second.id}`, {
+      ...{ name: "Another", secret_access_key: "another secret".replaceAll(" ", "-"), is_default: true },
+    });
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      { ...second, name: "Another", is_default: true, updated_at: changed.body.updated_at },
+    ]);
+    expect(changed.body.updated_at).toBeGreaterThanOrEqual(second.updated_at);
+    expect((await host.ask("GET", `/connections/${made.id}`)).body.is_default).toBe(false);
+
+    const page = await host.ask("GET", "/connections?limit=1");
+    expect(page.body.map(({ id }: { id: string }) => id)).toEqual([second.id]);
+    expect(page.headers.get("has-more")).toBe("true");
+    const next = await host.ask("GET", `/connections?limit=1&after=${second.id}`);
+    expect(next.body.map(({ id }: { id: string }) => id)).toEqual([made.id]);
+    expect(next.headers.get("has-more")).toBe("false");
+    expect(JSON.stringify([made, changed.body, page.body])).not.toMatch(/wJalr|another-secret|secret_access/);
+
+    expect((await host.ask("DELETE", `/connections/${second.id}`)).status).toBe(204);
+    expect(await host.ask("GET", `/connections/${second.id}`)).toMatchObject({
+      ...{ status: 404, body: { kind: "connection_not_found" } },
+    });
+    expect((await host.ask("GET", `/connections/${made.id}`)).body.is_default).toBe(true);
+    expect((await host.ask("DELETE", `/connections/${made.id}`)).status).toBe(204);
+    expect((await host.ask("GET", "/connections")).body).toEqual([]);
+  });
+
+  test("another project's connections are not there", async () => {
+    const { id } = await make();
+    for (const [method, body] of [["GET"], ["PATCH", { name: "Mine now" }], ["DELETE"]] as const) {
+      const answer = await host.ask(method, `/connections/${id}`, body, KEYS.theirs);
+      expect([answer.status, answer.body.kind], method).toEqual([404, "connection_not_found"]);
+    }
+    expect((await host.ask("GET", "/connections", undefined, KEYS.theirs)).body).toEqual([]);
+    const output = await host.ask(
+      "POST",
+      "/tasks",
+      { input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
+      KEYS.theirs,
+    );
+    expect([output.status, output.body.kind]).toEqual([400, "connection_required"]);
+    expect((await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
+  });
+
+  // In memory nothing runs.
+  test.runIf(name === "in workerd")(
+    "one that a running task uses cannot be removed; when that is over it can",
+    async () => {
+      const { id } = await make();
+      const task = await host.ask("POST", "/tasks", {
+        ...{ input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
+      });
+      expect([task.status, task.body.output]).toEqual([201, "s3://bucket/key.mp4"]);
+      const refused = await host.ask("DELETE", `/connections/${id}`);
+      expect([refused.status, refused.body.kind]).toEqual([409, "connection_in_use"]);
+      expect((await host.ask("POST", `/tasks/${task.body.id}/cancel`)).status).toBe(200);
+      await expect.poll(async () => (await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
+    },
+  );
+
+  test.each([
+    [{ name: "" }, "name"],
+    [{ name: 5 }, "name"],
+    [{ name: "x".repeat(101) }, "name"],
+    [{ kind: undefined }, "kind"],
+    [{ kind: "ftp" }, "kind", "invalid_kind"],
+    [{ endpoint: "s3.example.com" }, "endpoint"],
+    [{ endpoint: "ftp://s3.example.com" }, "endpoint"],
+    [{ endpoint: "https://user:word@s3.example.com" }, "endpoint"],
+    [{ endpoint: "https://s3.example.com/?x=1" }, "endpoint"],
+    [{ region: "" }, "region"],
+    [{ region: "eu\ncentral" }, "region"],
+    [{ access_key_id: "with space" }, "access_key_id"],
+    [{ access_key_id: undefined }, "access_key_id"],
+    [{ secret_access_key: "" }, "secret_access_key"],
+    [{ secret_access_key: "ü" }, "secret_access_key"],
+    [{ force_path_style: "yes" }, "force_path_style"],
+    [{ is_default: 1 }, "is_default"],
+    [{ bucket: "b" }, "bucket"],
+  ])("%j is refused", async (wrong, param, kind = "request_invalid") => {
+    const { status, body } = await host.ask("POST", "/connections", { ...REQUEST, ...wrong });
+    expect([status, body.kind, body.param]).toEqual([400, kind, param]);
+    expect(JSON.stringify(body)).not.toContain(SECRET);
+  });
+
+  test.each([
+    [{}, undefined],
+    [{ is_default: false }, "is_default"],
+    [{ kind: "s3" }, "kind"],
+    [{ endpoint: "x" }, "endpoint"],
+  ])("the change %j is refused", async (change, param) => {
+    const { id } = await make();
+    const { status, body } = await host.ask("PATCH", `/connections/${id}`, change);
+    expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
+    await host.ask("DELETE", `/connections/${id}`);
+  });
+
+  test.each(["status=queued", "kind=video", "limit=0", "after=conn_1", "secret=1"])(
+    "a list by %s is refused",
+    async (query) => {
+      expect((await host.ask("GET", `/connections?${query}`)).status).toBe(400);
+    },
+  );
+});

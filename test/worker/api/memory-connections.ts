@@ -1,0 +1,75 @@
+import { DatabaseSync } from "node:sqlite";
+import {
+  type ConnectionHome,
+  type Connections,
+  createConnections,
+} from "../../../worker/connections/connections.ts";
+import { createSeal } from "../../../worker/connections/seal.ts";
+import { type ConnectionTable, createConnectionTable } from "../../../worker/connections/table.ts";
+import type { Idempotency } from "../../../worker/idempotency/creating.ts";
+import { createIdempotencyTable, type IdempotencyTable } from "../../../worker/idempotency/table.ts";
+import type { Sql } from "../../../worker/sql.ts";
+
+/** Keeps connections as the service does, each project's in an SQLite of its own in memory. */
+export function createMemoryConnections(): Connections {
+  const tables = new Map<string, ConnectionTable>();
+  const tableOf = (project: string) => {
+    const table = tables.get(project) ?? createMemoryTable();
+    tables.set(project, table);
+    return table;
+  };
+  return createConnections(
+    (project) => createMemoryHome(tableOf(project)),
+    createSeal("a secret of the tests"),
+  );
+}
+
+/** Makes a table answer as a ProjectObject does. */
+export function createMemoryHome(table: ConnectionTable): ConnectionHome {
+  return {
+    addConnection: async (entry) => table.add(entry),
+    getConnection: async (id) => table.get(id),
+    listConnections: async (query) => table.list(query),
+    changeConnection: async (id, change, sealed) => table.change(id, change, sealed, Date.now()),
+    resealConnection: async (id, before, after) => table.reseal(id, before, after),
+    removeConnection: async (id) => table.remove(id, Date.now()),
+    reserveConnection: async (run_id, wanted) => table.reserve(run_id, wanted, Date.now()),
+    connectionOf: async (run_id) => table.of(run_id),
+  };
+}
+
+/** Builds a table of connections over an SQLite in memory, with the table of runs that it looks into. */
+export function createMemoryTable(): ConnectionTable {
+  const sql = createMemorySql();
+  sql.exec("CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT NOT NULL)");
+  return createConnectionTable(sql);
+}
+
+/** Keeps requests by their keys, each project's in an SQLite of its own in memory. */
+export function createMemoryIdempotency(): Idempotency {
+  const tables = new Map<string, IdempotencyTable>();
+  const tableOf = (project: string) => {
+    const table = tables.get(project) ?? createIdempotencyTable(createMemorySql());
+    tables.set(project, table);
+    return table;
+  };
+  return {
+    begin: async (project, key, digest, id) => tableOf(project).begin(key, digest, id, Date.now()),
+    end: async (project, key, answer) => tableOf(project).end(key, answer),
+  };
+}
+
+/** Opens an SQLite in memory. */
+export function createMemorySql(): Sql {
+  const database = new DatabaseSync(":memory:");
+  return {
+    exec<T>(text: string, ...values: (string | number | null)[]): Iterable<T> {
+      // A prepared statement is one statement, and a schema is several.
+      if (values.length === 0 && /^\s*CREATE/.test(text)) {
+        database.exec(text);
+        return [];
+      }
+      return database.prepare(text).all(...values) as T[];
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { type Connection, createConnection } from "../../../src/core/connection.ts";
+import { createIds } from "../../../src/core/ids.ts";
+import { createConnections } from "../../../worker/connections/connections.ts";
+import { createSeal } from "../../../worker/connections/seal.ts";
+import { createMemoryHome, createMemoryTable } from "../api/memory-connections.ts";
+
+const id = createIds(Math.random);
+const make = (name: string, more = {}): Connection =>
+  createConnection(
+    {
+      ...{ name, kind: "s3", endpoint: "https://s3.example", region: "auto" },
+      ...{ access_key_id: "AK", secret_access_key: "not kept here", ...more },
+    },
+    id,
+    1000,
+  );
+
+test("a secret is kept sealed, and under the newest key from its next use on", async () => {
+  const table = createMemoryTable();
+  const home = () => createMemoryHome(table);
+  const connection = await createConnections(home, createSeal("the first of the keys")).create(
+    "mine",
+    make("one"),
+    "wJalr/secret",
+  );
+  expect(JSON.stringify(table.get(connection.id))).not.toContain("wJalr");
+  const seal = createSeal("the second of the keys, the first of the keys");
+  const rotated = createConnections(home, seal);
+  expect((await rotated.open("mine", connection.id)).secret_access_key).toBe("wJalr/secret");
+  const alone = createConnections(home, createSeal("the second of the keys"));
+  expect((await alone.open("mine", connection.id)).secret_access_key).toBe("wJalr/secret");
+  await expect(
+    createConnections(home, createSeal("the first of the keys")).open("mine", connection.id),
+  ).rejects.toMatchObject({ kind: "service_unavailable" });
+});
+
+test("a run keeps its connection though the default changes, and holds it until it is over", async () => {
+  const table = createMemoryTable();
+  const connections = createConnections(() => createMemoryHome(table), createSeal("a secret of the tests"));
+  const first = await connections.create("mine", make("first"), "one");
+  expect(await connections.reserve("mine", "task_1")).toBe(true);
+  const second = await connections.create("mine", make("second", { is_default: true }), "two");
+  expect(await connections.reserve("mine", "task_2")).toBe(true);
+  expect(await connections.reserve("mine", "task_3", first.id)).toBe(true);
+  expect(await connections.reserve("mine", "task_4", "conn_unknown")).toBe(false);
+  const used = async (run: string) => (await connections.openOf("mine", run))?.secret_access_key;
+  expect([await used("task_1"), await used("task_2"), await used("task_3"), await used("task_4")]).toEqual([
+    "one",
+    "two",
+    "one",
+    undefined,
+  ]);
+  await expect(connections.remove("mine", first.id)).rejects.toMatchObject({ kind: "connection_in_use" });
+  table.release("task_1");
+  await expect(connections.remove("mine", first.id)).rejects.toMatchObject({ kind: "connection_in_use" });
+  table.release("task_3");
+  await connections.remove("mine", first.id);
+  expect(await connections.get("mine", first.id)).toBeNull();
+  expect((await connections.get("mine", second.id))?.is_default).toBe(true);
+});
+
+test("a run that was tied but never created holds nothing for long", () => {
+  const table = createMemoryTable();
+  const { id } = table.add({ connection: make("one"), sealed: "x" });
+  table.reserve("task_never", null, 5000);
+  expect(table.remove(id, 5000 + 59_000)).toBe("in_use");
+  expect(table.remove(id, 5000 + 61_000)).toBe("removed");
+});
+
+test("a secret that was changed meanwhile is not overwritten by the old one sealed anew", () => {
+  const table = createMemoryTable();
+  const { id } = table.add({ connection: make("one"), sealed: "old" });
+  table.change(id, {}, "changed", 2000);
+  table.reseal(id, "old", "old, sealed anew");
+  expect(table.get(id)?.sealed).toBe("changed");
+});

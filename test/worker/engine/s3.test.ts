@@ -1,0 +1,155 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Connection } from "../../../src/core/connection.ts";
+import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { clip } from "../../fixtures/clips.ts";
+import { runFfprobe } from "../../fixtures/make-clip.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { noise, sha256, virtualFile } from "../../fixtures/virtual-file.ts";
+import { type Ceph, startCeph } from "../../s3/ceph.ts";
+import { type Bindings, createRig } from "./rig.ts";
+
+const rig = createRig();
+let ceph: Ceph;
+let origin: Origin;
+let env: Bindings;
+let connection: Connection;
+
+beforeAll(async () => {
+  [ceph, origin] = await Promise.all([startCeph(), startOrigin(), rig.server.listen()]);
+  env = await rig.worker().getEnv();
+  await Promise.all(["in", "out"].map((name) => ceph.createBucket(`bucket-${name}`)));
+  connection = await create("/connections", { ...{ name: "Ceph", kind: "s3" }, ...ceph.connection });
+});
+afterAll(async () => {
+  await rig.server.close();
+  await ceph?.stop();
+  await origin?.close();
+});
+
+async function create<T>(path: string, body: unknown): Promise<T> {
+  const answer = await rig.call(path, { method: "POST", body });
+  expect([answer.status, answer.json.message]).toEqual([201, undefined]);
+  return answer.json;
+}
+
+const get = (bucket: string, key: string) => ceph.ask(bucket, { method: "GET", key });
+
+async function keysIn(bucket: string): Promise<string[]> {
+  const text = await (await get(bucket, "")).text();
+  return [...text.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key = ""]) => key);
+}
+
+async function probe(response: Response, name: string) {
+  const path = join(tmpdir(), name);
+  await writeFile(path, new Uint8Array(await response.arrayBuffer()));
+  return (await runFfprobe(path)) as {
+    format: { duration: string };
+    streams: { codec_name: string; width?: number }[];
+  };
+}
+
+test("a task reads an object with an odd key and writes one, and keeps no copy of it", async () => {
+  const key = "a folder/sound + ü 100%.wav";
+  const body = new Uint8Array(await readFile(await clip("wav")));
+  expect((await ceph.ask("bucket-in", { method: "PUT", key, body })).status).toBe(200);
+  const output = "s3://bucket-out/made/out + ü.mp3";
+  const { id } = await create<Task>("/tasks", {
+    ...{ input: `s3://bucket-in/${key}`, kind: "audio", options: { format: "mp3" }, output },
+  });
+  const task = await rig.finished(id);
+  expect([task.error, task.output]).toEqual([null, output]);
+  const made = await get("bucket-out", "made/out + ü.mp3");
+  expect([made.status, made.headers.get("content-type")]).toEqual([200, "audio/mpeg"]);
+  const uploaded = task.steps.at(-1)?.output;
+  expect(uploaded).toMatchObject({ url: output, format: "mp3", mime: "audio/mpeg" });
+  expect(made.headers.get("etag")).toBe(`"${uploaded?.etag}"`);
+  const { streams, format } = await probe(made, "s3-out.mp3");
+  expect(streams[0]?.codec_name).toBe("mp3");
+  expect(Math.abs(Number(format.duration) - (task.steps[0]?.output?.duration ?? 0))).toBeLessThan(0.1);
+  // The run's end clears what it left.
+  await rig.until(
+    async () => await Promise.all(["work", "out"].map((top) => env.MEDIA.list({ prefix: `${top}/${id}/` }))),
+    (pages) => pages.every(({ objects }) => objects.length === 0),
+  );
+  const { secret_access_key } = ceph.connection;
+  expect(JSON.stringify([task, connection])).not.toContain(secret_access_key);
+  expect(JSON.stringify(rig.server.getLogs())).not.toContain(secret_access_key);
+});
+
+test("adaptive video goes there with all its files, each named by a playlist", async () => {
+  const input = origin.serve("/clip.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
+  const output = "s3://bucket-out/stream/main.m3u8";
+  const { id } = await create<Task>("/tasks", { input, kind: "adaptive_video", output });
+  const task = await rig.finished(id);
+  expect(task.error).toBeNull();
+  const keys = (await keysIn("bucket-out")).filter((key) => key.startsWith("stream/"));
+  expect(keys).toContain("stream/main.m3u8");
+  const source = task.steps.at(-1)?.output;
+  expect(source).toMatchObject({ url: output, mime: "application/vnd.apple.mpegurl" });
+  expect(source?.renditions?.length).toBeGreaterThan(0);
+  for (const { url } of source?.renditions ?? []) {
+    const folder = url.slice("s3://bucket-out/".length).replace(/[^/]*$/, "");
+    const text = await (await get("bucket-out", url.slice("s3://bucket-out/".length))).text();
+    const named = [...text.matchAll(/URI="([^"]+)"|^([^#\s].*)$/gm)].map(([, map, line]) => map ?? line);
+    expect(named.length).toBeGreaterThan(1);
+    for (const name of named) expect(keys).toContain(folder + name);
+  }
+});
+
+test("an upload alone copies a large file in parts, byte for byte", async () => {
+  const file = virtualFile([noise(12_500_000, "large")]);
+  const url = origin.serve("/large.mp4", { file, mime: "video/mp4" });
+  const { id } = await create<Step>("/steps", {
+    ...{ kind: "upload", input: { object: "source", url, kind: "video", format: "mp4" } },
+    options: { url: "s3://bucket-out/large.mp4", connection_id: connection.id },
+  });
+  const step = await rig.finishedStep(id);
+  expect([step.error, step.output?.url]).toEqual([null, "s3://bucket-out/large.mp4"]);
+  expect(step.output?.etag).toMatch(/-3$/);
+  const bytes = new Uint8Array(await (await get("bucket-out", "large.mp4")).arrayBuffer());
+  expect(sha256(virtualFile([bytes]))).toBe(sha256(file));
+  expect(await ceph.unfinished("bucket-out")).toEqual([]);
+});
+
+test.each([
+  ["a wrong secret", { secret_access_key: "wrong" }, "bucket-out", "upload_forbidden"],
+  ["an unknown key id", { access_key_id: "NOBODY" }, "bucket-out", "upload_forbidden"],
+  ["a missing bucket", {}, "no-such-bucket", "upload_failed"],
+  ["an endpoint where nothing is", { endpoint: "http://127.0.0.1:9" }, "bucket-out", "upload_failed"],
+] as const)("%s is told, by a try and by an upload, and nothing is left", async (_, wrong, bucket, kind) => {
+  const made = await create<Connection>("/connections", {
+    ...{ name: "Wrong", kind: "s3" },
+    ...{ ...ceph.connection, ...wrong },
+  });
+  const tried = await rig.call(`/connections/${made.id}/test`, { method: "POST", body: { bucket } });
+  expect(tried).toMatchObject({ status: 200, json: { ok: false, error: { kind } } });
+  // An upload would try for long to reach what is away.
+  if ("endpoint" in wrong) return;
+  const url = origin.serve("/small.mp4", { file: await clip("mp4"), mime: "video/mp4" });
+  const { id } = await create<Step>("/steps", {
+    ...{ kind: "upload", input: { object: "source", url, kind: "video", format: "mp4" } },
+    options: { url: `s3://${bucket}/never.mp4`, connection_id: made.id },
+  });
+  const step = await rig.finishedStep(id);
+  expect([step.status, step.error?.kind]).toEqual(["failed", kind]);
+  const told = JSON.stringify([tried.json, step]);
+  for (const secret of [ceph.connection.secret_access_key, "wrong"])
+    expect(told).not.toContain(`"${secret}"`);
+  expect(await keysIn("bucket-out")).not.toContain("never.mp4");
+});
+
+test("a connection that works says so, and leaves nothing", async () => {
+  const body = { bucket: "bucket-in", prefix: "tries/" };
+  const tried = await rig.call(`/connections/${connection.id}/test`, { method: "POST", body });
+  expect(tried.json).toEqual({ object: "connection_test", ok: true, error: null });
+  expect((await keysIn("bucket-in")).filter((key) => key.startsWith("tries/"))).toEqual([]);
+});
+
+test("an input that is not there is told", async () => {
+  const task = await create<Task>("/tasks", { input: "s3://bucket-in/no-such-key.mp4", kind: "video" });
+  expect((await rig.finished(task.id)).error?.kind).toBe("input_not_found");
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { createIdempotencyTable } from "../../../worker/idempotency/table.ts";
+import { createMemorySql } from "../api/memory-connections.ts";
+
+const DAY = 86_400_000;
+
+test("a request is answered once, and its answer given again for a day", () => {
+  const table = createIdempotencyTable(createMemorySql());
+  expect(table.begin("key", "digest", "task_1", 0)).toEqual({ state: "new", id: "task_1" });
+  expect(table.begin("key", "digest", "task_2", 10)).toEqual({ state: "running" });
+  expect(table.begin("key", "another", "task_2", 10)).toEqual({ state: "other" });
+  table.end("key", "{}");
+  expect(table.begin("key", "digest", "task_2", DAY - 1)).toEqual({ state: "done", answer: "{}" });
+  expect(table.begin("key", "another", "task_2", DAY - 1)).toEqual({ state: "other" });
+  expect(table.begin("key", "another", "task_2", DAY)).toEqual({ state: "new", id: "task_2" });
+});
+
+test("a request that failed may come again, also as another one", () => {
+  const table = createIdempotencyTable(createMemorySql());
+  table.begin("key", "digest", "task_1", 0);
+  table.end("key", null);
+  expect(table.begin("key", "another", "task_2", 1)).toEqual({ state: "new", id: "task_2" });
+});
+
+test("a request whose answer was lost makes the same record, and only one at a time does", () => {
+  const table = createIdempotencyTable(createMemorySql());
+  table.begin("key", "digest", "task_1", 0);
+  expect(table.begin("key", "digest", "task_2", 59_999)).toEqual({ state: "running" });
+  expect(table.begin("key", "digest", "task_2", 60_000)).toEqual({ state: "again", id: "task_1" });
+  expect(table.begin("key", "digest", "task_3", 60_001)).toEqual({ state: "running" });
+  table.end("key", "{}");
+  // A late failure takes nothing back.
+  table.end("key", null);
+  expect(table.begin("key", "digest", "task_3", 60_002)).toEqual({ state: "done", answer: "{}" });
+});

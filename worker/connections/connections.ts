@@ -1,0 +1,98 @@
+import type { Connection, ConnectionChange } from "../../src/core/connection.ts";
+import { MediaError } from "../../src/core/errors.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { Seal } from "./seal.ts";
+import type { SealedConnection } from "./table.ts";
+
+/** Stored connections, each in its project. An id of another project is as good as unknown. */
+export interface Connections {
+  create(project: string, connection: Connection, secret: string): Promise<Connection>;
+  list(project: string, query: ListQuery): Promise<ListPage<Connection>>;
+  get(project: string, id: string): Promise<Connection | null>;
+  /** Changes a connection; rejects with `connection_not_found`. */
+  change(project: string, id: string, change: ConnectionChange): Promise<Connection>;
+  /** Removes a connection with its secret; rejects with `connection_not_found`, or `connection_in_use` while a run uses it. */
+  remove(project: string, id: string): Promise<void>;
+  /** Ties a connection to a run that is about to be created, the default one where none is wanted; false when it is not there. */
+  reserve(project: string, run_id: string, wanted?: string): Promise<boolean>;
+  /** Gives a connection with its secret, to reach its storage; rejects with `connection_not_found`. */
+  open(project: string, id: string): Promise<OpenConnection>;
+  /** Gives the connection that is tied to a run, with its secret; null when it is gone. */
+  openOf(project: string, run_id: string): Promise<OpenConnection | null>;
+}
+
+/** A connection with its secret: never to be logged, stored or answered. */
+export interface OpenConnection extends Connection {
+  secret_access_key: string;
+}
+
+/** Where the connections of one project are kept, as its ProjectObject does. */
+export interface ConnectionHome {
+  addConnection(entry: SealedConnection): Promise<Connection>;
+  getConnection(id: string): Promise<SealedConnection | null>;
+  listConnections(query: ListQuery): Promise<ListPage<Connection>>;
+  changeConnection(id: string, change: ConnectionChange, sealed: string | null): Promise<Connection | null>;
+  resealConnection(id: string, before: string, after: string): Promise<void>;
+  removeConnection(id: string): Promise<"removed" | "unknown" | "in_use">;
+  reserveConnection(run_id: string, wanted: string | null): Promise<string | null>;
+  connectionOf(run_id: string): Promise<SealedConnection | null>;
+}
+
+/** Builds the connections over their homes; secrets are sealed on the way in, for their own record alone. */
+export function createConnections(home: (project: string) => ConnectionHome, seal: Seal): Connections {
+  const owner = (project: string, id: string) => `${project}/${id}`;
+  const unknown = () => new MediaError("connection_not_found", "There is no connection with that id.");
+
+  async function unseal(project: string, { connection, sealed }: SealedConnection): Promise<OpenConnection> {
+    const secret = await seal.open(sealed, owner(project, connection.id)).catch((thrown: unknown) => {
+      const message = "The secret of the connection cannot be read any more; set it anew.";
+      throw new MediaError("service_unavailable", message, { cause: thrown, retryable: false });
+    });
+    // What an older key sealed is kept under the newest from its next use on.
+    if (!(await seal.isCurrent(sealed))) {
+      const resealed = await seal.seal(secret, owner(project, connection.id));
+      await home(project).resealConnection(connection.id, sealed, resealed);
+    }
+    return { ...connection, secret_access_key: secret };
+  }
+
+  async function find(project: string, id: string): Promise<SealedConnection> {
+    const found = await home(project).getConnection(id);
+    if (!found) throw unknown();
+    return found;
+  }
+
+  return {
+    async create(project, connection, secret) {
+      const sealed = await seal.seal(secret, owner(project, connection.id));
+      return home(project).addConnection({ connection, sealed });
+    },
+    list: (project, query) => home(project).listConnections(query),
+    async get(project, id) {
+      return (await home(project).getConnection(id))?.connection ?? null;
+    },
+    async change(project, id, { secret_access_key: secret, ...change }) {
+      const sealed = secret === undefined ? null : await seal.seal(secret, owner(project, id));
+      const changed = await home(project).changeConnection(id, change, sealed);
+      if (!changed) throw unknown();
+      return changed;
+    },
+    async remove(project, id) {
+      const answer = await home(project).removeConnection(id);
+      if (answer === "unknown") throw unknown();
+      if (answer === "in_use")
+        throw new MediaError(
+          "connection_in_use",
+          "Running tasks use the connection; wait for them or cancel them.",
+        );
+    },
+    async reserve(project, run_id, wanted) {
+      return (await home(project).reserveConnection(run_id, wanted ?? null)) !== null;
+    },
+    open: async (project, id) => unseal(project, await find(project, id)),
+    async openOf(project, run_id) {
+      const found = await home(project).connectionOf(run_id);
+      return found && unseal(project, found);
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { MediaError } from "../../src/core/errors.ts";
+import { createHostGuard } from "../../src/storage/host-guard.ts";
+import type { HttpFile } from "../../src/storage/http-reader.ts";
+import type { HttpOptions } from "../../src/storage/http-request.ts";
+import { parseS3Url, type S3Connection } from "../../src/storage/s3-connection.ts";
+import { openS3 } from "../../src/storage/s3-input.ts";
+import { createS3Bucket, type S3Bucket } from "../../src/storage/s3-send.ts";
+import { createS3Signer } from "../../src/storage/s3-sign.ts";
+import type { Env } from "../env.ts";
+import { readHostRules } from "../settings.ts";
+import { createConnections } from "./connections.ts";
+import { s3Options } from "./s3-options.ts";
+import { createSealOf } from "./seal-of.ts";
+
+/** The caller's own S3 storage, by the connection that is tied to a run. Everything rejects with `connection_not_found` when that is gone. */
+export interface OwnStorage {
+  /** Opens `s3://<bucket>/<key>` as a source. */
+  open(url: string, options: Omit<HttpOptions, "guard" | "fetch">): Promise<HttpFile>;
+  bucket(name: string): Promise<S3Bucket>;
+}
+
+type Reach = ReturnType<typeof s3Options>;
+
+/** Builds the own storage of a run; the connection is read when it is first needed. */
+export function createOwnStorage(env: Env, project: string, run_id: string): OwnStorage {
+  const guard = createHostGuard(readHostRules(env));
+  const connections = createConnections((name) => env.PROJECT.getByName(name), createSealOf(env));
+
+  async function reach(): Promise<Reach & S3Connection> {
+    const connection = await connections.openOf(project, run_id);
+    if (!connection)
+      throw new MediaError("connection_not_found", "The connection of this run is not there any more.");
+    guard(connection.endpoint);
+    return s3Options(connection, guard);
+  }
+
+  return {
+    async open(url, options) {
+      const { bucket, key } = parseS3Url(url);
+      const { fetch, ...connection } = await reach();
+      return openS3(createS3Signer(connection, bucket), key, { ...options, fetch });
+    },
+    async bucket(name) {
+      const { fetch, ...connection } = await reach();
+      return createS3Bucket(createS3Signer(connection, name), { fetch });
+    },
+  };
+}

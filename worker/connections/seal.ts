@@ -1,0 +1,85 @@
+import { fromBase64Url, toBase64Url } from "../base64url.ts";
+
+/** Encrypts texts that are kept, under keys that may change. */
+export interface Seal {
+  /** Encrypts a text under the newest key; it opens again only for the same `owner`, such as the id of its record. */
+  seal(text: string, owner: string): Promise<string>;
+  /** Decrypts under whichever key it was sealed by; rejects with an Error that holds neither when that key is gone or the text was altered. */
+  open(sealed: string, owner: string): Promise<string>;
+  /** False for what an older key sealed: it is to be sealed again before that key is taken away. */
+  isCurrent(sealed: string): Promise<boolean>;
+}
+
+interface SealKey {
+  id: string;
+  key: CryptoKey;
+}
+
+const SETTING = "CONNECTION_KEYS";
+const LEAST = 16;
+// https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, drawn anew for every text
+const IV_BYTES = 12;
+
+/**
+ * Builds a {@link Seal} by AES-256-GCM over secrets, comma-separated, the newest first; the keys come from them by HKDF-SHA-256 (RFC 5869).
+ * Throws an Error that names the setting when there is none or one has fewer than 16 characters.
+ */
+export function createSeal(secrets: string): Seal {
+  const given = secrets.split(",").map((secret) => secret.trim());
+  if (given.some((secret) => secret.length < LEAST)) {
+    throw new Error(`${SETTING} must be secrets of at least ${LEAST} characters, the newest first.`);
+  }
+  let derived: Promise<SealKey[]> | undefined;
+  const keys = () => {
+    derived ??= Promise.all(given.map(derive));
+    return derived;
+  };
+  return {
+    async seal(text, owner) {
+      const [newest] = await keys();
+      if (!newest) throw new Error(`${SETTING} is empty.`);
+      const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+      const bytes = await crypto.subtle.encrypt(cipher(iv, owner), newest.key, encode(text));
+      return ["1", newest.id, toBase64Url(iv), toBase64Url(new Uint8Array(bytes))].join(".");
+    },
+    async open(sealed, owner) {
+      const [version, id, iv, bytes] = sealed.split(".");
+      const found = (await keys()).find((each) => each.id === id);
+      if (version !== "1" || !found || !iv || !bytes) throw new Error(`No key in ${SETTING} opens this.`);
+      const open = crypto.subtle.decrypt(cipher(fromBase64Url(iv), owner), found.key, fromBase64Url(bytes));
+      return new TextDecoder().decode(await open);
+    },
+    async isCurrent(sealed) {
+      return sealed.split(".")[1] === (await keys())[0]?.id;
+    },
+  };
+}
+
+async function derive(secret: string): Promise<SealKey> {
+  const root = await crypto.subtle.importKey("raw", encode(secret), "HKDF", false, [
+    "deriveKey",
+    "deriveBits",
+  ]);
+  const hkdf = (info: string) => ({
+    ...{ name: "HKDF", hash: "SHA-256" },
+    ...{ salt: encode("framewright"), info: encode(info) },
+  });
+  const key = await crypto.subtle.deriveKey(
+    hkdf("connections"),
+    root,
+    { name: "AES-GCM", length: 256 },
+    false,
+    ["encrypt", "decrypt"],
+  );
+  // A name for the key that tells nothing of it.
+  const name = new Uint8Array(await crypto.subtle.deriveBits(hkdf("connections, name of the key"), root, 48));
+  return { id: toBase64Url(name), key };
+}
+
+const cipher = (iv: Uint8Array<ArrayBuffer>, owner: string) => ({
+  name: "AES-GCM",
+  iv,
+  additionalData: encode(owner),
+});
+
+const encode = (text: string) => new TextEncoder().encode(text);

@@ -1,0 +1,33 @@
+import type { ConnectionTest } from "../../src/core/connection.ts";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import type { HostGuard } from "../../src/storage/host-guard.ts";
+import { readAll } from "../../src/storage/read-all.ts";
+import { createS3Storage } from "../../src/storage/s3.ts";
+import type { OpenConnection } from "./connections.ts";
+import { s3Options } from "./s3-options.ts";
+
+// Whoever asks waits for the answer.
+const PATIENCE = { tries: 2, timeout_ms: 10_000 };
+
+/** Writes a small object, reads it back and deletes it; never rejects. */
+export async function testConnection(
+  connection: OpenConnection,
+  bucket: string,
+  key: string,
+  guard: HostGuard,
+): Promise<ConnectionTest> {
+  const storage = createS3Storage({ ...s3Options(connection, guard), ...PATIENCE, bucket });
+  const text = new TextEncoder().encode(key);
+  try {
+    guard(connection.endpoint);
+    await storage.write(key, text, "text/plain");
+    const stored = await storage.read(key);
+    const same = stored && new TextDecoder().decode(await readAll(stored.body)) === key;
+    await storage.clear(key);
+    if (!same) throw new MediaError("upload_failed", "What was written could not be read back.");
+    return { object: "connection_test", ok: true, error: null };
+  } catch (thrown) {
+    const { kind, message } = toMediaError(thrown, "upload_failed");
+    return { object: "connection_test", ok: false, error: { kind, message } };
+  }
+}

@@ -1,0 +1,67 @@
+import type { Context, Handler } from "hono";
+import { MediaError } from "../../src/core/errors.ts";
+import type { IdSort } from "../../src/core/ids.ts";
+import { digest, toHex } from "../auth/keys.ts";
+import { readBytes } from "../http/body.ts";
+import type { ApiEnv } from "../http/context.ts";
+import type { Services } from "../services.ts";
+import type { Begun } from "./table.ts";
+
+/** Requests by their `Idempotency-Key`, each project's for itself. */
+export interface Idempotency {
+  begin(project: string, key: string, digest: string, id: string): Promise<Begun>;
+  end(project: string, key: string, answer: string | null): Promise<void>;
+}
+
+/** How a route makes a record. */
+export interface Creating<T> {
+  sort: IdSort;
+  /** Makes the record of that id from the request. */
+  make(request: Request, c: Context<ApiEnv>, id: string): Promise<T>;
+  /** Gives the record of that id when it is there. */
+  find(project: string, id: string): Promise<T | null>;
+}
+
+/**
+ * Builds the handler of a route that creates: 201 with the record. With an `Idempotency-Key` the same request is answered with the first
+ * record again and 200, for a day; another request under that key is `idempotency_mismatch`, and one that is still answered `idempotency_conflict`.
+ */
+export function creating<T>(services: Services, { sort, make, find }: Creating<T>): Handler<ApiEnv> {
+  const { idempotency, id, now } = services;
+
+  async function once(c: Context<ApiEnv>, key: string): Promise<Response> {
+    const project = c.get("project");
+    const { method, url, headers } = c.req.raw;
+    const bytes = await readBytes(c.req.raw);
+    const asked = `${method} ${new URL(url).pathname}\n${new TextDecoder().decode(bytes)}`;
+    const begun = await idempotency.begin(project, key, toHex(await digest(asked)), id(sort, now()));
+    if (begun.state === "running")
+      throw new MediaError(
+        "idempotency_conflict",
+        "A request with this Idempotency-Key is still being answered.",
+      );
+    if (begun.state === "other")
+      throw new MediaError("idempotency_mismatch", "This Idempotency-Key was used with another request.");
+    if (begun.state === "done") return c.json(JSON.parse(begun.answer) as object, 200);
+    try {
+      const body = bytes.length > 0 ? bytes : null;
+      const made = begun.state === "again" ? await find(project, begun.id) : null;
+      const record = made ?? (await make(new Request(url, { method, headers, body }), c, begun.id));
+      await idempotency.end(project, key, JSON.stringify(record));
+      return c.json(record as object, 201);
+    } catch (thrown) {
+      await idempotency.end(project, key, null);
+      throw thrown;
+    }
+  }
+
+  return async (c) => {
+    const key = c.req.header("Idempotency-Key");
+    if (key === undefined) return c.json((await make(c.req.raw, c, id(sort, now()))) as object, 201);
+    if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+      const message = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.";
+      throw new MediaError("request_invalid", message, { param: "Idempotency-Key" });
+    }
+    return once(c, key);
+  };
+}
