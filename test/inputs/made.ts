@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { crc32, deflateSync } from "node:zlib";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
-import { noise, virtualFile } from "../fixtures/virtual-file.ts";
+import { noiseBytes } from "../fixtures/virtual-file.ts";
 
 /** The first part of a clip. */
 export async function truncated(name: ClipName, share: number): Promise<Buffer> {
@@ -18,8 +18,7 @@ export async function recording(): Promise<Buffer> {
 
 /** Bytes that look random. */
 export function randomBytes(count: number): Buffer {
-  const file = virtualFile([noise(count, "bad input")]);
-  return Buffer.concat([...file.read(0, count)]);
+  return noiseBytes(count, "bad input");
 }
 
 /** A valid PNG of one color and any size; its data is as small as zlib makes it. */

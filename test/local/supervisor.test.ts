@@ -13,15 +13,19 @@ const LIMIT = { timeout: 50_000 };
 test.for([
   ["exit 3", "code 3"],
   ["kill -9 $$", "SIGKILL"],
-] as const)("a program that ended before it was started is told at once: %s", LIMIT, async ([script, how]) => {
-  const folder = await mkdtemp(join(tmpdir(), "framewright-supervisor-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });
-  const program = { name: "short", spawn: () => child, begin: () => new Promise<string>(() => {}) };
-  const state = await openState(folder);
-  const host = createHost(program, state, () => {});
-  await once(child, "exit");
-  await expect(host.start({ port: 0 })).rejects.toThrow(
-    `short did not start: it ended with ${how}; see ${state.log("short")}.`,
-  );
-});
+] as const)(
+  "a program that ended before it was started is told at once: %s",
+  LIMIT,
+  async ([script, how]) => {
+    const folder = await mkdtemp(join(tmpdir(), "framewright-supervisor-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });
+    const program = { name: "short", spawn: () => child, begin: () => new Promise<string>(() => {}) };
+    const state = await openState(folder);
+    const host = createHost(program, state, () => {});
+    await once(child, "exit");
+    await expect(host.start({ port: 0 })).rejects.toThrow(
+      `short did not start: it ended with ${how}; see ${state.log("short")}.`,
+    );
+  },
+);

@@ -11,7 +11,7 @@ const noFfprobe = () => Promise.reject(new MediaError("probe_failed", "left to f
 
 parentPort?.on("message", async (bytes: Uint8Array) => {
   const given = { url: "https://example.com/hostile" };
-  const answer = await probeMedia(bytesReader(bytes), given, noFfprobe, AbortSignal.timeout(60_000)).then(
+  const answer = await probeMedia(bytesReader(bytes), given, noFfprobe, AbortSignal.timeout(120_000)).then(
     () => "probed",
     (thrown) => (thrown instanceof MediaError ? thrown.kind : `a fault: ${thrown}`),
   );

@@ -9,7 +9,7 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader, diskReader } from "./probe-file.ts";
 
 const run = promisify(execFile);
-const signal = AbortSignal.timeout(60_000);
+const signal = AbortSignal.timeout(120_000);
 const sourceOf = (format: string): Source => ({ object: "source", url: "file:clip", kind: "video", format });
 
 /** The times of the keyframes as ffprobe finds them by reading the file through. */

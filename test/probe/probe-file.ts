@@ -47,6 +47,6 @@ export async function probeFile(path: string): Promise<{ source: Source; fell_ba
     return nativeFfprobe(path)(reader, signal);
   };
   const given = { url: "https://example.com/file" };
-  const source = await probeMedia(await diskReader(path), given, ffprobe, AbortSignal.timeout(30_000));
+  const source = await probeMedia(await diskReader(path), given, ffprobe, AbortSignal.timeout(120_000));
   return { source, fell_back };
 }

@@ -5,7 +5,7 @@ import { createPlan } from "../../../src/plan/index.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { hugeMp4 } from "../../fixtures/huge.ts";
 import { makeClip, runFfprobe } from "../../fixtures/make-clip.ts";
-import { virtualFile } from "../../fixtures/virtual-file.ts";
+import { noiseBytes, virtualFile } from "../../fixtures/virtual-file.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { type EncoderRig, openReader, startEncoder } from "./rig.ts";
 
@@ -156,7 +156,7 @@ test("the sound of a file that is too large to be held is taken out of it first"
 });
 
 test("a file whose pictures lie all over it is refused, and not read for ever", async () => {
-  const noise = crypto.getRandomValues(new Uint8Array(65_536));
+  const noise = noiseBytes(65_536);
   const file = await readFile(await clip("mpegts"));
   // Null packets between the packets of the stream: 100 MB of them before each of its quarters.
   const empty = {
@@ -171,7 +171,7 @@ test("a file whose pictures lie all over it is refused, and not read for ever", 
   expect(rig.light.can(plan, source)).toMatch(/of the input would have to be in memory at once/);
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("There is no chunk.");
-  const job = { plan, chunk, source, input: openReader(spread), signal: AbortSignal.timeout(60_000) };
+  const job = { plan, chunk, source, input: openReader(spread), signal: AbortSignal.timeout(120_000) };
   await expect(rig.light.encode(job).then(() => "done")).rejects.toMatchObject({
     kind: "encoder_unavailable",
   });
@@ -195,7 +195,7 @@ test.for<[EncodeKind, object]>([
   const source = { ...(await rig.probe(input)).source, duration: 100 };
   const plan = createPlan(source, kind, options);
   const chunk = { index: 0, track: "all", start: 50, end: null } as const;
-  const job = { plan, chunk, source, input: openReader(input), signal: AbortSignal.timeout(30_000) };
+  const job = { plan, chunk, source, input: openReader(input), signal: AbortSignal.timeout(120_000) };
   await expect(rig.light.encode(job).then((files) => files.length)).rejects.toMatchObject({
     kind: "encode_failed",
     message: "The input has nothing in the time that is wanted.",

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
 import { hugeMp4 } from "../../fixtures/huge.ts";
-import { type VirtualFile, virtualFile } from "../../fixtures/virtual-file.ts";
+import { noiseBytes, type VirtualFile, virtualFile } from "../../fixtures/virtual-file.ts";
 import { type EncoderRig, startEncoder } from "./rig.ts";
 
 let rig: EncoderRig;
@@ -98,7 +98,7 @@ const NO_MEDIA: [string, Uint8Array][] = [
   ["nothing", new Uint8Array()],
   ["one byte", new Uint8Array(1)],
   ["zeros", new Uint8Array(300_000)],
-  ["random bytes", crypto.getRandomValues(new Uint8Array(60_000))],
+  ["random bytes", noiseBytes(60_000)],
   ["HTML", Buffer.from("<!DOCTYPE html><html><body><h1>404 Not found</h1></body></html>")],
   ["a playlist", Buffer.from("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/secret.ts\n")],
   ["a script for concat", Buffer.from("ffconcat version 1.0\nfile /in/input\n")],

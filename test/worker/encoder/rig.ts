@@ -47,7 +47,7 @@ export async function startEncoder(limits: LightEncoderOptions["limits"] = {}) {
   const send = (url: string, init: RequestInit) =>
     server.fetch(url, init as never) as unknown as Promise<Response>;
   const light = createLightEncoder({ fetch: send, limits });
-  const signal = () => AbortSignal.timeout(60_000);
+  const signal = () => AbortSignal.timeout(120_000);
 
   async function probe(file: string | VirtualFile) {
     const reader = openReader(file);

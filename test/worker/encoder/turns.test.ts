@@ -21,7 +21,7 @@ const small = Buffer.concat([
 ]);
 
 // Takes a second or two.
-async function longJob(onWait = () => {}, signal = AbortSignal.timeout(60_000)) {
+async function longJob(onWait = () => {}, signal = AbortSignal.timeout(120_000)) {
   const input = await clip("mp4", { size: "640x360", seconds: 2 });
   const { source } = await rig.probe(input);
   const plan = createPlan(source, "video", { height: 240 });
@@ -67,7 +67,7 @@ test("more than the line holds are sent away with Retry-After, and come in later
 
   const again = run();
   const reader = { size: text.length, read: async () => text };
-  const probes = Array.from({ length: 80 }, () => rig.light.probe(reader, AbortSignal.timeout(60_000)));
+  const probes = Array.from({ length: 80 }, () => rig.light.probe(reader, AbortSignal.timeout(120_000)));
   const ends = await Promise.allSettled(probes);
   expect(new Set(ends.map((end) => end.status === "rejected" && end.reason.kind))).toEqual(
     new Set(["input_unsupported"]),
