@@ -16,12 +16,14 @@ test("what is given goes on to the service", () => {
   const more = { INGEST_SECONDS: "7", PUBLIC_URL: "https://media.example", ALLOW_PRIVATE_NETWORK: "false" };
   const native = { NATIVE_ENCODER_URL: "http://127.0.0.1:9/a, https://b.example", MAX_CHUNKS_IN_FLIGHT: "3" };
   const own = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", NATIVE_ENCODER_TOKEN: "secret" };
-  expect(parseSettings({ ...own, HOME: "/root", ...given, ...more, ...native })).toEqual({
+  const keys = { CONNECTION_KEYS: "the newest of the keys,the one that was before" };
+  expect(parseSettings({ ...own, ...keys, HOME: "/root", ...given, ...more, ...native })).toEqual({
     port: 0,
     api_keys: "a, team:b",
     state_dir: "/data",
     vars: { ...given, ...more, ...native },
     native_token: "secret",
+    connection_keys: keys.CONNECTION_KEYS,
   });
 });
 
@@ -37,6 +39,8 @@ test.for([
   ["API_KEYS", " , "],
   ["API_KEYS", "no spaces:key"],
   ["API_KEYS", "team:"],
+  ["CONNECTION_KEYS", "too short"],
+  ["CONNECTION_KEYS", "long enough for a key,too short"],
   ["ALLOW_PRIVATE_NETWORK", "yes"],
   ["MEDIA_TTL", "a week"],
   ["MAX_INPUT_BYTES", "0"],

@@ -4,6 +4,7 @@ import { createTestHarness } from "wrangler";
 test.each([
   [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "" }, "MEDIA_SIGNING_KEY"],
   [{ API_KEYS: "bad project:secret-of-mine", MEDIA_SIGNING_KEY: "s" }, "API_KEYS"],
+  [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "s", CONNECTION_KEYS: "secret-of-mine" }, "CONNECTION_KEYS"],
   [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "s", NATIVE_ENCODER_URL: "secret-of-mine" }, "NATIVE_ENCODER_URL"],
   [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "s", MAX_CHUNKS_IN_FLIGHT: "secret-of-mine" }, "MAX_CHUNKS_IN_FLIGHT"],
 ])("a service without a usable setting answers 503 and names it, not its value", async (secrets, name) => {
