@@ -22,6 +22,8 @@ export async function answerFile(
 ): Promise<void> {
   const file = join(folder, normalize(decodeURIComponent(path)));
   const found = await stat(file).catch(() => null);
+  // Whoever asked may be gone by now.
+  if (response.destroyed) return;
   for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
   if (request.method === "OPTIONS") return void response.writeHead(204).end();
   if (!found?.isFile()) return void response.writeHead(404).end();
