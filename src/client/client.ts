@@ -4,6 +4,8 @@ import type {
   ConnectionRequest,
   ConnectionTest,
   ConnectionTestRequest,
+  SignedRequest,
+  SignRequest,
 } from "../core/connection.ts";
 import type { EncodeKind, StepKind } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
@@ -94,6 +96,8 @@ export interface Connections {
   update(id: string, change: ConnectionChange): Promise<Connection>;
   /** Writes a small object, reads it back and deletes it; resolves with what came of it. */
   test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
+  /** Signs a request to the storage, for a page that holds no keys; it is what the local client's `sign` wants. */
+  sign(id: string, request: SignRequest): Promise<SignedRequest>;
   /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
   delete(id: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Connection, ConnectionTest } from "../core/connection.ts";
+import { Connection, ConnectionTest, SignedRequest } from "../core/connection.ts";
 import { MediaError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { Step } from "../core/step.ts";
@@ -96,6 +96,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
         return (await call(ask, Connection)).value;
       },
       test: async (id, place) => post(`${pathOf("connection", id)}/test`, ConnectionTest, place),
+      sign: async (id, request) => post(`${pathOf("connection", id)}/sign`, SignedRequest, request),
       delete: (id) => remove("connection", id),
     },
     on<T extends Task | Step>(run: T | string, _: "update", listener: (update: Update<T>) => void) {

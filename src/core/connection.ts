@@ -1,11 +1,16 @@
 import { z } from "zod";
 import { ERROR_KINDS, MediaError } from "./errors.ts";
+import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
 import { parseObject } from "./parse-object.ts";
 
 /** The kinds of connections. */
 export const CONNECTION_KINDS = ["s3"] as const;
 
+const bucket = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
+  .meta({ example: "my-bucket" });
 const text = (max: number) => z.string().min(1).max(max);
 
 /** Body of `POST /connections`, as it stands on the wire. */
@@ -64,10 +69,7 @@ export type Connection = z.infer<typeof Connection>;
 /** Body of `POST /connections/{id}/test`: where to write, read and delete a small object. */
 export const ConnectionTestRequest = z
   .strictObject({
-    bucket: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
-      .meta({ example: "my-bucket" }),
+    bucket,
     prefix: z.string().max(900).optional().meta({
       description: "What keys begin with there, such as a folder with a slash at its end.",
       example: "media/",
@@ -76,6 +78,55 @@ export const ConnectionTestRequest = z
   .meta({ id: "ConnectionTestRequest" });
 /** Where a connection is tried. */
 export type ConnectionTestRequest = z.infer<typeof ConnectionTestRequest>;
+
+/** Body of `POST /connections/{id}/sign`: a request to S3 that somebody without the keys is to send. */
+export const SignRequest = z
+  .strictObject({
+    method: z.enum(["GET", "HEAD", "PUT", "POST", "DELETE"]),
+    bucket,
+    key: z.string().min(1).max(BOUNDS.s3_key_bytes.max).meta({ example: "films/clip.mp4" }),
+    query: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: "`uploads`, `uploadId`, `partNumber`, as S3 has them." }),
+    content_type: z
+      .string()
+      .max(255)
+      .nullable()
+      .optional()
+      .meta({ description: "It has to be sent just so." }),
+    content_length: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "Bytes of the body: as many have to be sent." }),
+    seconds: z
+      .int()
+      .min(1)
+      .max(604_800)
+      .optional()
+      .meta({ description: "How long the URL is good; default 3600." }),
+  })
+  .meta({ id: "SignRequest" });
+/** A request to S3 that somebody without the keys is to send. */
+export type SignRequest = z.infer<typeof SignRequest>;
+
+/** A signed request: whoever has it may send it until it expires. */
+export const SignedRequest = z
+  .object({
+    object: z.literal("signed_request"),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()).meta({ description: "Headers that have to be sent." }),
+    expires_at: z.int().meta({ description: "Milliseconds since the Unix epoch." }),
+  })
+  .meta({ id: "SignedRequest" });
+/** A signed request: whoever has it may send it until it expires. */
+export type SignedRequest = z.infer<typeof SignedRequest>;
+
+/** Parses the body of `POST /connections/{id}/sign`; throws `request_invalid` with the field at fault. */
+export function parseSignRequest(body: unknown): SignRequest {
+  return parse(SignRequest, body);
+}
 
 /** What a try of a connection came to. */
 export const ConnectionTest = z
@@ -147,6 +198,12 @@ const RIGHT: Readonly<Record<string, string>> = {
   force_path_style: "must be true or false.",
   is_default: "must be true or false.",
   bucket: "must be the name of a bucket.",
+  method: "must be GET, HEAD, PUT, POST or DELETE.",
+  key: "must be the key of an object.",
+  query: "must be texts by their names.",
+  content_type: "must be a text of up to 255 characters.",
+  content_length: "must be a whole number of bytes.",
+  seconds: "must be a whole number from 1 to 604800.",
   prefix: "must be a text of up to 900 characters.",
 };
 

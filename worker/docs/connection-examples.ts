@@ -4,6 +4,8 @@ import type {
   ConnectionRequest,
   ConnectionTest,
   ConnectionTestRequest,
+  SignedRequest,
+  SignRequest,
 } from "../../src/core/connection.ts";
 
 /** Requests for connections, by what they are for. The credentials are the ones that AWS's documentation uses. */
@@ -71,4 +73,21 @@ export const CONNECTION_TESTS: Record<string, ConnectionTest> = {
         "storage.example refuses access to the bucket my-bucket: the signature is wrong, as it is with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
     },
   },
+};
+
+/** Requests that are to be signed. */
+export const SIGN_REQUESTS: Record<string, SignRequest> = {
+  put: {
+    ...{ method: "PUT", bucket: "my-bucket", key: "films/clip.mp4" },
+    ...{ content_type: "video/mp4", content_length: 3_120_400, seconds: 600 },
+  },
+  read: { method: "GET", bucket: "my-bucket", key: "films/clip.mp4" },
+};
+
+/** A signed request. */
+export const SIGNED_REQUEST: SignedRequest = {
+  object: "signed_request",
+  url: "https://my-bucket.s3.eu-central-1.amazonaws.com/films/clip.mp4?X-Amz-Expires=600&X-Amz-Signature=…",
+  headers: { "content-type": "video/mp4" },
+  expires_at: 1_795_167_600_000,
 };

@@ -5,6 +5,8 @@ import {
   CONNECTION_REQUESTS,
   CONNECTION_TEST_REQUESTS,
   CONNECTION_TESTS,
+  SIGN_REQUESTS,
+  SIGNED_REQUEST,
 } from "./connection-examples.ts";
 import { operation } from "./operation.ts";
 import { idParameter, listParameters } from "./parameters.ts";
@@ -88,6 +90,21 @@ export const testConnection = operation({
   answers: {
     200: { description: "What came of it.", schema: "ConnectionTest", examples: CONNECTION_TESTS },
   },
+  errors: ["request_invalid", "connection_not_found", "payload_too_large"],
+});
+
+/** `POST /connections/{id}/sign`. */
+export const signRequest = operation({
+  method: "post",
+  path: "/connections/{id}/sign",
+  operationId: "signRequest",
+  tag,
+  summary: "Sign a request to the storage",
+  description:
+    "Gives a URL by which a page that holds no keys reads, writes or deletes one object, whole or in parts. Ask for it where your own users are checked, not in the page.",
+  parameters: one,
+  body: { schema: "SignRequest", examples: SIGN_REQUESTS },
+  answers: { 200: { description: "The URL.", schema: "SignedRequest", examples: { put: SIGNED_REQUEST } } },
   errors: ["request_invalid", "connection_not_found", "payload_too_large"],
 });
 

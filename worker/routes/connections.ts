@@ -4,9 +4,11 @@ import {
   parseConnectionChange,
   parseConnectionRequest,
   parseConnectionTest,
+  parseSignRequest,
 } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import { checkHost, createHostGuard } from "../../src/storage/host-guard.ts";
+import { signRequest } from "../connections/sign-request.ts";
 import { testConnection } from "../connections/test-connection.ts";
 import * as docs from "../docs/connections.ts";
 import { readJson } from "../http/body.ts";
@@ -68,6 +70,13 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     const place = parseConnectionTest(await readJson(c.req.raw));
     const key = `${place.prefix ?? ""}framewright-test-${id("request", now())}`;
     return c.json(await testConnection(connection, place.bucket, key, createHostGuard(settings)));
+  });
+
+  serve(app, docs.signRequest, async (c) => {
+    const connection = await connections.open(c.get("project"), idInPath(c, "connection"));
+    const request = parseSignRequest(await readJson(c.req.raw));
+    checkEndpoint(connection);
+    return c.json(await signRequest(connection, request, now()));
   });
 
   serve(app, docs.deleteConnection, async (c) => {

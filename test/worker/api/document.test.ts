@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import packageJson from "../../../package.json" with { type: "json" };
-import { parseConnectionTest } from "../../../src/core/connection.ts";
+import { parseConnectionTest, parseSignRequest } from "../../../src/core/connection.ts";
 import { REQUEST_ERROR_KINDS, type RequestErrorKind } from "../../../src/core/errors.ts";
 import { Step } from "../../../src/core/step.ts";
 import { Task } from "../../../src/core/task.ts";
@@ -106,6 +106,7 @@ test("describes exactly the operations that there are, but for the internal ones
     "GET /tasks/{id}/events",
     "PATCH /connections/{id}",
     "POST /connections",
+    "POST /connections/{id}/sign",
     "POST /connections/{id}/test",
     "POST /steps",
     "POST /steps/{id}/cancel",
@@ -196,6 +197,10 @@ test("every example of a request is accepted, and the examples cover every kind"
         expect(parseConnectionTest(value)).toEqual(value);
         continue;
       }
+      if (path.endsWith("/sign")) {
+        expect(parseSignRequest(value)).toEqual(value);
+        continue;
+      }
       const headers = { ...KEY, "Content-Type": "application/json" };
       const init = { method: method.toUpperCase(), headers, body: JSON.stringify(value) };
       const response = await app.request(path.replace("{id}", last.id), init);
@@ -208,6 +213,7 @@ test("every example of a request is accepted, and the examples cover every kind"
   expect(kinds).toEqual({
     "/connections": ["aws", "self_hosted"],
     "/connections/{id}": ["another_name", "another_key", "make_default"],
+    "/connections/{id}/sign": ["put", "read"],
     "/connections/{id}/test": ["bucket", "folder"],
     "/tasks": ["video", "audio", "image", "adaptive_video"],
     "/steps": ["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"],

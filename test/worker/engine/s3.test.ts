@@ -153,3 +153,24 @@ test("an input that is not there is told", async () => {
   const task = await create<Task>("/tasks", { input: "s3://bucket-in/no-such-key.mp4", kind: "video" });
   expect((await rig.finished(task.id)).error?.kind).toBe("input_not_found");
 });
+
+test("a page without keys puts and reads an object by signed requests, of just that type and length", async () => {
+  const body = new Uint8Array(await readFile(await clip("png")));
+  const sign = (more: object) =>
+    rig.call(`/connections/${connection.id}/sign`, {
+      ...{ method: "POST", body: { bucket: "bucket-in", key: "from a page.png", ...more } },
+    });
+  const put = await sign({ method: "PUT", content_type: "image/png", content_length: body.length });
+  expect(put).toMatchObject({ status: 200, json: { headers: { "content-type": "image/png" } } });
+  const { url, headers } = put.json;
+  expect(url).not.toContain(ceph.connection.secret_access_key);
+  const other = await fetch(url, { method: "PUT", headers: { "content-type": "text/html" }, body });
+  expect(other.status).toBe(403);
+  expect((await fetch(url, { method: "PUT", headers, body: body.slice(1) })).status).toBe(403);
+  expect((await fetch(url, { method: "PUT", headers, body })).status).toBe(200);
+  const read = await fetch((await sign({ method: "GET", seconds: 60 })).json.url);
+  expect(new Uint8Array(await read.arrayBuffer())).toEqual(body);
+  expect((await fetch(url, { method: "DELETE" })).status).toBe(403);
+  for (const wrong of [{ method: "PATCH" }, { method: "GET", seconds: 0 }, { method: "GET", key: "" }])
+    expect((await sign(wrong)).status).toBe(400);
+});
