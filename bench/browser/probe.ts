@@ -45,7 +45,7 @@ export async function padMp4(from: string, to: string, bytes: number): Promise<v
   const box = (type: string) => boxes.find((each) => each.type === type) ?? missing(type);
   const [start, index, media] = [box("ftyp"), box("moov"), box("mdat")];
   // The same place for the media as before, as the index says where they are.
-  if (media.start < start.bytes.length + WIDE) missing("room for a long size");
+  if (media.start + media.header < start.bytes.length + WIDE) missing("room for a long size");
   const file = await openFile(to, "w");
   try {
     await file.write(start.bytes, 0, start.bytes.length, 0);
