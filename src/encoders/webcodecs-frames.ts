@@ -1,5 +1,5 @@
 import type { InputVideoTrack, VideoSample } from "mediabunny";
-import { VideoSampleSink } from "mediabunny";
+import { EncodedPacketSink, VideoSampleSink } from "mediabunny";
 
 /** A stretch of a source's pictures, and how they are counted. */
 export interface FrameSpan {
@@ -33,9 +33,19 @@ export function timedSamples(track: InputVideoTrack, span: FrameSpan): AsyncGene
   return span.fps === null ? asTheyAre(track, span) : atConstantRate(track, span, span.fps);
 }
 
+// A stretch that starts at a keyframe, but for rounding, needs nothing of what comes before: else all of that would be decoded, from the
+// keyframe before on.
+async function readFrom(track: InputVideoTrack, start: number, before: number): Promise<number> {
+  const key = await new EncodedPacketSink(track).getKeyPacket(start + NUDGE, { metadataOnly: true });
+  return key && key.timestamp >= start - before ? key.timestamp : start - before;
+}
+
 async function* asTheyAre(track: InputVideoTrack, { start, length }: FrameSpan) {
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
-  for await (const sample of new VideoSampleSink(track).samples(start - NUDGE, start + end)) {
+  for await (const sample of new VideoSampleSink(track).samples(
+    await readFrom(track, start, NUDGE),
+    start + end,
+  )) {
     try {
       const at = sample.timestamp - start;
       if (at >= -NUDGE) yield { sample, at: Math.max(0, at), duration: sample.duration };
@@ -52,7 +62,7 @@ async function* atConstantRate(track: InputVideoTrack, { start, length }: FrameS
   let held: VideoSample | null = null;
   let next = 0;
   try {
-    for await (const sample of new VideoSampleSink(track).samples(start)) {
+    for await (const sample of new VideoSampleSink(track).samples(await readFrom(track, start, 0))) {
       const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
       // A first picture that comes late stands for what is missing before it.
       if (held) for (; next < until; next++) yield timed(held, next);
