@@ -314,7 +314,7 @@ test("what has no connection is refused at once, and so is what no connection is
     });
   expect((await kinds()).slice(3)).toEqual([
     ["connection_not_found", "options.connection_id"],
-    ["invalid_output", undefined],
+    ["invalid_output", "output"],
   ]);
   await reopen("none");
   expect((await kinds()).slice(0, 4)).toEqual([
