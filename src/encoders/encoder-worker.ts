@@ -3,11 +3,11 @@ import { canWait, letReadsWait } from "./core-feed.ts";
 import type { LoadedCore } from "./core-load.ts";
 import type { CreateCore } from "./core-module.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
+import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
 import { reuseInstance } from "./reuse-instance.ts";
 import { createWasmCore } from "./wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "./wasm-mt-core.ts";
-import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 
 // The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends it.
 
