@@ -3,9 +3,10 @@ import type { Task } from "../src/core/task.ts";
 import { createLightEncoder } from "../src/encoders/light.ts";
 import { createNativeEncoder } from "../src/encoders/native.ts";
 import { probeMedia } from "../src/probe/probe.ts";
+import { destinationOf } from "../src/steps/destination.ts";
 import { outputStem } from "../src/steps/output-name.ts";
 import type { StepTools } from "../src/steps/step-work.ts";
-import { parseS3Url, type S3Place } from "../src/storage/s3-connection.ts";
+import { parseS3Url } from "../src/storage/s3-connection.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
 import { createRoute } from "./choose-route.ts";
 import { createOwnStorage } from "./connections/own-storage.ts";
@@ -39,7 +40,8 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
   const native = createNativeEncoder({ instances, token: env.NATIVE_ENCODER_TOKEN });
   const expires = outputExpires(record, env);
   const own = createOwnStorage(env, project, record.id);
-  const destination = destinationOf(record);
+  const wanted = destinationOf(record);
+  const destination = wanted && parseS3Url(wanted.url);
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   return {
     storage,
@@ -63,10 +65,4 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
     url: (key) => signer.sign(key, expires, base),
     key: (url) => signer.resolve(url),
   };
-}
-
-// A task names it as its output, an upload alone as its option.
-function destinationOf(record: Task | Step): S3Place | null {
-  const url = record.object === "task" ? record.output : record.kind === "upload" ? record.options.url : null;
-  return typeof url === "string" && url.startsWith("s3://") ? parseS3Url(url) : null;
 }

@@ -2,6 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import type { StepContext } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Task } from "../core/task.ts";
+import { destinationOf } from "../steps/destination.ts";
 import { runFolder } from "../steps/media-keys.ts";
 import { seldom } from "../steps/seldom.ts";
 import { type OutputFile, uploadFiles } from "../steps/upload-files.ts";
@@ -38,24 +39,10 @@ export interface RunUploads {
 /** What the steps of a task gave. */
 export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
 
-interface Destination {
-  url: string;
-  connection_id: string | null;
-}
-
 const NAMES = "uploads";
 const TAKEN = "taken over";
 // More is read while it is sent, where it has to go at once.
 const IN_MEMORY = 2 ** 25;
-
-/** Where the output of a run goes; null for those that stay here. */
-export function destinationOf(record: Run): Destination | null {
-  if (record.object === "task") {
-    return record.output?.startsWith("s3://") ? { url: record.output, connection_id: null } : null;
-  }
-  const { url, connection_id = null } = record.options;
-  return record.kind === "upload" ? ({ url, connection_id } as Destination) : null;
-}
 
 /** Builds the uploads of the runs of a client. */
 export function createRunUploads(

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader, StepWork } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { destinationOf } from "../steps/destination.ts";
 import { runFolder } from "../steps/media-keys.ts";
 import { outputStem } from "../steps/output-name.ts";
 import type { Hosts, Wish } from "../steps/settle.ts";
@@ -13,7 +14,7 @@ import { createLocalInputs } from "./local-inputs.ts";
 import type { LocalUrls } from "./local-urls.ts";
 import type { Run } from "./media-api.ts";
 import { withOwnFile } from "./run-storage.ts";
-import { destinationOf, type RunUploads } from "./run-upload.ts";
+import type { RunUploads } from "./run-upload.ts";
 import { storedFiles } from "./stored-files.ts";
 
 /** What the work of all runs is done with. */
