@@ -16,6 +16,7 @@ export interface LocalRules extends HostRules {
 /** Parses the request of a task; `local` is the URL that its input has on this machine, null for one of the network. Throws as the service does. */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
   const request = parseTaskRequest(local === null ? body : { ...Object(body), input: STAND_IN });
+  refuseWebhook(request);
   if (local === null) checkInput(request.input, "input", rules);
   if (request.output !== undefined) {
     rules.connections.check(null, "output", "An S3 output");
@@ -27,6 +28,7 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
 /** Parses the request of a standalone step, in the same way; a file may be given to an encode without being looked into before. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
   const request = parseStepRequest(local === null ? body : withStandIn(Object(body)));
+  refuseWebhook(request);
   const { kind, input, options } = request;
   if (local === null) checkInput(input.url, "input.url", rules);
   if (kind === "upload") {
@@ -44,6 +46,13 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   // It is looked into before it is worked on, whatever is said of it here.
   const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
   return { ...body, input: encodes ? source : { url: STAND_IN } };
+}
+
+// A page may be closed at any time, and whoever runs it could forge what it posts.
+function refuseWebhook({ webhook_url }: { webhook_url?: string }): void {
+  if (webhook_url === undefined) return;
+  const message = "webhook_url is for the service; a page hears of its own tasks by watch.";
+  throw new MediaError("request_invalid", message, { param: "webhook_url" });
 }
 
 function checkInput(url: string, param: string, rules: LocalRules): void {

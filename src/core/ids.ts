@@ -5,6 +5,10 @@ export const ID_PREFIX = {
   task: "task_",
   step: "step_",
   connection: "conn_",
+  event: "evt_",
+  endpoint: "we_",
+  delivery: "dlv_",
+  upload: "upload_",
   request: "req_",
   key: "key_",
 } as const;

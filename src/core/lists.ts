@@ -5,6 +5,7 @@ import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
 import { isId } from "./ids.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
+import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook.ts";
 
 /** Records on a page: the default, and the bounds of `limit`. */
 export const LIST_LIMIT = { default: 20, min: 1, max: 100 } as const;
@@ -32,6 +33,9 @@ const CHOICES = {
   task: { statuses: TASK_STATUSES, kinds: ENCODE_KINDS },
   step: { statuses: STEP_STATUSES, kinds: STEP_KINDS },
   connection: { statuses: null, kinds: CONNECTION_KINDS },
+  event: { statuses: null, kinds: EVENT_KINDS },
+  endpoint: { statuses: ENDPOINT_STATUSES, kinds: null },
+  delivery: { statuses: DELIVERY_STATUSES, kinds: EVENT_KINDS },
 } as const;
 
 /** What there are lists of. */
@@ -40,7 +44,8 @@ export type ListSort = keyof typeof CHOICES;
 /** Parses what a list is asked for; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
 export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknown>): ListQuery {
   const { statuses, kinds } = CHOICES[sort];
-  const known = LIST_PARAMETERS.filter((name) => name !== "status" || statuses !== null);
+  const lacking = [statuses ? null : "status", kinds ? null : "kind"];
+  const known = LIST_PARAMETERS.filter((name) => !lacking.includes(name));
   for (const name of given.keys()) {
     if (!(known as readonly string[]).includes(name)) {
       throw invalid(clip(name), `is unknown here; the parameters are ${known.join(", ")}.`);
@@ -65,7 +70,7 @@ export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknow
   }
   const [status, kind] = [given.get("status"), given.get("kind")];
   if (status !== undefined && statuses) query.status = choose("status", status, statuses);
-  if (kind !== undefined) query.kind = choose("kind", kind, kinds);
+  if (kind !== undefined && kinds) query.kind = choose("kind", kind, kinds);
   return query;
 }
 

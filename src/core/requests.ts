@@ -12,8 +12,13 @@ import {
 import { OPTIONS } from "./options.ts";
 import { parseObject, quote } from "./parse-object.ts";
 import { ExternalFile, Source } from "./source.ts";
+import { parseWebhookUrl } from "./webhook.ts";
 
 const metadata = z.record(z.string(), z.unknown());
+const webhookUrl = z.string().optional().meta({
+  description: "Where its events are posted to, https://; in no answer but those of deliveries.",
+  example: "https://example.com/hooks",
+});
 
 /** Body of `POST /tasks`, as it stands on the wire. */
 export const TaskRequest = z
@@ -32,6 +37,7 @@ export const TaskRequest = z
       .optional()
       .meta({ description: "Destination `s3://<bucket>/<key>`; needs a connection." }),
     metadata: metadata.optional().meta({ description: "Key-value pairs of your own, up to 16 KB." }),
+    webhook_url: webhookUrl,
   })
   .meta({ id: "TaskRequest" });
 
@@ -50,6 +56,7 @@ export const StepRequest = z
         OPTIONS.probe,
       ])
       .optional(),
+    webhook_url: webhookUrl,
   })
   .meta({ id: "StepRequest" });
 
@@ -60,6 +67,7 @@ export interface TaskRequest {
   options: Record<string, unknown>;
   output?: string;
   metadata: Record<string, unknown>;
+  webhook_url?: string;
 }
 
 /** A request for a standalone step that passed every check. */
@@ -67,27 +75,32 @@ export interface StepRequest {
   kind: StepKind;
   input: Source | ExternalFile;
   options: Record<string, unknown>;
+  webhook_url?: string;
 }
 
 /** Parses the body of `POST /tasks`; throws a {@link MediaError} whose kind and `param` name the first fault. */
 export function parseTaskRequest(body: unknown): TaskRequest {
-  const given = parseObject(body, ["input", "kind", "options", "output", "metadata"]);
+  const given = parseObject(body, ["input", "kind", "options", "output", "metadata", "webhook_url"]);
   const input = parseUrl(given.input, "input", INPUT_SCHEMES);
   const kind = parseKind(given.kind, ENCODE_KINDS);
   const options = checkOptions(kind, given.options);
   const request: TaskRequest = { input, kind, options, metadata: parseMetadata(given.metadata) };
   if (given.output != null) request.output = parseS3Url(given.output, "output");
-  return request;
+  return { ...request, ...parseWebhook(given.webhook_url) };
 }
 
 /** Parses the body of `POST /steps`; throws a {@link MediaError} whose kind and `param` name the first fault. */
 export function parseStepRequest(body: unknown): StepRequest {
-  const given = parseObject(body, ["kind", "input", "options"]);
+  const given = parseObject(body, ["kind", "input", "options", "webhook_url"]);
   const kind = parseKind(given.kind, STEP_KINDS);
   const input = parseStepInput(kind, given.input);
   const options = checkOptions(kind, given.options);
   if (kind === "upload") parseS3Url(options.url, "options.url");
-  return { kind, input, options };
+  return { kind, input, options, ...parseWebhook(given.webhook_url) };
+}
+
+function parseWebhook(value: unknown): { webhook_url?: string } {
+  return value == null ? {} : { webhook_url: parseWebhookUrl(value, "webhook_url") };
 }
 
 function parseKind<K extends string>(kind: unknown, kinds: readonly K[]): K {
@@ -123,7 +136,8 @@ function parseUrl(value: unknown, param: string, schemes: readonly string[]): st
   return value;
 }
 
-function parseS3Url(
+/** Parses a URL of the shape `s3://<bucket>/<key>`; throws `request_invalid` for what is no text, and the kind given for any other shape. */
+export function parseS3Url(
   value: unknown,
   param: string,
   kind: "invalid_output" | "invalid_input" = "invalid_output",

@@ -3,7 +3,7 @@ import type { RequestErrorKind } from "../../src/core/errors.ts";
 /** One example of every error that a request can be answered with. */
 export const ERROR_EXAMPLES = {
   request_invalid: {
-    message: 'Unknown field "inputs"; the fields are input, kind, options, output, metadata.',
+    message: 'Unknown field "inputs"; the fields are input, kind, options, output, metadata, webhook_url.',
     param: "inputs",
   },
   input_required: { message: "input is required: the URL of the source.", param: "input" },
@@ -29,12 +29,16 @@ export const ERROR_EXAMPLES = {
   task_not_found: { message: "There is no task with that id." },
   step_not_found: { message: "There is no step with that id." },
   connection_not_found: { message: "There is no connection with that id.", param: "options.connection_id" },
+  endpoint_not_found: { message: "There is no endpoint with that id." },
+  delivery_not_found: { message: "There is no delivery with that id." },
+  event_not_found: { message: "There is no event with that id." },
   media_not_found: { message: "There is no such file; outputs are kept for a limited time." },
   route_not_found: { message: "There is no /task. See /docs for what there is." },
   task_finished: { message: "The task is finished and cannot be cancelled." },
   step_finished: { message: "The step is finished and cannot be cancelled." },
   task_running: { message: "The task still runs; cancel it first." },
   connection_in_use: { message: "Running tasks use the connection." },
+  endpoint_disabled: { message: "The endpoint of the delivery is disabled; enable it first." },
   idempotency_conflict: { message: "A request with this Idempotency-Key is still being answered." },
   idempotency_mismatch: { message: "This Idempotency-Key was used with another body." },
   payload_too_large: { message: "The body must not exceed 262144 bytes." },
