@@ -14,6 +14,10 @@ export interface Env {
   ENCODER: Fetcher;
   /** The native encoder in containers; see `NATIVE_INSTANCES`. */
   NATIVE?: DurableObjectNamespace<import("./container/class.ts").NativeEncoder>;
+  /** Reaches public addresses alone: for requests to hosts that callers name. Only in workerd elsewhere; Cloudflare's own network is like that. */
+  OUTSIDE?: Fetcher;
+  /** Answers `GET /<host name>` with its addresses as JSON. Only in workerd elsewhere. */
+  LOOKUP?: Fetcher;
   /** Static files: the API reference page. */
   ASSETS: Fetcher;
   /** Secret: comma-separated `KEY` or `PROJECT:KEY`, accepted beside the keys in KV. */

@@ -11,6 +11,7 @@ import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives } from "./native.ts";
+import { createOutsideOf } from "./outside-of.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { readHostRules } from "./settings.ts";
 
@@ -44,6 +45,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
     }),
     goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
     connections: createConnections((project) => env.PROJECT.getByName(project), createSealOf(env)),
+    outside: createOutsideOf(env),
     idempotency: {
       begin: (project, key, digest, id) => env.PROJECT.getByName(project).beginOnce(key, digest, id),
       end: (project, key, answer) => env.PROJECT.getByName(project).endOnce(key, answer),

@@ -8,6 +8,7 @@ import type { Idempotency } from "./idempotency/creating.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";
+import type { Outside } from "./outside.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
 /** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
@@ -30,6 +31,8 @@ export interface Services {
   /** True while the run of that id is there and not finished. */
   goesOn(run_id: string): Promise<boolean>;
   connections: Connections;
+  /** The way to hosts that callers name. */
+  outside: Outside;
   idempotency: Idempotency;
   keys: KeyRing;
   signer: Signer;

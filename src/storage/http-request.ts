@@ -58,7 +58,7 @@ export async function requestHttp(
 ): Promise<HttpAnswer> {
   const seen = new Set<string>();
   for (let at = url; ; ) {
-    options.guard?.(at);
+    await options.guard?.(at);
     if (seen.has(at)) throw unreachable(at, "redirects in a loop", false);
     if (seen.size > MAX_REDIRECTS) throw unreachable(at, `redirects more than ${MAX_REDIRECTS} times`, false);
     seen.add(at);
@@ -102,6 +102,7 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
     });
   } catch (thrown) {
     options.signal?.throwIfAborted();
+    if (thrown instanceof MediaError) throw thrown;
     if (late.signal.aborted) throw unreachable(url, `did not answer within ${headers_ms / 1000} s`, true);
     throw unreachable(url, "could not be reached", true, thrown);
   } finally {

@@ -1,5 +1,4 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { createHostGuard } from "../../src/storage/host-guard.ts";
 import type { HttpFile } from "../../src/storage/http-reader.ts";
 import type { HttpOptions } from "../../src/storage/http-request.ts";
 import { parseS3Url, type S3Connection } from "../../src/storage/s3-connection.ts";
@@ -7,7 +6,7 @@ import { openS3 } from "../../src/storage/s3-input.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3-send.ts";
 import { createS3Signer } from "../../src/storage/s3-sign.ts";
 import type { Env } from "../env.ts";
-import { readHostRules } from "../settings.ts";
+import { createOutsideOf } from "../outside-of.ts";
 import { createConnections } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
 import { createSealOf } from "./seal-of.ts";
@@ -23,15 +22,15 @@ type Reach = ReturnType<typeof s3Options>;
 
 /** Builds the own storage of a run; the connection is read when it is first needed. */
 export function createOwnStorage(env: Env, project: string, run_id: string): OwnStorage {
-  const guard = createHostGuard(readHostRules(env));
+  const outside = createOutsideOf(env);
   const connections = createConnections((name) => env.PROJECT.getByName(name), createSealOf(env));
 
   async function reach(): Promise<Reach & S3Connection> {
     const connection = await connections.openOf(project, run_id);
     if (!connection)
       throw new MediaError("connection_not_found", "The connection of this run is not there any more.");
-    guard(connection.endpoint);
-    return s3Options(connection, guard);
+    await outside.guard(connection.endpoint);
+    return s3Options(connection, outside);
   }
 
   return {

@@ -1,8 +1,8 @@
 import type { ConnectionTest } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import type { HostGuard } from "../../src/storage/host-guard.ts";
 import { readAll } from "../../src/storage/read-all.ts";
 import { createS3Storage } from "../../src/storage/s3.ts";
+import type { Outside } from "../outside.ts";
 import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
 
@@ -14,12 +14,12 @@ export async function testConnection(
   connection: OpenConnection,
   bucket: string,
   key: string,
-  guard: HostGuard,
+  outside: Outside,
 ): Promise<ConnectionTest> {
-  const storage = createS3Storage({ ...s3Options(connection, guard), ...PATIENCE, bucket });
+  const storage = createS3Storage({ ...s3Options(connection, outside), ...PATIENCE, bucket });
   const text = new TextEncoder().encode(key);
   try {
-    guard(connection.endpoint);
+    await outside.guard(connection.endpoint);
     await storage.write(key, text, "text/plain");
     const stored = await storage.read(key);
     const same = stored && new TextDecoder().decode(await readAll(stored.body)) === key;

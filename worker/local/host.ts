@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { unstable_DevEnv } from "wrangler";
+import { outsideBindings } from "./outside-bindings.ts";
 
 /** What one host process is told to run. */
 export interface HostOrder {
@@ -15,6 +16,8 @@ export interface HostOrder {
   assets: string | null;
   /** Builds and loads the Worker anew when its code changes. */
   watch: boolean;
+  /** Name servers, `address:port`, that hosts of callers are looked up at, none for the system's own; null for a Worker that asks no such hosts. */
+  dns: readonly string[] | null;
   /** Variables that are no secret. */
   vars: Record<string, string>;
   secrets: Record<string, string>;
@@ -39,13 +42,17 @@ environment.on("error", fail);
 environment.on("buildFailed", ({ cause }) => loaded || fail(cause));
 
 async function start(order: HostOrder): Promise<void> {
-  const { config, port, data, registry, assets, watch } = order;
+  const { config, port, data, registry, assets, watch, dns } = order;
   // Not the same as ready, which the Worker's build may still follow.
   const load = once(environment, "reloadComplete");
   worker = await environment.startWorker({
     config,
     ...(assets && { assets }),
-    bindings: { ...bindings("plain_text", order.vars), ...bindings("secret_text", order.secrets) },
+    bindings: {
+      ...bindings("plain_text", order.vars),
+      ...bindings("secret_text", order.secrets),
+      ...(dns && outsideBindings(dns.length > 0 ? dns : null)),
+    },
     dev: {
       server: { hostname: "127.0.0.1", port },
       persist: data,

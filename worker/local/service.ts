@@ -19,6 +19,8 @@ export interface ServiceOptions extends Settings {
   watch?: boolean;
   /** How many native encoders are started where ffmpeg is installed and no `NATIVE_ENCODER_URL` is set; default 1. */
   native?: number;
+  /** Name servers, `address:port`, that the hosts of inputs are looked up at before they are asked; default the system's own. */
+  dns?: readonly string[];
   /** Takes a line about what is missing, or about a program that ended by itself; default standard error. */
   tell?: (line: string) => void;
   /** Ends a start that is no longer wanted; the start then rejects. */
@@ -80,6 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     registry: registryOf(state),
     watch: options.watch ?? false,
     assets: null,
+    dns: null,
     vars: {},
     secrets: {},
   });
@@ -103,6 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...order("framewright"),
       port: options.port,
       assets,
+      dns: options.dns ?? [],
       vars: {
         // There are no containers here.
         NATIVE_INSTANCES: "0",

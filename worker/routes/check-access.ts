@@ -1,9 +1,8 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
-import { checkHost } from "../../src/storage/host-guard.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "signer" | "settings">;
+type Needs = Pick<Services, "signer" | "outside">;
 
 /** What a run needs a connection for. */
 export interface ConnectionNeed {
@@ -48,13 +47,13 @@ export async function reserveConnection(
 async function checkInput(
   url: string,
   param: string,
-  { signer, settings }: Needs,
+  { signer, outside }: Needs,
 ): Promise<ConnectionNeed | null> {
   if (/^s3:/i.test(url)) return { param, what: "An s3:// input" };
   // Our own media are read from storage, wherever the service itself may stand.
   if ((await signer.resolve(url)) !== null) return null;
   try {
-    checkHost(url, settings);
+    await outside.guard(url);
     return null;
   } catch (thrown) {
     throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });

@@ -7,7 +7,6 @@ import {
   parseSignRequest,
 } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { checkHost, createHostGuard } from "../../src/storage/host-guard.ts";
 import { signRequest } from "../connections/sign-request.ts";
 import { testConnection } from "../connections/test-connection.ts";
 import * as docs from "../docs/connections.ts";
@@ -20,11 +19,11 @@ import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of connections. */
 export function addConnectionRoutes(app: Api, services: Services): void {
-  const { connections, settings, id, now } = services;
+  const { connections, outside, settings, id, now } = services;
 
-  function checkEndpoint({ endpoint }: { endpoint?: string | undefined }): void {
+  async function checkEndpoint({ endpoint }: { endpoint?: string | undefined }): Promise<void> {
     try {
-      if (endpoint !== undefined) checkHost(endpoint, settings);
+      if (endpoint !== undefined) await outside.guard(endpoint);
     } catch (thrown) {
       const param = "endpoint";
       throw new MediaError("request_invalid", `${param}: ${toMediaError(thrown).message}`, { param });
@@ -38,7 +37,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
       sort: "connection",
       async make(request, c, id) {
         const given = parseConnectionRequest(await readJson(request));
-        checkEndpoint(given);
+        await checkEndpoint(given);
         const connection = createConnection(given, () => id, now());
         return connections.create(c.get("project"), connection, given.secret_access_key);
       },
@@ -59,7 +58,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
 
   serve(app, docs.changeConnection, async (c) => {
     const change = parseConnectionChange(await readJson(c.req.raw));
-    checkEndpoint(change);
+    await checkEndpoint(change);
     return c.json(await connections.change(c.get("project"), idInPath(c, "connection"), change));
   });
 
@@ -69,13 +68,13 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     const connection = await connections.open(project, wanted);
     const place = parseConnectionTest(await readJson(c.req.raw));
     const key = `${place.prefix ?? ""}framewright-test-${id("request", now())}`;
-    return c.json(await testConnection(connection, place.bucket, key, createHostGuard(settings)));
+    return c.json(await testConnection(connection, place.bucket, key, outside));
   });
 
   serve(app, docs.signRequest, async (c) => {
     const connection = await connections.open(c.get("project"), idInPath(c, "connection"));
     const request = parseSignRequest(await readJson(c.req.raw));
-    checkEndpoint(connection);
+    await checkEndpoint(connection);
     return c.json(await signRequest(connection, request, now()));
   });
 

@@ -9,6 +9,7 @@ import { createApp } from "../../../worker/app.ts";
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
+import { createOutside, type OutsideNetwork } from "../../../worker/outside.ts";
 import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
@@ -17,7 +18,7 @@ import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
 export const KEY = { Authorization: "Bearer good-key" };
 
 /** Builds the whole API over memory: the routes, errors and checks are the real ones, and nothing runs. */
-export function createMemoryApi(settings: ApiSettings = {}) {
+export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetwork = {}) {
   const tasks = createMemoryRuns<Task>("task");
   const steps = createMemoryRuns<Step>("step");
   const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
@@ -48,6 +49,7 @@ export function createMemoryApi(settings: ApiSettings = {}) {
       return record !== null && !isFinished(record);
     },
     connections: createMemoryConnections(),
+    outside: createOutside(settings, network),
     idempotency: createMemoryIdempotency(),
     keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
     signer,

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLookUp } from "../../../worker/local/look-up.ts";
+import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
+import { PRIVATE } from "../../storage/private-hosts.ts";
+import { createMemoryApi, KEY } from "../api/memory-api.ts";
+
+// Addresses by name, as whoever owns the name may set them.
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "good.example.com": ["93.184.216.34", "2606:2800:220:1::1"],
+  "loopback.example.com": ["127.0.0.1"],
+  "loopback6.example.com": ["::1"],
+  "any.example.com": ["0.0.0.0"],
+  "private.example.com": ["10.1.2.3"],
+  "office.example.com": ["192.168.0.10"],
+  "cluster.example.com": ["172.16.5.4"],
+  "shared.example.com": ["100.64.0.1"],
+  "metadata.example.com": ["169.254.169.254"],
+  "azure.example.com": ["168.63.129.16"],
+  "metadata6.example.com": ["fd00:ec2::254"],
+  "link.example.com": ["fe80::1"],
+  "mapped.example.com": ["::ffff:127.0.0.1"],
+  "nat64.example.com": ["64:ff9b::a9fe:a9fe"],
+  "6to4.example.com": ["2002:7f00:1::1"],
+  "multicast.example.com": ["224.0.0.1"],
+  "mixed.example.com": ["93.184.216.34", "127.0.0.1"],
+  "mixed6.example.com": ["93.184.216.34", "::1"],
+};
+const PRIVATE_NAMES = Object.keys(NAMES).filter((name) => name !== "good.example.com");
+
+let names: NameServer;
+let api: ReturnType<typeof createMemoryApi>;
+
+beforeAll(async () => {
+  names = await startNameServer((name, before) => {
+    if (name === "moving.example.com") return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
+    return NAMES[name] ?? [];
+  });
+  api = createMemoryApi({}, { lookUp: createLookUp([names.address]) });
+});
+afterAll(() => names.close());
+
+async function ask(method: string, path: string, body: unknown) {
+  const headers = { ...KEY, "Content-Type": "application/json" };
+  const response = await api.app.request(path, { method, headers, body: JSON.stringify(body) });
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered is judged by its test
+  const answer = (await response.json()) as any;
+  return { status: response.status, answer };
+}
+
+const CONNECTION = {
+  ...{ name: "Mine", kind: "s3", region: "auto", access_key_id: "AKID", secret_access_key: "hush-hush" },
+} as const;
+
+// Each place where a caller names a host, and the answer to one that is not public.
+const DOORS = {
+  task: (url: string) => ["POST", "/tasks", { input: url, kind: "image" }, "invalid_input", "input"] as const,
+  probe: (url: string) =>
+    ["POST", "/steps", { kind: "probe", input: { url } }, "invalid_input", "input.url"] as const,
+  encode: (url: string) => {
+    const input = { object: "source", url, kind: "video", format: "mp4" };
+    return ["POST", "/steps", { kind: "video", input }, "invalid_input", "input.url"] as const;
+  },
+  connection: (url: string) => {
+    const endpoint = new URL(url).origin;
+    return ["POST", "/connections", { ...CONNECTION, endpoint }, "request_invalid", "endpoint"] as const;
+  },
+};
+
+test.for(Object.entries(DOORS))("the door of a %s refuses every form of a private host", async ([, door]) => {
+  for (const url of [...PRIVATE, ...PRIVATE_NAMES.map((name) => `https://${name}/a.mp4`)]) {
+    const [method, path, body, kind, param] = door(url);
+    const { status, answer } = await ask(method, path, body);
+    expect({ url, status, ...answer }).toMatchObject({ url, status: 400, kind, param });
+  }
+  const [method, path, body] = door("https://good.example.com/a.mp4");
+  expect(await ask(method, path, body)).toMatchObject({ status: 201 });
+});
+
+test("a connection is not moved to a private host, nor used when its host has become one", async () => {
+  const endpoint = "https://moving.example.com";
+  const { answer } = await ask("POST", "/connections", { ...CONNECTION, endpoint });
+  const path = `/connections/${answer.id}`;
+  const private_one = { endpoint: "https://mixed.example.com" };
+  const fault = { status: 400, answer: { kind: "request_invalid", param: "endpoint" } };
+  expect(await ask("PATCH", path, private_one)).toMatchObject(fault);
+  const tried = await ask("POST", `${path}/test`, { bucket: "my-bucket" });
+  expect(tried).toMatchObject({ status: 200, answer: { ok: false, error: { kind: "input_forbidden" } } });
+  const signing = { method: "GET", bucket: "my-bucket", key: "k" };
+  expect(await ask("POST", `${path}/sign`, signing)).toMatchObject(fault);
+});
+
+test("a host that cannot be looked up is taken: whether it is there is found out when it is asked", async () => {
+  const body = { input: "https://unknown.example.com/a.mp4", kind: "image" };
+  expect(await ask("POST", "/tasks", body)).toMatchObject({ status: 201 });
+});

@@ -1,0 +1,21 @@
+import { lookup, Resolver } from "node:dns/promises";
+import type { LookUp } from "../../src/storage/host-guard.ts";
+
+const LOOKUP_MS = 5000;
+
+/** Looks names up as the system does, or at name servers, `address:port`; what takes over 5 s has no address. */
+export function createLookUp(dns: readonly string[] | null): LookUp {
+  if (!dns) {
+    return async (hostname) => {
+      const late = new Promise<[]>((resolve) => setTimeout(resolve, LOOKUP_MS, []).unref());
+      const found = await Promise.race([lookup(hostname, { all: true }).catch(() => []), late]);
+      return found.map(({ address }) => address);
+    };
+  }
+  const resolver = new Resolver({ timeout: LOOKUP_MS, tries: 1 });
+  resolver.setServers(dns);
+  return async (hostname) => {
+    const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+  };
+}
