@@ -10,9 +10,10 @@ import { addMediaRoutes } from "./routes/media.ts";
 import { addServiceRoutes } from "./routes/service.ts";
 import { addStepRoutes } from "./routes/steps.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
+import { addUploadRoutes } from "./routes/uploads.ts";
 import type { Services } from "./services.ts";
 
-const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|media\/.*)$/;
+const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|media\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
 
 /** Builds the API over its services; every route, every header and every error of HTTP is in here. */
 export function createApp(services: Services): Api {
@@ -28,6 +29,7 @@ export function createApp(services: Services): Api {
   addTaskRoutes(app, services);
   addStepRoutes(app, services);
   addConnectionRoutes(app, services);
+  addUploadRoutes(app, services);
   addEventRoutes(app, services);
   addMediaRoutes(app, services);
   addServiceRoutes(app, services);

@@ -8,6 +8,8 @@ export interface Env {
   TASK: DurableObjectNamespace<import("./task-object.ts").TaskObject>;
   /** One object per project: the index that lists are read from. */
   PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
+  /** One object per upload of a page. */
+  UPLOAD: DurableObjectNamespace<import("./uploads/object.ts").UploadObject>;
   /** The engine: one instance per task or standalone step. */
   RUN: Workflow<{ id: string }>;
   /** The light encoder, a Worker of its own. */

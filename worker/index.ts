@@ -7,6 +7,7 @@ export { NativeEncoder } from "./container/class.ts";
 export { ProjectObject } from "./project-object.ts";
 export { TaskObject } from "./task-object.ts";
 export { TaskWorkflow } from "./task-workflow.ts";
+export { UploadObject } from "./uploads/object.ts";
 
 /** The service Worker: HTTP comes in here, and the engine, the records and the containers are its other exports. */
 export default {

@@ -55,6 +55,11 @@ export class ProjectObject extends DurableObject<Env> {
     return this.#connections.get(id);
   }
 
+  /** Gives the default connection and its sealed secret. */
+  defaultConnection(): SealedConnection | null {
+    return this.#connections.getDefault();
+  }
+
   /** Gives a page of connections. */
   listConnections(query: ListQuery): ListPage<Connection> {
     return this.#connections.list(query);

@@ -14,6 +14,7 @@ import { createNatives } from "./native.ts";
 import { createOutsideOf } from "./outside-of.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { readHostRules } from "./settings.ts";
+import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
 
 const now = () => Date.now();
 const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
@@ -43,6 +44,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
       note: (run_id, key, upload) => env.TASK.getByName(run_id).noteUpload(upload, key),
       forget: (run_id, upload) => env.TASK.getByName(run_id).forgetUpload(upload),
     }),
+    page_uploads: createPageUploadsOf(env),
     goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
     connections: createConnections((project) => env.PROJECT.getByName(project), createSealOf(env)),
     outside: createOutsideOf(env),

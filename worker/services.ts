@@ -10,6 +10,7 @@ import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";
 import type { Outside } from "./outside.ts";
 import type { FindStep, Runs } from "./runs.ts";
+import type { PageUploads } from "./uploads/page-uploads.ts";
 
 /** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
 export interface ApiSettings extends HostRules {
@@ -28,6 +29,8 @@ export interface Services {
   media: MediaReader;
   /** Takes the files that encoders elsewhere put. */
   uploads: Uploads;
+  /** What pages send straight to storage. */
+  page_uploads: PageUploads;
   /** True while the run of that id is there and not finished. */
   goesOn(run_id: string): Promise<boolean>;
   connections: Connections;

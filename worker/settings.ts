@@ -1,6 +1,7 @@
 import type { Env } from "./env.ts";
 
 const MEDIA_TTL = 604_800;
+const MAX_INPUT_BYTES = 5e9;
 
 /** Reads a setting that is a positive number; an absent or useless text gives the default. */
 export function numberSetting(text: string | undefined, fallback: number): number {
@@ -19,5 +20,15 @@ export function readHostRules(env: Env): { allow_private: boolean; allowed_hosts
 
 /** Gives the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated step gives the same URL. */
 export function outputExpires({ created_at }: { created_at: number }, env: Pick<Env, "MEDIA_TTL">): number {
-  return Math.floor(created_at / 1000) + numberSetting(env.MEDIA_TTL, MEDIA_TTL);
+  return Math.floor(created_at / 1000) + mediaSeconds(env);
+}
+
+/** Gives the seconds that media are kept. */
+export function mediaSeconds({ MEDIA_TTL: text }: Pick<Env, "MEDIA_TTL">): number {
+  return numberSetting(text, MEDIA_TTL);
+}
+
+/** Gives the bytes that an input may have. */
+export function maxInputBytes({ MAX_INPUT_BYTES: text }: Pick<Env, "MAX_INPUT_BYTES">): number {
+  return numberSetting(text, MAX_INPUT_BYTES);
 }

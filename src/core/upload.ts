@@ -10,7 +10,7 @@ export const UPLOAD_STATUSES = ["waiting", "stored"] as const;
 export const UPLOAD_PART_BYTES = 16 * 2 ** 20;
 
 /** Seconds that the URLs of an upload are good for: the default, and the bounds of `seconds`. */
-export const UPLOAD_SECONDS = { default: 86_400, min: 60, max: 604_800 } as const;
+export const UPLOAD_SECONDS = { default: 86_400, min: 1, max: 604_800 } as const;
 
 const MOST_PARTS = 10_000;
 const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;

@@ -9,6 +9,8 @@ export interface Connections {
   create(project: string, connection: Connection, secret: string): Promise<Connection>;
   list(project: string, query: ListQuery): Promise<ListPage<Connection>>;
   get(project: string, id: string): Promise<Connection | null>;
+  /** Gives the default connection; null when there are none. */
+  getDefault(project: string): Promise<Connection | null>;
   /** Changes a connection; rejects with `connection_not_found`. */
   change(project: string, id: string, change: ConnectionChange): Promise<Connection>;
   /** Removes a connection with its secret; rejects with `connection_not_found`, or `connection_in_use` while a run uses it. */
@@ -30,6 +32,7 @@ export interface OpenConnection extends Connection {
 export interface ConnectionHome {
   addConnection(entry: SealedConnection): Promise<Connection>;
   getConnection(id: string): Promise<SealedConnection | null>;
+  defaultConnection(): Promise<SealedConnection | null>;
   listConnections(query: ListQuery): Promise<ListPage<Connection>>;
   changeConnection(id: string, change: ConnectionChange, sealed: string | null): Promise<Connection | null>;
   resealConnection(id: string, before: string, after: string): Promise<void>;
@@ -70,6 +73,9 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     list: (project, query) => home(project).listConnections(query),
     async get(project, id) {
       return (await home(project).getConnection(id))?.connection ?? null;
+    },
+    async getDefault(project) {
+      return (await home(project).defaultConnection())?.connection ?? null;
     },
     async change(project, id, { secret_access_key: secret, ...change }) {
       const sealed = secret === undefined ? null : await seal.seal(secret, owner(project, id));

@@ -14,6 +14,8 @@ export interface ConnectionTable {
   /** Adds one; the first is the default. */
   add(entry: SealedConnection): Connection;
   get(id: string): SealedConnection | null;
+  /** Gives the default one; null when there are none. */
+  getDefault(): SealedConnection | null;
   list(query: ListQuery): ListPage<Connection>;
   /** Changes one, and its secret where a new one is given; null when it is not there. */
   change(id: string, change: ConnectionChange, sealed: string | null, now: number): Connection | null;
@@ -58,6 +60,7 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
     return row ? { connection: toConnection(row), sealed: row.sealed } : null;
   };
   const get = (id: string) => first("SELECT * FROM connection WHERE id = ?", id);
+  const getDefault = () => first("SELECT * FROM connection WHERE is_default = 1");
 
   function put(connection: Connection, sealed: string): Connection {
     const { id, is_default } = connection;
@@ -73,6 +76,7 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
       return put({ ...connection, is_default: connection.is_default || only }, sealed);
     },
     get,
+    getDefault,
     // All are of one kind.
     list({ kind: _, ...query }) {
       const { where, values, ascending, turn } = whereOf(query);
@@ -101,7 +105,7 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
       return "removed";
     },
     reserve(run_id, wanted, now) {
-      const found = wanted === null ? first("SELECT * FROM connection WHERE is_default = 1") : get(wanted);
+      const found = wanted === null ? getDefault() : get(wanted);
       if (!found) return null;
       const { id } = found.connection;
       sql.exec("INSERT OR REPLACE INTO connection_use VALUES (?, ?, ?)", run_id, id, now);

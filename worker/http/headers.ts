@@ -16,8 +16,16 @@ export function requestId(id: CreateId, now: () => number): MiddlewareHandler<Ap
 /** Lets pages of any origin call the API with a bearer key and play media; answers preflights before any authentication. */
 export const crossOrigin: MiddlewareHandler = cors({
   origin: "*",
-  allowMethods: ["GET", "HEAD", "POST", "PATCH", "DELETE"],
-  allowHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "Range", "If-Range", "If-None-Match"],
+  allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+  allowHeaders: [
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "Last-Event-ID",
+    "Range",
+    "If-Range",
+    "If-None-Match",
+  ],
   exposeHeaders: [
     "Request-Id",
     "Link",

@@ -6,6 +6,7 @@ import { parseConnectionTest, parseSignRequest } from "../../../src/core/connect
 import { REQUEST_ERROR_KINDS, type RequestErrorKind } from "../../../src/core/errors.ts";
 import { Step } from "../../../src/core/step.ts";
 import { Task } from "../../../src/core/task.ts";
+import { parseUploadCompletion } from "../../../src/core/upload.ts";
 import { ErrorBody, STATUS } from "../../../worker/http/errors.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
@@ -86,13 +87,18 @@ test("has the package's version, and names the server that was asked", async () 
 });
 
 // Encoders of the service put files there, nobody else.
-const INTERNAL = ["PUT /media/*", "POST /media/*", "DELETE /media/*"];
+const INTERNAL = [
+  ...["PUT /media/*", "POST /media/*", "DELETE /media/*"],
+  // By a URL that an upload names.
+  "PUT /uploads/:id/parts/:part",
+];
 
 test("describes exactly the operations that there are, but for the internal ones", () => {
   const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
   expect(described.toSorted()).toEqual([
     "DELETE /connections/{id}",
     "DELETE /tasks/{id}",
+    "DELETE /uploads/{id}",
     "GET /connections",
     "GET /connections/{id}",
     "GET /docs",
@@ -104,6 +110,7 @@ test("describes exactly the operations that there are, but for the internal ones
     "GET /tasks",
     "GET /tasks/{id}",
     "GET /tasks/{id}/events",
+    "GET /uploads/{id}",
     "PATCH /connections/{id}",
     "POST /connections",
     "POST /connections/{id}/sign",
@@ -113,6 +120,8 @@ test("describes exactly the operations that there are, but for the internal ones
     "POST /tasks",
     "POST /tasks/{id}/cancel",
     "POST /tasks/{id}/retry",
+    "POST /uploads",
+    "POST /uploads/{id}/complete",
   ]);
   const served = app.routes
     .filter(({ method, path }) => method !== "ALL" && path !== "/docs/:file")
@@ -201,6 +210,11 @@ test("every example of a request is accepted, and the examples cover every kind"
         expect(parseSignRequest(value)).toEqual(value);
         continue;
       }
+      // The file of the example is not there.
+      if (path.endsWith("/complete")) {
+        expect(parseUploadCompletion(value)).toEqual(value);
+        continue;
+      }
       const headers = { ...KEY, "Content-Type": "application/json" };
       const init = { method: method.toUpperCase(), headers, body: JSON.stringify(value) };
       const response = await app.request(path.replace("{id}", last.id), init);
@@ -215,6 +229,8 @@ test("every example of a request is accepted, and the examples cover every kind"
     "/connections/{id}": ["another_name", "another_key", "make_default"],
     "/connections/{id}/sign": ["put", "read"],
     "/connections/{id}/test": ["bucket", "folder"],
+    "/uploads": ["managed", "own_bucket"],
+    "/uploads/{id}/complete": ["with_etags", "ask_the_storage"],
     "/tasks": ["video", "audio", "image", "adaptive_video"],
     "/steps": ["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"],
   });

@@ -12,6 +12,7 @@ import { createSigner } from "../../../worker/media/signer.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/outside.ts";
 import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
+import { createMemoryPageUploads } from "./memory-page-uploads.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
 
 /** A bearer header of the key that the API in memory knows. */
@@ -24,6 +25,7 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
   const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
   const signer = createSigner("a secret", Date.now);
   const stored = createMemoryStorage();
+  const connections = createMemoryConnections();
   const app = createApp({
     tasks,
     steps,
@@ -44,11 +46,12 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
         return info;
       },
     }),
+    page_uploads: createMemoryPageUploads(connections),
     async goesOn(run_id) {
       const record = tasks.find(run_id) ?? steps.find(run_id);
       return record !== null && !isFinished(record);
     },
-    connections: createMemoryConnections(),
+    connections,
     outside: createOutside(settings, network),
     idempotency: createMemoryIdempotency(),
     keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),

@@ -29,6 +29,7 @@ export function createMemoryHome(table: ConnectionTable): ConnectionHome {
   return {
     addConnection: async (entry) => table.add(entry),
     getConnection: async (id) => table.get(id),
+    defaultConnection: async () => table.getDefault(),
     listConnections: async (query) => table.list(query),
     changeConnection: async (id, change, sealed) => table.change(id, change, sealed, Date.now()),
     resealConnection: async (id, before, after) => table.reseal(id, before, after),

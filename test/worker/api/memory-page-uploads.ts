@@ -1,0 +1,55 @@
+import { createMemoryStorage } from "../../../src/storage/memory.ts";
+import type { Connections } from "../../../worker/connections/connections.ts";
+import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
+import type { UploadedPart } from "../../../worker/media/uploads.ts";
+import { createOutside } from "../../../worker/outside.ts";
+import type { UploadEntry, UploadHome } from "../../../worker/uploads/home.ts";
+import { createManagedPlace } from "../../../worker/uploads/managed-place.ts";
+import { createPageUploads, type PageUploads } from "../../../worker/uploads/page-uploads.ts";
+import { createPartSigner } from "../../../worker/uploads/part-signer.ts";
+import { createS3Place } from "../../../worker/uploads/s3-place.ts";
+
+/** Takes what pages send into memory. */
+export function createMemoryPageUploads(connections: Connections): PageUploads {
+  const storage = createMemoryStorage();
+  const uploads = createMemoryUploads(storage);
+  const signer = createPartSigner("a secret", Date.now);
+  const homes = new Map<string, UploadHome>();
+  const home = (id: string) => {
+    const found = homes.get(id) ?? createMemoryHome();
+    homes.set(id, found);
+    return found;
+  };
+  return createPageUploads({
+    ...{ home, uploads, signer, max_bytes: 5e9, kept_seconds: 3600, now: Date.now },
+    place: ({ project, upload: { connection_id } }, base) =>
+      connection_id === null
+        ? createManagedPlace({ uploads, media: storage, signer, home, base })
+        : createS3Place(() => connections.open(project, connection_id), createOutside({}), Date.now),
+  });
+}
+
+function createMemoryHome(): UploadHome {
+  let entry: UploadEntry | null = null;
+  const parts = new Map<number, UploadedPart>();
+  return {
+    create: async (given) => {
+      entry = given;
+    },
+    get: async () => entry,
+    async notePart(part, etag) {
+      parts.set(part, { part, etag });
+      return entry?.upload.status === "waiting";
+    },
+    parts: async () => [...parts.values()].toSorted((a, b) => a.part - b.part),
+    async store(etag, expires_at) {
+      if (entry) entry = { ...entry, upload: { ...entry.upload, status: "stored", etag, expires_at } };
+      return entry;
+    },
+    async remove() {
+      const removed = entry;
+      entry = null;
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import type { Upload } from "../../src/core/upload.ts";
+import type { UploadedPart } from "../media/uploads.ts";
+
+/** An upload as it is kept. */
+export interface UploadEntry {
+  project: string;
+  upload: Omit<Upload, "parts">;
+  /** Id of the upload in parts, as the storage calls it; null where the file goes in one request. */
+  begun: string | null;
+}
+
+/** Where one upload is kept, as its UploadObject does. */
+export interface UploadHome {
+  /** Keeps a new upload, until it expires. */
+  create(entry: UploadEntry): Promise<void>;
+  get(): Promise<UploadEntry | null>;
+  /** Keeps the ETag of a part that was put; false when the upload is not waiting any more. */
+  notePart(part: number, etag: string): Promise<boolean>;
+  /** Gives the parts that were put, in order. */
+  parts(): Promise<UploadedPart[]>;
+  /** Makes it `stored`; null when it is gone. */
+  store(etag: string, expires_at: number): Promise<UploadEntry | null>;
+  /** Forgets it and gives what it was; null when it is gone already. */
+  remove(): Promise<UploadEntry | null>;
+}

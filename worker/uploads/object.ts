@@ -1,0 +1,65 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Env } from "../env.ts";
+import type { UploadedPart } from "../media/uploads.ts";
+import type { UploadEntry } from "./home.ts";
+import { createPlaceOf } from "./place-of.ts";
+
+const ENTRY = "entry";
+const PART = "part:";
+
+/** Keeps one upload of a page, and drops it when it expires. */
+export class UploadObject extends DurableObject<Env> {
+  readonly #kv = this.ctx.storage.kv;
+
+  /** Keeps a new upload, until it expires. */
+  async create(entry: UploadEntry): Promise<void> {
+    this.#kv.put(ENTRY, entry);
+    await this.ctx.storage.setAlarm(entry.upload.expires_at);
+  }
+
+  /** Gives the upload; null when there is none. */
+  get(): UploadEntry | null {
+    return this.#kv.get<UploadEntry>(ENTRY) ?? null;
+  }
+
+  /** Keeps the ETag of a part; false when the upload is not waiting any more. */
+  notePart(part: number, etag: string): boolean {
+    if (this.get()?.upload.status !== "waiting") return false;
+    // In order as texts, too.
+    this.#kv.put(`${PART}${String(part).padStart(5, "0")}`, { part, etag } satisfies UploadedPart);
+    return true;
+  }
+
+  /** Gives the parts that were put, in order. */
+  parts(): UploadedPart[] {
+    return [...this.#kv.list<UploadedPart>({ prefix: PART })].map(([, part]) => part);
+  }
+
+  /** Makes it `stored`. */
+  async store(etag: string, expires_at: number): Promise<UploadEntry | null> {
+    const entry = this.get();
+    if (!entry || entry.upload.status === "stored") return entry;
+    const stored: UploadEntry = { ...entry, upload: { ...entry.upload, status: "stored", etag, expires_at } };
+    this.#kv.put(ENTRY, stored);
+    await this.ctx.storage.setAlarm(expires_at);
+    return stored;
+  }
+
+  /** Forgets the upload. */
+  async remove(): Promise<UploadEntry | null> {
+    const entry = this.get();
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+    return entry;
+  }
+
+  /** Drops what has expired; the platform calls again where it fails. */
+  override async alarm(): Promise<void> {
+    const entry = this.get();
+    // It may live on by now.
+    if (entry && entry.upload.expires_at > Date.now())
+      return this.ctx.storage.setAlarm(entry.upload.expires_at);
+    if (entry) await createPlaceOf(this.env)(entry).drop(entry);
+    await this.ctx.storage.deleteAll();
+  }
+}

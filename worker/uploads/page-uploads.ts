@@ -1,0 +1,161 @@
+import { MediaError } from "../../src/core/errors.ts";
+import { isId } from "../../src/core/ids.ts";
+import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/core/upload.ts";
+import type { UploadedPart, Uploads } from "../media/uploads.ts";
+import type { UploadEntry, UploadHome } from "./home.ts";
+import type { PartSigner } from "./part-signer.ts";
+import { type UploadPlace, uploadKey } from "./place.ts";
+
+/** What a page sends straight to storage, each upload in its project. One of another project is as good as unknown; what is unknown rejects with `media_not_found`. */
+export interface PageUploads {
+  /** Begins an upload, by a connection of its project where it has one. */
+  create(project: string, upload: NewUpload): Promise<Upload>;
+  get(project: string, id: string, base: string): Promise<Upload>;
+  /** Makes the file of what was put; a stored one is given again. Rejects with `request_invalid` while parts are missing. */
+  complete(project: string, id: string, parts: readonly UploadedPart[] | undefined): Promise<Upload>;
+  /** Drops what was put, and a file in managed storage. */
+  remove(project: string, id: string): Promise<void>;
+  /** Takes a part by its signed URL and gives its ETag; rejects with `forbidden`. */
+  put(part: PutPart): Promise<string>;
+  /** Gives where a file is that the URL of an upload names; null for any other URL. Rejects with `invalid_input` for an upload of another project. */
+  find(project: string, url: string): Promise<UploadedFile | null>;
+}
+
+/** A request for an upload, with what it is called. */
+export interface NewUpload {
+  id: string;
+  request: UploadRequest;
+  /** Null for managed storage. */
+  connection_id: string | null;
+  /** Base of the URLs, without a slash at its end. */
+  base: string;
+}
+
+/** A part as it comes. */
+export interface PutPart {
+  url: string;
+  /** Null where the request does not tell. */
+  size: number | null;
+  content_type: string;
+  body: ReadableStream<Uint8Array>;
+}
+
+/** Where the file of an upload is. */
+export interface UploadedFile {
+  status: Upload["status"];
+  name: string;
+  /** Key in managed storage; null where it is elsewhere. */
+  key: string | null;
+  /** Where it is elsewhere: `s3://<bucket>/<key>`. */
+  output: string | null;
+  connection_id: string | null;
+}
+
+/** What uploads are built on. */
+export interface PageUploadNeeds {
+  home(id: string): UploadHome;
+  place(entry: Pick<UploadEntry, "project" | "upload">, base: string): UploadPlace;
+  /** Takes bytes into managed storage. */
+  uploads: Uploads;
+  signer: PartSigner;
+  /** Bytes that a file may have. */
+  max_bytes: number;
+  /** Seconds that a stored file, and its URL, is kept. */
+  kept_seconds: number;
+  now(): number;
+}
+
+const FORBIDDEN = "The URL is not one of an upload, or has expired.";
+
+/** Builds the uploads of pages over their homes and places. */
+export function createPageUploads(needs: PageUploadNeeds): PageUploads {
+  const { home, place, uploads, signer, max_bytes, kept_seconds, now } = needs;
+
+  async function find(project: string, id: string): Promise<UploadEntry> {
+    const entry = isId("upload", id) ? await home(id).get() : null;
+    if (entry?.project === project) return entry;
+    throw unknown();
+  }
+
+  async function tell(entry: UploadEntry, base: string): Promise<Upload> {
+    const waits = entry.upload.status === "waiting" && entry.upload.expires_at > now();
+    return { ...entry.upload, parts: waits ? await place(entry, base).sign(entry) : [] };
+  }
+
+  return {
+    async create(project, { id, request, connection_id, base }) {
+      const { size, content_type, output = null, seconds = UPLOAD_SECONDS.default } = request;
+      if (size > max_bytes) {
+        const message = `size must not be over ${max_bytes} bytes.`;
+        throw new MediaError("request_invalid", message, { param: "size" });
+      }
+      const name = request.name ?? output?.split("/").at(-1) ?? "file";
+      const created_at = now();
+      const upload: UploadEntry["upload"] = {
+        ...{ id, object: "upload", status: "waiting", name, size, content_type },
+        url: `${base}/uploads/${id}/${encodeURIComponent(name)}`,
+        ...{ output, connection_id, etag: null, created_at, expires_at: created_at + seconds * 1000 },
+      };
+      const at = place({ project, upload }, base);
+      const entry: UploadEntry = { project, upload, begun: await at.begin(upload) };
+      try {
+        await home(id).create(entry);
+        return await tell(entry, base);
+      } catch (thrown) {
+        await at.drop(entry).catch(() => {});
+        throw thrown;
+      }
+    },
+    get: async (project, id, base) => tell(await find(project, id), base),
+    async complete(project, id, parts) {
+      const entry = await find(project, id);
+      if (entry.upload.status === "stored") return tell(entry, "");
+      if (entry.upload.expires_at <= now()) throw unknown();
+      const at = place(entry, "");
+      const etag = await at.complete(entry, parts).catch(async (thrown: unknown) => {
+        // Another request may have been quicker.
+        const there = await home(id).get();
+        if (there?.upload.etag) return there.upload.etag;
+        throw thrown;
+      });
+      const stored = await home(id).store(etag, now() + kept_seconds * 1000);
+      if (stored) return tell(stored, "");
+      await at.drop({ ...entry, upload: { ...entry.upload, status: "stored" } });
+      throw unknown();
+    },
+    async remove(project, id) {
+      await find(project, id);
+      const entry = await home(id).remove();
+      if (entry) await place(entry, "").drop(entry);
+    },
+    async put({ url, size, content_type, body }) {
+      const grant = await signer.open(url);
+      if (!grant) throw new MediaError("forbidden", FORBIDDEN);
+      if (size !== grant.size)
+        throw new MediaError(
+          "forbidden",
+          `The URL is for a body of ${grant.size} bytes, with Content-Length.`,
+        );
+      if (grant.content_type !== "" && content_type !== grant.content_type)
+        throw new MediaError("forbidden", `The URL is for Content-Type: ${grant.content_type}.`);
+      const entry = await home(grant.id).get();
+      if (entry?.upload.status !== "waiting" || entry.begun === null)
+        throw new MediaError("forbidden", "The upload is over; nothing more can be put.");
+      const etag = await uploads.resume(uploadKey(entry.upload), entry.begun).part(grant.part, body, size);
+      if (await home(grant.id).notePart(grant.part, etag)) return etag;
+      throw new MediaError("forbidden", "The upload is over; nothing more can be put.");
+    },
+    async find(project, url) {
+      const [, id = ""] = /\/uploads\/([^/]+)\/[^/]+$/.exec(URL.parse(url)?.pathname ?? "") ?? [];
+      const entry = isId("upload", id) ? await home(id).get() : null;
+      if (entry?.upload.url !== url) return null;
+      if (entry.project !== project) throw new MediaError("invalid_input", "There is no such upload.");
+      const { status, name, output, connection_id } = entry.upload;
+      return { status, name, output, connection_id, key: output === null ? uploadKey(entry.upload) : null };
+    },
+  };
+}
+
+function unknown(): MediaError {
+  return new MediaError("media_not_found", "There is no upload with that id.");
+}

@@ -1,0 +1,62 @@
+import { fromBase64Url, toBase64Url } from "../base64url.ts";
+
+/** A part that may be put: exactly as many bytes, and of that type where one is named. */
+export interface PartGrant {
+  /** Of the upload. */
+  id: string;
+  part: number;
+  size: number;
+  /** Empty where the type is not asked for. */
+  content_type: string;
+}
+
+/** Makes URLs that parts of uploads are put to, and opens them. */
+export interface PartSigner {
+  /** Gives `<base>/uploads/<id>/parts/<part>` with all that is bound in its query, good until `expires` (Unix seconds). */
+  sign(grant: PartGrant, expires: number, base: string): Promise<string>;
+  /** Opens such a URL, of any base; null when it is signed otherwise or has expired. */
+  open(url: string): Promise<PartGrant | null>;
+}
+
+const PATH = /\/uploads\/(upload_[0-9a-z]{26})\/parts\/(\d{1,5})$/;
+
+/** Builds a {@link PartSigner} over the secret that signs media URLs, by HMAC-SHA-256. */
+export function createPartSigner(secret: string, now: () => number): PartSigner {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const hmac = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, [
+    "sign",
+    "verify",
+  ]);
+  return {
+    async sign(grant, expires, base) {
+      const until = Math.floor(expires);
+      const bytes = await crypto.subtle.sign("HMAC", await hmac, message(grant, until));
+      const query = new URLSearchParams({ size: String(grant.size) });
+      if (grant.content_type !== "") query.set("type", grant.content_type);
+      query.set("expires", String(until));
+      query.set("signature", toBase64Url(new Uint8Array(bytes)));
+      return `${base}/uploads/${grant.id}/parts/${grant.part}?${query}`;
+    },
+    async open(url) {
+      const { pathname, searchParams } = new URL(url);
+      const [, id, part] = PATH.exec(pathname) ?? [];
+      const [size, expires, signature] = ["size", "expires", "signature"].map((name) =>
+        searchParams.get(name),
+      );
+      const numbers = /^\d{1,15}$/.test(size ?? "") && /^\d{1,12}$/.test(expires ?? "");
+      if (!id || !numbers || !/^[\w-]{43}$/.test(signature ?? "")) return null;
+      const content_type = searchParams.get("type") ?? "";
+      const grant = { id, part: Number(part), size: Number(size), content_type };
+      const given = fromBase64Url(signature ?? "");
+      // Web Crypto compares in constant time.
+      const valid = await crypto.subtle.verify("HMAC", await hmac, given, message(grant, Number(expires)));
+      return valid && now() < Number(expires) * 1000 ? grant : null;
+    },
+  };
+}
+
+// The other messages that are signed with this secret begin with a folder or `write`.
+function message({ id, part, size, content_type }: PartGrant, expires: number): Uint8Array<ArrayBuffer> {
+  const text = ["upload", id, part, size, content_type, expires].join("\n");
+  return Uint8Array.from(new TextEncoder().encode(text));
+}

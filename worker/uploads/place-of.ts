@@ -1,0 +1,30 @@
+import { createConnections } from "../connections/connections.ts";
+import { createSealOf } from "../connections/seal-of.ts";
+import type { Env } from "../env.ts";
+import { createR2Uploads } from "../media/r2-uploads.ts";
+import { createOutsideOf } from "../outside-of.ts";
+import { createR2Storage } from "../r2-storage.ts";
+import type { UploadEntry } from "./home.ts";
+import { createManagedPlace } from "./managed-place.ts";
+import { createPartSigner } from "./part-signer.ts";
+import type { UploadPlace } from "./place.ts";
+import { createS3Place } from "./s3-place.ts";
+
+/** Gives the place of an upload, over the bindings of the Worker. */
+export function createPlaceOf(
+  env: Env,
+): (entry: Pick<UploadEntry, "project" | "upload">, base?: string) => UploadPlace {
+  const now = () => Date.now();
+  const connections = createConnections((project) => env.PROJECT.getByName(project), createSealOf(env));
+  const outside = createOutsideOf(env);
+  const signer = createPartSigner(env.MEDIA_SIGNING_KEY ?? "", now);
+  return ({ project, upload: { connection_id } }, base = "") =>
+    connection_id === null
+      ? createManagedPlace({
+          uploads: createR2Uploads(env.MEDIA),
+          media: createR2Storage(env.MEDIA),
+          home: (id) => env.UPLOAD.getByName(id),
+          ...{ signer, base },
+        })
+      : createS3Place(() => connections.open(project, connection_id), outside, now);
+}
