@@ -1,18 +1,61 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // These watch the clock: they have the machine for themselves, after all others.
-const TIMED = [
-  "test/local/service.test.ts",
-  "test/reliability/**/*.test.ts",
-  "test/inputs/heavy-cancel.test.ts",
+const TIMED = ["test/reliability/**/*.test.ts", "test/inputs/heavy-cancel.test.ts"];
+// These take longest, the longest first: begun late, one of them would keep the others' end waiting.
+const LONG = [
+  "matrix/pairs",
+  "inputs/heavy",
+  "local/demo",
+  "local/service",
+  "encoders/stitch-native",
+  "browser/client-s3",
+  "matrix/video",
+  "encoders/browser-pool-mt",
+  "encoders/browser-webcodecs",
+  "matrix/color",
+  "matrix/geometry",
+  "browser/client-life",
+  "package/package",
+  "encoders/stitch-stream",
+  "player/hls-js",
+  "matrix/rate",
+  "storage/opfs",
+  "matrix/audio",
+  "container/faults",
+  "browser/malformed",
+  "inputs/network",
+  "browser/client-bad",
+  "matrix/timing",
+  "worker/engine/native",
+  "worker/engine/engine",
+  "local/keys",
+  "encoders/browser-pool",
+  "matrix/adaptive",
+  "inputs/malformed-service",
+  "encoders/browser-pool-faults",
 ];
 // Most time is spent waiting for a machine of two cores; a test that hangs still ends.
 const LIMITS = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 30_000 } } };
 
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return at < 0 ? LONG.length : at;
+    };
+    // Stable: the others stay in the order of their size.
+    return (await super.sort(files)).sort((one, other) => place(one) - place(other));
+  }
+}
+
 export default defineConfig({
   test: {
-    maxWorkers: 2,
-    globalSetup: "test/fixtures/build-assets.ts",
+    // One more than the cores of the machine that is to be thought of, as each file waits now and then.
+    maxWorkers: 3,
+    globalSetup: ["test/fixtures/build-assets.ts", "test/fixtures/service-pool.ts"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

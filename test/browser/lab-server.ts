@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer, type Plugin } from "vite";
+import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { answerFile } from "./serve-files.ts";
 
@@ -31,6 +33,7 @@ export interface LabServerOptions {
 /** Starts Vite over the whole repository on a free port: a blank page at `/`, and every module below its own path. */
 export async function startLabServer({ isolated, files }: LabServerOptions) {
   const cacheDir = await mkdtemp(join(tmpdir(), "framewright-lab-"));
+  const keep = await takeBundled(cacheDir);
   const vite = await createServer({
     root: ROOT,
     configFile: false,
@@ -48,6 +51,7 @@ export async function startLabServer({ isolated, files }: LabServerOptions) {
       headers: isolated ? ISOLATED : {},
     },
   });
+  await keep();
   const server = createHttpServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://lab");
     if (isolated) for (const [name, value] of Object.entries(ISOLATED)) response.setHeader(name, value);
@@ -69,6 +73,29 @@ export async function startLabServer({ isolated, files }: LabServerOptions) {
       await vite.close();
       await rm(cacheDir, { recursive: true, force: true });
     },
+  };
+}
+
+// Bundling takes a second of processor time, so the first lab keeps what came of it for the others. A copy is each one's own; Vite
+// itself checks whether it still fits, and bundles anew if not.
+async function takeBundled(cacheDir: string): Promise<() => Promise<void>> {
+  const lock = await readFile(join(ROOT, "package-lock.json"));
+  const key = createHash("sha256")
+    .update(lock)
+    .update(JSON.stringify([ROOT, BUNDLED]))
+    .digest("hex");
+  const kept = join(CLIP_FOLDER, `bundled-${key.slice(0, 24)}`);
+  const found = await cp(kept, cacheDir, { recursive: true }).then(
+    () => true,
+    () => false,
+  );
+  if (found) return async () => {};
+  return async () => {
+    const making = join(CLIP_FOLDER, `making-${randomUUID()}`);
+    await mkdir(CLIP_FOLDER, { recursive: true });
+    await cp(cacheDir, making, { recursive: true });
+    // Another lab may have been quicker.
+    await rename(making, kept).catch(() => rm(making, { recursive: true, force: true }));
   };
 }
 

@@ -12,7 +12,7 @@ let rig: Rig;
 let bait: Origin;
 beforeAll(async () => {
   bait = await startOrigin();
-  rig = await startRig();
+  rig = await startRig(() => ({}));
 }, 180_000);
 afterAll(async () => {
   await rig?.close();

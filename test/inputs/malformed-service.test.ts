@@ -11,7 +11,7 @@ import { processesIn } from "./heavy-rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
+  rig = await startRig(() => ({}));
 }, 180_000);
 afterAll(() => rig?.close());
 const files = await makeMalformed();

@@ -24,7 +24,7 @@ import { compareSound, readSound } from "../judge/sound.ts";
 let rig: Rig;
 beforeAll(async () => {
   // Two encoders, so that what is long is cut.
-  rig = await startRig(undefined, 2);
+  rig = await startRig(() => ({}), 2);
 }, 180_000);
 afterAll(() => rig?.close());
 

@@ -6,13 +6,13 @@ import { readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { ALIKE_SOUND } from "../judge/limits.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };

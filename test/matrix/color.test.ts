@@ -4,12 +4,12 @@ import { quadrantPng } from "../judge/clips.ts";
 import { note } from "../judge/figures.ts";
 import { colorDistance, readPicture } from "../judge/picture.ts";
 import { wrongPoints } from "../judge/quadrants.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };

@@ -4,13 +4,13 @@ import { noiseClip, noiseSound } from "../judge/clips.ts";
 import { readContainer } from "../judge/container.ts";
 import { readFacts, recallFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };

@@ -4,12 +4,12 @@ import { hdrQuadrantClip, quadrantClip, quadrantPng, wideQuadrantClip } from "..
 import { readFacts } from "../judge/facts.ts";
 import { type Picture, readPicture } from "../judge/picture.ts";
 import { type Placing, wrongPoints } from "../judge/quadrants.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };

@@ -2,15 +2,15 @@ import { rm } from "node:fs/promises";
 import { afterAll, beforeAll, test } from "vitest";
 import { ENCODE_KINDS } from "../../src/core/formats.ts";
 import { note } from "../judge/figures.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 import { allCells, optionsOf, pairCells, rateCells } from "./cells.ts";
 import { judgeCell, mimeOf, playStream, sourceOf } from "./judge-cell.ts";
 import { pickPart } from "./part.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 // Every two values of every two options, or, where it is asked for, the whole product or a part of it.

@@ -6,13 +6,13 @@ import { noiseSound } from "../judge/clips.ts";
 import { countPacketBytes, readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 import { readSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 300_000 };

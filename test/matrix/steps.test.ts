@@ -4,12 +4,12 @@ import { readFacts } from "../judge/facts.ts";
 import type { StepBody } from "../judge/front-door.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };

@@ -5,13 +5,13 @@ import { readFacts } from "../judge/facts.ts";
 import { note } from "../judge/figures.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { ALIKE_SOUND, LIKE } from "../judge/limits.ts";
-import { type Rig, startRig } from "../judge/rig.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
-}, 180_000);
+  rig = await openRig();
+});
 afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };

@@ -6,7 +6,7 @@ import { type Rig, startRig } from "../judge/rig.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig(undefined, 0);
+  rig = await startRig(() => ({}), 0);
 }, 180_000);
 afterAll(() => rig?.close());
 
