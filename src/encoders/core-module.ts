@@ -3,8 +3,8 @@
  * a test reads them back from the glue's text, so that another version cannot slip in.
  */
 export const CORE_NAMES = {
-  exports: { memory: "ra", stackSave: "Da", stackRestore: "Ea", ffmpeg: "ya" },
-  imports: { resizeHeap: "N", socket: "v", read: "x" },
+  exports: { memory: "ra", stackSave: "Da", stackRestore: "Ea" },
+  imports: { resizeHeap: "N", socket: "v" },
 } as const;
 
 /** The functions that the wasm imports from its glue, under minified names. */

@@ -1,20 +1,16 @@
 import { MediaError } from "../core/errors.ts";
 import { parseProgress } from "../ffmpeg/progress.ts";
-import { encodeFed } from "./encoder-worker-fed.ts";
-import { createBlobFile } from "./encoder-worker-file.ts";
 import type { EncoderWork, FromEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 import { readHeaderFacts } from "./header-facts.ts";
 import { runChunk } from "./light-chunk.ts";
 import { reportOf, runProbe } from "./light-probe.ts";
 import type { SyncFile } from "./paged-file.ts";
-import type { WaitingCore, WasmCore } from "./wasm-core.ts";
+import type { WasmCore } from "./wasm-core.ts";
 
 /** What runs the work of an encoder worker, one piece at a time. */
 export interface WorkHost {
   /** Makes a core with so many bytes of memory for one piece of work. */
   createCore(memory: number, onLine: (line: string) => void): Promise<WasmCore>;
-  /** The same with reads that wait; absent where the browser's wasm cannot. */
-  createWaitingCore?(memory: number, onLine: (line: string) => void): Promise<WaitingCore>;
   /** Lets go of memory that earlier work left behind. */
   tidy(): void;
   /** Is called with the time of output in seconds now and then; it gets through while the core runs. */
@@ -26,11 +22,8 @@ const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
 /** Does a piece of work on a file, on a core of its own; rejects with a MediaError, after which the worker has served its time. */
-export async function runWork(work: EncoderWork, blob: Blob, host: WorkHost): Promise<WorkDone> {
-  const file = createBlobFile(blob, () => host.alive(null));
+export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost): Promise<WorkDone> {
   if (work.kind === "encode") {
-    const fed = await encodeFed(work, blob, host, STATUS_SECONDS);
-    if (fed) return fed;
     const core = await start(work, file, host);
     const files = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
     return { report: null, files, heap: core.heap };

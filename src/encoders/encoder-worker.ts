@@ -1,7 +1,7 @@
 import { MediaError } from "../core/errors.ts";
-import { canWait, letReadsWait } from "./core-feed.ts";
 import type { LoadedCore } from "./core-load.ts";
 import type { CreateCore } from "./core-module.ts";
+import { createBlobFile } from "./encoder-worker-file.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
 import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
@@ -23,7 +23,11 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
     if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
     const ready = await host;
     ready.alive(null);
-    const done = await runWork(work, file, ready);
+    const done = await runWork(
+      work,
+      createBlobFile(file, () => ready.alive(null)),
+      ready,
+    );
     // A file's bytes may be the front of a larger buffer, which nobody else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
     say({ state: "done", ...done }, [...buffers]);
@@ -65,26 +69,15 @@ async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): P
 type CoreHost = Omit<WorkHost, "alive">;
 
 function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {
-  const keep = (waits: boolean) =>
-    reuseInstance(async (imports) => {
-      life.guard(imports);
-      if (waits) letReadsWait(imports);
-      const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
-      return instance as { exports: Record<string, unknown> };
-    });
-  const [plain, waiting] = [keep(false), keep(true)];
+  const keeper = reuseInstance(async (imports) => {
+    life.guard(imports);
+    const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
+    return instance as { exports: Record<string, unknown> };
+  });
+  const { instantiate } = keeper;
   return {
-    createCore(memory, onLine) {
-      waiting.drop();
-      return createWasmCore({ createCore, instantiate: plain.instantiate, memory, onLine });
-    },
-    ...(canWait() && {
-      createWaitingCore(memory: number, onLine: (line: string) => void) {
-        plain.drop();
-        return createWasmCore({ createCore, instantiate: waiting.instantiate, memory, onLine });
-      },
-    }),
-    tidy: plain.drop,
+    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine }),
+    tidy: keeper.drop,
   };
 }
 

@@ -5,7 +5,7 @@ import { checkRun, nothing } from "../ffmpeg/read-failure.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import type { EncodedFile } from "./encoder.ts";
-import type { RunResult, WaitingCore, WasmCore } from "./wasm-core.ts";
+import type { WasmCore } from "./wasm-core.ts";
 
 /** A chunk of a plan, and what encodes it. */
 export interface ChunkOfPlan {
@@ -22,37 +22,23 @@ const NEVER = 100_000;
 const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
 
 /** Encodes a chunk from `/in/input`; throws a {@link MediaError} when ffmpeg fails, finds the input cut off, or writes nothing. */
-export function runChunk(core: WasmCore, given: ChunkOfPlan): EncodedFile[] {
-  const { args, finish } = prepare(core, given, given.chunk);
-  return finish(core.exec(args));
-}
-
-/** Encodes the pictures of a chunk from a feed at `/in/input`, whose times begin with the chunk; rejects as {@link runChunk} throws. */
-export async function runFedChunk(core: WaitingCore, given: ChunkOfPlan): Promise<EncodedFile[]> {
-  const { chunk, tools } = given;
-  const end = chunk.end === null ? null : chunk.end - chunk.start;
-  const fed = { ...tools, input: [...tools.input, "-f", "matroska", "-seekable", "0"] };
-  const stretch: Chunk = { ...chunk, track: "video", start: 0, end };
-  const { args, finish } = prepare(core, { ...given, tools: fed }, stretch);
-  return finish(await core.execWaiting(args));
-}
-
-function prepare(core: WasmCore, given: ChunkOfPlan, stretch: Chunk) {
-  const { plan, chunk, source, tools, status_seconds = NEVER } = given;
+export function runChunk(
+  core: WasmCore,
+  { plan, chunk, source, tools, status_seconds = NEVER }: ChunkOfPlan,
+): EncodedFile[] {
   const adaptive = plan.kind === "adaptive_video";
   const { name, mime } = outputFile(plan, chunk);
   const output = adaptive ? FOLDER : `${FOLDER}/${name}`;
   core.makeFolder(FOLDER);
   const status = [...QUIET, String(status_seconds)];
-  return {
-    args: [...status, ...chunkArgs(plan, stretch, source, { input: "/in/input", output }, tools)],
-    finish(run: RunResult): EncodedFile[] {
-      checkRun(run, plan, chunk, source);
-      const files = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
-      if (files.length === 0) throw nothing(plan);
-      const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
-      // The master playlist names all others, so it comes last.
-      return encoded.sort((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER));
-    },
-  };
+  const run = core.exec([
+    ...status,
+    ...chunkArgs(plan, chunk, source, { input: "/in/input", output }, tools),
+  ]);
+  checkRun(run, plan, chunk, source);
+  const files = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
+  if (files.length === 0) throw nothing(plan);
+  const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
+  // The master playlist names all others, so it comes last.
+  return encoded.sort((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER));
 }

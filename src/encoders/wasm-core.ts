@@ -1,5 +1,4 @@
 import { MediaError } from "../core/errors.ts";
-import { awaitFeed, callWaiting, type Feed, mountFeed } from "./core-feed.ts";
 import { mountFile, takeFile, takeFiles } from "./core-files.ts";
 import { CORE_NAMES, type CreateCore, type Instantiate } from "./core-module.ts";
 import { isExit, startCore } from "./core-start.ts";
@@ -50,14 +49,6 @@ export interface WasmCore {
   take(folder: string): WrittenFile[];
 }
 
-/** A core whose reads may wait, where {@link letReadsWait} was given the imports of its instance; else what a {@link WasmCore} does. */
-export interface WaitingCore extends WasmCore {
-  /** Makes the bytes of a feed readable under a path such as `/in/input`. */
-  connect(path: string, feed: Feed): void;
-  /** Runs ffmpeg, which waits for what its feed gives; rejects as `exec` throws. */
-  execWaiting(args: readonly string[]): Promise<RunResult>;
-}
-
 // The stack of the stock core has 64 KiB, and the MJPEG and VP9 encoders need 80 to 95 (measured by painting it):
 // they would overwrite what lies below. So every run gets this one instead, ten times what any codec was seen to use.
 const STACK = 1_048_576;
@@ -66,13 +57,11 @@ const PAINT = 0xa5;
 const REPORT = "/probe.json";
 
 /** Starts a fresh core: the unmodified npm package with a stack of its own, no network, and a bound on its memory. */
-export async function createWasmCore(options: WasmCoreOptions): Promise<WaitingCore> {
+export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore> {
   const bound = createMemoryBound(options.memory);
-  let feed: Feed | null = null;
   const { core, exports } = await startCore(options.createCore, (imports) => {
     bound.guardImports(imports);
     closeNetwork(imports);
-    awaitFeed(imports, () => feed);
     return options.instantiate(imports);
   });
   const memory = exports[CORE_NAMES.exports.memory] as WebAssembly.Memory;
@@ -86,7 +75,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WaitingC
   canary().fill(PAINT);
   let broken = false;
 
-  function begin() {
+  function run(tool: "_ffmpeg" | "_ffprobe", args: readonly string[]): RunResult {
     if (broken) throw new MediaError("encode_failed", "The encoder broke down in an earlier run.");
     const log = createRunLog();
     core.setLogger(({ message }) => {
@@ -96,34 +85,15 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WaitingC
     core.reset();
     restoreStack(top);
     broken = true;
-    return {
-      stopped(thrown: unknown): void {
-        if (thrown instanceof MediaError || thrown instanceof PageMiss) throw thrown;
-        if (!isExit(thrown)) throw breakdown(thrown, log.summary());
-      },
-      end(): RunResult {
-        if (!canary().every((byte) => byte === PAINT)) throw breakdown("stack", log.summary());
-        broken = false;
-        return { code: core.ret, log: log.lines };
-      },
-    };
-  }
-
-  function run(tool: "_ffmpeg" | "_ffprobe", args: readonly string[]): RunResult {
-    const { stopped, end } = begin();
     try {
       core[tool](args.length, core.stringsToPtr(args));
     } catch (thrown) {
-      stopped(thrown);
+      if (thrown instanceof MediaError || thrown instanceof PageMiss) throw thrown;
+      if (!isExit(thrown)) throw breakdown(thrown, log.summary());
     }
-    return end();
-  }
-
-  const ffmpegArgs = (args: readonly string[]) => [...core.DEFAULT_ARGS, "-hide_banner", ...args];
-
-  function ended(result: RunResult): RunResult {
-    if (result.code === -1) throw breakdown("no exit code", result.log.at(-1) ?? "");
-    return result;
+    if (!canary().every((byte) => byte === PAINT)) throw breakdown("stack", log.summary());
+    broken = false;
+    return { code: core.ret, log: log.lines };
   }
 
   return {
@@ -134,20 +104,10 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WaitingC
       bound.charge(file.held);
       mountFile(core.FS, path, file);
     },
-    connect(path, given) {
-      feed = given;
-      mountFeed(core.FS, path, given);
-    },
-    exec: (args) => ended(run("_ffmpeg", ffmpegArgs(args))),
-    async execWaiting(args) {
-      const all = ffmpegArgs(args);
-      const { stopped, end } = begin();
-      try {
-        await callWaiting(exports[CORE_NAMES.exports.ffmpeg], all.length, core.stringsToPtr(all));
-      } catch (thrown) {
-        stopped(thrown);
-      }
-      return ended(end());
+    exec(args) {
+      const result = run("_ffmpeg", [...core.DEFAULT_ARGS, "-hide_banner", ...args]);
+      if (result.code === -1) throw breakdown("no exit code", result.log.at(-1) ?? "");
+      return result;
     },
     // Its exit code is -1 whatever happens, so the report is what counts.
     ffprobe(args) {

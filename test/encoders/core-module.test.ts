@@ -6,10 +6,8 @@ const NAMED = [
   ["memory", CORE_NAMES.exports.memory, /wasmMemory=Module\["asm"\]\["(\w+)"\]/],
   ["stackSave", CORE_NAMES.exports.stackSave, /\(stackSave=Module\["asm"\]\["(\w+)"\]\)/],
   ["stackRestore", CORE_NAMES.exports.stackRestore, /\(stackRestore=Module\["asm"\]\["(\w+)"\]\)/],
-  ["ffmpeg", CORE_NAMES.exports.ffmpeg, /\(_ffmpeg=Module\["_ffmpeg"\]=Module\["asm"\]\["(\w+)"\]\)/],
   ["resizeHeap", CORE_NAMES.imports.resizeHeap, /"(\w+)":_emscripten_resize_heap/],
   ["socket", CORE_NAMES.imports.socket, /"(\w+)":___syscall_socket/],
-  ["read", CORE_NAMES.imports.read, /"(\w+)":_fd_read/],
 ] as const;
 
 test.for(NAMED)("the glue calls %s what the driver calls it", ([, name, pattern]) => {
