@@ -1,3 +1,4 @@
+import { MediaError } from "../src/core/errors.ts";
 import type { Storage } from "../src/core/ports.ts";
 import { type Inputs, openStored } from "../src/steps/inputs.ts";
 import { createHostGuard } from "../src/storage/host-guard.ts";
@@ -7,17 +8,24 @@ import type { OwnStorage } from "./connections/own-storage.ts";
 import type { Env } from "./env.ts";
 import type { Signer } from "./media/signer.ts";
 import { createOutsideOf } from "./outside-of.ts";
-import { numberSetting, readHostRules } from "./settings.ts";
+import { maxInputBytes, numberSetting, readHostRules } from "./settings.ts";
+import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
 
-// A source of the greatest size that is allowed, and the time to fetch it.
-const MAX_INPUT_BYTES = 5e9;
+// The time to fetch a source of the greatest size that is allowed.
 const INGEST_SECONDS = 3600;
 
 /** Builds the inputs of a run over its storage, the network and the caller's own storage, with the limits of the settings. */
-export function createInputs(env: Env, storage: Storage, signer: Signer, own: OwnStorage): Inputs {
+export function createInputs(
+  env: Env,
+  { project, base }: { project: string; base: string },
+  storage: Storage,
+  signer: Signer,
+  own: OwnStorage,
+): Inputs {
   const guard = createHostGuard(readHostRules(env));
   const outside = createOutsideOf(env);
-  const max_bytes = numberSetting(env.MAX_INPUT_BYTES, MAX_INPUT_BYTES);
+  const uploads = createPageUploadsOf(env);
+  const max_bytes = maxInputBytes(env);
   const total_ms = numberSetting(env.INGEST_SECONDS, INGEST_SECONDS) * 1000;
   const timeouts = { total_ms, headers_ms: Math.min(20_000, total_ms), idle_ms: Math.min(30_000, total_ms) };
   return {
@@ -28,6 +36,18 @@ export function createInputs(env: Env, storage: Storage, signer: Signer, own: Ow
       }
       const key = await signer.resolve(url);
       if (key !== null) return openStored(storage, key, url, (stored) => storageReader(storage, stored));
+      const upload = await uploads.find(project, url);
+      if (upload?.key)
+        return openStored(storage, upload.key, url, (stored) => storageReader(storage, stored));
+      if (upload?.output) {
+        const file = await own.open(upload.output, { signal, timeouts, max_bytes }, upload.connection_id);
+        return { reader: file.reader, mime: file.mime, file };
+      }
+      if (url.startsWith(`${base}/uploads/`))
+        throw new MediaError(
+          "input_not_found",
+          "There is no such upload any more; they are kept for a limited time.",
+        );
       const file = await openHttp(url, {
         fetch: outside.fetch,
         guard,

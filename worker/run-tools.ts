@@ -47,7 +47,7 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
     storage,
     stem: outputStem(input),
     max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
-    inputs: createInputs(env, storage, signer, own),
+    inputs: createInputs(env, { project, base }, storage, signer, own),
     destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
     encoders: instances.length > 0 ? [light, native] : [light],
     route: createRoute({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),

@@ -13,8 +13,12 @@ import { createSealOf } from "./seal-of.ts";
 
 /** The caller's own S3 storage, by the connection that is tied to a run. Everything rejects with `connection_not_found` when that is gone. */
 export interface OwnStorage {
-  /** Opens `s3://<bucket>/<key>` as a source. */
-  open(url: string, options: Omit<HttpOptions, "guard" | "fetch">): Promise<HttpFile>;
+  /** Opens `s3://<bucket>/<key>` as a source, by another connection than that of the run where one is named. */
+  open(
+    url: string,
+    options: Omit<HttpOptions, "guard" | "fetch">,
+    connection_id?: string | null,
+  ): Promise<HttpFile>;
   bucket(name: string): Promise<S3Bucket>;
 }
 
@@ -25,8 +29,9 @@ export function createOwnStorage(env: Env, project: string, run_id: string): Own
   const outside = createOutsideOf(env);
   const connections = createConnections((name) => env.PROJECT.getByName(name), createSealOf(env));
 
-  async function reach(): Promise<Reach & S3Connection> {
-    const connection = await connections.openOf(project, run_id);
+  async function reach(wanted: string | null = null): Promise<Reach & S3Connection> {
+    const connection =
+      wanted === null ? await connections.openOf(project, run_id) : await connections.open(project, wanted);
     if (!connection)
       throw new MediaError("connection_not_found", "The connection of this run is not there any more.");
     await outside.guard(connection.endpoint);
@@ -34,9 +39,9 @@ export function createOwnStorage(env: Env, project: string, run_id: string): Own
   }
 
   return {
-    async open(url, options) {
+    async open(url, options, connection_id) {
       const { bucket, key } = parseS3Url(url);
-      const { fetch, ...connection } = await reach();
+      const { fetch, ...connection } = await reach(connection_id);
       return openS3(createS3Signer(connection, bucket), key, { ...options, fetch });
     },
     async bucket(name) {

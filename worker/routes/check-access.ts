@@ -2,7 +2,7 @@ import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { StepRequest, TaskRequest } from "../../src/core/requests.ts";
 import type { Services } from "../services.ts";
 
-type Needs = Pick<Services, "signer" | "outside">;
+type Needs = Pick<Services, "signer" | "outside" | "page_uploads">;
 
 /** What a run needs a connection for. */
 export interface ConnectionNeed {
@@ -15,14 +15,24 @@ export interface ConnectionNeed {
 }
 
 /** Checks that a task may read its input, and tells whether it needs a connection; throws `invalid_input`. */
-export async function checkTaskAccess(request: TaskRequest, needs: Needs): Promise<ConnectionNeed | null> {
-  const need = await checkInput(request.input, "input", needs);
-  return need ?? (request.output === undefined ? null : { param: "output", what: "An S3 output" });
+export async function checkTaskAccess(
+  request: TaskRequest,
+  project: string,
+  needs: Needs,
+): Promise<ConnectionNeed | null> {
+  const need = await checkInput(request.input, "input", project, needs);
+  // The output goes by the default connection, whichever the input is read by.
+  const own = need?.wanted !== undefined || !need;
+  return own && request.output !== undefined ? { param: "output", what: "An S3 output" } : need;
 }
 
 /** Checks that a standalone step may read its input, and tells whether it needs a connection; throws `invalid_input`. */
-export async function checkStepAccess(request: StepRequest, needs: Needs): Promise<ConnectionNeed | null> {
-  const need = await checkInput(request.input.url, "input.url", needs);
+export async function checkStepAccess(
+  request: StepRequest,
+  project: string,
+  needs: Needs,
+): Promise<ConnectionNeed | null> {
+  const need = await checkInput(request.input.url, "input.url", project, needs);
   if (request.kind !== "upload") return need;
   const wanted = request.options.connection_id;
   const named = typeof wanted === "string" ? { wanted } : {};
@@ -47,15 +57,22 @@ export async function reserveConnection(
 async function checkInput(
   url: string,
   param: string,
-  { signer, outside }: Needs,
+  project: string,
+  { signer, outside, page_uploads }: Needs,
 ): Promise<ConnectionNeed | null> {
+  const fault = (message: string) => new MediaError("invalid_input", `${param}: ${message}`, { param });
   if (/^s3:/i.test(url)) return { param, what: "An s3:// input" };
   // Our own media are read from storage, wherever the service itself may stand.
   if ((await signer.resolve(url)) !== null) return null;
   try {
+    const upload = await page_uploads.find(project, url);
+    if (upload?.status === "waiting") throw fault("The upload is not complete.");
+    if (upload?.connection_id) return { param, what: "An upload", wanted: upload.connection_id };
+    if (upload) return null;
     await outside.guard(url);
     return null;
   } catch (thrown) {
-    throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
+    if (thrown instanceof MediaError && thrown.param !== undefined) throw thrown;
+    throw fault(toMediaError(thrown).message);
   }
 }

@@ -28,7 +28,7 @@ export function addStepRoutes(app: Api, services: Services): void {
       sort: "step",
       async make(request, c, id) {
         const { kind, input, options } = parseStepRequest(await readJson(request));
-        const need = await checkStepAccess({ kind, input, options }, services);
+        const need = await checkStepAccess({ kind, input, options }, c.get("project"), services);
         const step = createStep(kind, () => id, now(), { input, options });
         await reserveConnection(services, c.get("project"), step.id, need);
         return steps.create(c.get("project"), step, baseUrl(c, settings));

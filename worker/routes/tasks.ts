@@ -25,7 +25,7 @@ export function addTaskRoutes(app: Api, services: Services): void {
 
   async function create(request: TaskRequest, c: Context<ApiEnv>, task_id: string): Promise<Task> {
     // A host that was allowed for a task before may not be allowed now.
-    const need = await checkTaskAccess(request, services);
+    const need = await checkTaskAccess(request, c.get("project"), services);
     const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
     const task = createTask(request, ids, now());
     await reserveConnection(services, c.get("project"), task.id, need);

@@ -8,7 +8,10 @@ const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
 /** The bindings that the tests look into, as far as they do. */
 export interface Bindings {
   KV: { get(key: string, type: "json"): Promise<unknown>; put(key: string, value: string): Promise<void> };
-  MEDIA: { list(options: { prefix: string }): Promise<{ objects: { key: string }[] }> };
+  MEDIA: {
+    list(options: { prefix: string }): Promise<{ objects: { key: string }[] }>;
+    get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
+  };
   TASK: DurableObjectNamespace;
   RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
 }
