@@ -128,6 +128,20 @@ export function parseSignRequest(body: unknown): SignRequest {
   return parse(SignRequest, body);
 }
 
+/** What `POST /connections/reencrypt` came to. */
+export const Reencryption = z
+  .object({
+    object: z.literal("reencryption"),
+    connections: z.int().meta({ description: "How many there are." }),
+    reencrypted: z.int().meta({ description: "How many of them an older key had encrypted." }),
+    failed: z
+      .array(z.string())
+      .meta({ description: "Ids of those that no key opens any more; set their secrets anew." }),
+  })
+  .meta({ id: "Reencryption" });
+/** What `POST /connections/reencrypt` came to. */
+export type Reencryption = z.infer<typeof Reencryption>;
+
 /** What a try of a connection came to. */
 export const ConnectionTest = z
   .object({

@@ -1,4 +1,4 @@
-import type { Connection, ConnectionChange } from "../../src/core/connection.ts";
+import type { Connection, ConnectionChange, Reencryption } from "../../src/core/connection.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { Seal } from "./seal.ts";
@@ -15,6 +15,8 @@ export interface Connections {
   change(project: string, id: string, change: ConnectionChange): Promise<Connection>;
   /** Removes a connection with its secret; rejects with `connection_not_found`, or `connection_in_use` while a run uses it. */
   remove(project: string, id: string): Promise<void>;
+  /** Seals every secret under the newest key, so that older keys can be taken away. */
+  reencrypt(project: string): Promise<Reencryption>;
   /** Ties a connection to a run that is about to be created, the default one where none is wanted; false when it is not there. */
   reserve(project: string, run_id: string, wanted?: string): Promise<boolean>;
   /** Gives a connection with its secret, to reach its storage; rejects with `connection_not_found`. */
@@ -65,6 +67,15 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     return found;
   }
 
+  async function* all(project: string): AsyncGenerator<Connection> {
+    for (let after: string | undefined; ; ) {
+      const page = await home(project).listConnections({ limit: 100, order: "asc", ...(after && { after }) });
+      yield* page.records;
+      after = page.records.at(-1)?.id;
+      if (!page.more) return;
+    }
+  }
+
   return {
     async create(project, connection, secret) {
       const sealed = await seal.seal(secret, owner(project, connection.id));
@@ -91,6 +102,22 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
           "connection_in_use",
           "Running tasks use the connection; wait for them or cancel them.",
         );
+    },
+    async reencrypt(project) {
+      const result: Reencryption = { object: "reencryption", connections: 0, reencrypted: 0, failed: [] };
+      for await (const { id } of all(project)) {
+        const found = await home(project).getConnection(id);
+        if (!found) continue;
+        result.connections++;
+        if (await seal.isCurrent(found.sealed)) continue;
+        const opened = await unseal(project, found).catch((thrown: unknown) => {
+          if (thrown instanceof MediaError && !thrown.retryable) return null;
+          throw thrown;
+        });
+        if (opened) result.reencrypted++;
+        else result.failed.push(id);
+      }
+      return result;
     },
     async reserve(project, run_id, wanted) {
       return (await home(project).reserveConnection(run_id, wanted ?? null)) !== null;

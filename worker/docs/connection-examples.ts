@@ -4,6 +4,7 @@ import type {
   ConnectionRequest,
   ConnectionTest,
   ConnectionTestRequest,
+  Reencryption,
   SignedRequest,
   SignRequest,
 } from "../../src/core/connection.ts";
@@ -73,6 +74,12 @@ export const CONNECTION_TESTS: Record<string, ConnectionTest> = {
         "storage.example refuses access to the bucket my-bucket: the signature is wrong, as it is with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
     },
   },
+};
+
+/** What came of encrypting secrets anew. */
+export const REENCRYPTIONS: Record<string, Reencryption> = {
+  done: { object: "reencryption", connections: 3, reencrypted: 3, failed: [] },
+  again: { object: "reencryption", connections: 3, reencrypted: 0, failed: [] },
 };
 
 /** Requests that are to be signed. */

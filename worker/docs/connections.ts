@@ -5,6 +5,7 @@ import {
   CONNECTION_REQUESTS,
   CONNECTION_TEST_REQUESTS,
   CONNECTION_TESTS,
+  REENCRYPTIONS,
   SIGN_REQUESTS,
   SIGNED_REQUEST,
 } from "./connection-examples.ts";
@@ -75,6 +76,21 @@ export const changeConnection = operation({
   body: { schema: "ConnectionChange", examples: CONNECTION_CHANGES },
   answers: { 200: { ...answer, examples: { stored: CONNECTION } } },
   errors: ["request_invalid", "connection_not_found", "payload_too_large"],
+});
+
+/** `POST /connections/reencrypt`. */
+export const reencryptConnections = operation({
+  method: "post",
+  path: "/connections/reencrypt",
+  operationId: "reencryptConnections",
+  tag,
+  summary: "Encrypt all secrets anew",
+  description:
+    "Encrypts every secret of the project under the newest of the service's keys. After a change of keys, when none is told in `failed`, the older ones can be taken away. A secret is also encrypted anew when its connection is next used.",
+  answers: {
+    200: { description: "What was done.", schema: "Reencryption", examples: REENCRYPTIONS },
+  },
+  errors: [],
 });
 
 /** `POST /connections/{id}/test`. */

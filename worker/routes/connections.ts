@@ -62,6 +62,8 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     return c.json(await connections.change(c.get("project"), idInPath(c, "connection"), change));
   });
 
+  serve(app, docs.reencryptConnections, async (c) => c.json(await connections.reencrypt(c.get("project"))));
+
   serve(app, docs.testConnection, async (c) => {
     const project = c.get("project");
     const wanted = idInPath(c, "connection");

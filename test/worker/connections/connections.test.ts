@@ -35,6 +35,32 @@ test("a secret is kept sealed, and under the newest key from its next use on", a
   ).rejects.toMatchObject({ kind: "service_unavailable" });
 });
 
+test("after a change of keys all secrets are sealed anew at once, and the older keys can go", async () => {
+  const table = createMemoryTable();
+  const home = () => createMemoryHome(table);
+  const [OLDEST, OLD, NEW] = ["the first of the keys", "the second of the keys", "the third of the keys"];
+  const oldest = createConnections(home, createSeal(OLDEST));
+  const ids: string[] = [];
+  for (let n = 0; n < 103; n++) ids.push((await oldest.create("mine", make(`${n}`), `secret ${n}`)).id);
+  const lost = await createConnections(home, createSeal("a key that is gone")).create(
+    "mine",
+    make("lost"),
+    "x",
+  );
+  const second = createConnections(home, createSeal(`${OLD},${OLDEST}`));
+  const late = await second.create("mine", make("late"), "late secret");
+
+  const rotated = createConnections(home, createSeal(`${NEW},${OLD},${OLDEST}`));
+  const result = { object: "reencryption", connections: 105, failed: [lost.id] };
+  expect(await rotated.reencrypt("mine")).toEqual({ ...result, reencrypted: 104 });
+  expect(await rotated.reencrypt("mine")).toEqual({ ...result, reencrypted: 0 });
+
+  const alone = createConnections(home, createSeal(NEW));
+  for (const [n, id] of ids.entries())
+    expect((await alone.open("mine", id)).secret_access_key).toBe(`secret ${n}`);
+  expect((await alone.open("mine", late.id)).secret_access_key).toBe("late secret");
+});
+
 test("a run keeps its connection though the default changes, and holds it until it is over", async () => {
   const table = createMemoryTable();
   const connections = createConnections(() => createMemoryHome(table), createSeal("a secret of the tests"));
