@@ -6,7 +6,9 @@ import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
 import { crossOrigin, noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
 import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
+import { logRequests } from "./observability/log-requests.ts";
 import { addMediaRoutes } from "./routes/media.ts";
+import { addMetricRoutes } from "./routes/metrics.ts";
 import { addServiceRoutes } from "./routes/service.ts";
 import { addStepRoutes } from "./routes/steps.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
@@ -19,6 +21,7 @@ const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|media\/.*|uploads\/[^/]+\/par
 export function createApp(services: Services): Api {
   const app = new OpenAPIHono<ApiEnv>();
   app.use(requestId(services.id, services.now));
+  app.use(logRequests(services.log, services.now));
   app.use(noStore, securityHeaders, crossOrigin);
   app.use("/favicon.ico", noIcon);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: answerNoRoute }));
@@ -32,6 +35,7 @@ export function createApp(services: Services): Api {
   addUploadRoutes(app, services);
   addEventRoutes(app, services);
   addMediaRoutes(app, services);
+  addMetricRoutes(app, services);
   addServiceRoutes(app, services);
   return app;
 }

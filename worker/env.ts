@@ -20,6 +20,8 @@ export interface Env {
   OUTSIDE?: Fetcher;
   /** Answers `GET /<host name>` with its addresses as JSON. Only in workerd elsewhere. */
   LOOKUP?: Fetcher;
+  /** Dataset of Analytics Engine that takes what is measured of every project; without it there is only `GET /metrics`. */
+  ANALYTICS?: AnalyticsEngineDataset;
   /** Static files: the API reference page. */
   ASSETS: Fetcher;
   /** Secret: comma-separated `KEY` or `PROJECT:KEY`, accepted beside the keys in KV. */
@@ -50,6 +52,8 @@ export interface Env {
   NATIVE_ENCODER_URL?: string;
   /** Secret: what native encoders are told as bearer token, where they ask for one. */
   NATIVE_ENCODER_TOKEN?: string;
+  /** `error` writes faults alone to the log; else every request and every end of a run has its line too. */
+  LOG_LEVEL?: string;
   /** Containers with the native encoder that are used at once; default 0. */
   NATIVE_INSTANCES?: string;
   /** Chunks of one encode that are encoded at once; default 8. */

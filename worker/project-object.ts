@@ -8,6 +8,12 @@ import { type ConnectionTable, createConnectionTable, type SealedConnection } fr
 import type { Env } from "./env.ts";
 import { type Begun, createIdempotencyTable, type IdempotencyTable } from "./idempotency/table.ts";
 import { whereOf } from "./list-sql.ts";
+import { writePoints } from "./observability/analytics.ts";
+import { createLog } from "./observability/log.ts";
+import { logEnd } from "./observability/log-end.ts";
+import { createMetricTable, type MetricTable } from "./observability/metric-table.ts";
+import type { MetricsReport } from "./observability/metrics.ts";
+import { observeEnd } from "./observability/observe-end.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
@@ -27,12 +33,15 @@ export class ProjectObject extends DurableObject<Env> {
   readonly #sql = this.ctx.storage.sql;
   readonly #connections: ConnectionTable;
   readonly #idempotency: IdempotencyTable;
+  readonly #metrics: MetricTable;
+  readonly #log = createLog(this.env.LOG_LEVEL);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql.exec(SCHEMA);
     this.#connections = createConnectionTable(this.#sql);
     this.#idempotency = createIdempotencyTable(this.#sql);
+    this.#metrics = createMetricTable(this.#sql);
   }
 
   /** Takes a request that carries an `Idempotency-Key`. */
@@ -104,11 +113,19 @@ export class ProjectObject extends DurableObject<Env> {
       version,
       JSON.stringify(record),
     );
-    if (isFinished(record)) this.#connections.release(id);
+    if (isFinished(record)) {
+      this.#connections.release(id);
+      this.#observe(record);
+    }
     if (found || record.object === "step") return;
     for (const step of record.steps) {
       this.#sql.exec("INSERT OR REPLACE INTO parent (step_id, task_id) VALUES (?, ?)", step.id, id);
     }
+  }
+
+  /** Gives what was measured of the project. */
+  readMetrics(): MetricsReport {
+    return { measured: this.#metrics.read(), open: this.#metrics.open() };
   }
 
   /** Removes a record. */
@@ -131,5 +148,14 @@ export class ProjectObject extends DurableObject<Env> {
     const text = `SELECT record FROM run WHERE ${["object = ?", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
     const rows = this.#sql.exec<{ record: string }>(text, object, ...values, query.limit + 1);
     return turn([...rows].map(({ record }) => record));
+  }
+
+  // A state that has ended changes no more, and a version is taken once: each end comes here once.
+  #observe(record: Task | Step): void {
+    const project = this.ctx.id.name ?? "";
+    const observations = observeEnd(record);
+    this.#metrics.add(observations);
+    writePoints(this.env.ANALYTICS, project, observations);
+    logEnd(this.#log, project, record);
   }
 }

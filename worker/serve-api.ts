@@ -11,6 +11,7 @@ import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives } from "./native.ts";
+import { createLog } from "./observability/log.ts";
 import { createOutsideOf } from "./outside-of.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { readHostRules } from "./settings.ts";
@@ -52,6 +53,8 @@ function createService(env: Env): ReturnType<typeof createApp> {
       begin: (project, key, digest, id) => env.PROJECT.getByName(project).beginOnce(key, digest, id),
       end: (project, key, answer) => env.PROJECT.getByName(project).endOnce(key, answer),
     },
+    metrics: (project) => env.PROJECT.getByName(project).readMetrics(),
+    log: createLog(env.LOG_LEVEL),
     keys: createKeyRing(env.KV, env.API_KEYS ?? "", now),
     signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),
     assets: env.ASSETS,

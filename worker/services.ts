@@ -8,6 +8,8 @@ import type { Idempotency } from "./idempotency/creating.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";
+import type { Log } from "./observability/log.ts";
+import type { MetricsReport } from "./observability/metrics.ts";
 import type { Outside } from "./outside.ts";
 import type { FindStep, Runs } from "./runs.ts";
 import type { PageUploads } from "./uploads/page-uploads.ts";
@@ -37,6 +39,9 @@ export interface Services {
   /** The way to hosts that callers name. */
   outside: Outside;
   idempotency: Idempotency;
+  /** Gives what was measured of a project. */
+  metrics(project: string): Promise<MetricsReport>;
+  log: Log;
   keys: KeyRing;
   signer: Signer;
   /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */

@@ -7,14 +7,15 @@ test("the defaults", () => {
     port: 8787,
     api_keys: "dev-key",
     state_dir: resolve(".framewright"),
-    vars: { ALLOW_PRIVATE_NETWORK: "true", WATCH_SECONDS: "5" },
+    vars: { ALLOW_PRIVATE_NETWORK: "true", WATCH_SECONDS: "5", LOG_LEVEL: "error" },
   });
 });
 
 test("what is given goes on to the service", () => {
   const given = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "8", STALL_SECONDS: "9" };
   const more = { INGEST_SECONDS: "7", PUBLIC_URL: "https://media.example", ALLOW_PRIVATE_NETWORK: "false" };
-  const native = { NATIVE_ENCODER_URL: "http://127.0.0.1:9/a, https://b.example", MAX_CHUNKS_IN_FLIGHT: "3" };
+  const urls = "http://127.0.0.1:9/a, https://b.example";
+  const native = { NATIVE_ENCODER_URL: urls, MAX_CHUNKS_IN_FLIGHT: "3", LOG_LEVEL: "info" };
   const own = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", NATIVE_ENCODER_TOKEN: "secret" };
   const keys = { CONNECTION_KEYS: "the newest of the keys,the one that was before" };
   expect(parseSettings({ ...own, ...keys, HOME: "/root", ...given, ...more, ...native })).toEqual({
@@ -42,6 +43,7 @@ test.for([
   ["CONNECTION_KEYS", "too short"],
   ["CONNECTION_KEYS", "long enough for a key,too short"],
   ["ALLOW_PRIVATE_NETWORK", "yes"],
+  ["LOG_LEVEL", "debug"],
   ["MEDIA_TTL", "a week"],
   ["MAX_INPUT_BYTES", "0"],
   ["STALL_SECONDS", "-5"],

@@ -7,7 +7,7 @@ import type { ApiSettings } from "../services.ts";
 
 /** What travels with a request: its id, and the project of its API key (set by the authentication). */
 export interface ApiEnv {
-  Variables: { request_id: string; project: string };
+  Variables: { request_id: string; subject?: string; project: string };
 }
 
 /** The Hono app of the API. */
@@ -16,7 +16,10 @@ export type Api = OpenAPIHono<ApiEnv>;
 /** Gives the id in the path; throws not found for a text that is no id, before anything is asked for it. */
 export function idInPath(c: Context, sort: ListSort): string {
   const id = c.req.param("id") ?? "";
-  if (isId(sort, id)) return id;
+  if (isId(sort, id)) {
+    c.set("subject", id);
+    return id;
+  }
   throw new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);
 }
 

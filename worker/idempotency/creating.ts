@@ -28,6 +28,10 @@ export interface Creating<T> {
  */
 export function creating<T>(services: Services, { sort, make, find }: Creating<T>): Handler<ApiEnv> {
   const { idempotency, id, now } = services;
+  const makeAs = (request: Request, c: Context<ApiEnv>, made_id: string) => {
+    c.set("subject", made_id);
+    return make(request, c, made_id);
+  };
 
   async function once(c: Context<ApiEnv>, key: string): Promise<Response> {
     const project = c.get("project");
@@ -46,7 +50,7 @@ export function creating<T>(services: Services, { sort, make, find }: Creating<T
     try {
       const body = bytes.length > 0 ? bytes : null;
       const made = begun.state === "again" ? await find(project, begun.id) : null;
-      const record = made ?? (await make(new Request(url, { method, headers, body }), c, begun.id));
+      const record = made ?? (await makeAs(new Request(url, { method, headers, body }), c, begun.id));
       await idempotency.end(project, key, JSON.stringify(record));
       return c.json(record as object, 201);
     } catch (thrown) {
@@ -57,7 +61,7 @@ export function creating<T>(services: Services, { sort, make, find }: Creating<T
 
   return async (c) => {
     const key = c.req.header("Idempotency-Key");
-    if (key === undefined) return c.json((await make(c.req.raw, c, id(sort, now()))) as object, 201);
+    if (key === undefined) return c.json((await makeAs(c.req.raw, c, id(sort, now()))) as object, 201);
     if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
       const message = "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.";
       throw new MediaError("request_invalid", message, { param: "Idempotency-Key" });

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { parseKeys } from "../auth/key-ring.ts";
 import { createSeal } from "../connections/seal.ts";
+import { LOG_LEVELS } from "../observability/log.ts";
 import { countSetting, parseUrls } from "../text-settings.ts";
 import { wrong } from "./cli.ts";
 
@@ -19,9 +20,15 @@ export const PASSED_ON = [
   "ALLOWED_HOSTS",
   "NATIVE_ENCODER_URL",
   "MAX_CHUNKS_IN_FLIGHT",
+  "LOG_LEVEL",
 ] as const;
 
-const TEXTS: ReadonlySet<string> = new Set(["PUBLIC_URL", "ALLOWED_HOSTS", "NATIVE_ENCODER_URL"]);
+const TEXTS: ReadonlySet<string> = new Set([
+  "PUBLIC_URL",
+  "ALLOWED_HOSTS",
+  "NATIVE_ENCODER_URL",
+  "LOG_LEVEL",
+]);
 
 // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
 const LOCAL_WATCH_SECONDS = "5";
@@ -54,12 +61,20 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
   if (allow !== "true" && allow !== "false") {
     wrong("ALLOW_PRIVATE_NETWORK must be true or false.", "ALLOW_PRIVATE_NETWORK");
   }
-  const vars: Record<string, string> = { ALLOW_PRIVATE_NETWORK: allow, WATCH_SECONDS: LOCAL_WATCH_SECONDS };
+  const vars: Record<string, string> = {
+    ALLOW_PRIVATE_NETWORK: allow,
+    WATCH_SECONDS: LOCAL_WATCH_SECONDS,
+    // A line for every request is for those who collect them.
+    LOG_LEVEL: "error",
+  };
   for (const name of PASSED_ON) {
     const value = env[name];
     if (!value) continue;
     if (!TEXTS.has(name) && !(Number(value) > 0)) wrong(`${name} must be a positive number.`, name);
     vars[name] = value;
+  }
+  if (!(LOG_LEVELS as readonly string[]).includes(vars.LOG_LEVEL ?? "")) {
+    wrong(`LOG_LEVEL must be ${LOG_LEVELS.join(" or ")}.`, "LOG_LEVEL");
   }
   attempt("NATIVE_ENCODER_URL", () => parseUrls(vars.NATIVE_ENCODER_URL));
   attempt("MAX_CHUNKS_IN_FLIGHT", () =>

@@ -108,6 +108,7 @@ test("describes exactly the operations that there are, but for the internal ones
     "GET /events/{id}",
     "GET /health",
     "GET /media/{grant}/{key}",
+    "GET /metrics",
     "GET /openapi.json",
     "GET /steps",
     "GET /steps/{id}",

@@ -9,6 +9,7 @@ import { createApp } from "../../../worker/app.ts";
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
+import { createLog } from "../../../worker/observability/log.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/outside.ts";
 import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
@@ -26,6 +27,7 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
   const signer = createSigner("a secret", Date.now);
   const stored = createMemoryStorage();
   const connections = createMemoryConnections();
+  const lines: string[] = [];
   const app = createApp({
     tasks,
     steps,
@@ -54,6 +56,8 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
     connections,
     outside: createOutside(settings, network),
     idempotency: createMemoryIdempotency(),
+    metrics: async () => ({ measured: [], open: [] }),
+    log: createLog("info", (_, text) => lines.push(text)),
     keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
     signer,
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
@@ -61,5 +65,5 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
     now: Date.now,
     id: createIds(Math.random),
   });
-  return { app, tasks, steps, objects, signer };
+  return { app, tasks, steps, objects, signer, lines };
 }

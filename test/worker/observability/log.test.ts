@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { createLog } from "../../../worker/observability/log.ts";
+import { createMemoryApi, KEY } from "../api/memory-api.ts";
+
+test("every request has one line, with the route and not the path", async () => {
+  const { app, lines, signer } = createMemoryApi({ allow_private: true });
+  const url = "https://user-media.example.com/a.mp4?signature=hush-input";
+  const body = JSON.stringify({ input: url, kind: "image", metadata: { note: "hush-metadata" } });
+  const made = await app.request("/tasks", {
+    method: "POST",
+    headers: { ...KEY, "Content-Type": "application/json", "Idempotency-Key": "hush-once" },
+    body,
+  });
+  const { id } = (await made.json()) as { id: string };
+  await app.request(`/tasks/${id}?token=hush-query`, { headers: KEY });
+  await app.request("/tasks", { headers: { Authorization: "Bearer hush-wrong-key" } });
+  const media = await signer.sign(`out/${id}/a.mp4`, 4e9, "http://localhost");
+  await app.request(new URL(media).pathname);
+  await app.request("/tasks/hush-id\n{}", { headers: KEY });
+  await app.request("/hush/%0a/elsewhere", { method: "BREW", headers: KEY });
+  const told = lines.map((line) => JSON.parse(line));
+  const common = {
+    level: "info",
+    message: "request",
+    request_id: expect.stringMatching(/^req_/),
+    ms: expect.any(Number),
+  };
+  const mine = { ...common, project: "mine" };
+  expect(told).toEqual([
+    { ...mine, task_id: id, method: "POST", route: "/tasks", status: 201 },
+    { ...mine, task_id: id, method: "GET", route: "/tasks/:id", status: 200 },
+    { ...common, method: "GET", route: "/tasks", status: 401 },
+    { ...common, method: "GET", route: "/media/*", status: 404 },
+    { ...mine, method: "GET", route: "/tasks/:id", status: 404 },
+    { ...mine, method: "other", route: "none", status: 404 },
+  ]);
+  expect(lines.join("\n")).not.toMatch(/hush|good-key|Bearer|sign|\n\n/);
+  expect(media).not.toContain(told[3].route);
+});
+
+test("a log of faults alone leaves the rest out", () => {
+  const lines: string[] = [];
+  const log = createLog("error", (level, text) => lines.push(`${level} ${text}`));
+  log("info", { message: "request", status: 200 });
+  log("error", { message: "request", status: 500 });
+  expect(lines).toEqual(['error {"level":"error","message":"request","status":500}']);
+});

@@ -1,0 +1,116 @@
+import { expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
+import { parseTaskRequest } from "../../../src/core/requests.ts";
+import { createTask, type Task } from "../../../src/core/task.ts";
+import { applyToTask, type RunEvent } from "../../../src/core/transitions.ts";
+import { writePoints } from "../../../worker/observability/analytics.ts";
+import { createMetricTable } from "../../../worker/observability/metric-table.ts";
+import { observeEnd } from "../../../worker/observability/observe-end.ts";
+import { writePrometheus } from "../../../worker/observability/prometheus.ts";
+import { createMemorySql } from "../api/memory-connections.ts";
+
+const source = { object: "source", url: "https://example.com/a", kind: "video", format: "mp4" } as const;
+
+/** A task that was created at 0, each of whose steps took the seconds given; what is left of it fails. */
+function taskOf(seconds: readonly number[]): Task {
+  const request = parseTaskRequest({ input: source.url, kind: "video" });
+  let task = createTask(request, createIds(Math.random), 0);
+  let now = 0;
+  const apply = (event: RunEvent) => {
+    task = applyToTask(task, event, now);
+  };
+  for (const [index, { id: step_id, kind }] of task.steps.entries()) {
+    apply({ type: "step_started", step_id, input: source });
+    const lasted = seconds[index];
+    if (lasted === undefined) {
+      const error = { kind: "encode_failed", message: "It did not.", retryable: false } as const;
+      apply({ type: "step_failed", step_id, error });
+      break;
+    }
+    now += lasted * 1000;
+    const output = kind === "video" ? { ...source, duration: 12.5, encoder: "native" } : source;
+    apply({ type: "step_succeeded", step_id, output });
+  }
+  return task;
+}
+
+function createTable() {
+  const sql = createMemorySql();
+  sql.exec("CREATE TABLE run (id TEXT PRIMARY KEY, object TEXT NOT NULL, status TEXT NOT NULL)");
+  return { sql, table: createMetricTable(sql) };
+}
+
+test("the end of a task is measured, its steps and its encoder included", () => {
+  const good = taskOf([0.5, 2, 40, 1]);
+  expect([good.status, observeEnd(good)]).toEqual([
+    "succeeded",
+    [
+      { metric: "framewright_task_seconds", labels: ["video", "succeeded"], value: 43.5 },
+      { metric: "framewright_step_seconds", labels: ["probe", "succeeded", ""], value: 0.5 },
+      { metric: "framewright_step_seconds", labels: ["ingest", "succeeded", ""], value: 2 },
+      { metric: "framewright_step_seconds", labels: ["video", "succeeded", "native"], value: 40 },
+      { metric: "framewright_encoded_media_seconds_total", labels: ["native"], value: 12.5 },
+      { metric: "framewright_step_seconds", labels: ["upload", "succeeded", ""], value: 1 },
+    ],
+  ]);
+  // What never started is not there.
+  expect(observeEnd(taskOf([0.5]))).toEqual([
+    { metric: "framewright_task_seconds", labels: ["video", "failed"], value: 0.5 },
+    { metric: "framewright_step_seconds", labels: ["probe", "succeeded", ""], value: 0.5 },
+    { metric: "framewright_step_seconds", labels: ["ingest", "failed", ""], value: 0 },
+    { metric: "framewright_errors_total", labels: ["task", "encode_failed"], value: 1 },
+  ]);
+});
+
+test("counts and timings add up in the table, outlive the object, and are written as Prometheus reads them", () => {
+  const { sql, table } = createTable();
+  for (const seconds of [0.5, 1, 4, 20_000]) {
+    table.add([{ metric: "framewright_task_seconds", labels: ["video", "succeeded"], value: seconds }]);
+  }
+  table.add([{ metric: "framewright_errors_total", labels: ["task", 'a "quoted"\n\\ kind'], value: 1 }]);
+  table.add([{ metric: "framewright_errors_total", labels: ["task", 'a "quoted"\n\\ kind'], value: 2 }]);
+  for (const [id, status] of ["queued", "processing", "processing", "failed"].entries()) {
+    sql.exec("INSERT INTO run (id, object, status) VALUES (?, 'task', ?)", String(id), status);
+  }
+  // A new object over the same database.
+  const after = createMetricTable(sql);
+  const text = writePrometheus({ measured: after.read(), open: after.open() });
+  const samples = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const labels = 'kind="video",status="succeeded"';
+  expect(samples).toEqual([
+    ...[1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, "+Inf"].map(
+      (le, index) =>
+        `framewright_task_seconds_bucket{${labels},le="${le}"} ${[2, 2, 3, 3, 3, 3, 3, 3, 3, 4][index]}`,
+    ),
+    `framewright_task_seconds_sum{${labels}} 20005.5`,
+    `framewright_task_seconds_count{${labels}} 4`,
+    'framewright_errors_total{object="task",kind="a \\"quoted\\"\\n\\\\ kind"} 3',
+    'framewright_open{object="task",status="processing"} 2',
+    'framewright_open{object="task",status="queued"} 1',
+  ]);
+  expect(text.endsWith("\n")).toBe(true);
+  expect(text.match(/^# TYPE .*$/gm)).toEqual([
+    "# TYPE framewright_task_seconds histogram",
+    "# TYPE framewright_step_seconds histogram",
+    "# TYPE framewright_encoded_media_seconds_total counter",
+    "# TYPE framewright_errors_total counter",
+    "# TYPE framewright_open gauge",
+  ]);
+});
+
+test("Analytics Engine is told the same where it is bound, and its faults are nobody's", () => {
+  const points: object[] = [];
+  const observations = observeEnd(taskOf([1]));
+  writePoints({ writeDataPoint: (point) => points.push(point) }, "mine", observations);
+  expect(points).toHaveLength(observations.length);
+  expect(points[0]).toEqual({
+    indexes: ["mine"],
+    blobs: ["framewright_task_seconds", "video", "failed"],
+    doubles: [1],
+  });
+  writePoints(undefined, "mine", observations);
+  const broken = () => {
+    throw new Error("too many points");
+  };
+  expect(() => writePoints({ writeDataPoint: broken }, "mine", observations)).not.toThrow();
+});

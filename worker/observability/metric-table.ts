@@ -1,0 +1,70 @@
+import type { Sql } from "../sql.ts";
+import { BUCKETS, METRICS, type Measured, type MetricName, type Observation, type Open } from "./metrics.ts";
+
+/** What was measured of one project. */
+export interface MetricTable {
+  add(observations: readonly Observation[]): void;
+  read(): Measured[];
+  /** Counts what has not ended, in the table `run` of the project's index. */
+  open(): Open[];
+}
+
+// A row for the sum, in bucket -1, and one for each bucket that is not empty: two rows are written for a value.
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS metric (
+    metric TEXT NOT NULL, labels TEXT NOT NULL, bucket INTEGER NOT NULL, value REAL NOT NULL,
+    PRIMARY KEY (metric, labels, bucket)
+  ) WITHOUT ROWID;
+`;
+const SUM = -1;
+const ADD = `INSERT INTO metric (metric, labels, bucket, value) VALUES (?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET value = value + excluded.value`;
+const OPEN = `SELECT object, status, COUNT(*) AS count FROM run
+  WHERE object IN ('task', 'step') AND status IN ('queued', 'waiting', 'processing') GROUP BY object, status`;
+
+/**
+ * Keeps what is measured beside the index of runs, and is written in the transaction that ends a run there: each end counts once, and what
+ * was counted outlives the object's eviction. Requests are not counted here, so that none of them costs a write.
+ */
+export function createMetricTable(sql: Sql): MetricTable {
+  sql.exec(SCHEMA);
+  return {
+    add(observations) {
+      for (const { metric, labels, value } of observations) {
+        const text = JSON.stringify(labels);
+        sql.exec(ADD, metric, text, SUM, value);
+        if (METRICS[metric].type === "histogram") sql.exec(ADD, metric, text, bucketOf(value), 1);
+      }
+    },
+    read() {
+      const rows = [...sql.exec<Row>("SELECT * FROM metric ORDER BY metric, labels, bucket")];
+      const known = rows.filter((row): row is Row & { metric: MetricName } =>
+        Object.hasOwn(METRICS, row.metric),
+      );
+      const groups = Map.groupBy(known, ({ metric, labels }) => `${metric} ${labels}`);
+      return [...groups.values()].flatMap((group) => {
+        const [first] = group;
+        return first ? [measuredOf(first, group)] : [];
+      });
+    },
+    open: () => [...sql.exec<Open & Record<string, string | number>>(OPEN)].map((row) => ({ ...row })),
+  };
+}
+
+type Row = { metric: string; labels: string; bucket: number; value: number };
+
+function bucketOf(value: number): number {
+  const index = BUCKETS.findIndex((bound) => value <= bound);
+  return index < 0 ? BUCKETS.length : index;
+}
+
+function measuredOf({ metric, labels }: Row & { metric: MetricName }, group: readonly Row[]): Measured {
+  const valueIn = (bucket: number) => group.find((row) => row.bucket === bucket)?.value ?? 0;
+  const histogram = METRICS[metric].type === "histogram";
+  return {
+    metric,
+    labels: JSON.parse(labels) as string[],
+    sum: valueIn(SUM),
+    counts: histogram ? Array.from({ length: BUCKETS.length + 1 }, (_, bucket) => valueIn(bucket)) : [],
+  };
+}
