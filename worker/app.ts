@@ -4,15 +4,16 @@ import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
 import { crossOrigin, noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
+import { logRequests } from "./observability/log-requests.ts";
 import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
-import { logRequests } from "./observability/log-requests.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addMetricRoutes } from "./routes/metrics.ts";
 import { addServiceRoutes } from "./routes/service.ts";
 import { addStepRoutes } from "./routes/steps.ts";
 import { addTaskRoutes } from "./routes/tasks.ts";
 import { addUploadRoutes } from "./routes/uploads.ts";
+import { addWebhookRoutes } from "./routes/webhooks.ts";
 import type { Services } from "./services.ts";
 
 const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|media\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
@@ -33,6 +34,7 @@ export function createApp(services: Services): Api {
   addStepRoutes(app, services);
   addConnectionRoutes(app, services);
   addUploadRoutes(app, services);
+  addWebhookRoutes(app, services);
   addEventRoutes(app, services);
   addMediaRoutes(app, services);
   addMetricRoutes(app, services);

@@ -11,10 +11,11 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
   const unknown = (id: string) => new MediaError(`${object}_not_found`, `There is no ${object} ${id}.`);
   const get = (project: string, id: string) => readRun<T>(env, object, project, id);
   return {
-    async create(project, record, base) {
-      await env.TASK.getByName(record.id).create(project, record, base);
+    async create(project, record, base, webhook_url) {
+      await env.TASK.getByName(record.id).create(project, record, base, webhook_url ?? null);
       return record;
     },
+    webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),
     get,
     async next(project, id, after, ms) {
       const text = isId(object, id) ? await env.TASK.getByName(id).next(project, after, ms) : null;

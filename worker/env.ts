@@ -28,7 +28,7 @@ export interface Env {
   API_KEYS?: string;
   /** Secret: signs media URLs. */
   MEDIA_SIGNING_KEY?: string;
-  /** Secret: encrypts the secrets of connections; comma-separated, the newest first. Without it there are no connections. */
+  /** Secret: encrypts the secrets of connections and webhooks; comma-separated, the newest first. Without it there are neither. */
   CONNECTION_KEYS?: string;
   /** Base of the URLs that the service gives out; default the request's own origin. */
   PUBLIC_URL?: string;
@@ -48,6 +48,12 @@ export interface Env {
   STALL_SECONDS?: string;
   /** Seconds that fetching an input may take; default 3600. */
   INGEST_SECONDS?: string;
+  /** Seconds that events and their deliveries are kept; default 604800 (7 days). */
+  EVENT_TTL?: string;
+  /** Seconds that a receiver of webhooks may take to answer; default 10. */
+  WEBHOOK_TIMEOUT_SECONDS?: string;
+  /** Seconds until a delivery is tried for the second time, and four times as long each time after that; default 5. */
+  WEBHOOK_RETRY_SECONDS?: string;
   /** Comma-separated base URLs of native encoders elsewhere, asked in place of the containers. They must reach the service at `PUBLIC_URL`, or where it was asked at. */
   NATIVE_ENCODER_URL?: string;
   /** Secret: what native encoders are told as bearer token, where they ask for one. */

@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import type { Connection, ConnectionChange } from "../src/core/connection.ts";
 import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
@@ -14,6 +13,8 @@ import { logEnd } from "./observability/log-end.ts";
 import { createMetricTable, type MetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
+import { ProjectWebhooks } from "./webhooks/project-webhooks.ts";
+import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
@@ -25,11 +26,11 @@ const SCHEMA = `
 `;
 
 /**
- * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; its connections, and its requests by their
- * idempotency keys.
+ * The index of one project: a row for each of its tasks and standalone steps, which lists are read from; its connections, its webhooks, and its
+ * requests by their idempotency keys.
  * KV cannot be that index: its lists lag by up to a minute, sort one way only and filter by nothing.
  */
-export class ProjectObject extends DurableObject<Env> {
+export class ProjectObject extends ProjectWebhooks {
   readonly #sql = this.ctx.storage.sql;
   readonly #connections: ConnectionTable;
   readonly #idempotency: IdempotencyTable;
@@ -99,8 +100,13 @@ export class ProjectObject extends DurableObject<Env> {
     return this.#connections.of(run_id);
   }
 
-  /** Adds a record or replaces an older version of it. */
-  put(record: Task | Step, version: number): void {
+  /** Adds a record or replaces an older version of it, and makes events of its changes; gives what is to be delivered of them. */
+  put(record: Task | Step, version: number, set: ChangeSet): Shipment[] {
+    this.#index(record, version);
+    return this.post_office.post(set, Date.now());
+  }
+
+  #index(record: Task | Step, version: number): void {
     const { id, object, kind, status } = record;
     const found = [...this.#sql.exec<{ version: number }>("SELECT version FROM run WHERE id = ?", id)][0];
     if (found && found.version >= version) return;

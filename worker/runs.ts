@@ -4,8 +4,10 @@ import type { Task } from "../src/core/task.ts";
 
 /** What runs: tasks, or standalone steps, each in its project. An id of another project is as good as unknown. */
 export interface Runs<T extends Task | Step> {
-  /** Stores the new record and starts its run; the URLs that the run gives out begin with `base`, such as `https://media.example`. */
-  create(project: string, record: T, base: string): Promise<T>;
+  /** Stores the new record and starts its run; the URLs that the run gives out begin with `base`, such as `https://media.example`, and its events are posted to `webhook_url` too. */
+  create(project: string, record: T, base: string, webhook_url?: string): Promise<T>;
+  /** Gives the webhook URL that was given with a run; null when there was none. */
+  webhookUrl(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
   /** Gives the record when it has a version above `after` or is finished, or else as it stands after `ms`; null when there is none. */
   next(project: string, id: string, after: number, ms: number): Promise<Versioned<T> | null>;

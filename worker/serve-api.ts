@@ -16,6 +16,7 @@ import { createOutsideOf } from "./outside-of.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { readHostRules } from "./settings.ts";
 import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
+import { createWebhooks } from "./webhooks/webhooks.ts";
 
 const now = () => Date.now();
 const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
@@ -36,6 +37,7 @@ export function serveApi(request: Request, env: Env): Response | Promise<Respons
 function createService(env: Env): ReturnType<typeof createApp> {
   // Only to find a malformed setting at once: each run has its own.
   createNatives(env, "");
+  const seal = createSealOf(env);
   return createApp({
     tasks: createRuns<Task>(env, "task"),
     steps: createRuns<Step>(env, "step"),
@@ -47,7 +49,14 @@ function createService(env: Env): ReturnType<typeof createApp> {
     }),
     page_uploads: createPageUploadsOf(env),
     goesOn: (run_id) => env.TASK.getByName(run_id).goesOn(),
-    connections: createConnections((project) => env.PROJECT.getByName(project), createSealOf(env)),
+    connections: createConnections((project) => env.PROJECT.getByName(project), seal),
+    webhooks: createWebhooks(
+      (project) => env.PROJECT.getByName(project),
+      seal,
+      (run_id, project, id) => env.TASK.getByName(run_id).replay(project, id),
+      now,
+    ),
+    seal,
     outside: createOutsideOf(env),
     idempotency: {
       begin: (project, key, digest, id) => env.PROJECT.getByName(project).beginOnce(key, digest, id),

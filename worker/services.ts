@@ -4,6 +4,7 @@ import type { Task } from "../src/core/task.ts";
 import type { HostRules } from "../src/storage/host-guard.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { Connections } from "./connections/connections.ts";
+import type { Seal } from "./connections/seal.ts";
 import type { Idempotency } from "./idempotency/creating.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
@@ -13,6 +14,7 @@ import type { MetricsReport } from "./observability/metrics.ts";
 import type { Outside } from "./outside.ts";
 import type { FindStep, Runs } from "./runs.ts";
 import type { PageUploads } from "./uploads/page-uploads.ts";
+import type { Webhooks } from "./webhooks/webhooks.ts";
 
 /** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
 export interface ApiSettings extends HostRules {
@@ -36,6 +38,9 @@ export interface Services {
   /** True while the run of that id is there and not finished. */
   goesOn(run_id: string): Promise<boolean>;
   connections: Connections;
+  webhooks: Webhooks;
+  /** Encrypts what is kept. */
+  seal: Seal;
   /** The way to hosts that callers name. */
   outside: Outside;
   idempotency: Idempotency;

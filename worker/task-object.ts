@@ -14,6 +14,7 @@ import { createRunRows } from "./run-rows.ts";
 import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm } from "./schedule.ts";
 import { numberSetting, outputExpires } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
+import { createRunMail, type RunMail } from "./webhooks/run-mail.ts";
 
 const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
@@ -28,12 +29,22 @@ export class TaskObject extends DurableObject<Env> {
   readonly #changes = createChanges();
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
+  readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
 
   /** Stores a new record; its run starts by the alarm, so that a crash right after loses nothing. */
-  async create(project: string, record: Task | Step, base: string): Promise<void> {
+  async create(
+    project: string,
+    record: Task | Step,
+    base: string,
+    webhook_url: string | null,
+  ): Promise<void> {
     if (this.#rows.get()) return;
     const now = Date.now();
-    this.#rows.insert({ project, base, record }, now);
+    this.ctx.storage.transactionSync(() => {
+      this.#rows.insert({ project, base, record }, now);
+      if (webhook_url !== null) this.#mail.setUrl(webhook_url);
+      this.#mail.note(record, null, 1);
+    });
     await this.ctx.storage.setAlarm(now);
     await this.#index(project, record, 1);
   }
@@ -118,18 +129,33 @@ export class TaskObject extends DurableObject<Env> {
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
-    await this.env.PROJECT.getByName(project).remove(row.record.id);
+    const { record, version } = row;
+    // Its events are told all the same.
+    if (this.#mail.changes(record.id).changes.length > 0) await this.#handOver(project, record, version);
+    await this.env.PROJECT.getByName(project).remove(record.id);
     await this.env.KV.delete(mirrorKey(row.record));
     await terminateInstance(this.env.RUN, row.record.id);
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
     this.#changes.tell();
+    await this.#arm();
     return "removed";
   }
 
-  /** Starts the run, mirrors the record, watches over the run and clears its files; what fails is tried again. */
+  /** Gives the webhook URL that was given with the run; null when there was none. */
+  webhookUrl(project: string): string | null {
+    return this.#rows.get()?.project === project ? this.#mail.url() : null;
+  }
+
+  /** Makes a delivery of the run's events again; tells why it cannot be. */
+  replay(project: string, delivery_id: string): ReturnType<RunMail["replay"]> {
+    return this.#mail.replay(project, delivery_id);
+  }
+
+  /** Delivers webhooks, starts the run, mirrors the record, watches over the run and clears its files; what fails is tried again. */
   override async alarm(): Promise<void> {
     try {
+      this.#mail.start();
       await this.#start();
       await this.#mirror();
       await this.#watch();
@@ -162,7 +188,10 @@ export class TaskObject extends DurableObject<Env> {
     const version = row.version + 1;
     const good = record.status === "succeeded";
     const ended = isFinished(record) ? { cleanup_at: good ? now : now + CLEANUPS_MS[0] } : {};
-    this.#rows.update({ record, version, progressed_at: now, ...ended });
+    this.ctx.storage.transactionSync(() => {
+      this.#rows.update({ record, version, progressed_at: now, ...ended });
+      this.#mail.note(record, before, version);
+    });
     if (isFinished(record)) for (const over of this.#listeners) over(false);
     this.#changes.tell();
     await this.#arm();
@@ -172,12 +201,16 @@ export class TaskObject extends DurableObject<Env> {
 
   // Lists are right at once where this succeeds; where it fails, the alarm writes the index with the mirror.
   async #index(project: string, record: Task | Step, version: number): Promise<void> {
-    this.#indexing = this.env.PROJECT.getByName(project)
-      .put(record, version)
-      .catch((thrown: unknown) => {
-        console.error(JSON.stringify({ message: "index failed", id: record.id, error: String(thrown) }));
-      });
+    this.#indexing = this.#handOver(project, record, version).catch((thrown: unknown) => {
+      console.error(JSON.stringify({ message: "index failed", id: record.id, error: String(thrown) }));
+    });
     await this.#indexing;
+  }
+
+  async #handOver(project: string, record: Task | Step, version: number): Promise<void> {
+    const set = this.#mail.changes(record.id);
+    const shipments = await this.env.PROJECT.getByName(project).put(record, version, set);
+    this.#mail.handedOver(version, project, shipments);
   }
 
   async #start(): Promise<void> {
@@ -192,8 +225,9 @@ export class TaskObject extends DurableObject<Env> {
     const now = Date.now();
     if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
     const { project, record, version } = row;
-    await this.env.PROJECT.getByName(project).put(record, version);
+    await this.#handOver(project, record, version);
     await this.env.KV.put(mirrorKey(record), JSON.stringify({ project, record }));
+    this.#mail.forget();
     this.#rows.update({ mirrored: version, mirrored_at: now });
   }
 
@@ -259,8 +293,10 @@ export class TaskObject extends DurableObject<Env> {
   // One alarm serves all: it is set to the earliest thing that is due.
   async #arm(): Promise<void> {
     const row = this.#rows.get();
-    const due = row && nextAlarm(row, this.#times().watch, this.#expires(row), Date.now());
-    if (due !== null) await this.ctx.storage.setAlarm(due);
+    const now = Date.now();
+    const due = [row && nextAlarm(row, this.#times().watch, this.#expires(row), now), this.#mail.dueAt()];
+    const times = due.filter((time) => time !== null);
+    if (times.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...times)));
   }
 }
 

@@ -51,7 +51,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
 // A page may be closed at any time, and whoever runs it could forge what it posts.
 function refuseWebhook({ webhook_url }: { webhook_url?: string }): void {
   if (webhook_url === undefined) return;
-  const message = "webhook_url is for the service; a page hears of its own tasks by watch.";
+  const message = "webhook_url is for the service; a page hears of its own tasks by on().";
   throw new MediaError("request_invalid", message, { param: "webhook_url" });
 }
 

@@ -199,7 +199,7 @@ export function parseEndpointChange(body: unknown): WebhookEndpointChange {
 }
 
 /** Parses the body of a change of a secret; throws `request_invalid` with the field at fault. */
-export function parseRotateRequest(body: unknown): Required<RotateRequest> {
+export function parseRotateRequest(body: unknown): { keep_seconds: number } {
   const { keep_seconds = WEBHOOK_BOUNDS.keep_seconds.default } = parse(RotateRequest, body);
   return { keep_seconds };
 }

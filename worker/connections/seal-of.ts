@@ -6,7 +6,7 @@ import { createSeal, type Seal } from "./seal.ts";
 export function createSealOf(env: Pick<Env, "CONNECTION_KEYS">): Seal {
   if (env.CONNECTION_KEYS) return createSeal(env.CONNECTION_KEYS);
   const refuse = async (): Promise<never> => {
-    const message = "Connections are not set up here: the secret CONNECTION_KEYS is missing.";
+    const message = "Connections and webhooks are not set up here: the secret CONNECTION_KEYS is missing.";
     throw new MediaError("service_unavailable", message, { retryable: false });
   };
   return { seal: refuse, open: refuse, isCurrent: refuse };

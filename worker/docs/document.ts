@@ -21,6 +21,7 @@ const TAGS = [
   { name: "Steps", description: "One operation, to compose your own pipeline." },
   { name: "Connections", description: "Storage of your own, S3-compatible, for inputs and outputs." },
   { name: "Uploads", description: "Files from a page straight to storage, to create a task from." },
+  { name: "Webhooks", description: "What happened, and telling it to URLs of your own." },
   { name: "Media", description: "What came out." },
   { name: "Service", description: "The service itself." },
 ];

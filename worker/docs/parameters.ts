@@ -31,7 +31,7 @@ export const lastEventId: Parameters = [
 export function listParameters(
   sort: ListSort,
   statuses: readonly string[] | null,
-  kinds: readonly string[],
+  kinds: readonly string[] | null,
   example: string,
 ): Parameters {
   const query = (name: string, description: string, schema: object) =>
@@ -51,6 +51,6 @@ export function listParameters(
     ...(statuses
       ? [query("status", "Only records in this state.", { type: "string", enum: [...statuses] })]
       : []),
-    query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] }),
+    ...(kinds ? [query("kind", "Only records of this kind.", { type: "string", enum: [...kinds] })] : []),
   ];
 }

@@ -2,6 +2,7 @@ import type { Context, Handler } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import type { IdSort } from "../../src/core/ids.ts";
 import { digest, toHex } from "../auth/keys.ts";
+import type { Seal } from "../connections/seal.ts";
 import { readBytes } from "../http/body.ts";
 import type { ApiEnv } from "../http/context.ts";
 import type { Services } from "../services.ts";
@@ -20,13 +21,15 @@ export interface Creating<T> {
   make(request: Request, c: Context<ApiEnv>, id: string): Promise<T>;
   /** Gives the record of that id when it is there. */
   find(project: string, id: string): Promise<T | null>;
+  /** Encrypts the answer that is kept, for one that holds a secret. */
+  seal?: Seal;
 }
 
 /**
  * Builds the handler of a route that creates: 201 with the record. With an `Idempotency-Key` the same request is answered with the first
  * record again and 200, for a day; another request under that key is `idempotency_mismatch`, and one that is still answered `idempotency_conflict`.
  */
-export function creating<T>(services: Services, { sort, make, find }: Creating<T>): Handler<ApiEnv> {
+export function creating<T>(services: Services, { sort, make, find, seal }: Creating<T>): Handler<ApiEnv> {
   const { idempotency, id, now } = services;
   const makeAs = (request: Request, c: Context<ApiEnv>, made_id: string) => {
     c.set("subject", made_id);
@@ -46,12 +49,17 @@ export function creating<T>(services: Services, { sort, make, find }: Creating<T
       );
     if (begun.state === "other")
       throw new MediaError("idempotency_mismatch", "This Idempotency-Key was used with another request.");
-    if (begun.state === "done") return c.json(JSON.parse(begun.answer) as object, 200);
+    const owner = `${project}/idempotency/${key}`;
+    if (begun.state === "done") {
+      const answer = seal ? await seal.open(begun.answer, owner) : begun.answer;
+      return c.json(JSON.parse(answer) as object, 200);
+    }
     try {
       const body = bytes.length > 0 ? bytes : null;
       const made = begun.state === "again" ? await find(project, begun.id) : null;
       const record = made ?? (await makeAs(new Request(url, { method, headers, body }), c, begun.id));
-      await idempotency.end(project, key, JSON.stringify(record));
+      const answer = JSON.stringify(record);
+      await idempotency.end(project, key, seal ? await seal.seal(answer, owner) : answer);
       return c.json(record as object, 201);
     } catch (thrown) {
       await idempotency.end(project, key, null);

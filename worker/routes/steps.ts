@@ -8,6 +8,7 @@ import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
+import { checkWebhook } from "../webhooks/check-url.ts";
 import { checkStepAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
@@ -27,11 +28,13 @@ export function addStepRoutes(app: Api, services: Services): void {
     creating<Step>(services, {
       sort: "step",
       async make(request, c, id) {
-        const { kind, input, options } = parseStepRequest(await readJson(request));
-        const need = await checkStepAccess({ kind, input, options }, c.get("project"), services);
+        const asked = parseStepRequest(await readJson(request));
+        const { kind, input, options, webhook_url } = asked;
+        const need = await checkStepAccess(asked, c.get("project"), services);
+        await checkWebhook(asked, c.get("project"), services);
         const step = createStep(kind, () => id, now(), { input, options });
         await reserveConnection(services, c.get("project"), step.id, need);
-        return steps.create(c.get("project"), step, baseUrl(c, settings));
+        return steps.create(c.get("project"), step, baseUrl(c, settings), webhook_url);
       },
       find: (project, id) => steps.get(project, id),
     }),

@@ -10,6 +10,7 @@ import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
 import type { Services } from "../services.ts";
+import { checkWebhook } from "../webhooks/check-url.ts";
 import { checkTaskAccess, reserveConnection } from "./check-access.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
@@ -26,10 +27,11 @@ export function addTaskRoutes(app: Api, services: Services): void {
   async function create(request: TaskRequest, c: Context<ApiEnv>, task_id: string): Promise<Task> {
     // A host that was allowed for a task before may not be allowed now.
     const need = await checkTaskAccess(request, c.get("project"), services);
+    await checkWebhook(request, c.get("project"), services);
     const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
     const task = createTask(request, ids, now());
     await reserveConnection(services, c.get("project"), task.id, need);
-    return tasks.create(c.get("project"), task, baseUrl(c, settings));
+    return tasks.create(c.get("project"), task, baseUrl(c, settings), request.webhook_url);
   }
 
   const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>
@@ -64,7 +66,8 @@ export function addTaskRoutes(app: Api, services: Services): void {
     creatingTask(async (_, c) => {
       const before = await find(c.get("project"), idInPath(c, "task"));
       if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
-      return requestOf(before);
+      const webhook_url = await tasks.webhookUrl(c.get("project"), before.id);
+      return { ...requestOf(before), ...(webhook_url !== null && { webhook_url }) };
     }),
   );
 

@@ -7,6 +7,7 @@ import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import { readAll } from "../../../src/storage/read-all.ts";
 import { createApp } from "../../../worker/app.ts";
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
+import { createSeal } from "../../../worker/connections/seal.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
 import { createLog } from "../../../worker/observability/log.ts";
@@ -15,6 +16,7 @@ import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
 import { createMemoryPageUploads } from "./memory-page-uploads.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
+import { createMemoryWebhooks } from "./memory-webhooks.ts";
 
 /** A bearer header of the key that the API in memory knows. */
 export const KEY = { Authorization: "Bearer good-key" };
@@ -54,6 +56,8 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
       return record !== null && !isFinished(record);
     },
     connections,
+    webhooks: createMemoryWebhooks(),
+    seal: createSeal("a secret of the tests"),
     outside: createOutside(settings, network),
     idempotency: createMemoryIdempotency(),
     metrics: async () => ({ measured: [], open: [] }),

@@ -13,7 +13,7 @@ export interface MemoryRuns<T extends Task | Step> extends Runs<T> {
 
 /** Keeps the records of one sort, as the engine does, without running anything. */
 export function createMemoryRuns<T extends Task | Step>(object: T["object"]): MemoryRuns<T> {
-  const rows = new Map<string, { project: string; record: T }>();
+  const rows = new Map<string, { project: string; record: T; webhook_url: string | null }>();
   const change = (id: string, event: RunEvent): T => {
     const row = rows.get(id);
     if (!row) throw new Error(`no ${id}`);
@@ -30,10 +30,11 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
   return {
     report: change,
     find: (id) => rows.get(id)?.record ?? null,
-    async create(project, record) {
-      rows.set(record.id, { project, record });
+    async create(project, record, _, webhook_url) {
+      rows.set(record.id, { project, record, webhook_url: webhook_url ?? null });
       return record;
     },
+    webhookUrl: async (_, id) => rows.get(id)?.webhook_url ?? null,
     async get(project, id) {
       const row = rows.get(id);
       return row?.project === project ? row.record : null;

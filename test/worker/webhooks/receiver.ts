@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { WebhookEvent } from "../../../src/core/webhook.ts";
+
+/** How a receiver takes a request: a status, no answer at all, a broken connection, or a redirect. */
+export type Taking = number | "hang" | "reset" | { redirect: string };
+
+/** A request as a receiver got it. */
+export interface Received {
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  event: WebhookEvent;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** A real HTTP server on loopback that webhooks are posted to. */
+export interface Receiver {
+  /** Says how a path takes its requests, by their number from 0; gives its URL. */
+  take(path: string, how?: (request: number) => Taking): string;
+  /** What came to a path, the oldest first. */
+  got(path: string): Received[];
+  close(): Promise<void>;
+}
+
+/** Starts a receiver; a path that it does not know answers 404. */
+export async function startReceiver(port = 0): Promise<Receiver> {
+  const ways = new Map<string, (request: number) => Taking>();
+  const all: Received[] = [];
+  const server = createServer((request, response) => {
+    void readText(request).then((body) => {
+      const path = request.url ?? "/";
+      const before = all.filter((each) => each.path === path).length;
+      const headers = request.headers as Record<string, string>;
+      all.push({ path, headers, body, event: JSON.parse(body), at: Date.now() });
+      answer(request, response, ways.get(path)?.(before) ?? 404);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    take(path, how = () => 200) {
+      ways.set(path, how);
+      return url + path;
+    },
+    got: (path) => all.filter((each) => each.path === path),
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, how: Taking): void {
+  if (how === "hang") return;
+  if (how === "reset") return void request.socket.resetAndDestroy();
+  if (typeof how === "number") return void response.writeHead(how).end("A body that nobody reads.");
+  response.writeHead(301, { Location: how.redirect }).end();
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part);
+  return Buffer.concat(parts).toString();
+}

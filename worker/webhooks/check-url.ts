@@ -1,0 +1,33 @@
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import type { Services } from "../services.ts";
+
+type Needs = Pick<Services, "outside" | "settings">;
+
+/** Checks the webhook URL of a new run where it has one, and makes sure that there is a secret to sign by; rejects with `request_invalid`. */
+export async function checkWebhook(
+  { webhook_url }: { webhook_url?: string },
+  project: string,
+  needs: Needs & Pick<Services, "webhooks">,
+): Promise<void> {
+  if (webhook_url === undefined) return;
+  await checkWebhookUrl(webhook_url, "webhook_url", needs);
+  await needs.webhooks.prepare(project);
+}
+
+/** Checks that events may be posted to a URL; rejects with `request_invalid` for a host that is not public, and for http unless private hosts are allowed. */
+export async function checkWebhookUrl(
+  url: string,
+  param: string,
+  { outside, settings }: Needs,
+): Promise<void> {
+  const { protocol, host, hostname } = new URL(url);
+  const named = settings.allowed_hosts ?? [];
+  const allowed = settings.allow_private || named.includes(host) || named.includes(hostname);
+  if (protocol !== "https:" && !allowed)
+    throw new MediaError("request_invalid", `${param} must be a URL that starts with https://.`, { param });
+  try {
+    await outside.guard(url);
+  } catch (thrown) {
+    throw new MediaError("request_invalid", `${param}: ${toMediaError(thrown).message}`, { param });
+  }
+}

@@ -1,0 +1,62 @@
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { DeliveryStatus, WebhookDelivery } from "../../src/core/webhook.ts";
+import { whereOf } from "../list-sql.ts";
+import type { Sql } from "../sql.ts";
+
+/** A delivery as it is kept, with the run whose object makes it. */
+export interface KeptDelivery {
+  run_id: string;
+  delivery: WebhookDelivery;
+}
+
+/** The deliveries of one project. */
+export interface DeliveryTable {
+  /** Adds a delivery, or puts it in the place of what it was. */
+  put(kept: KeptDelivery): void;
+  get(id: string): KeptDelivery | null;
+  /** Gives the ids of an event's deliveries that are not made yet. */
+  pendingOf(event_id: string): string[];
+  list(query: ListQuery): ListPage<WebhookDelivery>;
+  /** Removes those added before `since`. */
+  prune(since: number): void;
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS webhook_delivery (
+    id TEXT PRIMARY KEY, event_id TEXT NOT NULL, run_id TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL,
+    made_at INTEGER NOT NULL, record TEXT NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS webhook_delivery_event ON webhook_delivery (event_id);
+  CREATE INDEX IF NOT EXISTS webhook_delivery_status ON webhook_delivery (status, id);
+  CREATE INDEX IF NOT EXISTS webhook_delivery_age ON webhook_delivery (made_at);
+`;
+
+type Row = { run_id: string; record: string };
+
+/** Keeps the deliveries of one project. */
+export function createDeliveryTable(sql: Sql): DeliveryTable {
+  sql.exec(SCHEMA);
+  const read = (text: string, ...values: (string | number)[]): KeptDelivery[] =>
+    [...sql.exec<Row>(text, ...values)].map(({ run_id, record }) => ({
+      ...{ run_id, delivery: JSON.parse(record) as WebhookDelivery },
+    }));
+  return {
+    put({ run_id, delivery }) {
+      const { id, event_id, kind, status, created_at } = delivery;
+      const whole = "INSERT OR REPLACE INTO webhook_delivery VALUES (?, ?, ?, ?, ?, ?, ?)";
+      sql.exec(whole, id, event_id, run_id, kind, status, created_at, JSON.stringify(delivery));
+    },
+    get: (id) => read("SELECT * FROM webhook_delivery WHERE id = ?", id)[0] ?? null,
+    pendingOf(event_id) {
+      const text = "SELECT * FROM webhook_delivery WHERE event_id = ? AND status = ?";
+      return read(text, event_id, "pending" satisfies DeliveryStatus).map(({ delivery }) => delivery.id);
+    },
+    list(query) {
+      const { where, values, ascending, turn } = whereOf(query);
+      const order = ascending ? "ASC" : "DESC";
+      const text = `SELECT * FROM webhook_delivery WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
+      return turn(read(text, ...values, query.limit + 1).map(({ delivery }) => delivery));
+    },
+    prune: (since) => void sql.exec("DELETE FROM webhook_delivery WHERE made_at < ?", since),
+  };
+}

@@ -1,0 +1,91 @@
+import { Webhook } from "standardwebhooks";
+import { MediaError } from "../../src/core/errors.ts";
+import type { DeliveryAttempt } from "../../src/core/webhook.ts";
+
+/** What is posted, and where to. */
+export interface Parcel {
+  url: string;
+  event_id: string;
+  /** The event as JSON: the same bytes each time. */
+  body: string;
+  /** Those that are good now, the newest first; each makes a signature. Never to be logged, stored or answered. */
+  secrets: readonly string[];
+}
+
+/** What came of a try: `gone` for a receiver that wants no more, `refused` for a host that may not be contacted. */
+export interface Posted {
+  attempt: DeliveryAttempt;
+  verdict: "delivered" | "again" | "gone" | "refused";
+}
+
+/** What posting is done with. */
+export interface PostTools {
+  /** Checks the host, and follows no redirect. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  now(): number;
+  /** Until the answer is there. */
+  timeout_ms: number;
+}
+
+// What is read of an answer, so that the connection can be used again.
+const MOST_READ = 4096;
+
+/** Posts an event once, signed by https://www.standardwebhooks.com; a status of 200 to 299 counts as taken. Never rejects. */
+export async function postEvent(parcel: Parcel, { fetch, now, timeout_ms }: PostTools): Promise<Posted> {
+  const at = now();
+  const tell = (
+    verdict: Posted["verdict"],
+    response_status: number | null,
+    error: string | null,
+  ): Posted => ({
+    attempt: { at, duration: now() - at, response_status, error },
+    verdict,
+  });
+  const signal = AbortSignal.timeout(timeout_ms);
+  try {
+    const init = { method: "POST", headers: headersOf(parcel, at), body: parcel.body, signal };
+    const response = await fetch(parcel.url, { ...init, redirect: "manual" });
+    const { status, ok } = response;
+    await drop(response.body);
+    if (ok) return tell("delivered", status, null);
+    if (status === 410) return tell("gone", status, "It answered 410: it wants no more events.");
+    const redirect = status >= 300 && status < 400 ? "; redirects are not followed" : "";
+    return tell("again", status, `It answered ${status}${redirect}.`);
+  } catch (thrown) {
+    if (thrown instanceof MediaError && thrown.kind === "input_forbidden")
+      return tell("refused", null, thrown.message);
+    const late = signal.aborted;
+    return tell(
+      "again",
+      null,
+      late ? `No answer came within ${timeout_ms / 1000} s.` : "It could not be reached.",
+    );
+  }
+}
+
+function headersOf({ event_id, body, secrets }: Parcel, at: number): Record<string, string> {
+  const time = new Date(at);
+  return {
+    "Content-Type": "application/json",
+    "User-Agent": "Framewright",
+    "webhook-id": event_id,
+    "webhook-timestamp": String(Math.floor(at / 1000)),
+    "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(event_id, time, body)).join(" "),
+  };
+}
+
+async function drop(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  if (!body) return;
+  const reader = body.getReader();
+  let read = 0;
+  try {
+    while (read <= MOST_READ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      read += value.length;
+    }
+    await reader.cancel();
+  } catch {
+    // The status has come, and that is what counts.
+  }
+}

@@ -1,0 +1,186 @@
+import type { CreateId } from "../../src/core/ids.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import {
+  type DeliveryAttempt,
+  type EventKind,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  wants,
+} from "../../src/core/webhook.ts";
+import type { Sql } from "../sql.ts";
+import { createDeliveryTable } from "./delivery-table.ts";
+import { createEndpointTable, type EndpointTable } from "./endpoint-table.ts";
+import { createEventTable } from "./event-table.ts";
+import { createSecretTable, type SecretTable } from "./secret-table.ts";
+import { type ChangeSet, type Outcome, PROJECT_OWNER, type Shipment } from "./shipment.ts";
+
+/** The events of one project, whom they are told to, and what came of it. Everything in it happens at once or not at all. */
+export interface PostOffice {
+  readonly endpoints: EndpointTable;
+  readonly secrets: SecretTable;
+  /** Makes events of changes, and a delivery for each that wants them; gives what is to be made now. What was handed over before makes nothing new. */
+  post(set: ChangeSet, now: number): Shipment[];
+  /** Gives a delivery that is to be made with all that it needs now; null when it is not to be made any more. */
+  ship(delivery_id: string, now: number): Shipment | null;
+  /** Notes what came of a try; a receiver that is gone is told nothing more. */
+  note(delivery_id: string, outcome: Outcome): void;
+  /** Has a delivery made again from the beginning; tells why it cannot be. */
+  replay(delivery_id: string, now: number): WebhookDelivery | "delivery" | "endpoint" | "disabled";
+  /** Gives an event as JSON. */
+  event(id: string, now: number): string | null;
+  events(query: ListQuery, now: number): ListPage<string>;
+  /** Gives a delivery and the run whose object makes it. */
+  delivery(id: string, now: number): { run_id: string; delivery: WebhookDelivery } | null;
+  deliveries(query: ListQuery, now: number): ListPage<WebhookDelivery>;
+  /** Removes what is too old. */
+  prune(now: number): void;
+}
+
+// Of the tries of one delivery.
+const MOST_KEPT = 20;
+
+/** Builds the post office of a project over its database; events and deliveries are kept for `keep_ms`. */
+export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): PostOffice {
+  const endpoints = createEndpointTable(sql);
+  const secrets = createSecretTable(sql);
+  const events = createEventTable(sql, ids);
+  const deliveries = createDeliveryTable(sql);
+
+  function toShipment(
+    { id, event_id, endpoint_id, url }: WebhookDelivery,
+    body: string,
+    now: number,
+  ): Shipment {
+    const owner = endpoint_id ?? PROJECT_OWNER;
+    return { id, event_id, url, body, owner, sealed: secrets.of(owner, now) };
+  }
+
+  function open(
+    event: { id: string; kind: EventKind },
+    run_id: string,
+    to: Target,
+    now: number,
+  ): WebhookDelivery {
+    const delivery: WebhookDelivery = {
+      ...{
+        id: ids("delivery", now),
+        object: "webhook_delivery",
+        kind: event.kind,
+        event_id: event.id,
+        ...to,
+      },
+      ...{ status: "pending", error: null, attempts: [], next_attempt_at: now },
+      ...{ created_at: now, finished_at: null },
+    };
+    deliveries.put({ run_id, delivery });
+    return delivery;
+  }
+
+  function close(run_id: string, delivery: WebhookDelivery, error: string, now: number): void {
+    const closed = { status: "failed", error, next_attempt_at: null, finished_at: now } as const;
+    deliveries.put({ run_id, delivery: { ...delivery, ...closed } });
+  }
+
+  // Where a delivery goes now: its endpoint may have moved, or want nothing more.
+  function target({ endpoint_id, url }: WebhookDelivery): Target | string {
+    if (endpoint_id === null) return { endpoint_id, url };
+    const endpoint = endpoints.get(endpoint_id);
+    if (!endpoint) return "The endpoint was deleted.";
+    return endpoint.status === "active" ? { endpoint_id, url: endpoint.url } : "The endpoint is disabled.";
+  }
+
+  function prune(now: number): void {
+    events.prune(now - keep_ms);
+    deliveries.prune(now - keep_ms);
+  }
+
+  function ship(delivery_id: string, now: number): Shipment | null {
+    const found = deliveries.get(delivery_id);
+    const event = found && events.get(found.delivery.event_id);
+    if (!event || found.delivery.status !== "pending") return null;
+    const { run_id, delivery } = found;
+    const to = target(delivery);
+    if (typeof to !== "string") return toShipment({ ...delivery, ...to }, event.body, now);
+    close(run_id, delivery, to, now);
+    return null;
+  }
+
+  return {
+    endpoints,
+    secrets,
+    ship,
+    prune,
+    post({ run_id, changes, webhook_url }, now) {
+      prune(now);
+      const told = endpoints.all();
+      return changes.flatMap((change) => {
+        const { is_new, ...event } = events.add(run_id, change, now);
+        const made = is_new
+          ? targetsOf(told, webhook_url, event.kind).map((to) => open(event, run_id, to, now).id)
+          : deliveries.pendingOf(event.id);
+        return made.map((id) => ship(id, now)).filter((shipment) => shipment !== null);
+      });
+    },
+    note(delivery_id, { attempt, verdict, next_at }) {
+      const found = deliveries.get(delivery_id);
+      if (found?.delivery.status !== "pending") return;
+      const { run_id, delivery } = found;
+      const over = next_at === null;
+      const status = verdict === "delivered" ? "succeeded" : over ? "failed" : "pending";
+      const attempts: DeliveryAttempt[] = [...delivery.attempts, attempt].slice(-MOST_KEPT);
+      const end = attempt.at + attempt.duration;
+      deliveries.put({
+        run_id,
+        delivery: {
+          ...delivery,
+          ...{ attempts, status, error: attempt.error, next_attempt_at: next_at },
+          finished_at: over ? end : null,
+        },
+      });
+      const { endpoint_id } = delivery;
+      if (verdict === "gone" && endpoint_id !== null)
+        endpoints.change(endpoint_id, { status: "disabled" }, end);
+    },
+    replay(delivery_id, now) {
+      prune(now);
+      const found = deliveries.get(delivery_id);
+      if (!found) return "delivery";
+      const to = target(found.delivery);
+      if (typeof to === "string")
+        return endpoints.get(found.delivery.endpoint_id ?? "") ? "disabled" : "endpoint";
+      const again = { status: "pending", error: null, next_attempt_at: now, finished_at: null } as const;
+      const delivery = { ...found.delivery, ...to, ...again };
+      deliveries.put({ ...found, delivery });
+      return delivery;
+    },
+    event(id, now) {
+      prune(now);
+      return events.get(id)?.body ?? null;
+    },
+    events(query, now) {
+      prune(now);
+      return events.list(query);
+    },
+    delivery(id, now) {
+      prune(now);
+      return deliveries.get(id);
+    },
+    deliveries(query, now) {
+      prune(now);
+      return deliveries.list(query);
+    },
+  };
+}
+
+type Target = Pick<WebhookDelivery, "endpoint_id" | "url">;
+
+function targetsOf(
+  endpoints: readonly WebhookEndpoint[],
+  webhook_url: string | null,
+  kind: EventKind,
+): Target[] {
+  const wanting = endpoints.filter((endpoint) => wants(endpoint, kind));
+  const targets: Target[] = wanting.map(({ id, url }) => ({ endpoint_id: id, url }));
+  const own = webhook_url === null ? [] : [{ endpoint_id: null, url: webhook_url }];
+  return [...targets, ...own];
+}

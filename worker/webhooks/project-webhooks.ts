@@ -1,0 +1,110 @@
+import { DurableObject } from "cloudflare:workers";
+import { createIds } from "../../src/core/ids.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEndpointChange } from "../../src/core/webhook.ts";
+import type { Env } from "../env.ts";
+import { numberSetting } from "../settings.ts";
+import { createPostOffice, type PostOffice } from "./post-office.ts";
+import type { Outcome, Shipment } from "./shipment.ts";
+
+const WEEK_SECONDS = 604_800;
+
+const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
+
+/** The part of a project's object that keeps its webhooks. */
+export abstract class ProjectWebhooks extends DurableObject<Env> {
+  /** The events, whom they are told to, and what came of it. */
+  protected readonly post_office: PostOffice;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const keep_ms = numberSetting(env.EVENT_TTL, WEEK_SECONDS) * 1000;
+    this.post_office = createPostOffice(ctx.storage.sql, createIds(random), keep_ms);
+  }
+
+  /** Adds an endpoint with its sealed secret; null when there are as many as there may be. */
+  addEndpoint(endpoint: WebhookEndpoint, sealed: string): WebhookEndpoint | null {
+    const { endpoints, secrets } = this.post_office;
+    const added = endpoints.add(endpoint);
+    // One whose answer was lost is made again.
+    secrets.remove(endpoint.id);
+    if (added) secrets.first(added.id, sealed, Date.now());
+    return added;
+  }
+
+  /** Gives an endpoint. */
+  getEndpoint(id: string): WebhookEndpoint | null {
+    return this.post_office.endpoints.get(id);
+  }
+
+  /** Gives a page of endpoints. */
+  listEndpoints(query: ListQuery): ListPage<WebhookEndpoint> {
+    return this.post_office.endpoints.list(query);
+  }
+
+  /** Changes an endpoint; null when it is not there. */
+  changeEndpoint(id: string, change: WebhookEndpointChange): WebhookEndpoint | null {
+    return this.post_office.endpoints.change(id, change, Date.now());
+  }
+
+  /** Removes an endpoint with its secrets; false when it is not there. */
+  removeEndpoint(id: string): boolean {
+    this.post_office.secrets.remove(id);
+    return this.post_office.endpoints.remove(id);
+  }
+
+  /** True when an owner has a secret. */
+  hasSecret(owner: string): boolean {
+    return this.post_office.secrets.of(owner, Date.now()).length > 0;
+  }
+
+  /** Keeps the first secret of an owner. */
+  firstSecret(owner: string, sealed: string): void {
+    this.post_office.secrets.first(owner, sealed, Date.now());
+  }
+
+  /** Puts a new secret in the place of an owner's; tells whether there was one. */
+  rotateSecret(owner: string, sealed: string, keep_until: number): { had: boolean } {
+    return { had: this.post_office.secrets.rotate(owner, sealed, keep_until, Date.now()) };
+  }
+
+  /** Keeps a secret sealed otherwise. */
+  resealSecret(owner: string, before: string, after: string): void {
+    this.post_office.secrets.reseal(owner, before, after);
+  }
+
+  /** Gives an event as JSON. */
+  getEvent(id: string): string | null {
+    return this.post_office.event(id, Date.now());
+  }
+
+  /** Gives a page of events as JSON texts. */
+  listEvents(query: ListQuery): ListPage<string> {
+    return this.post_office.events(query, Date.now());
+  }
+
+  /** Gives a delivery and the run whose object makes it. */
+  getDelivery(id: string): { run_id: string; delivery: WebhookDelivery } | null {
+    return this.post_office.delivery(id, Date.now());
+  }
+
+  /** Gives a page of deliveries. */
+  listDeliveries(query: ListQuery): ListPage<WebhookDelivery> {
+    return this.post_office.deliveries(query, Date.now());
+  }
+
+  /** Gives a delivery that is to be made, with all that it needs now; null when it is not to be made any more. */
+  shipDelivery(id: string): Shipment | null {
+    return this.post_office.ship(id, Date.now());
+  }
+
+  /** Notes what came of a try. */
+  noteDelivery(id: string, outcome: Outcome): void {
+    this.post_office.note(id, outcome);
+  }
+
+  /** Has a delivery made again from the beginning; tells why it cannot be. */
+  replayDelivery(id: string): WebhookDelivery | "delivery" | "endpoint" | "disabled" {
+    return this.post_office.replay(id, Date.now());
+  }
+}

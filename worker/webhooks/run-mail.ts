@@ -1,0 +1,106 @@
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { eventKindOf, type WebhookDelivery } from "../../src/core/webhook.ts";
+import type { Seal } from "../connections/seal.ts";
+import { createSealOf } from "../connections/seal-of.ts";
+import type { Env } from "../env.ts";
+import { createOutsideOf } from "../outside-of.ts";
+import { patiently } from "../patiently.ts";
+import { numberSetting } from "../settings.ts";
+import { type Courier, createCourier } from "./courier.ts";
+import { createOutbox } from "./outbox.ts";
+import { type Posted, postEvent } from "./post-event.ts";
+import type { ChangeSet, Shipment } from "./shipment.ts";
+import { ownerOf } from "./webhooks.ts";
+
+const TIMEOUT_SECONDS = 10;
+const FIRST_RETRY_SECONDS = 5;
+// For what is done before and after a post.
+const LEASE_MARGIN_MS = 5000;
+
+/** The webhooks of one run, from the change of its state to the receivers. */
+export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
+  /** Keeps the URL that was given with the run. */
+  setUrl(url: string): void;
+  url(): string | null;
+  /** Keeps the event of a change, to be called with the write of the state itself; `before` is null for a new run. */
+  note(record: Task | Step, before: Task | Step | null, version: number): void;
+  /** Gives what the project does not know yet. */
+  changes(run_id: string): ChangeSet;
+  /** Takes note that the project knows changes up to a version, and begins what is to be delivered of them. */
+  handedOver(version: number, project: string, shipments: readonly Shipment[]): void;
+  /** Removes what was handed over. */
+  forget(): void;
+  /** Makes a delivery again from the beginning; tells why it cannot be. */
+  replay(project: string, id: string): Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
+}
+
+/** Builds the mail of a run in the database of its object; `rearm` has the object look again when something is due. */
+export function createRunMail(sql: SqlStorage, env: Env, rearm: () => Promise<void>): RunMail {
+  const outbox = createOutbox(sql);
+  const now = () => Date.now();
+  const project = (name: string) => env.PROJECT.getByName(name);
+  const timeout_ms = numberSetting(env.WEBHOOK_TIMEOUT_SECONDS, TIMEOUT_SECONDS) * 1000;
+  const courier = createCourier({
+    ...{ outbox, rearm, now, random: Math.random },
+    first_ms: numberSetting(env.WEBHOOK_RETRY_SECONDS, FIRST_RETRY_SECONDS) * 1000,
+    lease_ms: timeout_ms + LEASE_MARGIN_MS,
+    ship: (due) => patiently(() => project(due.project).shipDelivery(due.id)),
+    note: (due, outcome) => patiently(() => project(due.project).noteDelivery(due.id, outcome)),
+    post: (due, shipment) => post(env, due.project, shipment, timeout_ms),
+  });
+  return {
+    start: courier.start,
+    dueAt: courier.dueAt,
+    setUrl: outbox.setUrl,
+    url: outbox.url,
+    forget: outbox.forget,
+    note(record, before, version) {
+      const kind = eventKindOf(record, before);
+      const at = record.updated_at;
+      if (kind !== null) outbox.add({ version, kind, at, record: JSON.stringify(record) });
+    },
+    changes: (run_id) => ({ run_id, changes: outbox.changes(), webhook_url: outbox.url() }),
+    handedOver(version, name, shipments) {
+      outbox.handedOver(version, name, shipments, now());
+      if (shipments.length > 0) courier.start(shipments);
+    },
+    async replay(name, id) {
+      // Kept before the project is asked and after: whichever of the two is lost in between, it is made.
+      courier.again(id, name);
+      const answer = await project(name).replayDelivery(id);
+      if (typeof answer === "string") outbox.drop(id);
+      else courier.again(id, name);
+      courier.start();
+      await rearm();
+      return answer;
+    },
+  };
+}
+
+async function post(env: Env, project: string, shipment: Shipment, timeout_ms: number): Promise<Posted> {
+  const secrets = await openSecrets(env, project, shipment);
+  const { fetch } = createOutsideOf(env);
+  return postEvent({ ...shipment, secrets }, { fetch, now: () => Date.now(), timeout_ms });
+}
+
+async function openSecrets(env: Env, project: string, { owner, sealed }: Shipment): Promise<string[]> {
+  const seal = createSealOf(env);
+  return Promise.all(sealed.map((each) => openSecret(env, seal, project, owner, each)));
+}
+
+// What an older key sealed is kept under the newest from its next use on.
+async function openSecret(
+  env: Env,
+  seal: Seal,
+  project: string,
+  owner: string,
+  sealed: string,
+): Promise<string> {
+  const secret = await seal.open(sealed, ownerOf(project, owner));
+  if (!(await seal.isCurrent(sealed))) {
+    const resealed = await seal.seal(secret, ownerOf(project, owner));
+    await env.PROJECT.getByName(project).resealSecret(owner, sealed, resealed);
+  }
+  return secret;
+}

@@ -1,0 +1,142 @@
+import { MediaError } from "../../src/core/errors.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type {
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEvent,
+  WebhookSecret,
+} from "../../src/core/webhook.ts";
+import type { Seal } from "../connections/seal.ts";
+import { PROJECT_OWNER } from "./shipment.ts";
+
+/** Endpoints, events and deliveries, each in its project. An id of another project is as good as unknown. */
+export interface Webhooks {
+  /** Stores an endpoint and gives it with its secret, this once; rejects with `request_invalid` when the project has as many as it may. */
+  create(project: string, endpoint: WebhookEndpoint): Promise<NewWebhookEndpoint>;
+  list(project: string, query: ListQuery): Promise<ListPage<WebhookEndpoint>>;
+  get(project: string, id: string): Promise<WebhookEndpoint | null>;
+  /** Changes an endpoint; rejects with `endpoint_not_found`. */
+  change(project: string, id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint>;
+  /** Removes an endpoint with its secrets; rejects with `endpoint_not_found`. */
+  remove(project: string, id: string): Promise<void>;
+  /** Makes a new secret for an endpoint, or for the project where there is none, and gives it this once; rejects with `endpoint_not_found`. */
+  rotate(project: string, id: string | null, keep_seconds: number): Promise<WebhookSecret>;
+  /** Makes sure that the project has a secret to sign what goes to a `webhook_url`. */
+  prepare(project: string): Promise<void>;
+  event(project: string, id: string): Promise<WebhookEvent | null>;
+  events(project: string, query: ListQuery): Promise<ListPage<WebhookEvent>>;
+  delivery(project: string, id: string): Promise<WebhookDelivery | null>;
+  deliveries(project: string, query: ListQuery): Promise<ListPage<WebhookDelivery>>;
+  /** Has a delivery made again now; rejects with `delivery_not_found`, or with `endpoint_not_found` or `endpoint_disabled` when there is nowhere to deliver it to. */
+  replay(project: string, id: string): Promise<WebhookDelivery>;
+}
+
+/** Where the webhooks of one project are kept, as its ProjectObject does. */
+export interface WebhookHome {
+  addEndpoint(endpoint: WebhookEndpoint, sealed: string): Promise<WebhookEndpoint | null>;
+  getEndpoint(id: string): Promise<WebhookEndpoint | null>;
+  listEndpoints(query: ListQuery): Promise<ListPage<WebhookEndpoint>>;
+  changeEndpoint(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint | null>;
+  removeEndpoint(id: string): Promise<boolean>;
+  hasSecret(owner: string): Promise<boolean>;
+  firstSecret(owner: string, sealed: string): Promise<void>;
+  rotateSecret(owner: string, sealed: string, keep_until: number): Promise<{ had: boolean }>;
+  getEvent(id: string): Promise<string | null>;
+  listEvents(query: ListQuery): Promise<ListPage<string>>;
+  getDelivery(id: string): Promise<{ run_id: string; delivery: WebhookDelivery } | null>;
+  listDeliveries(query: ListQuery): Promise<ListPage<WebhookDelivery>>;
+}
+
+/** Has the object of a run make a delivery again, or tells what is missing for it. */
+export type Replay = (
+  run_id: string,
+  project: string,
+  delivery_id: string,
+) => Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
+
+/** Builds the webhooks over their homes; secrets are drawn here and sealed on the way in, for their owner alone. */
+export function createWebhooks(
+  home: (project: string) => WebhookHome,
+  seal: Seal,
+  replay: Replay,
+  now: () => number,
+): Webhooks {
+  const unknown = () => new MediaError("endpoint_not_found", "There is no endpoint with that id.");
+  const draw = async (project: string, owner: string) => {
+    const secret = drawSecret();
+    return { secret, sealed: await seal.seal(secret, ownerOf(project, owner)) };
+  };
+
+  return {
+    async create(project, endpoint) {
+      const { secret, sealed } = await draw(project, endpoint.id);
+      const kept = await home(project).addEndpoint(endpoint, sealed);
+      if (!kept)
+        throw new MediaError("request_invalid", "The project has 20 endpoints, and no more can be made.");
+      return { ...kept, secret };
+    },
+    list: (project, query) => home(project).listEndpoints(query),
+    get: (project, id) => home(project).getEndpoint(id),
+    async change(project, id, change) {
+      const changed = await home(project).changeEndpoint(id, change);
+      if (!changed) throw unknown();
+      return changed;
+    },
+    async remove(project, id) {
+      if (!(await home(project).removeEndpoint(id))) throw unknown();
+    },
+    async rotate(project, id, keep_seconds) {
+      if (id !== null && !(await home(project).getEndpoint(id))) throw unknown();
+      const owner = id ?? PROJECT_OWNER;
+      const { secret, sealed } = await draw(project, owner);
+      const created_at = now();
+      const until = created_at + keep_seconds * 1000;
+      const { had } = await home(project).rotateSecret(owner, sealed, until);
+      const previous_until = had && keep_seconds > 0 ? until : null;
+      return { object: "webhook_secret", endpoint_id: id, secret, previous_until, created_at };
+    },
+    async prepare(project) {
+      if (await home(project).hasSecret(PROJECT_OWNER)) return;
+      const { sealed } = await draw(project, PROJECT_OWNER);
+      await home(project).firstSecret(PROJECT_OWNER, sealed);
+    },
+    async event(project, id) {
+      const text = await home(project).getEvent(id);
+      return text === null ? null : (JSON.parse(text) as WebhookEvent);
+    },
+    async events(project, query) {
+      const { records, more } = await home(project).listEvents(query);
+      return { records: records.map((text) => JSON.parse(text) as WebhookEvent), more };
+    },
+    async delivery(project, id) {
+      return (await home(project).getDelivery(id))?.delivery ?? null;
+    },
+    deliveries: (project, query) => home(project).listDeliveries(query),
+    async replay(project, id) {
+      const found = await home(project).getDelivery(id);
+      const answer = found ? await replay(found.run_id, project, id) : "delivery";
+      if (answer === "delivery")
+        throw new MediaError("delivery_not_found", "There is no delivery with that id.");
+      if (answer === "endpoint")
+        throw new MediaError("endpoint_not_found", "The endpoint of the delivery was deleted.");
+      if (answer === "disabled")
+        throw new MediaError(
+          "endpoint_disabled",
+          "The endpoint of the delivery is disabled; enable it first.",
+        );
+      return answer;
+    },
+  };
+}
+
+/** What a sealed secret is bound to. */
+export function ownerOf(project: string, owner: string): string {
+  return `${project}/webhooks/${owner}`;
+}
+
+// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme: 24 to 64 bytes
+function drawSecret(): string {
+  return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`;
+}
