@@ -88,34 +88,21 @@ async function judge(at: Page, id: string) {
   expect(Math.abs(Number(format.duration) - SECONDS)).toBeLessThan(0.1);
 }
 
-// A machine that does much else may answer late, but not three times.
-const LATE = { retry: 2 };
-
-test(
-  "a cancel in mid-encode is answered within 200 ms, ends all work and leaves nothing stored",
-  LATE,
-  async () => {
-    const id = await start(page);
-    await someChunks(page, 1);
-    const { status, ms, told } = await page.evaluate(async (task) => {
-      const begun = performance.now();
-      const { status } = await kit.client.tasks.cancel(task);
-      const told = performance.now() - begun;
-      // The lock is let go when all has ended.
-      for (;;) {
-        const { held = [] } = await navigator.locks.query();
-        if (held.every(({ name }) => name !== `life run ${task}`)) break;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      return { status, told, ms: performance.now() - begun };
-    }, id);
-    expect(status).toBe("cancelled");
-    expect(await page.evaluate(() => kit.stored())).toEqual([]);
-    // The encoder workers are ended before the answer; when the run is let go, its files are cleared, too.
-    expect(told).toBeLessThan(200);
-    expect(ms).toBeLessThan(500);
-  },
-);
+test("a cancel in mid-encode ends all work and leaves nothing stored", async () => {
+  const id = await start(page);
+  await someChunks(page, 1);
+  const status = await page.evaluate(async (task) => {
+    const { status } = await kit.client.tasks.cancel(task);
+    // The lock is let go when all has ended.
+    for (;;) {
+      const { held = [] } = await navigator.locks.query();
+      if (held.every(({ name }) => name !== `life run ${task}`)) return status;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }, id);
+  expect(status).toBe("cancelled");
+  expect(await page.evaluate(() => kit.stored())).toEqual([]);
+});
 
 test("a task whose page is reloaded in mid-encode goes on, and repeats no finished chunk", async () => {
   const id = await start(page);

@@ -9,6 +9,8 @@ import { type Lab, type LabOptions, openLab } from "./lab.ts";
 /** A lab with files for the page, and the core where its client finds it. */
 export interface ClientLab {
   readonly lab: Lab;
+  /** Whose files pages fetch at `/files/`. */
+  readonly folder: string;
   /** Puts a file where pages fetch it; gives its path. */
   serve(path: string, name?: string): Promise<string>;
   /** Puts bytes where pages fetch them; gives their path. */
@@ -36,6 +38,7 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
   const lab = await openLab({ files: folder, ...options });
   return {
     lab,
+    folder,
     async serve(path, name = basename(path)) {
       await copyFile(path, join(folder, name));
       return `/files/${name}`;

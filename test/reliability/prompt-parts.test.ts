@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readKeyframes } from "../../src/probe/keyframes.ts";
+import { type Rig, startRig, until } from "../container/rig.ts";
+import { client, encoder, job, QUICK, running } from "../encoders/native-client.ts";
+import { clip } from "../fixtures/clips.ts";
+import { bytesReader } from "../probe/probe-file.ts";
+import { watchPace } from "./pace.ts";
+
+let native: Rig;
+beforeAll(async () => {
+  native = await startRig({ STALL_SECONDS: "2" });
+});
+afterAll(() => native?.close());
+
+/** Starts an encode of many seconds; gives its job and the ffmpeg that works on it. */
+async function startLong() {
+  const input = await clip("mp4", { size: "1280x720", seconds: 8 });
+  const job = await native.job(input, "video", { codec: "h265", quality: "very_high" });
+  expect((await native.call("POST", "/jobs", job)).status).toBe(202);
+  return { job, pid: await until(async () => (await native.ffmpegs())[0]) };
+}
+
+test("a job that is deleted leaves no ffmpeg and no file within two seconds", async () => {
+  const steady = watchPace();
+  const { job } = await startLong();
+  const begun = performance.now();
+  expect((await native.call("DELETE", `/jobs/${job.id}`)).status).toBe(204);
+  const took = performance.now() - begun;
+  expect([await native.ffmpegs(), await native.left()]).toEqual([[], []]);
+  expect(steady(took)).toBeLessThan(2000);
+});
+
+// Two seconds of patience, and five until what does not end is killed.
+test("an ffmpeg that falls silent is ended within ten seconds", async () => {
+  const steady = watchPace();
+  const { job, pid } = await startLong();
+  process.kill(pid, "SIGSTOP");
+  const begun = performance.now();
+  expect(await native.finish(job.id)).toMatchObject({ state: "failed", error: { kind: "stalled" } });
+  expect(steady(performance.now() - begun)).toBeLessThan(10_000);
+});
+
+test.for([
+  ["while it is asked", { ask: ["silent"] }, "GET"],
+  ["while it is given the job", { start: ["silent"] }, "POST"],
+  ["between two questions", { ask: [running(0.01)] }, "GET"],
+] as const)("a client that is stopped %s rejects within a second", async ([, script, method]) => {
+  const steady = watchPace();
+  const one = await encoder("one", script);
+  const stop = new AbortController();
+  const patience = { ...QUICK, start_ms: 60_000, poll_ms: 60_000 };
+  const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
+  await one.asked(method);
+  expect(steady(await stopping(encoding, stop))).toBeLessThan(1000);
+});
+
+// It tells the encoder for 1.2 s that the job is to end.
+test("a client waits no longer for an encoder that hears nothing", async () => {
+  const steady = watchPace();
+  const one = await encoder("one", { ask: ["silent"] });
+  const stop = new AbortController();
+  const deaf = {
+    name: "deaf",
+    fetch: (path: string, init: RequestInit = {}) =>
+      init.method === "DELETE" ? new Promise<Response>(() => {}) : one.fetch(path, init),
+  };
+  const encoding = client([deaf]).encode(job({ signal: stop.signal }));
+  await one.asked("GET");
+  expect(steady(await stopping(encoding, stop))).toBeLessThan(1800);
+});
+
+async function stopping(encoding: Promise<unknown>, stop: AbortController): Promise<number> {
+  const begun = performance.now();
+  stop.abort(new Error("enough"));
+  await expect(encoding).rejects.toThrow("enough");
+  return performance.now() - begun;
+}
+
+test("a damaged index is read in half a second, whatever it says", async () => {
+  const whole = new Uint8Array(await readFile(await clip("mp4", { seconds: 3 })));
+  const given = { object: "source", url: "file:clip", kind: "video", format: "mp4" } as const;
+  let [seed, slowest] = [7, 0];
+  const next = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return seed % below;
+  };
+  const steady = watchPace();
+  for (let trial = 0; trial < 200; trial++) {
+    const broken = whole.slice();
+    for (let flips = 0; flips < 20; flips++) broken[next(Math.min(broken.length, 4096))] = next(256);
+    const begun = performance.now();
+    await readKeyframes(bytesReader(broken), given, AbortSignal.timeout(120_000));
+    slowest = Math.max(slowest, performance.now() - begun);
+  }
+  expect(steady(slowest)).toBeLessThan(500);
+});
