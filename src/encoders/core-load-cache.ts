@@ -9,11 +9,11 @@ export async function findCached(name: string | null, url: string | URL): Promis
 }
 
 /** Keeps a file for the next visit, if the browser has a cache for the page and room in it. */
-export async function keepCached(name: string | null, url: string | URL, file: Blob): Promise<void> {
+export async function keepCached(name: string | null, url: string | URL, file: Response): Promise<void> {
   if (name === null) return;
   try {
     const cache = await caches.open(name);
-    await cache.put(String(url), new Response(file));
+    await cache.put(String(url), file);
   } catch {
     // The next visit loads it again.
   }

@@ -27,7 +27,7 @@ export async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>>
   }
   const bytes = await fetchFile(load);
   // Unpacked, so that the next visit need not do it again. Nobody has to wait for it.
-  void keepCached(cache, url, new Blob([bytes]));
+  void keepCached(cache, url, new Response(bytes));
   return bytes;
 }
 
@@ -77,6 +77,7 @@ async function readFile(
       if (length + value.length > bytes.length) throw wrong(load, "it is too long");
       bytes.set(value, length);
       length += value.length;
+      giveBack(value);
       onBytes(length);
     }
   } catch (thrown) {
@@ -91,8 +92,19 @@ async function readFile(
   return bytes;
 }
 
+/**
+ * Gives the memory of bytes back now: nobody may use them any more. Left to the garbage collector they may stay for minutes, as it
+ * counts what scripts take, and all the rest of an encode is wasm.
+ */
+export function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
+  // Not every browser has it, and those collect.
+  buffer.transfer?.(0);
+}
+
 // A server may have unpacked it already on the way (Content-Encoding), so the bytes say what it is.
-async function unpack(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<ReadableStream<Uint8Array>> {
+async function unpack(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const [head, whole] = await peek(body);
   const isGzip = head[0] === 0x1f && head[1] === 0x8b;
   return isGzip ? whole.pipeThrough(new DecompressionStream("gzip")) : whole;

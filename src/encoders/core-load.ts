@@ -1,5 +1,5 @@
 import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "./core-load-facts.ts";
-import { loadFile } from "./core-load-file.ts";
+import { giveBack, loadFile } from "./core-load-file.ts";
 
 /** The stock core, ready to be given to any number of encoder workers. */
 export interface LoadedCore {
@@ -55,14 +55,23 @@ export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCor
   const wasm = options.wasm ?? new URL("../../dist/core/ffmpeg-core.wasm.gz", import.meta.url);
   const glue = options.glue ?? new URL("../../dist/core/ffmpeg-core.js.gz", import.meta.url);
   const loaded = await loadAll(CORE_FILES, { wasm, glue }, options);
-  return { module: await WebAssembly.compile(loaded.wasm), glue: script(loaded.glue) };
+  return { module: await compile(loaded.wasm), glue: script(loaded.glue) };
 }
 
 /** Loads the threaded core, as {@link loadCore} does. */
 export async function loadMtCore(options: MtCoreLoadOptions): Promise<LoadedCore> {
   const loaded = await loadAll(CORE_MT_FILES, options, options);
-  const module = await WebAssembly.compile(loaded.wasm);
+  const module = await compile(loaded.wasm);
   return { module, glue: script(loaded.glue), threads: script(loaded.threads) };
+}
+
+// The module has a copy of its own.
+async function compile(wasm: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
+  try {
+    return await WebAssembly.compile(wasm);
+  } finally {
+    giveBack(wasm);
+  }
 }
 
 function script(bytes: Uint8Array<ArrayBuffer>): Blob {
