@@ -11,6 +11,7 @@ const bucket = z
   .string()
   .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)
   .meta({ example: "my-bucket" });
+const wellFormed = z.string().refine((text) => text.isWellFormed(), "must be whole Unicode text");
 const text = (max: number) => z.string().min(1).max(max);
 
 /** Body of `POST /connections`, as it stands on the wire. */
@@ -86,12 +87,12 @@ export const SignRequest = z
     bucket,
     key: z.string().min(1).max(BOUNDS.s3_key_bytes.max).meta({ example: "films/clip.mp4" }),
     query: z
-      .record(z.string(), z.string())
+      .record(z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/), wellFormed.max(8192))
       .optional()
       .meta({ description: "`uploads`, `uploadId`, `partNumber`, as S3 has them." }),
     content_type: z
       .string()
-      .max(255)
+      .regex(/^[\x20-\x7e]{0,255}$/)
       .nullable()
       .optional()
       .meta({ description: "It has to be sent just so." }),

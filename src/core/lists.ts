@@ -3,6 +3,7 @@ import { CONNECTION_KINDS } from "./connection.ts";
 import { MediaError } from "./errors.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
 import { isId } from "./ids.ts";
+import { quote } from "./parse-object.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook.ts";
@@ -48,7 +49,8 @@ export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknow
   const known = LIST_PARAMETERS.filter((name) => !lacking.includes(name));
   for (const name of given.keys()) {
     if (!(known as readonly string[]).includes(name)) {
-      throw invalid(clip(name), `is unknown here; the parameters are ${known.join(", ")}.`);
+      const message = `${quote(name)} is unknown here; the parameters are ${known.join(", ")}.`;
+      throw new MediaError("request_invalid", message, { param: clip(name) });
     }
   }
   const limit = given.get("limit") ?? LIST_LIMIT.default;

@@ -169,7 +169,8 @@ function parseMetadata(value: unknown): Record<string, unknown> {
       param: "metadata",
     });
   }
-  return parsed.data;
+  // As it was given: a parsed copy lacks the name `__proto__`.
+  return value as Record<string, unknown>;
 }
 
 function parseStepInput(kind: StepKind, value: unknown): Source | ExternalFile {

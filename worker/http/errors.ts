@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
 import {
@@ -80,7 +81,9 @@ export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
 /** Answers what no route takes; `methods` are those that the path does take. */
 export function answerNoRoute(c: Context<ApiEnv>, methods: readonly string[] = []): Response {
   const { method } = c.req;
-  const path = c.req.path.length > 64 ? `${c.req.path.slice(0, 64)}…` : c.req.path;
+  // As it was written: decoded it may hold what a terminal obeys.
+  const { pathname } = new URL(c.req.url);
+  const path = pathname.length > 64 ? `${pathname.slice(0, 64)}…` : pathname;
   const hint =
     methods.length > 0 ? `${path} takes ${methods.join(", ")}, not ${method}.` : `There is no ${path}.`;
   return answerError(new MediaError("route_not_found", `${hint} See /docs for what there is.`), c);
@@ -105,12 +108,11 @@ function challenge(kind: RequestErrorKind): string {
   return kind === "token_missing" ? realm : `${realm}, error="invalid_token"`;
 }
 
-// A media path holds its signature, which gives access, so it is not written down.
+// Not the path but its template: a path may hold a signature, which gives access.
 function log(c: Context<ApiEnv>, thrown: unknown): void {
-  const path = c.req.path.startsWith("/media/") ? "/media/" : c.req.path;
+  const route = routePath(c, -1);
   const error = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);
   const cause = thrown instanceof Error && thrown.cause !== undefined ? String(thrown.cause) : undefined;
-  console.error(
-    JSON.stringify({ request_id: c.get("request_id"), method: c.req.method, path, error, cause }),
-  );
+  const told = { level: "error", message: "fault", request_id: c.get("request_id"), method: c.req.method };
+  console.error(JSON.stringify({ ...told, route, error, cause }));
 }

@@ -49,7 +49,7 @@ test("an unknown error tells nothing but its request id, and is logged with it",
   expect(kind).toBe("internal_error");
   expect(log).toHaveBeenCalledTimes(1);
   const entry = JSON.parse(String(log.mock.calls[0]?.[0]));
-  expect(entry).toMatchObject({ request_id, method: "GET", path: `/tasks/${ID}` });
+  expect(entry).toMatchObject({ request_id, method: "GET", route: "/tasks/:id" });
   expect(entry.error).toContain("hunter2");
 });
 

@@ -29,6 +29,7 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
   const signer = createSigner("a secret", Date.now);
   const stored = createMemoryStorage();
   const connections = createMemoryConnections();
+  const outside = createOutside(settings, network);
   const lines: string[] = [];
   const app = createApp({
     tasks,
@@ -50,7 +51,7 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
         return info;
       },
     }),
-    page_uploads: createMemoryPageUploads(connections),
+    page_uploads: createMemoryPageUploads(connections, outside),
     async goesOn(run_id) {
       const record = tasks.find(run_id) ?? steps.find(run_id);
       return record !== null && !isFinished(record);
@@ -58,7 +59,7 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
     connections,
     webhooks: createMemoryWebhooks(),
     seal: createSeal("a secret of the tests"),
-    outside: createOutside(settings, network),
+    outside,
     idempotency: createMemoryIdempotency(),
     metrics: async () => ({ measured: [], open: [] }),
     log: createLog("info", (_, text) => lines.push(text)),

@@ -2,7 +2,7 @@ import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import type { Connections } from "../../../worker/connections/connections.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import type { UploadedPart } from "../../../worker/media/uploads.ts";
-import { createOutside } from "../../../worker/outside.ts";
+import type { Outside } from "../../../worker/outside.ts";
 import type { UploadEntry, UploadHome } from "../../../worker/uploads/home.ts";
 import { createManagedPlace } from "../../../worker/uploads/managed-place.ts";
 import { createPageUploads, type PageUploads } from "../../../worker/uploads/page-uploads.ts";
@@ -10,7 +10,7 @@ import { createPartSigner } from "../../../worker/uploads/part-signer.ts";
 import { createS3Place } from "../../../worker/uploads/s3-place.ts";
 
 /** Takes what pages send into memory. */
-export function createMemoryPageUploads(connections: Connections): PageUploads {
+export function createMemoryPageUploads(connections: Connections, outside: Outside): PageUploads {
   const storage = createMemoryStorage();
   const uploads = createMemoryUploads(storage);
   const signer = createPartSigner("a secret", Date.now);
@@ -25,7 +25,7 @@ export function createMemoryPageUploads(connections: Connections): PageUploads {
     place: ({ project, upload: { connection_id } }, base) =>
       connection_id === null
         ? createManagedPlace({ uploads, media: storage, signer, home, base })
-        : createS3Place(() => connections.open(project, connection_id), createOutside({}), Date.now),
+        : createS3Place(() => connections.open(project, connection_id), outside, Date.now),
   });
 }
 

@@ -60,13 +60,18 @@ const DOORS = {
     const input = { object: "source", url, kind: "video", format: "mp4" };
     return ["POST", "/steps", { kind: "video", input }, "invalid_input", "input.url"] as const;
   },
+  webhook: (url: string) => {
+    const body = { input: "https://good.example.com/a", kind: "image", webhook_url: url };
+    return ["POST", "/tasks", body, "request_invalid", "webhook_url"] as const;
+  },
+  endpoint: (url: string) => ["POST", "/webhooks/endpoints", { url }, "request_invalid", "url"] as const,
   connection: (url: string) => {
     const endpoint = new URL(url).origin;
     return ["POST", "/connections", { ...CONNECTION, endpoint }, "request_invalid", "endpoint"] as const;
   },
 };
 
-test.for(Object.entries(DOORS))("the door of a %s refuses every form of a private host", async ([, door]) => {
+test.for(Object.entries(DOORS))("the door of: %s refuses every form of a private host", async ([, door]) => {
   for (const url of [...PRIVATE, ...PRIVATE_NAMES.map((name) => `https://${name}/a.mp4`)]) {
     const [method, path, body, kind, param] = door(url);
     const { status, answer } = await ask(method, path, body);
