@@ -6,19 +6,23 @@ export interface Changes {
   tell(): void;
 }
 
-/** Builds {@link Changes}: all that wait share one promise. */
+/** Builds {@link Changes}; whoever has waited long enough leaves nothing behind. */
 export function createChanges(): Changes {
-  let next = Promise.withResolvers<void>();
+  const waiting = new Set<() => void>();
   return {
-    async wait(ms) {
+    wait(ms) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, ms);
-      await Promise.race([next.promise, promise]);
-      clearTimeout(timer);
+      const end = () => {
+        clearTimeout(timer);
+        waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      waiting.add(end);
+      return promise;
     },
     tell() {
-      next.resolve();
-      next = Promise.withResolvers<void>();
+      for (const end of [...waiting]) end();
     },
   };
 }

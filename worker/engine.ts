@@ -3,7 +3,8 @@ import { isId } from "../src/core/ids.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import type { Env } from "./env.ts";
-import type { FindStep, Runs, Versioned } from "./runs.ts";
+import { writeEvent } from "./event-stream.ts";
+import type { FindStep, Runs } from "./runs.ts";
 import { mirrorKey } from "./task-object.ts";
 
 /** Gives the runs of one sort, each kept by its own TaskObject and listed from the index of its project. */
@@ -17,12 +18,14 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),
     get,
-    async next(project, id, after, ms) {
-      const text = isId(object, id) ? await env.TASK.getByName(id).next(project, after, ms) : null;
-      if (text !== null) return JSON.parse(text) as Versioned<T>;
-      // What is only in the mirror does not change any more.
+    async follow(project, id, seen) {
+      const events = isId(object, id) ? await env.TASK.getByName(id).follow(project, seen) : null;
+      if (events !== null) return events;
       const record = await get(project, id);
-      return record && { version: Math.max(after, 1), record };
+      if (!record || seen > 0) return record && "over";
+      // What is only in the mirror does not change any more.
+      const { bytes } = writeEvent({ version: 1, record });
+      return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     },
     async list(project, query) {
       const { records, more } = await env.PROJECT.getByName(project).list(object, query);

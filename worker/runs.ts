@@ -9,8 +9,8 @@ export interface Runs<T extends Task | Step> {
   /** Gives the webhook URL that was given with a run; null when there was none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
-  /** Gives the record when it has a version above `after` or is finished, or else as it stands after `ms`; null when there is none. */
-  next(project: string, id: string, after: number, ms: number): Promise<Versioned<T> | null>;
+  /** Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when that was seen, null when there is none. */
+  follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
   /** Stops the work and gives the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
   cancel(project: string, id: string): Promise<T>;

@@ -7,6 +7,7 @@ import { clearMedia } from "../src/steps/media-keys.ts";
 import { createChanges } from "./changes.ts";
 import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
+import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
@@ -27,6 +28,7 @@ export class TaskObject extends DurableObject<Env> {
   #indexing: Promise<void> = Promise.resolve();
   readonly #listeners = new Set<(goes_on: boolean) => void>();
   readonly #changes = createChanges();
+  #event: RunEventBytes | null = null;
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
   readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
@@ -58,14 +60,12 @@ export class TaskObject extends DurableObject<Env> {
     return this.#rows.wasDeleted() ? "deleted" : null;
   }
 
-  /** Gives the record and its version as JSON once the version is above `after` or the run finished, else as it stands after `ms`; null when it is not this project's. */
-  async next(project: string, after: number, ms: number): Promise<string | null> {
+  /** Streams how the run stands and its changes above the version `seen`, as server-sent events; `over` when its end was seen, null when it is not this project's. */
+  follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null {
     const row = this.#rows.get();
     if (row?.project !== project) return null;
-    if (row.version <= after && !isFinished(row.record))
-      await this.#changes.wait(Math.min(ms, MAX_LISTEN_MS));
-    const latest = this.#rows.get();
-    return latest && JSON.stringify({ version: latest.version, record: latest.record });
+    if (isFinished(row.record) && row.version <= seen) return "over";
+    return streamEvents(() => this.#latest(), this.#changes, seen);
   }
 
   /** Gives what the run needs to begin, as JSON; null when there is nothing to run. */
@@ -137,7 +137,7 @@ export class TaskObject extends DurableObject<Env> {
     await terminateInstance(this.env.RUN, row.record.id);
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
-    this.#changes.tell();
+    this.#changed();
     await this.#arm();
     return "removed";
   }
@@ -176,6 +176,18 @@ export class TaskObject extends DurableObject<Env> {
     return row;
   }
 
+  // However many listen, a state is read and written once.
+  #latest(): RunEventBytes | null {
+    const row = this.#event ? null : this.#rows.get();
+    if (row) this.#event = writeEvent(row);
+    return this.#event;
+  }
+
+  #changed(): void {
+    this.#event = null;
+    this.#changes.tell();
+  }
+
   async #apply(row: RunRow, event: RunEvent): Promise<Task | Step> {
     const now = Date.now();
     const before = row.record;
@@ -193,7 +205,7 @@ export class TaskObject extends DurableObject<Env> {
       this.#mail.note(record, before, version);
     });
     if (isFinished(record)) for (const over of this.#listeners) over(false);
-    this.#changes.tell();
+    this.#changed();
     await this.#arm();
     if (event.type !== "step_progressed") await this.#index(row.project, record, version);
     return record;

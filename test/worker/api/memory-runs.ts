@@ -2,6 +2,8 @@ import { MediaError } from "../../../src/core/errors.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
+import { createChanges } from "../../../worker/changes.ts";
+import { streamEvents, writeEvent } from "../../../worker/event-stream.ts";
 import type { FindStep, Runs } from "../../../worker/runs.ts";
 
 /** Runs kept in memory, which move only when a test reports an event. */
@@ -39,9 +41,12 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
       const row = rows.get(id);
       return row?.project === project ? row.record : null;
     },
-    async next(project, id) {
+    async follow(project, id, seen) {
       const row = rows.get(id);
-      return row?.project === project ? { version: row.record.updated_at, record: row.record } : null;
+      if (row?.project !== project) return null;
+      if (isFinished(row.record) && row.record.updated_at <= seen) return "over";
+      const latest = () => writeEvent({ version: row.record.updated_at, record: row.record });
+      return streamEvents(latest, createChanges(), seen);
     },
     async list(project, { limit, order, after, before, status, kind }) {
       const sign = order === "asc" ? 1 : -1;

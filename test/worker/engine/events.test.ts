@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Update } from "../../../src/client/client.ts";
+import { readEvents } from "../../../src/client/read-events.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
@@ -28,17 +29,9 @@ const ask = (id: string, headers: Record<string, string> = {}, key = "key-of-alp
   fetch(`${base}/tasks/${id}/events`, { headers: { Authorization: `Bearer ${key}`, ...headers } });
 
 async function* read(response: Response): AsyncGenerator<Event> {
-  let text = "";
-  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    text += piece;
-    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-      const lines = text.slice(0, end).split("\n");
-      text = text.slice(end + 2);
-      const field = (name: string) =>
-        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-      if (field("event") !== "update") continue;
-      yield { id: Number(field("id")), update: JSON.parse(field("data") ?? "null") };
-    }
+  for await (const { event, id, data } of readEvents(response.body as ReadableStream<Uint8Array>)) {
+    expect(event).toBe("update");
+    yield { id: Number(id), update: JSON.parse(data) };
   }
 }
 
@@ -69,19 +62,6 @@ test("a task is followed to its end, taken up again after a break, and not asked
   expect([done.status, events[0]?.update.record.id]).toEqual(["succeeded", id]);
   const again = await ask(id, { "Last-Event-ID": String(ids.at(-1)) });
   expect([again.status, await again.text()]).toEqual([204, ""]);
-});
-
-test("many listeners of one task all hear its end", async () => {
-  const input = origin.serve("/hang.mp4", { silent: true });
-  const { id } = await create({ input, kind: "video" });
-  const responses = await Promise.all(Array.from({ length: 200 }, () => ask(id)));
-  const ends = responses.map(async (response) => {
-    let status = "";
-    for await (const { update } of read(response)) status = update.record.status;
-    return status;
-  });
-  expect((await rig.call(`/tasks/${id}/cancel`, { method: "POST" })).status).toBe(200);
-  expect(new Set(await Promise.all(ends))).toEqual(new Set(["cancelled"]));
 });
 
 test("another project's task, an unknown one and a wrong event id are refused", async () => {

@@ -1,0 +1,48 @@
+/** One server-sent event. */
+export interface SentEvent {
+  /** Its type; `message` where the server names none. */
+  event: string;
+  /** The last id that the server gave, with this event or one before; empty when it gave none. */
+  id: string;
+  data: string;
+}
+
+/** Reads server-sent events off a body, as browsers do (https://html.spec.whatwg.org/multipage/server-sent-events.html); rejects as the body does. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent, void> {
+  let id = "";
+  let event = "";
+  let data: string[] = [];
+  for await (const line of readLines(body)) {
+    if (line === "") {
+      if (data.length > 0) yield { event: event || "message", id, data: data.join("\n") };
+      event = "";
+      data = [];
+      continue;
+    }
+    const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (name === "data") data.push(value);
+    else if (name === "event") event = value;
+    else if (name === "id" && !value.includes("\0")) id = value;
+  }
+}
+
+// Lines end in \n, \r\n or \r; what the body breaks off in is none.
+async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      // A \r at the end may be the first half of a \r\n.
+      const lines = text.split(/\r\n|\n|\r(?!$)/);
+      text = lines.pop() ?? "";
+      yield* lines;
+    }
+  } finally {
+    // Whoever stops reading lets go of the connection; one that broke is gone already.
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readEvents, type SentEvent } from "../../../src/client/read-events.ts";
+import { createChanges } from "../../../worker/changes.ts";
+import { streamEvents, writeEvent } from "../../../worker/event-stream.ts";
+import { history } from "../../client/records.ts";
+
+const STATES = history();
+const TIMES = { between: 1000, heartbeat: 15_000 };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A task that moves when a test says so, and what a reader of its events has got. */
+function follow(seen = 0) {
+  const changes = createChanges();
+  let at: number | null = 0;
+  const latest = () => {
+    const record = at === null ? undefined : STATES[at];
+    return record ? writeEvent({ version: (at ?? 0) + 1, record }) : null;
+  };
+  const stream = streamEvents(latest, changes, seen, TIMES);
+  const move = (state: number | null) => {
+    at = state;
+    changes.tell();
+  };
+  return { stream, move };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  const events: SentEvent[] = [];
+  const got = { events, ended: false, ids: () => events.map(({ id }) => Number(id)) };
+  void (async () => {
+    for await (const event of readEvents(stream)) events.push(event);
+    got.ended = true;
+  })();
+  return got;
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+test("changes are told at most once a second, the latest of them, and the end at once", async () => {
+  const { stream, move } = follow();
+  const got = collect(stream);
+  await pass(0);
+  expect(got.ids()).toEqual([1]);
+  move(1);
+  move(2);
+  await pass(999);
+  expect(got.ids()).toEqual([1]);
+  await pass(1);
+  expect(got.ids()).toEqual([1, 3]);
+  await pass(5000);
+  move(7);
+  await pass(0);
+  expect(got.ids()).toEqual([1, 3, 8]);
+  expect(JSON.parse(got.events.at(-1)?.data ?? "")).toEqual({
+    record: STATES[7],
+    progress: 52,
+    speed: 5,
+    eta: 2,
+  });
+  move(STATES.length - 1);
+  await pass(0);
+  expect([got.ids(), got.ended]).toEqual([[1, 3, 8, STATES.length], true]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a connection goes on above what was seen, and a comment keeps it in silence", async () => {
+  const { stream, move } = follow(3);
+  const reader = stream.getReader();
+  const read = async () => new TextDecoder().decode((await reader.read()).value);
+  const first = read();
+  await pass(14_999);
+  move(2);
+  await pass(1);
+  expect(await first).toBe(": still here\n\n");
+  const second = read();
+  await pass(0);
+  move(3);
+  await pass(0);
+  expect(await second).toMatch(/^event: update\nid: 4\ndata: \{.*\}\n\n$/);
+  await reader.cancel();
+});
+
+test("a reader that is slow misses states in between, and keeps none of them in memory", async () => {
+  const { stream, move } = follow();
+  for (const state of STATES.keys()) {
+    move(state);
+    await pass(2000);
+  }
+  const got = collect(stream);
+  await pass(0);
+  expect([got.ids(), got.ended]).toEqual([[STATES.length], true]);
+});
+
+test("a task that is deleted ends its streams, and a reader that leaves keeps nothing", async () => {
+  const { stream, move } = follow();
+  const got = collect(stream);
+  await pass(10);
+  move(null);
+  await pass(0);
+  expect([got.ids(), got.ended]).toEqual([[1], true]);
+  const other = follow();
+  const reader = other.stream.getReader();
+  await reader.read();
+  void reader.read();
+  await pass(10);
+  await reader.cancel();
+  other.move(1);
+  await pass(0);
+  expect(vi.getTimerCount()).toBe(0);
+});
