@@ -11,16 +11,16 @@ export interface Footage {
 
 const LOOP_SECONDS = 10;
 
-/** Makes 1280x720 at 25 frames a second with slow motion, detail and light grain, and a tone; ten seconds of it are repeated. */
+/** Makes 1280x720 at exactly 25 frames a second with slow motion, detail and light grain, and a tone; ten seconds of the pictures are repeated. */
 export async function makeFootage(seconds: number): Promise<Footage> {
   const pictures = "-f lavfi -i mandelbrot=s=1280x720:rate=25:maxiter=150:end_scale=0.2";
-  const sound = "-f lavfi -i sine=frequency=440:sample_rate=48000";
   const mix = `-t ${LOOP_SECONDS} -vf noise=alls=3:allf=t,format=yuv420p`;
-  const codecs = "-c:v libx264 -preset veryfast -crf 17 -g 125 -c:a aac -ac 2";
-  const loop = await makeClip("mp4", `${pictures} ${sound} ${mix} ${codecs}`.split(" "));
-  const times = String(Math.ceil(seconds / LOOP_SECONDS) - 1);
-  const repeat = ["-stream_loop", times, "-i", loop, "-t", String(seconds), "-c", "copy"];
-  const path = seconds > LOOP_SECONDS ? await makeClip("mp4", repeat) : loop;
+  const codec = "-c:v libx264 -preset veryfast -crf 17 -g 125";
+  const loop = await makeClip("mp4", `${pictures} ${mix} ${codec}`.split(" "));
+  const repeat = ["-stream_loop", String(Math.ceil(seconds / LOOP_SECONDS) - 1), "-i", loop];
+  const sound = "-f lavfi -i sine=frequency=440:sample_rate=48000 -c:a aac -ac 2".split(" ");
+  // Sound in the loop would be longer than the pictures and part each round from the next.
+  const path = await makeClip("mp4", [...repeat, ...sound, "-t", String(seconds), "-c:v", "copy"]);
   const url = path;
   return { path, source: parseFfprobe(await runFfprobe(path), { url, filesize: (await stat(path)).size }) };
 }

@@ -79,7 +79,7 @@ function videoOutput(
 }
 
 function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
-  const tool = videoTool(toolset, video.codec, video.geometry);
+  const tool = toolset.adaptive[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
   const timing = timingArgs(source, video);
   const even = timing.includes("-bsf:v");
   const late = even && (source.fps ?? 0) > SLOW_FPS;

@@ -8,9 +8,10 @@ test.for([
   [2, "3", "threads=3", "2", "pools=2"],
   [4, "5", "threads=6", "4", "pools=4"],
 ] as const)("threads of a job for %i processors", ([processors, decoders, x264, others, x265]) => {
-  const { input, output, video } = jobTools(processors, "mov");
+  const { adaptive, input, output, video } = jobTools(processors, "mov");
   expect(after(input, "-threads")).toBe(decoders);
   expect(after(video.h264?.args ?? [], "-x264-params")).toBe(x264);
+  expect(after(adaptive.h264?.args ?? [], "-x264-params")).toBe(x264);
   expect(after(output, "-threads")).toBe(others);
   expect(after(video.h265?.args ?? [], "-x265-params")).toBe(`open-gop=0:log-level=error:${x265}`);
 });

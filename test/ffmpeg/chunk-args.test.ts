@@ -6,8 +6,6 @@ import { type Chunk, createPlan } from "../../src/plan/index.ts";
 import { audioSource, videoSource } from "../plan/source.ts";
 import { argsOf, BT709, CLEAN, COPIED_SOUND, SILENT, tags, ticks } from "./args-of.ts";
 
-const X264 = "-c:v libx264 -preset fast";
-
 const SOUND = "-noaccurate_seek -ss 1 -i IN -map 0:a:0 -filter:a atrim=start=0";
 test.for([
   ["mp3", `-c:a libmp3lame -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f mp3`],
@@ -35,7 +33,7 @@ const hls = (init: string, master: string, streams: string) =>
 const STEADY = "aresample=async=1:first_pts=0";
 const LADDER =
   "format=yuv420p,setsar=1,split=2[v0][s1];[s1]scale=426:240:flags=bicubic,setsar=1[v1] -map [v0] -map [v1] " +
-  `${X264} -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
+  `-c:v libx264 -preset faster -crf:v:0 23 -maxrate:v:0 900000 -bufsize:v:0 1800000 -crf:v:1 23 -maxrate:v:1 400000 -bufsize:v:1 800000 ` +
   `-force_key_frames expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*2) -sc_threshold 0 -g 600 -b-pyramid none ${ticks(50)} ${tags("bt709")}`;
 const JOIN = "-hls_segment_options movflags=+frag_discont";
 const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, coded_height: 360 });

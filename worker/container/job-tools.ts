@@ -7,15 +7,17 @@ import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmp
 export function jobTools(threads: number, readers: string): Toolset {
   const limit = (count: number) => ["-threads", String(count)];
   // Those that work on several pictures at once fill their processors with more threads than these: as many as ffmpeg and x264 choose themselves.
-  const [decoding, x264] = threads === 1 ? [1, 1] : [threads + 1, Math.ceil(threads * 1.5)];
+  const [decoding, frames] = threads === 1 ? [1, 1] : [threads + 1, Math.ceil(threads * 1.5)];
+  const x264 = (tool: Tool | undefined) => addTo(tool, "-x264-params", `threads=${frames}`);
   return {
     ...NATIVE_TOOLS,
     video: {
       ...NATIVE_TOOLS.video,
-      h264: addTo(NATIVE_TOOLS.video.h264, "-x264-params", `threads=${x264}`),
+      h264: x264(NATIVE_TOOLS.video.h264),
       h265: addTo(NATIVE_TOOLS.video.h265, "-x265-params", `pools=${threads}`),
       av1: addTo(NATIVE_TOOLS.video.av1, "-svtav1-params", `lp=${threads}`),
     },
+    adaptive: { h264: x264(NATIVE_TOOLS.adaptive.h264) },
     small: {
       ...NATIVE_TOOLS.small,
       h265: addTo(NATIVE_TOOLS.small.h265, "-x265-params", `pools=${threads}`),
