@@ -32,8 +32,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const headers = { Authorization: `Bearer ${KEY}`, "Content-Type": "application/json" };
+async function ask<T>(method: string, path: string, body?: unknown, more = {}): Promise<T> {
+  const headers = { Authorization: `Bearer ${KEY}`, "Content-Type": "application/json", ...more };
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
   const response = await fetch(service.url + path, init);
   expect([path, response.ok]).toEqual([path, true]);
@@ -58,10 +58,11 @@ test("a receiver that fails in whatever way is asked again, with the same event 
   const elsewhere = receiver.take("/elsewhere");
   const ways = [500, "hang", "reset", { redirect: elsewhere }, 200] as const;
   const url = receiver.take("/failing", (request) => ways[request] ?? 200);
-  const endpoint = await ask<NewWebhookEndpoint>("POST", "/webhooks/endpoints", {
-    url,
-    topics: ["task.failed"],
-  });
+  const wish = { url, topics: ["task.failed"] };
+  const once = () =>
+    ask<NewWebhookEndpoint>("POST", "/webhooks/endpoints", wish, { "Idempotency-Key": "one-endpoint" });
+  const endpoint = await once();
+  expect(await once()).toEqual(endpoint);
   await newTask();
   const [delivery] = await succeeded(url, 1);
   expect(delivery).toMatchObject({ error: null, next_attempt_at: null, endpoint_id: endpoint.id });

@@ -1,0 +1,163 @@
+import { beforeEach, expect, test } from "vitest";
+import { createMemoryApi } from "./memory-api.ts";
+
+const REQUEST = { url: "https://example.com/hooks", topics: ["task.succeeded", "task.failed"] };
+const INPUT = "https://example.com/a.mp4";
+
+let api: ReturnType<typeof createMemoryApi>;
+beforeEach(() => {
+  api = createMemoryApi();
+});
+
+async function ask(method: string, path: string, body?: unknown, more: Record<string, string> = {}) {
+  const headers = { Authorization: "Bearer good-key", "Content-Type": "application/json", ...more };
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const response = await api.app.request(path, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
+}
+
+test("an endpoint is made, read, changed, listed and removed, and tells its secret once", async () => {
+  const { status, body } = await ask("POST", "/webhooks/endpoints", REQUEST);
+  const { secret, ...made } = body;
+  expect(status).toBe(201);
+  expect(made).toEqual({
+    ...REQUEST,
+    id: expect.stringMatching(/^we_[0-9a-z]{26}$/),
+    object: "webhook_endpoint",
+    status: "active",
+    created_at: expect.any(Number),
+    updated_at: made.created_at,
+  });
+  expect(atob(secret.slice("whsec_".length))).toHaveLength(32);
+  const path = `/webhooks/endpoints/${made.id}`;
+  expect((await ask("GET", path)).body).toEqual(made);
+  const second = (await ask("POST", "/webhooks/endpoints", { url: REQUEST.url })).body;
+  expect([second.topics, second.secret === secret]).toEqual([["*"], false]);
+  const page = await ask("GET", "/webhooks/endpoints?limit=1");
+  expect([page.body[0].id, page.body[0].secret, page.headers.get("Has-More")]).toEqual([
+    second.id,
+    undefined,
+    "true",
+  ]);
+  const change = { status: "disabled", topics: ["*", "*"], url: "https://example.org/" };
+  const changed = await ask("PATCH", path, change);
+  expect(changed.body).toEqual({ ...made, ...change, topics: ["*"], updated_at: expect.any(Number) });
+  expect((await ask("GET", "/webhooks/endpoints?status=disabled")).body).toEqual([changed.body]);
+  expect((await ask("DELETE", path)).status).toBe(204);
+  for (const method of ["GET", "DELETE"])
+    expect((await ask(method, path)).body.kind).toBe("endpoint_not_found");
+  expect((await ask("PATCH", path, { status: "active" })).body.kind).toBe("endpoint_not_found");
+  expect((await ask("POST", `${path}/rotate`, {})).body.kind).toBe("endpoint_not_found");
+});
+
+test("the same request under an Idempotency-Key gives the same endpoint and secret, and makes one", async () => {
+  const key = { "Idempotency-Key": "once" };
+  const first = await ask("POST", "/webhooks/endpoints", REQUEST, key);
+  const again = await ask("POST", "/webhooks/endpoints", REQUEST, key);
+  expect([first.status, again.status, again.body]).toEqual([201, 200, first.body]);
+  const theirs = { ...key, Authorization: "Bearer other-key" };
+  expect((await ask("POST", "/webhooks/endpoints", REQUEST, theirs)).status).toBe(201);
+  expect((await ask("GET", "/webhooks/endpoints")).body).toHaveLength(1);
+});
+
+test("a project has at most twenty endpoints", async () => {
+  for (let count = 0; count < 20; count++)
+    expect((await ask("POST", "/webhooks/endpoints", REQUEST)).status).toBe(201);
+  const { status, body } = await ask("POST", "/webhooks/endpoints", REQUEST);
+  expect([status, body.kind]).toEqual([400, "request_invalid"]);
+});
+
+test.each([
+  [{ url: undefined }, "url"],
+  [{ url: 5 }, "url"],
+  [{ url: "" }, "url"],
+  [{ url: "example.com/hooks" }, "url"],
+  [{ url: "ftp://example.com/" }, "url"],
+  [{ url: "http://example.com/" }, "url"],
+  [{ url: "https://user:word@example.com/" }, "url"],
+  [{ url: "https://exam\nple.com/" }, "url"],
+  [{ url: `https://example.com/${"x".repeat(8192)}` }, "url"],
+  [{ url: "https://localhost/" }, "url"],
+  [{ url: "https://127.0.0.1/" }, "url"],
+  [{ url: "https://0x7f.1/" }, "url"],
+  [{ url: "https://[::ffff:10.0.0.1]/" }, "url"],
+  [{ url: "https://169.254.169.254/latest" }, "url"],
+  [{ topics: [] }, "topics"],
+  [{ topics: "task.failed" }, "topics"],
+  [{ topics: ["task.failed", "task.lost"] }, "topics"],
+  [{ topics: [1] }, "topics"],
+  [{ secret: "whsec_mine" }, "secret"],
+])("the endpoint %j is refused", async (wrong, param) => {
+  const { status, body } = await ask("POST", "/webhooks/endpoints", { ...REQUEST, ...wrong });
+  expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
+  if ("url" in wrong && wrong.url !== undefined && wrong.url !== 5) {
+    const task = await ask("POST", "/tasks", { input: INPUT, kind: "audio", webhook_url: wrong.url });
+    expect([task.status, task.body.kind, task.body.param]).toEqual([400, "request_invalid", "webhook_url"]);
+  }
+});
+
+test.each([
+  [{}, undefined],
+  [{ status: "gone" }, "status"],
+  [{ url: "http://example.com/" }, "url"],
+  [{ url: "https://10.0.0.1/" }, "url"],
+  [{ topics: [] }, "topics"],
+  [{ id: "we_1" }, "id"],
+])("the change %j is refused", async (change, param) => {
+  const { id } = (await ask("POST", "/webhooks/endpoints", REQUEST)).body;
+  const { status, body } = await ask("PATCH", `/webhooks/endpoints/${id}`, change);
+  expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
+});
+
+test.each([-1, 1.5, 604_801, "day", null])("a secret cannot be kept for %j seconds", async (keep_seconds) => {
+  const { status, body } = await ask("POST", "/webhooks/secret/rotate", { keep_seconds });
+  expect([status, body.kind, body.param]).toEqual([400, "request_invalid", "keep_seconds"]);
+});
+
+test("the secret of the project is told once, and the one before is good for a day", async () => {
+  const first = (await ask("POST", "/webhooks/secret/rotate", {})).body;
+  expect(first).toMatchObject({ object: "webhook_secret", endpoint_id: null, previous_until: null });
+  const second = (await ask("POST", "/webhooks/secret/rotate", {})).body;
+  expect(second.secret).not.toBe(first.secret);
+  expect(second.previous_until).toBe(second.created_at + 86_400_000);
+});
+
+test("http and private hosts are taken where private hosts are allowed, or those alone that are named", async () => {
+  const url = "http://127.0.0.1:4711/hooks";
+  api = createMemoryApi({ allow_private: true });
+  expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);
+  api = createMemoryApi({ allowed_hosts: ["127.0.0.1:4711"] });
+  expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);
+  expect((await ask("POST", "/webhooks/endpoints", { url: "http://127.0.0.1:4712/" })).status).toBe(400);
+  expect((await ask("POST", "/webhooks/endpoints", { url: "http://example.com/" })).status).toBe(400);
+});
+
+test("a retry has the webhook URL of the task before, which no task shows", async () => {
+  const webhook_url = "https://example.com/own";
+  const task = (await ask("POST", "/tasks", { input: INPUT, kind: "audio", webhook_url })).body;
+  await ask("POST", `/tasks/${task.id}/cancel`);
+  const again = (await ask("POST", `/tasks/${task.id}/retry`)).body;
+  expect(JSON.stringify([task, again])).not.toContain(webhook_url);
+  expect(await api.tasks.webhookUrl("mine", again.id)).toBe(webhook_url);
+});
+
+test.each([
+  "/events?status=pending",
+  "/webhooks/endpoints?kind=s3",
+  "/events?after=task_1",
+  "/webhooks/deliveries?status=gone",
+])("%s is refused", async (path) => {
+  expect((await ask("GET", path)).body.kind).toBe("request_invalid");
+});
+
+test.each([
+  ["GET", "/events/evt_00000000000000000000000000", "event_not_found"],
+  ["GET", "/events/mine", "event_not_found"],
+  ["GET", "/webhooks/deliveries/dlv_00000000000000000000000000", "delivery_not_found"],
+  ["POST", "/webhooks/deliveries/dlv_00000000000000000000000000/replay", "delivery_not_found"],
+  ["POST", "/webhooks/deliveries/x/replay", "delivery_not_found"],
+])("%s %s is not there", async (method, path, kind) => {
+  const { status, body } = await ask(method, path);
+  expect([status, body.kind]).toEqual([404, kind]);
+});

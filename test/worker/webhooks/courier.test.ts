@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
+import type { WebhookDelivery } from "../../../src/core/webhook.ts";
+import { createOutside } from "../../../worker/outside.ts";
+import { createCourier } from "../../../worker/webhooks/courier.ts";
+import { createOutbox } from "../../../worker/webhooks/outbox.ts";
+import { postEvent } from "../../../worker/webhooks/post-event.ts";
+import { createPostOffice } from "../../../worker/webhooks/post-office.ts";
+import { createMemorySql } from "../api/memory-connections.ts";
+import { type Receiver, startReceiver, type Taking } from "./receiver.ts";
+
+const SECRETS = [`whsec_${btoa("a secret of the tests")}`];
+const { fetch } = createOutside({ allow_private: true });
+const HOUR_MS = 3_600_000;
+
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+/** A run whose webhooks are delivered over real HTTP, with a clock that a test moves; what it keeps outlives a crash. */
+function createRun(path: string, take: (request: number, now: number) => Taking) {
+  const start = Date.now();
+  const office = createPostOffice(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
+  const sql = createMemorySql();
+  let time = start;
+  const url = receiver.take(path, (request) => take(request, time - start));
+
+  /** Begins with what is kept; so many notes to the project then fail. */
+  function boot(faults = 0) {
+    let left = faults;
+    const outbox = createOutbox(sql);
+    let idle = Promise.withResolvers<void>();
+    const courier = createCourier({
+      ...{ outbox, now: () => time, random: () => 0.5, first_ms: 5000, lease_ms: 15_000 },
+      ship: async ({ id }) => office.ship(id, time),
+      post: (_, shipment) =>
+        postEvent({ ...shipment, secrets: SECRETS }, { fetch, now: () => time, timeout_ms: 10_000 }),
+      async note({ id }, outcome) {
+        if (left-- > 0) throw new Error("The project's object is away.");
+        office.note(id, outcome);
+      },
+      async rearm() {
+        idle.resolve();
+        idle = Promise.withResolvers();
+      },
+    });
+    return {
+      ...{ outbox, courier },
+      handOver() {
+        const set = { run_id: "task_1", changes: outbox.changes(), webhook_url: url };
+        const shipments = office.post(set, time);
+        outbox.handedOver(set.changes.at(-1)?.version ?? 0, "project", shipments, time);
+        courier.start(shipments);
+        return idle.promise;
+      },
+      /** Moves the clock to what is next due and waits until that is done; false when nothing is. */
+      async next(): Promise<boolean> {
+        const due = courier.dueAt();
+        if (due === null) return false;
+        time = Math.max(time, due);
+        const { promise } = idle;
+        courier.start();
+        await promise;
+        return true;
+      },
+    };
+  }
+  return {
+    boot,
+    hours: () => (time - start) / HOUR_MS,
+    delivery: (): WebhookDelivery | undefined =>
+      office.deliveries({ limit: 1, order: "desc" }, time).records[0],
+  };
+}
+
+const CHANGE = { version: 1, kind: "task.failed", at: 1, record: "{}" } as const;
+
+test("a receiver that is back before three days are over gets the event once, and nothing more is due", async () => {
+  const run = createRun("/back", (_, passed) => (passed < 71.9 * HOUR_MS ? 503 : 200));
+  const object = run.boot();
+  object.outbox.add(CHANGE);
+  await object.handOver();
+  while (await object.next());
+  expect(run.delivery()).toMatchObject({ status: "succeeded", error: null, next_attempt_at: null });
+  expect(run.delivery()?.attempts).toHaveLength(14);
+  expect(run.hours()).toBe(72);
+  expect(receiver.got("/back")).toHaveLength(14);
+});
+
+test("one that never takes it is given up after three days", async () => {
+  const run = createRun("/never", () => 500);
+  const object = run.boot();
+  object.outbox.add(CHANGE);
+  await object.handOver();
+  while (await object.next());
+  expect(run.delivery()).toMatchObject({
+    status: "failed",
+    error: "It answered 500.",
+    next_attempt_at: null,
+  });
+  expect(run.hours()).toBe(72);
+});
+
+test("an event that was kept and not handed over before a crash is handed over after it, and told once", async () => {
+  const run = createRun("/crash", () => 200);
+  run.boot().outbox.add(CHANGE);
+  const after = run.boot();
+  expect(after.outbox.changes()).toEqual([CHANGE]);
+  await after.handOver();
+  // What was handed over and not struck off is harmless.
+  const again = run.boot();
+  again.outbox.add(CHANGE);
+  again.courier.start();
+  void again.handOver();
+  expect(again.courier.dueAt()).toBeNull();
+  expect(receiver.got("/crash")).toHaveLength(1);
+});
+
+test("a delivery on its way when the object dies is made again by the next one", async () => {
+  const run = createRun("/died", (request) => (request === 0 ? "hang" : 200));
+  const before = run.boot();
+  before.outbox.add(CHANGE);
+  void before.handOver();
+  await expect.poll(() => receiver.got("/died").length).toBe(1);
+  const after = run.boot();
+  expect(await after.next()).toBe(true);
+  expect(run.delivery()?.status).toBe("succeeded");
+  expect(new Set(receiver.got("/died").map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  expect(after.courier.dueAt()).toBeNull();
+});
+
+test("what the project could not be told of keeps its next time, or is made again", async () => {
+  const run = createRun("/away", (request) => (request === 0 ? 500 : 200));
+  const object = run.boot(2);
+  object.outbox.add(CHANGE);
+  await object.handOver();
+  expect(run.delivery()?.attempts).toEqual([]);
+  expect((object.courier.dueAt() ?? 0) - (run.delivery()?.created_at ?? 0)).toBeGreaterThanOrEqual(5000);
+  while (await object.next());
+  expect(run.delivery()?.status).toBe("succeeded");
+  expect(receiver.got("/away")).toHaveLength(3);
+});

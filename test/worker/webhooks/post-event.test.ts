@@ -1,0 +1,61 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Webhook } from "standardwebhooks";
+import { expect, onTestFinished, test } from "vitest";
+import { createOutside } from "../../../worker/outside.ts";
+import { postEvent } from "../../../worker/webhooks/post-event.ts";
+import { startReceiver } from "./receiver.ts";
+
+const SECRETS = ["one", "two"].map((text) => `whsec_${btoa(text.repeat(10))}`);
+const BODY = JSON.stringify({ id: "evt_1", text: "ü" });
+const parcel = (url: string) => ({ url, event_id: "evt_1", body: BODY, secrets: SECRETS });
+const tools = (allow_private = true, timeout_ms = 5000) => ({
+  ...{ fetch: createOutside({ allow_private }).fetch, now: Date.now, timeout_ms },
+});
+
+test("what is posted is taken by the library, under each of the secrets and no other", async () => {
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const { verdict, attempt } = await postEvent(parcel(receiver.take("/")), tools());
+  expect([verdict, attempt.response_status, attempt.error]).toEqual(["delivered", 200, null]);
+  const [got] = receiver.got("/");
+  expect(got?.body).toBe(BODY);
+  for (const secret of SECRETS)
+    expect(new Webhook(secret).verify(got?.body ?? "", got?.headers ?? {})).toEqual({
+      id: "evt_1",
+      text: "ü",
+    });
+  expect(() => new Webhook(`whsec_${btoa("other")}`).verify(got?.body ?? "", got?.headers ?? {})).toThrow();
+});
+
+test.each(["http://127.0.0.1:9/", "http://169.254.169.254/latest", "http://[::1]/", "http://2130706433/"])(
+  "%s is not asked where private hosts are not allowed",
+  async (url) => {
+    const { verdict, attempt } = await postEvent(parcel(url), tools(false));
+    expect([verdict, attempt.response_status]).toEqual(["refused", null]);
+    expect(attempt.error).toMatch(/is not public/);
+  },
+);
+
+test("an answer without end is not read, and one whose body never comes does not wait", async () => {
+  let sent = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200);
+    response.flushHeaders();
+    if (request.url === "/silent") return;
+    const piece = Buffer.alloc(65_536);
+    const pour = () => {
+      while (!response.destroyed && response.write(piece)) sent += piece.length;
+      if (!response.destroyed) response.once("drain", pour);
+    };
+    pour();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect((await postEvent(parcel(`${url}/endless`), tools())).verdict).toBe("delivered");
+  expect(sent).toBeLessThan(50_000_000);
+  expect((await postEvent(parcel(`${url}/silent`), tools(true, 300))).verdict).toBe("delivered");
+});

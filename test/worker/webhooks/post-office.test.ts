@@ -1,0 +1,156 @@
+import { beforeEach, expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
+import {
+  createEndpoint,
+  type DeliveryAttempt,
+  type EventKind,
+  type Topic,
+} from "../../../src/core/webhook.ts";
+import { createPostOffice, type PostOffice } from "../../../worker/webhooks/post-office.ts";
+import type { ChangeSet } from "../../../worker/webhooks/shipment.ts";
+import { createMemorySql } from "../api/memory-connections.ts";
+
+const DAY_MS = 86_400_000;
+const NOW = 1_800_000_000_000;
+const ids = createIds(Math.random);
+const LIST = { limit: 100, order: "asc" } as const;
+
+let office: PostOffice;
+beforeEach(() => {
+  office = createPostOffice(createMemorySql(), ids, 7 * DAY_MS);
+});
+
+const changes = (
+  run_id: string,
+  versions: readonly number[],
+  webhook_url: string | null = null,
+): ChangeSet => ({
+  ...{ run_id, webhook_url },
+  changes: versions.map((version) => ({
+    ...{ version, at: NOW, record: JSON.stringify({ id: run_id, version }) },
+    kind: "task.updated" satisfies EventKind,
+  })),
+});
+
+function addEndpoint(topics?: Topic[]) {
+  const endpoint = createEndpoint({ url: "https://example.com/hooks", ...(topics && { topics }) }, ids, NOW);
+  office.secrets.first(endpoint.id, `sealed of ${endpoint.id}`, NOW);
+  return office.endpoints.add(endpoint) ?? endpoint;
+}
+
+const tried = (response_status: number): DeliveryAttempt => ({
+  ...{ at: NOW, duration: 5, response_status },
+  error: response_status === 200 ? null : `It answered ${response_status}.`,
+});
+
+test("a change makes one event and one delivery for each that wants it, however often it is handed over", () => {
+  const { id } = addEndpoint();
+  addEndpoint(["task.succeeded"]);
+  const first = office.post(changes("task_1", [1], "https://example.com/own"), NOW);
+  expect(first.map(({ url, owner, sealed }) => [url, owner, sealed])).toEqual([
+    ["https://example.com/hooks", id, [`sealed of ${id}`]],
+    ["https://example.com/own", "webhook_url", []],
+  ]);
+  expect(office.post(changes("task_1", [1, 2]), NOW + 5).slice(0, 2)).toEqual(first);
+  expect(office.events(LIST, NOW).records).toHaveLength(2);
+  for (const shipment of first)
+    office.note(shipment.id, { attempt: tried(200), verdict: "delivered", next_at: null });
+  // What was delivered is not told again.
+  expect(office.post(changes("task_1", [1]), NOW + 9)).toEqual([]);
+  expect(office.deliveries({ ...LIST, status: "succeeded" }, NOW).records).toHaveLength(2);
+});
+
+test("events are listed in the order in which they came, though the clock is set back", () => {
+  office.post(changes("task_1", [1, 2, 3]), NOW);
+  office.post(changes("task_2", [1]), NOW - DAY_MS);
+  const listed = office.events(LIST, NOW).records.map((text) => JSON.parse(text));
+  expect(listed.map(({ data }) => [data.id, data.version])).toEqual([
+    ["task_1", 1],
+    ["task_1", 2],
+    ["task_1", 3],
+    ["task_2", 1],
+  ]);
+  const after = office.events({ ...LIST, after: listed[2].id }, NOW).records;
+  expect(after.map((text) => JSON.parse(text).id)).toEqual([listed[3].id]);
+});
+
+test("a disabled or deleted endpoint is told nothing that is still on its way", () => {
+  const [one, two] = [addEndpoint(), addEndpoint()];
+  const [first, second] = office.post(changes("task_1", [1]), NOW);
+  office.endpoints.change(one.id, { status: "disabled" }, NOW);
+  office.endpoints.remove(two.id);
+  expect([first, second].map((each) => office.ship(each?.id ?? "", NOW))).toEqual([null, null]);
+  const { records } = office.deliveries(LIST, NOW);
+  expect(records.map(({ status, error, finished_at }) => [status, error, finished_at])).toEqual([
+    ["failed", "The endpoint is disabled.", NOW],
+    ["failed", "The endpoint was deleted.", NOW],
+  ]);
+  expect([first, second].map((each) => office.replay(each?.id ?? "", NOW))).toEqual(["disabled", "endpoint"]);
+  expect(office.post(changes("task_1", [2]), NOW)).toEqual([]);
+});
+
+test("an endpoint that moved gets at its new URL what is on its way", () => {
+  const { id } = addEndpoint();
+  const [shipment] = office.post(changes("task_1", [1]), NOW);
+  office.endpoints.change(id, { url: "https://example.org/new" }, NOW);
+  expect(office.ship(shipment?.id ?? "", NOW)).toEqual({ ...shipment, url: "https://example.org/new" });
+});
+
+test("the last tries of a delivery are kept, and 410 disables its endpoint", () => {
+  const { id } = addEndpoint();
+  const [shipment] = office.post(changes("task_1", [1]), NOW);
+  for (let count = 1; count <= 25; count++)
+    office.note(shipment?.id ?? "", { attempt: tried(400 + count), verdict: "again", next_at: NOW + count });
+  const pending = office.delivery(shipment?.id ?? "", NOW)?.delivery;
+  expect(pending).toMatchObject({ status: "pending", error: "It answered 425.", next_attempt_at: NOW + 25 });
+  expect(pending?.attempts.map(({ response_status }) => response_status)).toEqual(
+    Array.from({ length: 20 }, (_, index) => 406 + index),
+  );
+  office.note(shipment?.id ?? "", { attempt: tried(410), verdict: "gone", next_at: null });
+  expect(office.delivery(shipment?.id ?? "", NOW)?.delivery).toMatchObject({
+    status: "failed",
+    finished_at: NOW + 5,
+  });
+  expect(office.endpoints.get(id)?.status).toBe("disabled");
+});
+
+test("events and deliveries are gone after their time, and what is on its way with them", () => {
+  addEndpoint();
+  const [shipment] = office.post(changes("task_1", [1]), NOW);
+  const event_id = shipment?.event_id ?? "";
+  const last = NOW + 7 * DAY_MS;
+  expect([office.event(event_id, last) === null, office.events(LIST, last).records.length]).toEqual([
+    false,
+    1,
+  ]);
+  expect([office.event(event_id, last + 1), office.events(LIST, last + 1).records]).toEqual([null, []]);
+  expect([office.delivery(shipment?.id ?? "", last + 1), office.deliveries(LIST, last + 1).records]).toEqual([
+    null,
+    [],
+  ]);
+  expect([office.ship(shipment?.id ?? "", last + 1), office.replay(shipment?.id ?? "", last + 1)]).toEqual([
+    null,
+    "delivery",
+  ]);
+});
+
+test("secrets: the newest first, the old ones until their time, a shorter time for all, four at most", () => {
+  const { secrets } = office;
+  secrets.first("we_1", "a", NOW);
+  secrets.first("we_1", "never", NOW);
+  expect(secrets.rotate("we_1", "b", NOW + 1000, NOW)).toBe(true);
+  expect([secrets.of("we_1", NOW + 999), secrets.of("we_1", NOW + 1000)]).toEqual([["b", "a"], ["b"]]);
+  secrets.reseal("we_1", "b", "b, sealed anew");
+  secrets.rotate("we_1", "c", NOW + 500, NOW);
+  expect([secrets.of("we_1", NOW + 499), secrets.of("we_1", NOW + 500)]).toEqual([
+    ["c", "b, sealed anew", "a"],
+    ["c"],
+  ]);
+  secrets.rotate("we_1", "d", NOW, NOW);
+  expect(secrets.of("we_1", NOW)).toEqual(["d"]);
+  for (const each of ["e", "f", "g", "h", "i"]) secrets.rotate("we_1", each, NOW + 1000, NOW);
+  expect(secrets.of("we_1", NOW)).toEqual(["i", "h", "g", "f"]);
+  expect(secrets.rotate("we_2", "x", NOW + 1000, NOW)).toBe(false);
+  secrets.remove("we_1");
+  expect([secrets.of("we_1", NOW), secrets.of("we_2", NOW)]).toEqual([[], ["x"]]);
+});
