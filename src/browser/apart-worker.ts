@@ -4,7 +4,7 @@ import type { ApartApi, ApartEvent } from "./apart.ts";
 import { type Port, serveOver } from "./rpc.ts";
 
 /** Serves an encoder to the media worker from a worker of its own; to be called once, while the worker's module is loaded. */
-export function serveApart(encoder: Encoder): void {
+export function serveApart(encoder: Pick<Encoder, "encode">): void {
   let stream: ReadableStreamDefaultReader<Uint8Array> | null = null;
   const tell = serveOver<ApartApi, ApartEvent>(globalThis as unknown as Port, {
     async encode(job, file) {

@@ -17,32 +17,35 @@ export interface ApartApi {
 export type ApartEvent = number;
 
 interface Seat {
+  /** Of the encoder that sits there. */
+  name: string;
   end(): void;
   caller: Caller<ApartApi>;
   onShare(share: number): void;
 }
 
 /**
- * Runs an encoder in workers of its own, as its work cannot be interrupted, or a damaged source may keep it busy for ever: an abort ends the
- * worker. Work that gives nothing for `silence_seconds` is ended as `stalled`.
+ * Gives what runs encoders in workers of a kind, as their work cannot be interrupted, or a damaged source may keep it busy for ever: an abort
+ * ends the worker. Work that gives nothing for `silence_seconds` is ended as `stalled`. Of all that is run, so many workers wait for the next
+ * job as may work at once.
  */
 export function runApart(
-  encoder: LocalEncoder,
   start: (life: string) => Worker,
   { workers, silence_seconds }: { workers: number; silence_seconds: number },
-): LocalEncoder {
+): (encoder: LocalEncoder) => LocalEncoder {
   const idle: Seat[] = [];
 
   function open(): Seat {
     const { worker, end } = startLiving(start);
     const seat: Seat = {
+      name: "",
       end,
       caller: callOver(worker, (share: ApartEvent) => seat.onShare(share)),
       onShare() {},
     };
     worker.addEventListener("error", (event) => {
       event.preventDefault();
-      seat.caller.fail(new MediaError("worker_lost", `The ${encoder.name} encoder broke down.`));
+      seat.caller.fail(new MediaError("worker_lost", `The ${seat.name} encoder broke down.`));
     });
     return seat;
   }
@@ -55,7 +58,7 @@ export function runApart(
       reject(reason);
     };
     const aborted = () => end(signal.reason);
-    const message = `The ${encoder.name} encoder gave nothing for ${silence_seconds} seconds.`;
+    const message = `The ${seat.name} encoder gave nothing for ${silence_seconds} seconds.`;
     const timer = setTimeout(() => end(new MediaError("stalled", message)), silence_seconds * 1000);
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });
@@ -66,13 +69,14 @@ export function runApart(
     });
   }
 
-  return {
+  return (encoder) => ({
     ...encoder,
     workers,
     async encode({ plan, chunk, source, input, signal, onProgress = () => {} }) {
       const file = await blobOf(input, signal);
       signal.throwIfAborted();
       const seat = idle.pop() ?? open();
+      seat.name = encoder.name;
       seat.onShare = onProgress;
       const { api } = seat.caller;
       const files = await guard(seat, signal, api.encode({ plan, chunk, source }, file));
@@ -94,5 +98,5 @@ export function runApart(
         { highWaterMark: 0 },
       );
     },
-  };
+  });
 }

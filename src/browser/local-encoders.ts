@@ -1,4 +1,5 @@
 import { createAvifEncoder } from "../encoders/avif.ts";
+import { createCanvasEncoder } from "../encoders/canvas.ts";
 import { createCopyEncoder } from "../encoders/copy.ts";
 import { loadCore } from "../encoders/core-load.ts";
 import { createWasmMt } from "../encoders/wasm-mt.ts";
@@ -34,9 +35,10 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const load = () => loadCore({ ...core });
   const pool = createWasmPool({ load, ...(encoder_workers !== null && { workers: encoder_workers }) });
   const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
-  const copy = runApart(createCopyEncoder(), startCopy, limits);
+  const copy = runApart(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
-  const pictures = runApart(createAvifEncoder({ wasm }), (life) => startAvif(`${wasm} ${life}`), limits);
+  const runImages = runApart((life) => startImage(`${wasm} ${life}`), limits);
+  const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
   const threaded = createWasmMt({ core: core_mt });
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: pool }),
@@ -44,7 +46,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
     chunkSeconds: webcodecsChunk,
   };
   const rest = prefer === "speed" ? [webcodecs, pool, threaded] : [pool, threaded, webcodecs];
-  return { ordered: [copy, pictures, ...rest], pool };
+  return { ordered: [copy, ...images, ...rest], pool };
 }
 
 // Spelled out so that bundlers find these files.
@@ -54,8 +56,8 @@ function startCopy(): Worker {
   return new Worker(new URL("./copy-worker.ts", import.meta.url), { type: "module" });
 }
 
-function startAvif(name: string): Worker {
-  return new Worker(new URL("./avif-worker.ts", import.meta.url), { type: "module", name });
+function startImage(name: string): Worker {
+  return new Worker(new URL("./image-worker.ts", import.meta.url), { type: "module", name });
 }
 
 // What is long is cut in any case, so that a reload does not begin it anew.

@@ -2,8 +2,8 @@ import { MediaError } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
 import { outputFile } from "../ffmpeg/output.ts";
 import type { Plan } from "../plan/plan.ts";
-import { DECODED, paintImage } from "./avif-picture.ts";
 import { type AvifCodec, type AvifImports, loadAvif } from "./avif-wasm.ts";
+import { DECODED, drawImage } from "./draw-image.ts";
 import type { Encoder } from "./encoder.ts";
 import { checkReadable } from "./webcodecs-input.ts";
 import { createDecoders } from "./webcodecs-source.ts";
@@ -62,9 +62,9 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image } = plan;
       if (!image) throw new MediaError("encode_failed", "There is no picture to encode.");
-      const [codec, pixels] = await Promise.all([
+      const [codec, drawn] = await Promise.all([
         load(),
-        paintImage({ plan, image, source }, input, signal),
+        drawImage({ plan, image, source }, input, signal),
       ]).catch(async (thrown: unknown) => {
         signal.throwIfAborted();
         await checkReadable(input);
@@ -72,6 +72,8 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
       });
       signal.throwIfAborted();
       onProgress?.(0.1);
+      const { width, height } = drawn.canvas;
+      const pixels = drawn.getImageData(0, 0, width, height);
       const quality = qualityOf(image.quality ?? 0);
       const bytes = await codec(pixels, { quality, qualityAlpha: quality, speed: SPEED });
       signal.throwIfAborted();

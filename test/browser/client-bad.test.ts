@@ -70,14 +70,16 @@ test("what no encoder here can do says why of each of them", async () => {
   expect(h265).toEqual({
     kind: "encoder_unavailable",
     message:
-      "No encoder here can do this (copy: the pictures need encoding; avif: it only encodes avif; wasm: the wasm core has no h265 encoder; " +
+      "No encoder here can do this (copy: the pictures need encoding; avif: it only encodes avif; " +
+      "canvas: it only encodes jpeg and webp; wasm: the wasm core has no h265 encoder; " +
       "wasm-mt: the page is not cross-origin isolated; webcodecs: this browser has no H.265 encoder).",
     retryable: false,
   });
   expect(await errorOf("/files/photo.avif", { kind: "image", options: { format: "webp" } })).toEqual({
     kind: "encoder_unavailable",
     message:
-      "No encoder here can do this (copy: it only copies video; avif: it only encodes avif; wasm: the wasm core cannot read av1; " +
+      "No encoder here can do this (copy: it only copies video; avif: it only encodes avif; " +
+      "canvas: it does not draw avif; wasm: the wasm core cannot read av1; " +
       "wasm-mt: it is for h265 alone; webcodecs: it only encodes video).",
     retryable: false,
   });

@@ -13,13 +13,14 @@ import { readFacts } from "../judge/facts.ts";
 import { type Lab, openLab } from "./lab.ts";
 
 // What the encoders of a page do, row by row and encoder by encoder; what one does not do it refuses in these words.
-const ENCODERS = ["copy", "avif", "wasm", "wasm-mt", "webcodecs"] as const;
+const ENCODERS = ["copy", "avif", "canvas", "wasm", "wasm-mt", "webcodecs"] as const;
 type EncoderName = (typeof ENCODERS)[number];
 
 const YES = null;
 const PICTURES = "the pictures need encoding";
 const NO_VIDEO = "it only copies video";
 const AVIF = "it only encodes avif";
+const CANVAS = "it only encodes jpeg and webp";
 const H265 = "it is for h265 alone";
 const VIDEO = "it only encodes video";
 
@@ -55,32 +56,35 @@ const video = (
 
 const audio = (format: NonNullable<OptionsOf<"audio">["format"]>, sound: string): Row<"audio"> => ({
   ...{ name: format, clip: "m4a", kind: "audio", options: { format, bitrate: 96_000 }, made: { sound } },
-  cells: [NO_VIDEO, AVIF, YES, H265, VIDEO],
+  cells: [NO_VIDEO, AVIF, CANVAS, YES, H265, VIDEO],
 });
 
 const image = (
   format: "jpeg" | "png" | "webp" | "gif" | "avif",
   picture: string,
-  cells: Row["cells"] = [NO_VIDEO, AVIF, YES, H265, VIDEO],
+  cells: Row["cells"] = [NO_VIDEO, AVIF, CANVAS, YES, H265, VIDEO],
 ): Row<"image"> => ({
   ...{ name: format, clip: "png", kind: "image", options: { format, width: 160 }, cells },
   made: { picture, width: 160, still: true },
 });
 
+const DRAWN = [NO_VIDEO, AVIF, YES, YES, H265, VIDEO] as const;
+
 const ROWS: readonly Row[] = [
-  video("h264", "mp4", [PICTURES, AVIF, YES, H265, YES]),
-  video("h264", "mov", [PICTURES, AVIF, YES, H265, YES]),
+  video("h264", "mp4", [PICTURES, AVIF, CANVAS, YES, H265, YES]),
+  video("h264", "mov", [PICTURES, AVIF, CANVAS, YES, H265, YES]),
   // Where the machine has an encoder for it, WebCodecs does it too.
   video("h265", "mp4", [
     PICTURES,
     AVIF,
+    CANVAS,
     "the wasm core has no h265 encoder",
     YES,
     "this browser has no H.265 encoder",
   ]),
-  video("vp9", "webm", [PICTURES, AVIF, YES, H265, YES]),
-  video("av1", "mp4", [PICTURES, AVIF, "the wasm core has no av1 encoder", H265, YES]),
-  video("av1", "webm", [PICTURES, AVIF, "the wasm core has no av1 encoder", H265, YES]),
+  video("vp9", "webm", [PICTURES, AVIF, CANVAS, YES, H265, YES]),
+  video("av1", "mp4", [PICTURES, AVIF, CANVAS, "the wasm core has no av1 encoder", H265, YES]),
+  video("av1", "webm", [PICTURES, AVIF, CANVAS, "the wasm core has no av1 encoder", H265, YES]),
   {
     ...{
       name: "the same pictures in another container",
@@ -88,7 +92,7 @@ const ROWS: readonly Row[] = [
       kind: "video",
       options: { format: "mov" },
     },
-    ...{ made: { picture: "h264", sound: "aac", width: 320 }, cells: [YES, AVIF, YES, H265, VIDEO] },
+    ...{ made: { picture: "h264", sound: "aac", width: 320 }, cells: [YES, AVIF, CANVAS, YES, H265, VIDEO] },
   },
   audio("mp3", "mp3"),
   audio("aac", "aac"),
@@ -96,14 +100,17 @@ const ROWS: readonly Row[] = [
   audio("opus", "opus"),
   audio("wav", "pcm_s16le"),
   audio("flac", "flac"),
-  image("jpeg", "mjpeg"),
+  image("jpeg", "mjpeg", DRAWN),
   image("png", "png"),
-  image("webp", "webp"),
+  image("webp", "webp", DRAWN),
   image("gif", "gif"),
-  image("avif", "av1", [NO_VIDEO, YES, "the wasm core has no avif encoder", H265, VIDEO]),
+  image("avif", "av1", [NO_VIDEO, YES, CANVAS, "the wasm core has no avif encoder", H265, VIDEO]),
   {
     ...{ name: "hls", clip: "mp4", kind: "adaptive_video", options: { width: 160 } },
-    ...{ made: { picture: "h264", sound: "aac", width: 160 }, cells: [NO_VIDEO, AVIF, YES, H265, YES] },
+    ...{
+      made: { picture: "h264", sound: "aac", width: 160 },
+      cells: [NO_VIDEO, AVIF, CANVAS, YES, H265, YES],
+    },
   },
 ];
 

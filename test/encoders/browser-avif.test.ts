@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { ImageOptions } from "../../src/core/options.ts";
 import { createPlan } from "../../src/plan/index.ts";
-import type { AvifAnswer, AvifWish } from "../browser/avif.page.ts";
+import type { ImageAnswer, ImageWish } from "../browser/image.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { encode, probe } from "../ffmpeg/native-encode.ts";
 import { clip } from "../fixtures/clips.ts";
@@ -30,15 +30,15 @@ afterAll(async () => {
 });
 afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
 
-async function run(path: string, options: ImageOptions, more: Partial<AvifWish> = {}) {
+async function run(path: string, options: ImageOptions, more: Partial<ImageWish> = {}) {
   const name = `${count++}-${basename(path)}`;
   await copyFile(path, join(folder, name));
   const source = await probe(path);
   const plan = createPlan(source, "image", { format: "avif", ...options });
   const answer = await lab.page.evaluate(
     (wish) => {
-      const worker = new Worker("/test/browser/avif.page.ts", { type: "module" });
-      return new Promise<AvifAnswer>((resolve, reject) => {
+      const worker = new Worker("/test/browser/image.page.ts", { type: "module" });
+      return new Promise<ImageAnswer>((resolve, reject) => {
         worker.onmessage = ({ data }) => resolve(data);
         worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
         worker.postMessage(wish);

@@ -7,7 +7,7 @@ export const DIST = join(ROOT, "dist");
 export const WORKER_FILES = {
   "media-worker": "src/browser/media-worker.ts",
   "copy-worker": "src/browser/copy-worker.ts",
-  "avif-worker": "src/browser/avif-worker.ts",
+  "image-worker": "src/browser/image-worker.ts",
   "encoder-worker": "src/encoders/encoder-worker.ts",
 } as const;
 /** The wasm of the AVIF encoder, which the package has beside its workers. */

@@ -9,25 +9,28 @@ import { drawPicture } from "./webcodecs-picture.ts";
 /** Formats of stills that browsers decode. */
 export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
 
+/** A canvas in a worker that was drawn on. */
+export type Drawn = OffscreenCanvasRenderingContext2D;
+
 // A viewer sees the last frame at or before a moment; rounding must not make it the one before.
 const MOMENT = 0.001;
 
-/** Gives the pixels of an image as its plan wants them, from a still or from the frame that is seen at the plan's start. */
-export async function paintImage(
+/** Draws an image as its plan wants it on a canvas of its size, from a still or from the frame that is seen at the plan's start. */
+export async function drawImage(
   { plan, image, source }: { plan: Plan; image: ImagePlan; source: Source },
   reader: ByteReader,
   signal: AbortSignal,
-): Promise<ImageData> {
+): Promise<Drawn> {
   const still = source.kind === "image";
-  return still ? paintStill(image, source, reader, signal) : paintFrame(plan, image, reader, signal);
+  return still ? drawStill(image, source, reader, signal) : drawFrame(plan, image, reader, signal);
 }
 
-async function paintStill(
+async function drawStill(
   image: ImagePlan,
   source: Source,
   reader: ByteReader,
   signal: AbortSignal,
-): Promise<ImageData> {
+): Promise<Drawn> {
   const bitmap = await createImageBitmap(await blobOf(reader, signal)).catch((cause: unknown) => {
     throw new MediaError("input_unsupported", "This browser cannot decode the picture.", { cause });
   });
@@ -50,12 +53,12 @@ function upright(geometry: Geometry, { width, height }: ImageBitmap, source: Sou
   return isStored ? geometry : { ...geometry, rotate: 0 };
 }
 
-async function paintFrame(
+async function drawFrame(
   plan: Plan,
   image: ImagePlan,
   reader: ByteReader,
   signal: AbortSignal,
-): Promise<ImageData> {
+): Promise<Drawn> {
   const input = openInput(reader, signal);
   const stop = () => input.dispose();
   signal.addEventListener("abort", stop, { once: true });
@@ -81,15 +84,12 @@ async function paintFrame(
   }
 }
 
-function paint(
-  { geometry }: ImagePlan,
-  draw: (context: OffscreenCanvasRenderingContext2D) => void,
-): ImageData {
+function paint({ geometry }: ImagePlan, draw: (context: Drawn) => void): Drawn {
   const { width, height } = geometry;
   const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
   if (!context) throw new MediaError("encoder_unavailable", "This browser has no canvas to draw on.");
   draw(context);
-  return context.getImageData(0, 0, width, height);
+  return context;
 }
 
 async function blobOf(reader: ByteReader, signal: AbortSignal): Promise<Blob> {

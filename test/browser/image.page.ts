@@ -1,21 +1,23 @@
 import type { Source } from "../../src/core/source.ts";
 import { createAvifEncoder } from "../../src/encoders/avif.ts";
+import { createCanvasEncoder } from "../../src/encoders/canvas.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import type { Plan } from "../../src/plan/index.ts";
 
 /** What the worker is asked to encode. */
-export interface AvifWish {
+export interface ImageWish {
   plan: Plan;
   source: Source;
-  /** URL of the source, and of the wasm. */
+  /** URL of the source. */
   input: string;
-  wasm: string;
+  /** URL of the wasm, to encode AVIF; null for the canvas. */
+  wasm: string | null;
   /** Aborts before the picture is computed. */
   abort?: boolean;
 }
 
 /** What came of it. */
-export interface AvifAnswer {
+export interface ImageAnswer {
   refusal: string | null;
   file: { name: string; mime: string; base64: string } | null;
   /** Milliseconds. */
@@ -23,9 +25,9 @@ export interface AvifAnswer {
   error: { kind: string; message: string } | null;
 }
 
-addEventListener("message", async ({ data }: MessageEvent<AvifWish>) => {
+addEventListener("message", async ({ data }: MessageEvent<ImageWish>) => {
   const { plan, source } = data;
-  const answer: AvifAnswer = { refusal: null, file: null, ms: 0, error: null };
+  const answer: ImageAnswer = { refusal: null, file: null, ms: 0, error: null };
   const [chunk] = plan.chunks;
   try {
     const blob = await (await fetch(data.input)).blob();
@@ -35,7 +37,9 @@ addEventListener("message", async ({ data }: MessageEvent<AvifWish>) => {
       read: async ({ start, end }: { start: number; end: number }) =>
         new Uint8Array(await blob.slice(start, end).arrayBuffer()),
     };
-    const encoder = createAvifEncoder({ wasm: new URL(data.wasm, location.href) });
+    const encoder = data.wasm
+      ? createAvifEncoder({ wasm: new URL(data.wasm, location.href) })
+      : createCanvasEncoder();
     await encoder.prepare(plan, source);
     answer.refusal = encoder.can(plan, source);
     const stop = new AbortController();

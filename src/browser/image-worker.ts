@@ -1,0 +1,9 @@
+import { createAvifEncoder } from "../encoders/avif.ts";
+import { createCanvasEncoder } from "../encoders/canvas.ts";
+import { followLife } from "../encoders/encoder-worker-life.ts";
+import { serveApart } from "./apart-worker.ts";
+
+// The media worker names this worker by where the wasm of AVIF is, and what tells whether it is still wanted.
+const [wasm = "", life = ""] = (globalThis as unknown as { name: string }).name.split(" ");
+const [avif, canvas] = [createAvifEncoder({ wasm, guard: followLife(life).guard }), createCanvasEncoder()];
+serveApart({ encode: (job) => (job.plan.format === "avif" ? avif : canvas).encode(job) });

@@ -1,0 +1,132 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { ImageOptions } from "../../src/core/options.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import type { ImageAnswer } from "../browser/image.page.ts";
+import { type Lab, openLab } from "../browser/lab.ts";
+import { encode, probe } from "../ffmpeg/native-encode.ts";
+import { clip } from "../fixtures/clips.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { swappedProfile, withProfile } from "../fixtures/profile.ts";
+import { quadrantPng } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { readPicture } from "../judge/picture.ts";
+import { wrongPoints } from "../judge/quadrants.ts";
+
+let lab: Lab;
+let folder: string;
+let count = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-canvas-"));
+  lab = await openLab({ files: folder });
+});
+afterAll(async () => {
+  await lab?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
+
+async function run(path: string, options: ImageOptions) {
+  const name = `${count++}-${basename(path)}`;
+  await copyFile(path, join(folder, name));
+  const source = await probe(path);
+  const answer = await lab.page.evaluate(
+    (wish) => {
+      const worker = new Worker("/test/browser/image.page.ts", { type: "module" });
+      return new Promise<ImageAnswer>((resolve, reject) => {
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
+        worker.postMessage(wish);
+      }).finally(() => worker.terminate());
+    },
+    { plan: createPlan(source, "image", options), source, input: `/files/${name}`, wasm: null },
+  );
+  const out = join(folder, `${name}.${options.format}`);
+  if (answer.file) await writeFile(out, Buffer.from(answer.file.base64, "base64"));
+  return { ...answer, path: out };
+}
+
+/** Encodes a picture that must be taken. */
+async function draw(path: string, options: ImageOptions & { format: "jpeg" | "webp" }) {
+  const result = await run(path, options);
+  expect([result.refusal, result.error]).toEqual([null, null]);
+  const extension = options.format === "jpeg" ? "jpg" : "webp";
+  expect(result.file).toMatchObject({ name: `output.${extension}`, mime: `image/${options.format}` });
+  return result.path;
+}
+
+const RANGE = { output_filter: "scale=out_range=tv:out_color_matrix=bt601" } as const;
+const photo = () => makeClip("jpg", [...PHOTO.split(" "), "-q:v", "2"]);
+const PHOTO =
+  "-f lavfi -i mandelbrot=s=800x600:maxiter=400:start_scale=0.05 -frames:v 1 -pix_fmt yuvj420p -bitexact";
+
+// libjpeg's quality, which a canvas has, is given to native ffmpeg by its nearest of 31 steps.
+test.each([
+  ["webp", "very_low", 1.25],
+  ["webp", "very_high", 1.25],
+  ["jpeg", "medium", 1.5],
+] as const)("%s of quality %s is as the native encoder's, made smaller", async (format, quality, most) => {
+  const input = await photo();
+  const options = { format, quality, width: 320 } as const;
+  const path = await draw(input, options);
+  const native = await encode(input, "image", options);
+  const wanted = { ...RANGE, filter: "scale=320:240:flags=bicubic:out_range=tv:out_color_matrix=bt601" };
+  const [got, peer] = [
+    await measureLikeness(path, input, wanted),
+    await measureLikeness(native.path, input, wanted),
+  ];
+  expect(Math.abs(got.mean - peer.mean)).toBeLessThan(0.02);
+  const bytes = (await readFacts(path)).bytes / (await readFacts(native.path)).bytes;
+  expect(bytes).toBeGreaterThan(0.75);
+  expect(bytes).toBeLessThan(most);
+});
+
+test.each([
+  { width: 120, height: 120, fit: "contain", position: "bottom", background: "#336699" },
+  { width: 101, height: 51, fit: "cover", position: "left", background: "#000000" },
+] as const)("a still is placed: $fit $position", async (placed) => {
+  const { width, height, fit, position, background } = placed;
+  const asked = { format: "webp", width, height, fit, position, quality: "very_high" } as const;
+  const path = await draw(await quadrantPng(), fit === "contain" ? { ...asked, background } : asked);
+  const picture = await readPicture(path);
+  expect([picture.width, picture.height]).toEqual([width, height]);
+  expect(wrongPoints(picture, { ...placed, source: { width: 160, height: 96 } }, 20)).toEqual([]);
+});
+
+test("a photo is turned as its EXIF data says, once", async () => {
+  const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
+  const turned = join(folder, "turned.jpg");
+  // EXIF with orientation 6: a viewer turns it 90 degrees clockwise.
+  const exif = Buffer.from("ffe1002245786966000049492a0008000000010012010300010000000600000000000000", "hex");
+  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif, bytes.subarray(2)]));
+  const picture = await readPicture(await draw(turned, { format: "jpeg", quality: "high" }));
+  const size = { width: 96, height: 160 };
+  expect(picture).toMatchObject(size);
+  const placing = { ...size, source: picture, turned: 90, fit: "fill", position: "center" } as const;
+  expect(wrongPoints(picture, { ...placing, background: "#000000" }, 24)).toEqual([]);
+});
+
+test("the colors of a photo are those that its profile means", async () => {
+  const plain = await readFile(
+    await makeClip("jpg", "-f lavfi -i color=0x20d020:s=64x48 -frames:v 1 -q:v 2 -bitexact".split(" ")),
+  );
+  const input = join(folder, "profile.jpg");
+  // Red and green have changed places in it.
+  await writeFile(input, withProfile(plain, swappedProfile()));
+  const [red, green] = (await readPicture(await draw(input, { format: "webp" }))).at(32, 24);
+  expect(red).toBeGreaterThan(180);
+  expect(green).toBeLessThan(80);
+});
+
+test("what it cannot do is refused in words", async () => {
+  const refusal = async (path: string, options: ImageOptions) => (await run(path, options)).refusal;
+  const png = await clip("png");
+  expect(await refusal(png, { format: "png" })).toBe("it only encodes jpeg and webp");
+  expect(await refusal(png, { format: "jpeg", quality: "very_high" })).toBe("it has no jpeg of that quality");
+  expect(await refusal(await clip("png_alpha"), { format: "webp" })).toBe("it only draws what is opaque");
+  expect(await refusal(await clip("mp4"), { format: "jpeg" })).toBe("it only draws stills");
+  expect(await refusal(await clip("avif"), { format: "jpeg" })).toBe("it does not draw avif");
+});
