@@ -1,6 +1,8 @@
+import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/index.ts";
 import { probeMedia } from "../probe/probe.ts";
+import { readStill } from "../probe/still.ts";
 import { createOpfsStorage } from "../storage/opfs.ts";
 import { createRangeCache, type FetchRange } from "../storage/range-cache.ts";
 import { createPageAsks } from "./ask-page.ts";
@@ -41,7 +43,9 @@ export async function compose(
       probe(reader, given, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
-        return probeMedia(cached, given, (_, until) => pool.probe(reader, until, onWait), signal);
+        const look = async (_: ByteReader, until: AbortSignal) =>
+          (await readStill(cached, until)) ?? pool.probe(reader, until, onWait);
+        return probeMedia(cached, given, look, signal);
       },
     },
     tell,

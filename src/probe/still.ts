@@ -1,0 +1,137 @@
+import type { ByteReader } from "../core/ports.ts";
+
+/** What ffprobe would say of a still, as its JSON writer names it. */
+export interface StillReport {
+  format: { format_name: string };
+  streams: Record<string, unknown>[];
+  frames: Record<string, unknown>[];
+}
+
+// Where a camera puts a small picture and its own notes in front of the large one.
+const HEAD = 262_144;
+
+/**
+ * Tells of a JPEG or WebP of the plain kinds, which nearly all are, what ffprobe would, by its first and last bytes: the picture need not be decoded
+ * for that. Null for anything else, and wherever something is not as it usually is. Rejects as the reader does.
+ */
+export async function readStill(reader: ByteReader, signal: AbortSignal): Promise<StillReport | null> {
+  const head = await reader.read({ start: 0, end: HEAD }, signal);
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  try {
+    if (view.getUint16(0) === 0xffd8) {
+      const tail = await reader.read({ start: Math.max(0, reader.size - 2), end: reader.size }, signal);
+      return tail[0] === 0xff && tail[1] === 0xd9 ? readJpeg(view) : null;
+    }
+    return readWebp(view, reader.size);
+  } catch (thrown) {
+    // What is told lies further behind.
+    if (thrown instanceof RangeError) return null;
+    throw thrown;
+  }
+}
+
+const FULL = { color_range: "pc", color_space: "bt470bg", bits_per_raw_sample: "8" } as const;
+// By the samples across and down of luma, and of both chromas.
+const PIXELS: ReadonlyMap<number, string> = new Map([
+  [0x1111, "yuvj444p"],
+  [0x1212, "yuvj444p"],
+  [0x2222, "yuvj444p"],
+  [0x2111, "yuvj422p"],
+  [0x2212, "yuvj422p"],
+  [0x2211, "yuvj420p"],
+]);
+
+// ITU-T T.81, B.2: baseline, extended and progressive pictures of 8 bits.
+function readJpeg(view: DataView): StillReport | null {
+  let stream: Record<string, unknown> | null = null;
+  let orientation: number | null = null;
+  for (let at = 2; ; ) {
+    const marker = view.getUint16(at);
+    const [body, end] = [at + 4, at + 2 + view.getUint16(at + 2)];
+    if (marker === 0xffda) break;
+    if (marker >= 0xffc0 && marker <= 0xffc2) {
+      if (stream) return null;
+      stream = jpegStream(view, body);
+      if (!stream) return null;
+    } else if (marker === 0xffe0 && text(view, body, 5) === "JFIF\0") {
+      // A density that is not the same across and down makes oblong pixels.
+      const [across, down] = [view.getUint16(body + 8), view.getUint16(body + 10)];
+      if (across === 0 || across !== down) return null;
+    } else if (marker === 0xffe1 && text(view, body, 6) === "Exif\0\0") {
+      orientation ??= exifOrientation(new DataView(view.buffer, view.byteOffset + body + 6, end - body - 6));
+    } else if (isUnusual(view, marker, body)) return null;
+    at = end;
+  }
+  if (!stream) return null;
+  const tags = orientation === null ? {} : { tags: { Orientation: String(orientation) } };
+  return reportOf("jpeg_pipe", { codec_name: "mjpeg", ...stream }, tags);
+}
+
+function jpegStream(view: DataView, body: number): Record<string, unknown> | null {
+  const [height, width] = [view.getUint16(body + 1), view.getUint16(body + 3)];
+  const [bits, parts] = [view.getUint8(body), view.getUint8(body + 5)];
+  if (bits !== 8 || parts !== 3 || width === 0 || height === 0) return null;
+  const [luma = 0, chroma = 0, other] = [0, 1, 2].map((index) => view.getUint8(body + 7 + 3 * index));
+  // Some name their components R, G and B.
+  const names = [0, 1, 2].map((index) => view.getUint8(body + 6 + 3 * index));
+  const pix_fmt = PIXELS.get(luma * 256 + chroma);
+  if (!pix_fmt || other !== chroma || names.join() !== "1,2,3") return null;
+  return { width, height, pix_fmt, ...FULL };
+}
+
+// Several pictures in one file, other colors than YCbCr, and what is seldom or lossless.
+function isUnusual(view: DataView, marker: number, body: number): boolean {
+  if (marker === 0xffe2 && text(view, body, 4) === "MPF\0") return true;
+  if (marker === 0xffee && text(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;
+  const isTable = marker === 0xffc4 || marker === 0xffdb || marker === 0xffdd;
+  const isNote = (marker >= 0xffe0 && marker <= 0xffef) || marker === 0xfffe;
+  return !isTable && !isNote;
+}
+
+// TIFF 6.0: the first directory, tag 274.
+function exifOrientation(view: DataView): number | null {
+  const little = view.getUint16(0) === 0x4949;
+  const directory = view.getUint32(4, little);
+  const entries = view.getUint16(directory, little);
+  for (let index = 0; index < entries; index++) {
+    const entry = directory + 2 + 12 * index;
+    if (view.getUint16(entry, little) === 274) return view.getUint16(entry + 8, little);
+  }
+  return null;
+}
+
+// RFC 9649: one picture with loss, which may have a profile beside it.
+function readWebp(view: DataView, size: number): StillReport | null {
+  if (text(view, 0, 4) !== "RIFF" || text(view, 8, 4) !== "WEBP") return null;
+  if (view.getUint32(4, true) + 8 !== size) return null;
+  const isPlain = text(view, 12, 4) === "VP8 ";
+  const isProfiled = text(view, 12, 4) === "VP8X" && view.getUint8(20) === 0x20;
+  const at = isPlain ? 12 : isProfiled ? behindProfile(view) : -1;
+  if (at < 0 || text(view, at, 4) !== "VP8 " || at + 8 + view.getUint32(at + 4, true) > size) return null;
+  // RFC 6386, 9.1: a keyframe, and its start code.
+  const isKey = (view.getUint8(at + 8) & 1) === 0 && view.getUint16(at + 11) === 0x9d01;
+  if (!isKey || view.getUint8(at + 13) !== 0x2a) return null;
+  const [width, height] = [at + 14, at + 16].map((place) => view.getUint16(place, true) & 0x3fff);
+  const color = { pix_fmt: "yuv420p", color_range: "tv", color_space: "bt470bg" };
+  return width && height ? reportOf("webp_pipe", { codec_name: "webp", width, height, ...color }, {}) : null;
+}
+
+function behindProfile(view: DataView): number {
+  if (text(view, 30, 4) !== "ICCP") return -1;
+  const length = view.getUint32(34, true);
+  return 38 + length + (length & 1);
+}
+
+function reportOf(format_name: string, stream: object, frame: object): StillReport {
+  return {
+    format: { format_name },
+    streams: [{ index: 0, codec_type: "video", ...stream }],
+    frames: [{ media_type: "video", interlaced_frame: 0, ...frame }],
+  };
+}
+
+function text(view: DataView, offset: number, length: number): string {
+  let letters = "";
+  for (let at = offset; at < offset + length; at++) letters += String.fromCharCode(view.getUint8(at));
+  return letters;
+}
