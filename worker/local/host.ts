@@ -62,7 +62,10 @@ async function start(order: HostOrder): Promise<void> {
       inspector: false,
       enableContainers: false,
       remote: false,
-      logLevel: "log",
+      // It would write the path of every request down, signatures and all.
+      logLevel: "warn",
+      structuredLogsHandler: ({ level, message }: { level: string; message: string }) =>
+        void (level === "error" ? process.stderr : process.stdout).write(`${message}\n`),
     },
   });
   await Promise.all([worker.ready, load]);

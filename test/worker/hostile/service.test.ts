@@ -1,0 +1,224 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import ipaddr from "ipaddr.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Task } from "../../../src/core/task.ts";
+import { type Service, startService } from "../../../worker/local/service.ts";
+import { openState } from "../../../worker/local/state.ts";
+import { createHost } from "../../../worker/local/supervisor.ts";
+import { registryOf, workerProgram } from "../../../worker/local/worker-program.ts";
+import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
+import { type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { PRIVATE } from "../../storage/private-hosts.ts";
+
+const KEY = "hush-api-key";
+const OTHER_KEY = "hush-other-key";
+// One black pixel.
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+let dir: string;
+let origin: Origin;
+let names: NameServer;
+let service: Service;
+
+// The service as one that is hosted at home: private hosts are refused, but for the one that leads elsewhere.
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), "fw-outside-"));
+  origin = await startOrigin();
+  names = await startNameServer((name, before) => {
+    const [what] = name.split(".");
+    if (what === "rebound") return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
+    return what === "inside" ? ["127.0.0.1"] : ["93.184.216.34"];
+  });
+  service = await startService({
+    port: 0,
+    api_keys: `mine:${KEY},theirs:${OTHER_KEY}`,
+    state_dir: join(dir, "state"),
+    vars: {
+      ALLOW_PRIVATE_NETWORK: "false",
+      ALLOWED_HOSTS: new URL(origin.url).host,
+      WATCH_SECONDS: "5",
+      LOG_LEVEL: "info",
+    },
+    native: 0,
+    dns: [names.address],
+  });
+});
+afterAll(async () => {
+  await service?.stop();
+  names?.close();
+  await origin?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+async function ask(path: string, init: RequestInit = {}, key = KEY) {
+  const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const response = await fetch(service.url + path, { ...init, headers });
+  const text = await response.text();
+  const json = response.headers.get("Content-Type") === "application/json";
+  return { status: response.status, answer: json ? JSON.parse(text) : text };
+}
+
+function post(path: string, body: object) {
+  return ask(path, { method: "POST", body: JSON.stringify(body) });
+}
+
+/** Runs a task to its end. */
+async function run(input: string, more: object = {}): Promise<Task> {
+  const { status, answer } = await post("/tasks", { input, kind: "image", ...more });
+  expect([status, answer]).toMatchObject([201, { status: "queued" }]);
+  const now = async () => (await ask(`/tasks/${(answer as Task).id}`)).answer as Task;
+  await expect.poll(async () => (await now()).finished_at, { timeout: 120_000 }).not.toBeNull();
+  return now();
+}
+
+test("a name that is private is refused at once, and one that becomes so when the run asks it", async () => {
+  const { port } = new URL(origin.url);
+  const body = { input: `http://inside.example.com:${port}/a.jpg`, kind: "image" };
+  const refused = await post("/tasks", body);
+  expect(refused).toMatchObject({ status: 400, answer: { kind: "invalid_input", param: "input" } });
+  const { error } = await run(`http://rebound.example.com:${port}/a.jpg`);
+  expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
+  expect(error?.message).toContain("rebound.example.com has an address that is not public");
+  expect(origin.log).toEqual([]);
+});
+
+test("no redirect to a host that is not public is followed", async () => {
+  const targets = [
+    "http://127.0.0.1:1/",
+    "http://2130706433/",
+    "http://[::ffff:127.0.0.1]/",
+    "http://localhost/",
+    "http://inside.example.com/",
+    "http://169.254.169.254/latest/meta-data/",
+    "file:///etc/passwd",
+    "http://user:password@example.com/",
+  ];
+  const runs = targets.map((redirect, index) => run(origin.serve(`/to-${index}`, { redirect })));
+  for (const { error } of await Promise.all(runs)) {
+    expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
+    expect(error?.message).not.toMatch(/latest|passwd|password@/);
+  }
+});
+
+test("the log tells of every request and every end, and of no secret", async () => {
+  // It is tried three times, which takes a while.
+  const breaking = run(`${origin.serve("/broken.png", { status: 500 })}?token=hush-token`);
+  const picture = origin.serve("/picture.png", { file: PNG });
+  const good = await run(`${picture}?signature=hush-signature`);
+  expect(good).toMatchObject({ status: "succeeded" });
+  const fetched = await fetch(good.output ?? "");
+  expect([fetched.status, fetched.headers.get("Content-Type")]).toEqual([200, "image/png"]);
+  const connection = { name: "Mine", kind: "s3", endpoint: origin.url, region: "auto" };
+  const keys = { access_key_id: "AKID", secret_access_key: "hush-secret-key" };
+  const { answer } = await post("/connections", { ...connection, ...keys });
+  const tried = await post(`/connections/${answer.id}/test`, { bucket: "my-bucket" });
+  expect(tried).toMatchObject({ status: 200, answer: { ok: false } });
+  const hook = `${origin.serve("/hook", { status: 500 })}?key=hush-hook`;
+  const put = await run(picture, { output: "s3://my-bucket/key", webhook_url: hook });
+  expect(put.error?.kind).toBe("upload_failed");
+  const broken = await breaking;
+  expect(broken.error?.kind).toBe("input_unreachable");
+  await fetch(`${service.url}/tasks`, { headers: { Authorization: "Bearer hush-wrong-key" } });
+
+  const logs = join(dir, "state", "logs");
+  const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")));
+  const all = texts.join("\n");
+  const lines = all.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  const about = (id: string) => lines.filter((line) => line.task_id === id || line.run_id === id);
+  const [made, ...rest] = about(good.id);
+  expect(made).toMatchObject({
+    level: "info",
+    message: "request",
+    project: "mine",
+    method: "POST",
+    route: "/tasks",
+  });
+  expect(made).toMatchObject({
+    status: 201,
+    request_id: expect.stringMatching(/^req_/),
+    ms: expect.any(Number),
+  });
+  expect(rest).toContainEqual({
+    ...{ level: "info", message: "task ended", task_id: good.id, project: "mine" },
+    ...{ kind: "image", status: "succeeded", encoder: good.steps[2]?.output?.encoder },
+    ms: (good.finished_at ?? 0) - good.created_at,
+  });
+  const ended = { message: "task ended", status: "failed", error: "input_unreachable" };
+  expect(about(broken.id)).toContainEqual(expect.objectContaining(ended));
+  expect(lines).toContainEqual(expect.objectContaining({ route: "/media/*", status: 200 }));
+  const [, signature] = /\/media\/([^./]+)/.exec(good.output ?? "") ?? [];
+  expect(signature?.length).toBeGreaterThan(20);
+  for (const secret of ["hush", signature ?? "", "Bearer", "whsec_", "AKID"]) {
+    expect(all.split("\n").filter((line) => line.includes(secret))).toEqual([]);
+  }
+});
+
+test("metrics count each end once, each project's for itself", async () => {
+  const read = async (key = KEY) => {
+    const { status, answer } = await ask("/metrics", {}, key);
+    expect(status).toBe(200);
+    const samples = (answer as string)
+      .split("\n")
+      .filter((line) => /^framewright_\w+(count|total)/.test(line));
+    return new Map(
+      samples.map((line): [string, number] => [line.replace(/ \S+$/, ""), Number(line.split(" ").at(-1))]),
+    );
+  };
+  const before = await read();
+  const { steps } = await run(origin.serve("/counted.png", { file: PNG }));
+  await run(origin.serve("/missing.png", { status: 404 }));
+  const after = [...(await read())].map(([name, count]) => [name, count - (before.get(name) ?? 0)]);
+  const encoder = steps[2]?.output?.encoder;
+  expect(Object.fromEntries(after.filter(([, count]) => count !== 0))).toEqual({
+    'framewright_task_seconds_count{kind="image",status="succeeded"}': 1,
+    'framewright_task_seconds_count{kind="image",status="failed"}': 1,
+    'framewright_step_seconds_count{kind="probe",status="succeeded",encoder=""}': 1,
+    'framewright_step_seconds_count{kind="probe",status="failed",encoder=""}': 1,
+    'framewright_step_seconds_count{kind="ingest",status="succeeded",encoder=""}': 1,
+    [`framewright_step_seconds_count{kind="image",status="succeeded",encoder="${encoder}"}`]: 1,
+    'framewright_step_seconds_count{kind="upload",status="succeeded",encoder=""}': 1,
+    'framewright_errors_total{object="task",kind="input_not_found"}': 1,
+  });
+  expect(await read(OTHER_KEY)).toEqual(new Map());
+  expect(await fetch(`${service.url}/metrics`)).toMatchObject({ status: 401 });
+});
+
+test("the network that requests go through connects to public addresses alone, whatever a name means", async () => {
+  const lines: string[] = [];
+  const state = await openState(join(dir, "bare"));
+  const worker = createHost(workerProgram("outside", state), state, (line) => lines.push(line));
+  const place = { data: join(dir, "bare", "data"), registry: registryOf(state), assets: null };
+  const config = join(import.meta.dirname, "network", "wrangler.toml");
+  try {
+    const url = await worker.start({
+      config,
+      port: 0,
+      ...place,
+      watch: false,
+      dns: [],
+      vars: {},
+      secrets: {},
+    });
+    const { port } = new URL(origin.url);
+    origin.forget();
+    const numbers = PRIVATE.map((each) => new URL(each)).filter(({ hostname }) =>
+      ipaddr.isValid(hostname.replace(/^\[|\]$/g, "")),
+    );
+    // The system resolves this name, and the network judges what comes of it.
+    const targets = [`http://localhost:${port}/a`, `${origin.url}/a`, ...numbers.map(String)];
+    const answers = targets.map(async (target) => {
+      const answer = await fetch(`${url}/?url=${encodeURIComponent(target)}`);
+      return [target, await answer.json()];
+    });
+    expect(await Promise.all(answers)).toEqual(targets.map((target) => [target, null]));
+    expect(origin.log).toEqual([]);
+  } finally {
+    await worker.end();
+    state.release();
+  }
+});
