@@ -39,7 +39,7 @@ export const LIGHT_COST = {
     encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
     tone_map: 0.13,
     /** Per second of sound. */
-    sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.025, flac: 0.005, pcm_s16le: 0.003 },
+    sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
   },
 } as const;
 
