@@ -106,6 +106,24 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     const probes = await host.ask("GET", "/steps?kind=probe");
     expect(probes.body.map((step: Step) => step.id)).toEqual([step_ids[0]]);
   });
+
+  // The last of its host, as it changes what is listed.
+  test("a walk meets each once, while others are created and deleted", async () => {
+    const pages: string[] = [];
+    for (let at: string | undefined = "/tasks?limit=4"; at !== undefined; ) {
+      const page = await list(at);
+      pages.push(page.names);
+      at = page.link.next;
+      if (pages.length > 1) continue;
+      await host.ask("POST", "/tasks", { input: host.input, kind: "video" });
+      for (const gone of [8, 7, 1]) {
+        await host.ask("POST", `/tasks/${ids[gone]}/cancel`);
+        expect((await host.ask("DELETE", `/tasks/${ids[gone]}`)).status).toBe(204);
+      }
+    }
+    expect(pages).toEqual(["t11 t10 t9 t8", "t6 t5 t4 t3", "t2 t0"]);
+    expect((await list("/tasks?limit=3")).names).toBe("t-1 t11 t10");
+  });
 });
 
 test("links begin with the public URL where one is set", async () => {

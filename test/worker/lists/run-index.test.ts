@@ -1,0 +1,147 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import type { ListQuery } from "../../../src/core/lists.ts";
+import { createStep, type Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { createRunIndex } from "../../../worker/run-index.ts";
+import type { Sql } from "../../../worker/sql.ts";
+import { QUEUED } from "../../client/records.ts";
+
+const MANY = 100_000;
+// One in a hundred failed, one in a thousand still runs.
+const SEED = `
+  WITH RECURSIVE each (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM each WHERE n < ${MANY}),
+  made AS (SELECT n, printf('task_%026d', n) AS id,
+    CASE n % 4 WHEN 0 THEN 'video' WHEN 1 THEN 'audio' WHEN 2 THEN 'image' ELSE 'adaptive_video' END AS kind,
+    CASE WHEN n % 1000 = 7 THEN 'processing' WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END AS status FROM each)
+  INSERT INTO run (id, object, kind, status, version, record)
+    SELECT id, 'task', kind, status, 1, json_object('id', id, 'object', 'task', 'kind', kind, 'status', status, 'steps', json_array()) FROM made`;
+
+function open(before: string[] = []) {
+  const database = new DatabaseSync(":memory:");
+  for (const text of before) database.exec(text);
+  const asked: { text: string; values: (string | number | null)[] }[] = [];
+  const sql: Sql = {
+    exec<T>(text: string, ...values: (string | number | null)[]): Iterable<T> {
+      asked.push({ text, values });
+      if (!/^SELECT/.test(text) && values.length === 0) {
+        database.exec(text);
+        return [];
+      }
+      return database.prepare(text).all(...values) as T[];
+    },
+  };
+  const index = createRunIndex(sql);
+  const list = (query: Partial<ListQuery>, object: "task" | "step" = "task") => {
+    const { records, more } = index.list(object, { limit: 100, order: "desc", ...query });
+    return { records: records.map((text) => JSON.parse(text) as Task), more };
+  };
+  const plan = () => {
+    const { text, values } = asked.at(-1) ?? { text: "", values: [] };
+    const rows = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values);
+    return rows.map(({ detail }) => String(detail)).join("; ");
+  };
+  return { database, index, list, plan };
+}
+
+const idOf = (n: number) => `task_${String(n).padStart(26, "0")}`;
+const numberOf = (id: string) => Number(id.slice(5));
+const taskOf = (n: number, more: Partial<Task> = {}): Task => ({ ...QUEUED, id: idOf(n), ...more });
+
+test("a page of 100,000 tasks reads its own rows alone, whatever is asked for", () => {
+  const { database, list, plan } = open();
+  database.exec(SEED);
+  const cursors = [{}, { after: idOf(MANY / 2) }, { before: idOf(MANY / 2) }];
+  const filters = [
+    [{}, "object=?"],
+    [{ status: "failed" }, "object=? AND status=?"],
+    [{ kind: "image" }, "object=? AND kind=?"],
+    [{ status: "processing", kind: "adaptive_video" }, "object=? AND kind=? AND status=?"],
+  ] as const;
+  for (const order of ["asc", "desc"] as const) {
+    for (const cursor of cursors) {
+      for (const [filter, columns] of filters) {
+        list({ order, ...cursor, ...filter });
+        const found = `SEARCH run USING INDEX \\w+ \\(${columns.replaceAll("?", "\\?")}( AND id[<>]\\?)?\\)`;
+        expect(plan(), JSON.stringify({ order, ...cursor, ...filter })).toMatch(new RegExp(`^${found}$`));
+      }
+    }
+  }
+});
+
+test.each([
+  ["all", {}, "desc", () => true],
+  ["all, the oldest first", {}, "asc", () => true],
+  ["those that failed", { status: "failed" }, "desc", (n: number) => n % 100 === 0],
+  ["one kind that failed", { status: "failed", kind: "video" }, "asc", (n: number) => n % 100 === 0],
+] as const)("a walk through %s meets each once, while others come and go", (_, filter, order, fits) => {
+  const { database, index, list } = open();
+  database.exec(SEED);
+  const before = Array.from({ length: MANY }, (_, n) => n + 1).filter(fits);
+  const seen: number[] = [];
+  const removed = new Set<number>();
+  const made: number[] = [];
+  for (let page = 0, after: string | undefined; ; page++) {
+    const { records, more } = list({ order, ...filter, ...(after !== undefined && { after }) });
+    seen.push(...records.map(({ id }) => numberOf(id)));
+    if (!more) break;
+    expect(records).toHaveLength(100);
+    after = records.at(-1)?.id;
+    // What the cursor names goes, one that was seen, one that comes, and a new one is made.
+    const at = numberOf(after ?? "");
+    for (const n of [at, at - 10_000, at + 10_000]) {
+      index.remove(idOf(n));
+      removed.add(n);
+    }
+    made.push(MANY + page + 1);
+    index.put(taskOf(MANY + page + 1, { kind: "video", status: "failed" }), 1);
+  }
+  const sign = order === "asc" ? 1 : -1;
+  expect(seen).toEqual([...new Set(seen)].sort((a, b) => sign * (a - b)));
+  const met = new Set(seen);
+  // Only from the oldest to the newest does a walk come to what was made meanwhile.
+  const wanted = order === "asc" ? [...before, ...made] : before;
+  expect(wanted.filter((n) => !removed.has(n) && !met.has(n))).toEqual([]);
+  expect(made.some((n) => met.has(n))).toBe(order === "asc");
+});
+
+test("a record is put in the place of an older version, and moves between the lists of states", () => {
+  const { index, list } = open();
+  const [old, young] = [taskOf(1), taskOf(2)];
+  expect([index.put(old, 1), index.put(young, 1)]).toEqual([true, true]);
+  expect(index.put({ ...old, status: "processing" }, 3)).toBe(true);
+  expect(index.put({ ...old, status: "queued" }, 2)).toBe(false);
+  expect(index.put({ ...old, status: "queued" }, 3)).toBe(false);
+  expect(list({ status: "queued" }).records).toEqual([young]);
+  expect(list({ status: "processing", kind: "video" }).records).toEqual([{ ...old, status: "processing" }]);
+  expect(list({}).records.map(({ id }) => id)).toEqual([young.id, old.id]);
+});
+
+test("tasks and steps have lists of their own, and a step of a task leads to it until that is removed", () => {
+  const { database, index, list } = open();
+  const step: Step = createStep("video", () => "step_00000000000000000000000001", 0);
+  index.put(step, 1);
+  index.put(taskOf(1), 1);
+  index.put(taskOf(2, { steps: [] }), 1);
+  expect(list({ kind: "video" }, "step").records).toEqual([step]);
+  expect(list({ kind: "video", order: "asc" }).records.map(({ id }) => numberOf(id))).toEqual([1, 2]);
+  const inner = QUEUED.steps[0]?.id ?? "";
+  expect([index.parentOf(inner), index.parentOf(step.id)]).toEqual([idOf(1), null]);
+  index.remove(idOf(1));
+  index.remove(step.id);
+  expect([index.parentOf(inner), list({}, "step").records]).toEqual([null, []]);
+  expect(database.prepare("SELECT COUNT(*) AS left FROM parent").get()).toEqual({ left: 0 });
+});
+
+test("what an earlier version stored is taken over", () => {
+  const record = JSON.stringify(taskOf(1));
+  const { index, list } = open([
+    "CREATE TABLE run (id TEXT PRIMARY KEY, object TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, version INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX run_status ON run (object, status, id)",
+    "CREATE TABLE parent (step_id TEXT PRIMARY KEY, task_id TEXT NOT NULL) WITHOUT ROWID",
+    `INSERT INTO run VALUES ('${idOf(1)}', 'task', 'video', 'queued', 4, '${record}')`,
+  ]);
+  expect(list({ status: "queued" })).toEqual({ records: [taskOf(1)], more: false });
+  expect([index.put(taskOf(1), 4), index.put(taskOf(1, { status: "failed" }), 5)]).toEqual([false, true]);
+  expect(list({ status: "failed" }).records).toHaveLength(1);
+});
