@@ -1,13 +1,15 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { AudioFormat, ImageFormat, VideoFormat } from "../../src/core/formats.ts";
 import { FORMATS } from "../../src/core/formats.ts";
 import { clip } from "../fixtures/clips.ts";
+import type { Answer } from "../fixtures/origin.ts";
 import { readBoxes, readContainer } from "../judge/container.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
-import { startRig } from "./rig.ts";
+import { startRig, until } from "./rig.ts";
 
 const rig = await startRig();
 afterAll(() => rig.close());
@@ -92,6 +94,30 @@ test("adaptive video: files are put, playlists come as text", async () => {
     const listed = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
     expect(names).toEqual(expect.arrayContaining(listed.map((file) => folder + file)));
   }
+});
+
+test("segments of adaptive video are put while ffmpeg goes on", async () => {
+  // It waits for its input, some seconds on a machine however quick.
+  const input = await clip("mp4", { size: "640x360", seconds: 60 });
+  const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
+  const job = await rig.job(input, "adaptive_video", { width: 160 }, slow);
+  const put: { name: string; early: boolean }[] = [];
+  let ffmpegs: number[] = [];
+  rig.sink.fail(({ path }) => {
+    const early = ffmpegs.some((pid) => existsSync(`/proc/${pid}`));
+    put.push({ name: path.slice(path.indexOf(job.id) + job.id.length + 1), early });
+    return null;
+  });
+  expect((await rig.call("POST", "/jobs", job)).status).toBe(202);
+  ffmpegs = await until(async () => {
+    const pids = await rig.ffmpegs();
+    return pids.length > 0 ? pids : null;
+  });
+  const state = await rig.finish(job.id);
+  rig.sink.fail(null);
+  if (state.state !== "done") throw new Error(JSON.stringify(state));
+  expect(put.map(({ name }) => name).sort()).toEqual(state.written.map(({ name }) => name).sort());
+  expect(put[0]).toEqual({ name: expect.stringMatching(/\/seg_00000\.m4s$/), early: true });
 });
 
 test("nothing is left behind", async () => {

@@ -7,24 +7,27 @@ import type { OutputFile } from "./put-output.ts";
  * nothing and ends as if all were well (5.1).
  */
 export async function checkSegments(files: readonly OutputFile[]): Promise<void> {
-  for (const { path, name, size } of files) {
-    if (size === 0) throw diskFull();
-    if (name.endsWith(".m3u8")) continue;
-    await using file = await open(path);
-    if (!(await isWhole(file, size))) throw diskFull();
+  for (const file of files) {
+    if (!(file.name.endsWith(".m3u8") ? file.size > 0 : await isWhole(file))) throw diskFull();
   }
 }
 
-// The boxes of the file (ISO/IEC 14496-12, 4.2) end where it does.
-async function isWhole(file: FileHandle, size: number): Promise<boolean> {
+/** True when the boxes of an MP4 file or segment (ISO/IEC 14496-12, 4.2) are all there and end where it does. */
+export async function isWhole({ path, size }: OutputFile): Promise<boolean> {
+  await using file = await open(path);
+  return size > 0 && (await boxesEnd(file, size)) === size;
+}
+
+// Where the last box ends, as its header says; 0 when one cannot be read.
+async function boxesEnd(file: FileHandle, size: number): Promise<number> {
   const header = new DataView(new ArrayBuffer(16));
   let at = 0;
   while (at < size) {
     await file.read(header, 0, 16, at);
     const short = header.getUint32(0);
     const length = short === 1 ? Number(header.getBigUint64(8)) : short;
-    if (length < 8) return false;
+    if (length < 8) return 0;
     at += length;
   }
-  return at === size;
+  return at;
 }

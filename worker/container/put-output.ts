@@ -39,40 +39,76 @@ export function readPlaylists(
   );
 }
 
-/** Puts files into a folder by its URL, several at once; `onPut` is told the share of the bytes that is put. Rejects as `putFile` does, when no request is under way any more. */
-export async function putAll(
-  files: readonly OutputFile[],
-  folder: string,
-  signal: AbortSignal,
-  onPut: (share: number) => void,
-): Promise<void> {
-  const total = files.reduce((sum, { size }) => sum + size, 0);
+/** Files on their way into a folder. */
+export interface Puts {
+  /** Aborts with the fault as soon as a file could not be put. */
+  failed: AbortSignal;
+  /** True for the name of a file that was added. */
+  has(name: string): boolean;
+  /** Puts a file when its turn comes, unless one of its name was added before. */
+  add(file: OutputFile): void;
+  /** Puts these as well and waits for all; `onPut` is told the share of the bytes that is put. Rejects as `putFile` does, when no request is under way any more. */
+  end(files: readonly OutputFile[], onPut: (share: number) => void): Promise<void>;
+  /** Waits for the requests under way, and begins no other. */
+  stop(): Promise<void>;
+}
+
+/** Puts files into a folder by its URL, several at once, until the signal aborts. */
+export function createPuts(folder: string, signal: AbortSignal): Puts {
   const failed = new AbortController();
   const options = {
     fetch: (url: string, init: RequestInit) => fetch(url, init),
     signal: AbortSignal.any([signal, failed.signal]),
   };
-  const rest = [...files];
+  const added = new Set<string>();
+  const waiting: OutputFile[] = [];
+  const underWay = new Set<Promise<void>>();
+  let stopped = false;
   let put = 0;
-  const work = async () => {
-    for (let file = rest.shift(); file; file = rest.shift()) {
-      const { path, name, mime, size } = file;
-      const blob = await openAsBlob(path);
-      const url = folder + name.split("/").map(encodeURIComponent).join("/");
-      await putFile(url, { size, open: async ({ start, end }) => blob.slice(start, end) }, mime, options);
-      put += size;
-      onPut(put / total);
+  let tell = () => {};
+
+  const putOne = async ({ path, name, mime, size }: OutputFile) => {
+    const blob = await openAsBlob(path);
+    const url = folder + name.split("/").map(encodeURIComponent).join("/");
+    await putFile(url, { size, open: async ({ start, end }) => blob.slice(start, end) }, mime, options);
+    put += size;
+    tell();
+  };
+  const goOn = () => {
+    while (underWay.size < AT_ONCE && !options.signal.aborted) {
+      const file = waiting.shift();
+      if (!file) return;
+      const request: Promise<void> = putOne(file)
+        .catch((thrown: unknown) => failed.abort(thrown))
+        .finally(() => {
+          underWay.delete(request);
+          goOn();
+        });
+      underWay.add(request);
     }
   };
-  const workers = Array.from({ length: AT_ONCE }, () =>
-    work().catch((thrown: unknown) => {
-      failed.abort(thrown);
-      throw thrown;
-    }),
-  );
-  const ended = await Promise.allSettled(workers);
-  signal.throwIfAborted();
-  if (failed.signal.aborted) throw failed.signal.reason;
-  const fault = ended.find((end) => end.status === "rejected");
-  if (fault) throw fault.reason;
+  const add = (file: OutputFile) => {
+    if (stopped || added.has(file.name)) return;
+    added.add(file.name);
+    waiting.push(file);
+    goOn();
+  };
+  return {
+    failed: failed.signal,
+    has: (name) => added.has(name),
+    add,
+    async end(files, onPut) {
+      const total = files.reduce((sum, { size }) => sum + size, 0);
+      tell = () => onPut(put / total);
+      for (const file of files) add(file);
+      while (underWay.size > 0) await Promise.all(underWay);
+      signal.throwIfAborted();
+      failed.signal.throwIfAborted();
+    },
+    async stop() {
+      stopped = true;
+      waiting.length = 0;
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
 }

@@ -12,11 +12,12 @@ import { readersOf } from "./demuxers.ts";
 import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { jobTools } from "./job-tools.ts";
-import { listOutput, putAll, readPlaylists } from "./put-output.ts";
+import { createPuts, listOutput, type Puts, readPlaylists } from "./put-output.ts";
 import { runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
+import { wholeSegments } from "./whole-segments.ts";
 
 /** What jobs are run with. */
 export interface Bench {
@@ -51,10 +52,11 @@ export async function runJob(
   const cannot = checkTools(plan, source, tools);
   if (cannot !== null) throw new MediaError("encoder_unavailable", `${cannot}.`);
   const folder = await bench.scratch.create();
+  const puts = createPuts(job.folder, signal);
   try {
     const out = join(folder, "out");
     await mkdir(out);
-    await encode(job, bench, { folder, tools, signal, onProgress });
+    await encode(job, bench, { folder, tools, puts, signal, onProgress });
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
     if (!files.some(({ size }) => size > 0)) throw nothing(plan);
@@ -62,12 +64,11 @@ export async function runJob(
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
     const playlists = await readPlaylists(files.filter(isPlaylist));
     const rest = files.filter((file) => !isPlaylist(file));
-    await putAll(rest, job.folder, signal, (share) =>
-      onProgress(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null),
-    );
+    await puts.end(rest, (share) => onProgress(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null));
     const written = rest.map(({ name, mime, size }) => ({ name, mime, size }));
     return { written, playlists };
   } finally {
+    await puts.stop();
     await removeFolder(folder);
   }
 }
@@ -80,12 +81,13 @@ export function isShort({ plan, chunk }: Pick<NativeJob, "plan" | "chunk">): boo
 interface Encode extends JobHooks {
   folder: string;
   tools: ReturnType<typeof jobTools>;
+  puts: Puts;
 }
 
 async function encode(
   job: NativeJob,
   bench: Bench,
-  { folder, tools, signal, onProgress }: Encode,
+  { folder, tools, puts, signal, onProgress }: Encode,
 ): Promise<void> {
   const { plan, chunk, source } = job;
   const { settings, installed, proxy } = bench;
@@ -102,8 +104,10 @@ async function encode(
       cwd: folder,
       installed,
       limits: settings,
-      signal: AbortSignal.any([signal, failed.signal]),
+      signal: AbortSignal.any([signal, failed.signal, puts.failed]),
       onProgress(line) {
+        // ffmpeg's last line of each report.
+        if (job.name === null && line === "progress=continue") void putEarly(folder, puts);
         const [, name = "", value = ""] =
           /^(frame|total_size|out_time_us|speed)=\s*([\d.]+)/.exec(line) ?? [];
         if (name === "speed") speed = Number(value);
@@ -125,6 +129,7 @@ async function encode(
     });
     signal.throwIfAborted();
     failed.signal.throwIfAborted();
+    puts.failed.throwIfAborted();
     const stalled = watchdog?.fault();
     if (stalled) throw stalled;
     checkRun(end, plan, chunk, source);
@@ -132,6 +137,12 @@ async function encode(
     watchdog?.stop();
     input.close();
   }
+}
+
+// What cannot be listed now is put at the end, or its fault is told then.
+async function putEarly(folder: string, puts: Puts): Promise<void> {
+  const segments = await wholeSegments(join(folder, "out"), puts.has).catch(() => []);
+  for (const segment of segments) puts.add(segment);
 }
 
 // Seconds of output of a chunk; null when not known.

@@ -1,0 +1,24 @@
+import { isWhole } from "./check-segments.ts";
+import { listOutput, type OutputFile } from "./put-output.ts";
+
+const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;
+
+/**
+ * Gives the segments in a folder that ffmpeg is done with while it goes on: those of which the next one is there, and nothing is missing as
+ * when the disk was full. Other files and the last segments are whole only when it has ended.
+ */
+export async function wholeSegments(
+  folder: string,
+  isKnown: (name: string) => boolean,
+): Promise<OutputFile[]> {
+  const files = await listOutput(folder, null);
+  const names = new Set(files.map(({ name }) => name));
+  const done: OutputFile[] = [];
+  for (const file of files) {
+    const [, stem, number] = SEGMENT.exec(file.name) ?? [];
+    if (number === undefined || isKnown(file.name)) continue;
+    const next = `${stem}${String(Number(number) + 1).padStart(number.length, "0")}.m4s`;
+    if (names.has(next) && (await isWhole(file))) done.push(file);
+  }
+  return done;
+}
