@@ -144,6 +144,15 @@ test.for([
   expect(await rig.run(job)).toEqual(failed(kind, false));
 });
 
+test("a source that leads on to another place is not followed", async () => {
+  const path = await clip("mp4");
+  const elsewhere = rig.origin.serve("/elsewhere", { file: path });
+  const job = await rig.job(path, "video", { width: 80 }, () => ({ redirect: elsewhere }));
+  const message = expect.stringContaining("must not be redirected");
+  expect(await rig.run(job)).toEqual(failed("input_forbidden", false, message));
+  expect(rig.origin.log.filter((request) => request.path === "/elsewhere")).toEqual([]);
+});
+
 test("a source at an address where nobody is", async () => {
   const job = await rig.job(await clip("mp4"), "video", { width: 80 });
   const input = { ...job.input, url: "http://127.0.0.1:1/clip?secret=abc" };

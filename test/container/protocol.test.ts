@@ -127,6 +127,27 @@ test.for(Object.entries(WRONG))("a wrong %s is refused at the door", async ([par
   ]);
 });
 
+test("an encoder that is told its service's origins takes no job from elsewhere, and none that writes elsewhere", async () => {
+  const own = "http://127.0.0.1:9";
+  const bound = await startRig({ SERVICE_ORIGINS: `${own}, https://media.example` });
+  try {
+    const job = await bound.job(await clip("mp4"), "video", { width: 80 });
+    const read = await bound.call("POST", "/jobs", { ...job, folder: `${own}/out/` });
+    expect([read.status, await read.json()]).toMatchObject([400, { param: "input.url" }]);
+    const input = { ...job.input, url: `${own}/a.mp4` };
+    const write = await bound.call("POST", "/jobs", { ...job, input });
+    expect([write.status, await write.json()]).toMatchObject([400, { param: "folder" }]);
+    const right = await bound.call("POST", "/jobs", { ...job, input, folder: "https://media.example/out/" });
+    expect(right.status).toBe(202);
+    await bound.call("DELETE", `/jobs/${job.id}`);
+  } finally {
+    await bound.close();
+  }
+  await expect(startRig({ SERVICE_ORIGINS: "https://media.example/path" })).rejects.toThrow(
+    "SERVICE_ORIGINS",
+  );
+});
+
 test.for([
   ["{", 400, "request_invalid"],
   ["[]", 400, "request_invalid"],

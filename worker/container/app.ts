@@ -11,6 +11,8 @@ export interface AppOptions {
   jobs: Jobs;
   /** What requests must carry; null for none. */
   token: string | null;
+  /** Where jobs may read from and write to; null for anywhere. */
+  origins: readonly string[] | null;
   /** Version of ffmpeg. */
   ffmpeg: string;
   /** Jobs that may run at once. */
@@ -32,7 +34,7 @@ const STATUS = {
 } as const satisfies Partial<Record<ErrorKind, number>>;
 
 /** Builds the routes of the protocol in `src/encoders/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
-export function createApp({ jobs, token, ffmpeg, places }: AppOptions): Hono {
+export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions): Hono {
   const app = new Hono();
   app.onError(answerError);
   app.notFound((c) => answerError(new MediaError("route_not_found", "There is no such route."), c));
@@ -53,7 +55,7 @@ export function createApp({ jobs, token, ffmpeg, places }: AppOptions): Hono {
     throw new MediaError("payload_too_large", `A job must not exceed ${MAX_JOB_BYTES} bytes.`);
   };
   app.post("/jobs", bodyLimit({ maxSize: MAX_JOB_BYTES, onError }), async (c) => {
-    const started = jobs.start(parseJob(await readJson(c)));
+    const started = jobs.start(parseJob(await readJson(c), origins));
     if (started) return c.json(started.state, started.fresh ? 202 : 200);
     const why = jobs.ending() ? "is about to end" : "has no free place";
     throw new MediaError("service_unavailable", `This encoder ${why}; ask another, or later.`);

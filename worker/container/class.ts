@@ -16,6 +16,7 @@ export class NativeEncoder extends Container<Env> {
   override envVars = {
     HOST: "0.0.0.0",
     PORT: "8080",
+    SERVICE_ORIGINS: SERVICE_IN_CONTAINER,
     ...(this.env.NATIVE_ENCODER_TOKEN && { NATIVE_ENCODER_TOKEN: this.env.NATIVE_ENCODER_TOKEN }),
   };
 }

@@ -117,8 +117,8 @@ const Job = z.object({
   name: fileName.nullable(),
 }) satisfies z.ZodType<NativeJob>;
 
-/** Reads a job as it came over the wire; throws `request_invalid` that names the first fault. */
-export function parseJob(json: unknown): NativeJob {
+/** Reads a job as it came over the wire, which may read and write at these origins, null for any; throws `request_invalid` that names the first fault. */
+export function parseJob(json: unknown, origins: readonly string[] | null): NativeJob {
   const parsed = Job.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -130,6 +130,12 @@ export function parseJob(json: unknown): NativeJob {
   if ((job.plan.kind === "adaptive_video") !== (job.name === null)) {
     const right = job.name === null ? "a file name" : "null for adaptive video";
     throw new MediaError("request_invalid", `name must be ${right}.`, { param: "name" });
+  }
+  for (const [param, url] of Object.entries({ "input.url": job.input.url, folder: job.folder })) {
+    if (origins === null || origins.includes(new URL(url).origin)) continue;
+    throw new MediaError("request_invalid", `${param} must be at one of this encoder's SERVICE_ORIGINS.`, {
+      param,
+    });
   }
   return job;
 }

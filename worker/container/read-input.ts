@@ -40,7 +40,12 @@ async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRa
     Range: `bytes=${start}-${end - 1}`,
     ...(strong && { "If-Range": `"${bare(etag)}"` }),
   };
-  const options = { fetch: (at: string, init: RequestInit) => fetch(at, init), guard: null, signal };
+  // The service gives the place itself. One that leads on to another is not it, and could lead anywhere.
+  const guard = (at: string | URL) => {
+    if (String(at) === url) return;
+    throw new MediaError("input_forbidden", "The source of a job must not be redirected.");
+  };
+  const options = { fetch: (at: string, init: RequestInit) => fetch(at, init), guard, signal };
   const { response } = await requestHttp(url, headers, { ...options, timeouts: TIMEOUTS }, [416]);
   try {
     const got = parseContentRange(response.headers.get("content-range"));

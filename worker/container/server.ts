@@ -24,10 +24,10 @@ export async function startServer(settings: Settings): Promise<NativeServer> {
   const installed = await findInstalled(settings);
   const [scratch, proxy] = await Promise.all([createScratch(settings.tmpdir), startInputProxy()]);
   const bench = { scratch, proxy, installed, settings };
-  const { places, lease_seconds, token } = settings;
+  const { places, lease_seconds, token, origins } = settings;
   const jobs = createJobs({ places, lease_seconds, run: (job, hooks) => runJob(job, bench, hooks) });
   // The extra place is for images and sound.
-  const app = createApp({ jobs, token, ffmpeg: installed.version, places: places + 1 });
+  const app = createApp({ jobs, token, origins, ffmpeg: installed.version, places: places + 1 });
   const server = createAdaptorServer({ fetch: app.fetch });
   const end = async () => {
     await jobs.end();

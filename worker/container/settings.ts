@@ -10,6 +10,8 @@ export interface Settings {
   host: string;
   /** NATIVE_ENCODER_TOKEN: what requests must carry; null for none. */
   token: string | null;
+  /** SERVICE_ORIGINS: comma-separated, such as `https://media.example`; jobs may read from and write to these alone. Null for any. */
+  origins: readonly string[] | null;
   /** PLACES: jobs with pictures in motion that may run at once; default half the cores. One more place is for images and sound. */
   places: number;
   /** Cores that one job with pictures in motion has threads for, so that all places together fill them. */
@@ -45,6 +47,7 @@ export function parseSettings(env: Env, cores: number = availableParallelism()):
     port: number("PORT", 8080, 0, 65_535),
     host: env.HOST?.trim() || "127.0.0.1",
     token: env.NATIVE_ENCODER_TOKEN?.trim() || null,
+    origins: parseOrigins(env.SERVICE_ORIGINS),
     places,
     threads: Math.max(1, Math.ceil(cores / places)),
     lease_seconds: number("LEASE_SECONDS", 120, 1, day),
@@ -54,6 +57,16 @@ export function parseSettings(env: Env, cores: number = availableParallelism()):
     max_memory_bytes: number("MAX_MEMORY_BYTES", machineMemory(), 2 ** 26, 2 ** 50),
     tmpdir: env.TMPDIR?.trim() || tmpdir(),
   };
+}
+
+function parseOrigins(text: string | undefined): string[] | null {
+  const origins = (text ?? "").split(",").flatMap((part) => part.trim() || []);
+  for (const origin of origins) {
+    if (/^https?:$/.test(URL.parse(origin)?.protocol ?? "") && URL.parse(origin)?.origin === origin) continue;
+    const right = "origins such as https://media.example, without a path";
+    throw new MediaError("request_invalid", `SERVICE_ORIGINS must be a comma-separated list of ${right}.`);
+  }
+  return origins.length > 0 ? origins : null;
 }
 
 // Of a container, what it may take rather than what its host has.
