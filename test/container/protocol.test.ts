@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native-wire.ts";
+import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { startRig, until } from "./rig.ts";
@@ -143,9 +144,9 @@ test("an encoder that is told its service's origins takes no job from elsewhere,
   } finally {
     await bound.close();
   }
-  await expect(startRig({ SERVICE_ORIGINS: "https://media.example/path" })).rejects.toThrow(
-    "SERVICE_ORIGINS",
-  );
+  for (const SERVICE_ORIGINS of ["https://media.example/path", "media.example", "file:///", "*"]) {
+    expect(() => parseSettings({ SERVICE_ORIGINS })).toThrow("SERVICE_ORIGINS");
+  }
 });
 
 test.for([
