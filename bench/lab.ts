@@ -2,6 +2,7 @@ import { glob, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Step } from "../src/core/step.ts";
+import { NO_LIMITS } from "../test/fixtures/no-limits.ts";
 import { type Service, startService } from "../worker/local/service.ts";
 import { makeScratch } from "./scratch.ts";
 
@@ -27,7 +28,7 @@ export interface Lab {
 /** Starts the service as `npm run dev` does, with so many native encoders (1) and a state folder of its own that is removed at the end. */
 export async function openLab(ends: AsyncDisposableStack, native = 1): Promise<Lab> {
   const dir = await makeScratch(ends);
-  const vars = { ALLOW_PRIVATE_NETWORK: "true" };
+  const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS };
   const state_dir = join(dir, "state");
   const service = await startService({ port: 0, api_keys: KEY, state_dir, vars, native });
   ends.defer(() => service.stop());

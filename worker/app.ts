@@ -7,6 +7,7 @@ import { crossOrigin, noIcon, noStore, requestId, securityHeaders } from "./http
 import { logRequests } from "./observability/log-requests.ts";
 import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
+import { addKeyRoutes } from "./routes/keys.ts";
 import { addMediaRoutes } from "./routes/media.ts";
 import { addMetricRoutes } from "./routes/metrics.ts";
 import { addServiceRoutes } from "./routes/service.ts";
@@ -27,7 +28,7 @@ export function createApp(services: Services): Api {
   app.use("/favicon.ico", noIcon);
   app.use(methodNotAllowed({ app, onMethodNotAllowed: answerNoRoute }));
   app.use(onlyErrors);
-  app.use(bearer(services.keys, (path) => OPEN.test(path)));
+  app.use(bearer(services, (path) => OPEN.test(path)));
   app.onError((thrown, c) => answerError(thrown, c));
   app.notFound((c) => answerNoRoute(c));
   addTaskRoutes(app, services);
@@ -36,6 +37,7 @@ export function createApp(services: Services): Api {
   addUploadRoutes(app, services);
   addWebhookRoutes(app, services);
   addEventRoutes(app, services);
+  addKeyRoutes(app, services);
   addMediaRoutes(app, services);
   addMetricRoutes(app, services);
   addServiceRoutes(app, services);

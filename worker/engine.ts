@@ -12,8 +12,8 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
   const unknown = (id: string) => new MediaError(`${object}_not_found`, `There is no ${object} ${id}.`);
   const get = (project: string, id: string) => readRun<T>(env, object, project, id);
   return {
-    async create(project, record, base, webhook_url) {
-      await env.TASK.getByName(record.id).create(project, record, base, webhook_url ?? null);
+    async create(project, record, made) {
+      await env.TASK.getByName(record.id).create(project, record, made);
       return record;
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),

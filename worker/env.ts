@@ -8,6 +8,8 @@ export interface Env {
   TASK: DurableObjectNamespace<import("./task-object.ts").TaskObject>;
   /** One object per project: the index that lists are read from. */
   PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
+  /** One object in all: which runs go on, and which wait for their turn. */
+  QUEUE: DurableObjectNamespace<import("./limits/queue-object.ts").QueueObject>;
   /** One object per upload of a page. */
   UPLOAD: DurableObjectNamespace<import("./uploads/object.ts").UploadObject>;
   /** The engine: one instance per task or standalone step. */
@@ -64,4 +66,14 @@ export interface Env {
   NATIVE_INSTANCES?: string;
   /** Chunks of one encode that are encoded at once; default 8. */
   MAX_CHUNKS_IN_FLIGHT?: string;
+  /** Requests a minute of one key; default 300. */
+  MAX_REQUESTS?: string;
+  /** Requests a minute of one key that make a record; default 60. */
+  MAX_CREATIONS?: string;
+  /** Tasks and standalone steps of one key that run at once, while the others wait; default 25. */
+  MAX_RUNNING?: string;
+  /** Tasks and standalone steps that run at once in all; default 1000. */
+  MAX_RUNNING_TOTAL?: string;
+  /** Tasks and standalone steps of one key that may wait; default 1000. */
+  MAX_WAITING?: string;
 }

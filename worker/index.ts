@@ -4,6 +4,7 @@ import { serveApi } from "./serve-api.ts";
 // What a container sends out comes to this entry of the library, and from there to NativeEncoder's rules.
 export { ContainerProxy } from "@cloudflare/containers";
 export { NativeEncoder } from "./container/class.ts";
+export { QueueObject } from "./limits/queue-object.ts";
 export { ProjectObject } from "./project-object.ts";
 export { TaskObject } from "./task-object.ts";
 export { TaskWorkflow } from "./task-workflow.ts";

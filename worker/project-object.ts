@@ -3,9 +3,11 @@ import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { isFinished } from "../src/core/transitions.ts";
+import { createUseNotes } from "./auth/use-notes.ts";
 import { type ConnectionTable, createConnectionTable, type SealedConnection } from "./connections/table.ts";
 import type { Env } from "./env.ts";
 import { type Begun, createIdempotencyTable, type IdempotencyTable } from "./idempotency/table.ts";
+import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
 import { writePoints } from "./observability/analytics.ts";
 import { createLog } from "./observability/log.ts";
 import { logEnd } from "./observability/log-end.ts";
@@ -33,6 +35,8 @@ export class ProjectObject extends ProjectWebhooks {
   readonly #idempotency: IdempotencyTable;
   readonly #metrics: MetricTable;
   readonly #log = createLog(this.env.LOG_LEVEL);
+  readonly #usage = createUsage();
+  readonly #useNotes = createUseNotes(this.env.KV);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -50,6 +54,19 @@ export class ProjectObject extends ProjectWebhooks {
   /** Keeps the answer of such a request. */
   endOnce(key: string, answer: string | null): void {
     this.#idempotency.end(key, answer);
+  }
+
+  /** Counts what a key of the project has used somewhere, and gives all that it has in its running minute. */
+  async countUse(key_id: string, use: Use): Promise<KeyWindow> {
+    const now = Date.now();
+    const window = this.#usage.add(key_id, use, now);
+    await this.#useNotes.note(key_id, now);
+    return window;
+  }
+
+  /** Gives when each key of the project was last used, as far as it is remembered here. */
+  keyUses(): ReadonlyMap<string, number> {
+    return this.#usage.lastUses();
   }
 
   /** Adds a connection of the project. */

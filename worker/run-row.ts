@@ -1,9 +1,15 @@
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 
+/** How a run stands in the queue: it has not entered, it waits, it goes on, or it has left. */
+export type Turn = "none" | "waits" | "goes_on" | "over";
+
 /** The one row of a TaskObject; times are milliseconds since the epoch. */
 export interface RunRow {
   project: string;
+  /** Id of the API key that made it. */
+  key_id: string;
+  turn: Turn;
   /** Base of the URLs that the run gives out. */
   base: string;
   record: Task | Step;
@@ -11,7 +17,7 @@ export interface RunRow {
   version: number;
   mirrored: number;
   mirrored_at: number;
-  /** When the run last gave a sign of life, and when its work last moved. */
+  /** When the run last gave a sign of life, or asked for its turn, and when its work last moved. */
   heard_at: number;
   progressed_at: number;
   /** How often the silent run was woken since it was last heard. */

@@ -1,4 +1,4 @@
-import type { RunRow } from "./run-row.ts";
+import type { RunRow, Turn } from "./run-row.ts";
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
@@ -8,14 +8,22 @@ const SCHEMA = `
     started INTEGER NOT NULL DEFAULT 0, cleanups INTEGER NOT NULL DEFAULT 0, cleanup_at INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, key TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS turn (one INTEGER PRIMARY KEY CHECK (one = 1), key_id TEXT NOT NULL, turn TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
+`;
+
+// A run of an earlier version entered no queue: it goes on as it is.
+const SELECT = `
+  SELECT run.*, COALESCE(turn.key_id, '') AS key_id, COALESCE(turn.turn, 'goes_on') AS turn
+  FROM run LEFT JOIN turn ON turn.one = run.one
 `;
 
 /** The stored row of one run. */
 export interface RunRows {
   get(): RunRow | null;
-  insert(row: Pick<RunRow, "project" | "base" | "record">, now: number): void;
-  update(change: Partial<Omit<RunRow, "project" | "base">>): void;
+  insert(row: Pick<RunRow, "project" | "base" | "record" | "key_id">, now: number): void;
+  update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn">>): void;
+  setTurn(turn: Turn): void;
   /** Remembers an upload into the run's folder that is not complete yet. */
   noteUpload(id: string, key: string): void;
   forgetUpload(id: string): void;
@@ -34,15 +42,16 @@ export function createRunRows(sql: SqlStorage): RunRows {
   return {
     get() {
       if (!ready) return null;
-      const row = sql.exec<Record<string, SqlStorageValue>>("SELECT * FROM run").toArray()[0];
+      const row = sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0];
       return row ? ({ ...row, record: JSON.parse(String(row.record)) } as unknown as RunRow) : null;
     },
-    insert({ project, base, record }, now) {
+    insert({ project, base, record, key_id }, now) {
       sql.exec(SCHEMA);
       ready = true;
       const text = JSON.stringify(record);
       const columns = "INSERT INTO run (one, project, base, record, heard_at, progressed_at)";
       sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?)`, project, base, text, now, now);
+      sql.exec("INSERT INTO turn VALUES (1, ?, 'none')", key_id);
     },
     update(change) {
       const names = Object.keys(change);
@@ -50,6 +59,10 @@ export function createRunRows(sql: SqlStorage): RunRows {
         typeof value === "object" ? JSON.stringify(value) : value,
       );
       sql.exec(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
+    },
+    setTurn(turn) {
+      const set = "ON CONFLICT (one) DO UPDATE SET turn = excluded.turn";
+      sql.exec(`INSERT INTO turn VALUES (1, '', ?) ${set}`, turn);
     },
     noteUpload: (id, key) => void sql.exec("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
     forgetUpload: (id) => void (ready && sql.exec("DELETE FROM uploads WHERE id = ?", id)),

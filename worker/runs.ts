@@ -2,10 +2,20 @@ import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 
+/** What a run was made with. */
+export interface Made {
+  /** What the URLs that it gives out begin with, such as `https://media.example`. */
+  base: string;
+  /** Id of the API key that it was made with, whose turn it takes. */
+  key_id: string;
+  /** Where its events are posted to, beside the project's endpoints. */
+  webhook_url?: string | undefined;
+}
+
 /** What runs: tasks, or standalone steps, each in its project. An id of another project is as good as unknown. */
 export interface Runs<T extends Task | Step> {
-  /** Stores the new record and starts its run; the URLs that the run gives out begin with `base`, such as `https://media.example`, and its events are posted to `webhook_url` too. */
-  create(project: string, record: T, base: string, webhook_url?: string): Promise<T>;
+  /** Stores the new record and starts its run when it is its turn. */
+  create(project: string, record: T, made: Made): Promise<T>;
   /** Gives the webhook URL that was given with a run; null when there was none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;

@@ -13,6 +13,9 @@ export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 /** The count of clearings of a run whose output was kept as long as it should be and is gone. */
 export const EXPIRED = CLEANUPS_MS.length + 1;
 
+/** Milliseconds after which a run that waits asks again whether it is its turn: it hears so by itself, and this is for what gets lost. */
+export const ASK_MS = 600_000;
+
 /** Gives when files of a run are next to be cleared; null when nothing is left to clear. The output of a good one is kept until `expires`; times are in milliseconds since the epoch. */
 export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
   if (!isFinished(record)) return null;
@@ -23,9 +26,11 @@ export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: nu
 /** Gives when there is next something to do for a run, in milliseconds since the epoch and not before `now`; null when all is done. `watch` is in milliseconds too. */
 export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
-  if (!row.started) due.push(now);
+  const finished = isFinished(row.record);
+  if (!row.started && !finished) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
+  if (finished && row.turn !== "over") due.push(now);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
-  if (!isFinished(row.record)) due.push(now + watch);
+  if (row.started && !finished) due.push(now + watch);
   const cleanup = cleanupDue(row, expires);
   if (cleanup !== null) due.push(cleanup);
   return due.length > 0 ? Math.max(now, Math.min(...due)) : null;

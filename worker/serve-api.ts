@@ -1,12 +1,16 @@
+import { waitUntil } from "cloudflare:workers";
 import { createIds } from "../src/core/ids.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { createApp } from "./app.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
+import { createKeyStore } from "./auth/key-store.ts";
+import { createKeys } from "./auth/manage-keys.ts";
 import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { createFindStep, createRuns } from "./engine.ts";
 import type { Env } from "./env.ts";
+import { createLimitsOf } from "./limits/limits-of.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
@@ -38,6 +42,7 @@ function createService(env: Env): ReturnType<typeof createApp> {
   // Only to find a malformed setting at once: each run has its own.
   createNatives(env, "");
   const seal = createSealOf(env);
+  const key_store = createKeyStore(env.KV);
   return createApp({
     tasks: createRuns<Task>(env, "task"),
     steps: createRuns<Step>(env, "step"),
@@ -64,7 +69,9 @@ function createService(env: Env): ReturnType<typeof createApp> {
     },
     metrics: (project) => env.PROJECT.getByName(project).readMetrics(),
     log: createLog(env.LOG_LEVEL),
-    keys: createKeyRing(env.KV, env.API_KEYS ?? "", now),
+    keys: createKeyRing(key_store, env.API_KEYS ?? "", now),
+    managed_keys: createKeys(key_store, now, (project) => env.PROJECT.getByName(project).keyUses()),
+    limits: createLimitsOf(env, waitUntil, now),
     signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),
     assets: env.ASSETS,
     settings: { base_url: env.PUBLIC_URL || undefined, ...readHostRules(env) },

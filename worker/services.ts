@@ -3,9 +3,11 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import type { HostRules } from "../src/storage/host-guard.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
+import type { Keys } from "./auth/manage-keys.ts";
 import type { Connections } from "./connections/connections.ts";
 import type { Seal } from "./connections/seal.ts";
 import type { Idempotency } from "./idempotency/creating.ts";
+import type { Limits } from "./limits/enforce.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";
@@ -47,7 +49,11 @@ export interface Services {
   /** Gives what was measured of a project. */
   metrics(project: string): Promise<MetricsReport>;
   log: Log;
+  /** Knows whose a key is. */
   keys: KeyRing;
+  /** Makes and ends keys. */
+  managed_keys: Keys;
+  limits: Limits;
   signer: Signer;
   /** The files of the reference page, which `worker/docs/build-assets.ts` writes. */
   assets: { fetch(request: Request): Promise<Response> };

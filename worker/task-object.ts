@@ -9,9 +9,12 @@ import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
 import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
+import { QUEUE_NAME } from "./limits/queue-object.ts";
+import { createRunTurn } from "./limits/run-turn.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
+import type { Made } from "./runs.ts";
 import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm } from "./schedule.ts";
 import { numberSetting, outputExpires } from "./settings.ts";
 import { judgeRun, type WatchTimes } from "./watch.ts";
@@ -31,20 +34,16 @@ export class TaskObject extends DurableObject<Env> {
   #event: RunEventBytes | null = null;
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
+  readonly #turn = createRunTurn(this.#rows, () => this.env.QUEUE.getByName(QUEUE_NAME));
   readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
 
-  /** Stores a new record; its run starts by the alarm, so that a crash right after loses nothing. */
-  async create(
-    project: string,
-    record: Task | Step,
-    base: string,
-    webhook_url: string | null,
-  ): Promise<void> {
+  /** Stores a new record; its run enters the queue and starts by the alarm, so that a crash right after loses nothing. */
+  async create(project: string, record: Task | Step, { base, key_id, webhook_url }: Made): Promise<void> {
     if (this.#rows.get()) return;
     const now = Date.now();
     this.ctx.storage.transactionSync(() => {
-      this.#rows.insert({ project, base, record }, now);
-      if (webhook_url !== null) this.#mail.setUrl(webhook_url);
+      this.#rows.insert({ project, base, record, key_id }, now);
+      if (webhook_url !== undefined) this.#mail.setUrl(webhook_url);
       this.#mail.note(record, null, 1);
     });
     await this.ctx.storage.setAlarm(now);
@@ -80,6 +79,13 @@ export class TaskObject extends DurableObject<Env> {
   goesOn(): boolean {
     const row = this.#rows.get();
     return row !== null && !isFinished(row.record);
+  }
+
+  /** Starts a run that has waited for its turn; false when it is over. */
+  async go(): Promise<boolean> {
+    const goes_on = this.#turn.take();
+    if (goes_on) await this.#arm();
+    return goes_on;
   }
 
   /** Remembers an upload into the run's folder that has begun, to drop it should it not be complete when the run ends. */
@@ -135,6 +141,7 @@ export class TaskObject extends DurableObject<Env> {
     await this.env.PROJECT.getByName(project).remove(record.id);
     await this.env.KV.delete(mirrorKey(row.record));
     await terminateInstance(this.env.RUN, row.record.id);
+    await this.#turn.leave();
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
     this.#changed();
@@ -156,6 +163,7 @@ export class TaskObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     try {
       this.#mail.start();
+      await this.#turn.ask();
       await this.#start();
       await this.#mirror();
       await this.#watch();
@@ -227,7 +235,7 @@ export class TaskObject extends DurableObject<Env> {
 
   async #start(): Promise<void> {
     const row = this.#rows.get();
-    if (!row || row.started) return;
+    if (!row || row.started || row.turn !== "goes_on" || isFinished(row.record)) return;
     await startInstance(this.env.RUN, row.record.id);
     this.#rows.update({ started: 1 });
   }

@@ -14,7 +14,7 @@ export type Finding = "well" | "silent" | "stalled" | "lost";
 
 /** Judges a run by when it was last heard and last moved. Time in which nobody could hear it does not count as a stall. */
 export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
-  if (isFinished(row.record)) return "well";
+  if (isFinished(row.record) || !row.started) return "well";
   if (now - row.heard_at >= times.watch) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
   return now - row.progressed_at >= times.stall ? "stalled" : "well";
 }

@@ -18,6 +18,7 @@ export const REQUEST_ERROR_KINDS = [
   "endpoint_not_found",
   "delivery_not_found",
   "event_not_found",
+  "key_not_found",
   "media_not_found",
   "route_not_found",
   "task_finished",

@@ -37,6 +37,7 @@ const CHOICES = {
   event: { statuses: null, kinds: EVENT_KINDS },
   endpoint: { statuses: ENDPOINT_STATUSES, kinds: null },
   delivery: { statuses: DELIVERY_STATUSES, kinds: EVENT_KINDS },
+  key: { statuses: null, kinds: null },
 } as const;
 
 /** What there are lists of. */

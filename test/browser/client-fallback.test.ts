@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type ClientLab, openClientLab } from "./client-rig.ts";
 
@@ -16,7 +17,7 @@ let given: { baseUrl: string; apiKey: string; url: string; silent: string };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-fallback-"));
   const apiKey = "key-of-the-page";
-  const settings = parseSettings({ PORT: "0", API_KEYS: apiKey, STATE_DIR: folder });
+  const settings = parseSettings({ PORT: "0", API_KEYS: apiKey, STATE_DIR: folder, ...NO_LIMITS });
   [rig, origin, service] = await Promise.all([
     openClientLab(),
     startOrigin(),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import type { ClientCase } from "./contract.ts";
 
@@ -21,7 +22,7 @@ export async function startClientRig(): Promise<ClientRig> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-client-"));
   const origin = await startOrigin();
   const key = "key-of-the-client";
-  const settings = parseSettings({ PORT: "0", API_KEYS: key, STATE_DIR: folder });
+  const settings = parseSettings({ PORT: "0", API_KEYS: key, STATE_DIR: folder, ...NO_LIMITS });
   const service = await startService({ ...settings, native: 0 });
   // Pages of any origin may read them.
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };

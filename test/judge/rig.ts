@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { inject } from "vitest";
 import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import type { Lent } from "../fixtures/service-pool.ts";
 import { type FrontDoor, openFrontDoor } from "./front-door.ts";
@@ -54,7 +55,7 @@ async function makeRig(open: (origin: Origin) => Promise<Own>): Promise<Rig> {
 
 async function start(env: Record<string, string>, native: number): Promise<Own> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-rig-"));
-  const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, ...env });
+  const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, ...NO_LIMITS, ...env });
   const service = await startService({ ...settings, native });
   return {
     ...{ url: service.url, key: KEY, folder },

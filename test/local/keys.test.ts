@@ -34,22 +34,28 @@ function keyIn(output: string): string {
   return key;
 }
 
-test("a key that is made opens the running service, is listed without itself, and dies when revoked", async () => {
-  const made = await keys("create", "my laptop", "--project", "ours");
+test("a key that is made opens the running service, is listed without itself, rolled, and dies when revoked", async () => {
+  const made = await keys("create", "my laptop", "--project", "ours", "--scopes", "read,admin");
   expect(made.code, made.output).toBe(0);
   const key = keyIn(made.output);
   const id = /key_\w+/.exec(made.output)?.[0] ?? "";
-  expect(await status(key)).toBe(200);
+  expect([await status(key), await status(key, "/keys"), await status(key, "/tasks", {})]).toEqual([
+    200, 200, 403,
+  ]);
   expect(await status(key.slice(0, -1) + (key.endsWith("x") ? "y" : "x"))).toBe(401);
 
   const listed = await keys("list");
-  expect(listed.output).toMatch(new RegExp(`^${id}  \\d{4}-\\S+Z  ours  my laptop$`, "m"));
+  const parts = [id, "\\d{4}-\\S+Z", "ours", "read,admin", "used \\d{4}-\\S+Z", "my laptop"];
+  expect(listed.output).toMatch(new RegExp(`^${parts.join("  ")}$`, "m"));
   expect(listed.output).not.toContain(key);
 
-  const other = keyIn((await keys("create", "other", "--project", "ours")).output);
+  const rolled = await keys("roll", id, "--keep", "3600");
+  const next = keyIn(rolled.output);
+  expect(next).not.toBe(key);
+  expect([await status(key), await status(next)]).toEqual([200, 200]);
   expect(await keys("revoke", id)).toMatchObject({ code: 0 });
-  expect(await status(other)).toBe(200);
   expect(await keys("revoke", id)).toMatchObject({ code: 1 });
+  expect((await keys("list")).output).not.toContain(id);
 });
 
 test("a key is bound to its project", async () => {

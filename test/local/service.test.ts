@@ -7,6 +7,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { startOrigin } from "../fixtures/origin.ts";
 import { family, runCommand, running, runScript, visibleFacts } from "./run-script.ts";
 
@@ -17,7 +18,7 @@ beforeEach(async () => {
 });
 
 const state = () => join(folder, "state");
-const env = (more: Record<string, string> = {}) => ({ PORT: "0", STATE_DIR: state(), ...more });
+const env = (more: Record<string, string> = {}) => ({ PORT: "0", STATE_DIR: state(), ...NO_LIMITS, ...more });
 
 async function start(more: Record<string, string> = {}, tell?: (line: string) => void): Promise<Service> {
   const service = await startService({ ...parseSettings(env(more)), ...(tell && { tell }) });

@@ -5,6 +5,7 @@ import type { Task } from "../../src/core/task.ts";
 import { dataOf, type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { openDatabases } from "../fixtures/databases.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 
 /** An object in the service's storage. */
@@ -37,7 +38,7 @@ const KEY = "lab-key";
 /** Starts a local service, with so many native encoders, for a test of what it survives. */
 export async function startLab({ native = 1 } = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-lab-"));
-  const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2" };
+  const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2", ...NO_LIMITS };
   const start = (port: string) => startService({ ...parseSettings({ ...env, PORT: port }), native });
   let service: Service = await start("0");
   const { url } = service;

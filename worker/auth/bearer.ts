@@ -1,24 +1,41 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ApiEnv } from "../http/context.ts";
-import type { KeyRing } from "./key-ring.ts";
+import { countRequest, type Limits } from "../limits/enforce.ts";
+import type { KeyRing, Principal } from "./key-ring.ts";
+import { checkScope } from "./scopes.ts";
 
-/** Lets only requests with a known API key through, and sets the project that it belongs to. Open paths pass without. */
-export function bearer(keys: KeyRing, isOpen: (path: string) => boolean): MiddlewareHandler<ApiEnv> {
+/** What requests are checked by before a route gets them. */
+export interface BearerTools {
+  keys: KeyRing;
+  limits: Limits;
+}
+
+/** Lets only requests with a known API key through that has not asked too often and is allowed what they want, and sets whose they are. Open paths pass without. */
+export function bearer(
+  { keys, limits }: BearerTools,
+  isOpen: (path: string) => boolean,
+): MiddlewareHandler<ApiEnv> {
   return async function bearer(c, next) {
     if (isOpen(c.req.path)) return next();
-    const header = c.req.header("Authorization");
-    if (header === undefined) {
-      throw new MediaError("token_missing", "The Authorization header is missing; send Bearer <API_KEY>.");
-    }
-    // https://www.rfc-editor.org/rfc/rfc6750#section-2.1, with any printable character in the key
-    const key = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
-    const principal = key === undefined ? null : await keys.find(key);
-    if (!principal) {
-      const fault = key === undefined ? "The Authorization header is malformed" : "The API key is not valid";
-      throw new MediaError("token_invalid", `${fault}; send Bearer <API_KEY>.`);
-    }
+    const principal = await authenticate(c, keys);
+    c.set("principal", principal);
     c.set("project", principal.project);
+    countRequest(c, limits);
+    checkScope(c, principal);
     return next();
   };
+}
+
+async function authenticate(c: Context<ApiEnv>, keys: KeyRing): Promise<Principal> {
+  const header = c.req.header("Authorization");
+  if (header === undefined) {
+    throw new MediaError("token_missing", "The Authorization header is missing; send Bearer <API_KEY>.");
+  }
+  // https://www.rfc-editor.org/rfc/rfc6750#section-2.1, with any printable character in the key
+  const key = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+  const principal = key === undefined ? null : await keys.find(key);
+  if (principal) return principal;
+  const fault = key === undefined ? "The Authorization header is malformed" : "The API key is not valid";
+  throw new MediaError("token_invalid", `${fault}; send Bearer <API_KEY>.`);
 }

@@ -1,46 +1,33 @@
-import { z } from "zod";
+import { SCOPES, type Scope } from "../../src/core/key.ts";
+import type { KeyStore } from "./key-store.ts";
 import { digest, equalDigests, isPlausibleKey, toHex } from "./keys.ts";
 
 /** Whom a key belongs to. */
 export interface Principal {
-  /** Id of the key, for logs: never the key itself. */
+  /** Id of the key, for logs and limits: never the key itself. */
   id: string;
   /** Everything that is made with the key belongs to this project. */
   project: string;
+  /** What the key is allowed. */
+  scopes: readonly Scope[];
 }
 
 /** Knows the API keys. */
 export interface KeyRing {
-  /** Gives whom a key belongs to; null for an unknown key. */
+  /** Gives whom a key belongs to; null for an unknown key, and for one that has expired. */
   find(key: string): Promise<Principal | null>;
-}
-
-/** What is stored of a key, under `key:<SHA-256 of the key in hex>`. */
-export const KeyRecord = z.object({
-  id: z.string(),
-  name: z.string(),
-  project: z.string(),
-  /** Milliseconds since the Unix epoch. */
-  created_at: z.int(),
-});
-/** What is stored of a key, under `key:<SHA-256 of the key in hex>`. */
-export type KeyRecord = z.infer<typeof KeyRecord>;
-
-/** Reads JSON by key: the part of a KV namespace that keys need. */
-export interface KeyStore {
-  get(key: string, type: "json"): Promise<unknown>;
 }
 
 /** Milliseconds that a key found in the store is remembered: a removed key dies at most this much later. */
 export const KEY_CACHE_MS = 30_000;
 const CACHE_SIZE = 1000;
 
-/** Builds a key ring over a store and a list of keys from the environment, comma-separated `KEY` or `PROJECT:KEY`. */
-export function createKeyRing(store: KeyStore, bootstrap: string, now: () => number): KeyRing {
+/** Builds a key ring over a store and a list of keys from the environment, comma-separated `KEY` or `PROJECT:KEY`, which are allowed everything. */
+export function createKeyRing(store: Pick<KeyStore, "get">, bootstrap: string, now: () => number): KeyRing {
   const listed = parseKeys(bootstrap).map(async ({ key, project }) => {
     const hash = await digest(key);
     const id = `key_${toHex(hash).slice(0, 12)}`;
-    return { hash, principal: { id, project: project ?? (await ownProject(key)) } };
+    return { hash, principal: { id, project: project ?? (await ownProject(key)), scopes: SCOPES } };
   });
   const known = Promise.all(listed);
   const cache = new Map<string, { principal: Principal; until: number }>();
@@ -55,12 +42,15 @@ export function createKeyRing(store: KeyStore, bootstrap: string, now: () => num
       const cached = cache.get(name);
       if (cached && now() < cached.until) return cached.principal;
       if (!(await isPlausibleKey(key))) return null;
-      const record = KeyRecord.safeParse(await store.get(`key:${name}`, "json"));
+      const record = await store.get(name);
       cache.delete(name);
-      if (!record.success) return null;
-      const principal = { id: record.data.id, project: record.data.project };
+      // An entry may be there a while longer than it is good.
+      const { expires_at = Infinity } = record ?? {};
+      if (!record || now() >= expires_at) return null;
+      const { id, project, scopes } = record;
+      const principal = { id, project, scopes };
       if (cache.size >= CACHE_SIZE) cache.clear();
-      cache.set(name, { principal, until: now() + KEY_CACHE_MS });
+      cache.set(name, { principal, until: Math.min(now() + KEY_CACHE_MS, expires_at) });
       return principal;
     },
   };

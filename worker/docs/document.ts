@@ -22,6 +22,7 @@ const TAGS = [
   { name: "Connections", description: "Storage of your own, S3-compatible, for inputs and outputs." },
   { name: "Uploads", description: "Files from a page straight to storage, to create a task from." },
   { name: "Webhooks", description: "What happened, and telling it to URLs of your own." },
+  { name: "Keys", description: "The project's API keys." },
   { name: "Media", description: "What came out." },
   { name: "Service", description: "The service itself." },
 ];
@@ -31,7 +32,10 @@ const HEADERS = {
   Link: 'The pages beside this one: `<url>; rel="next"`, `<url>; rel="prev"` (RFC 8288).',
   "Has-More": "`true` when more records follow in the same direction.",
   "Retry-After": "Seconds to wait.",
-  "WWW-Authenticate": "The scheme to use.",
+  RateLimit:
+    'How the key stands with its limits: `"requests";r=299;t=60` leaves 299 until 60 seconds from now. Requests that make a record tell their own, `"creations"`, too.',
+  "RateLimit-Policy": 'The limits of a key: `"requests";q=300;w=60` are 300 in 60 seconds.',
+  "WWW-Authenticate": "The scheme to use, and the scope that is lacking.",
   ETag: "Version of the file.",
   "Accept-Ranges": "`bytes`.",
   "Content-Range": "Which bytes of how many.",

@@ -31,6 +31,7 @@ export const ERROR_EXAMPLES = {
   connection_not_found: { message: "There is no connection with that id.", param: "options.connection_id" },
   endpoint_not_found: { message: "There is no endpoint with that id." },
   delivery_not_found: { message: "There is no delivery with that id." },
+  key_not_found: { message: "There is no key with that id." },
   event_not_found: { message: "There is no event with that id." },
   media_not_found: { message: "There is no such file; outputs are kept for a limited time." },
   route_not_found: { message: "There is no /task. See /docs for what there is." },
@@ -42,12 +43,15 @@ export const ERROR_EXAMPLES = {
   idempotency_conflict: { message: "A request with this Idempotency-Key is still being answered." },
   idempotency_mismatch: { message: "This Idempotency-Key was used with another body." },
   payload_too_large: { message: "The body must not exceed 262144 bytes." },
-  rate_limited: { message: "Too many requests; try again after the time in Retry-After." },
+  rate_limited: { message: "A key may make 300 requests a minute; try again in 12 seconds." },
   internal_error: {
     message: "Something failed on our side; try again, and name the request id if it persists.",
   },
   service_unavailable: { message: "The service cannot answer at the moment; try again." },
 } as const satisfies Record<RequestErrorKind, { message: string; param?: string }>;
+
+/** What `forbidden` says where a key is needed. */
+export const SCOPE_LACKING = { message: "The key lacks the scope write, which this needs." } as const;
 
 /** The request id of the examples. */
 export const EXAMPLE_REQUEST_ID = "req_01kaggm8q0fzr2n5v3x7c1d9ja";

@@ -1,7 +1,8 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 import type { RequestErrorKind } from "../../src/core/errors.ts";
+import { scopeOf } from "../auth/scopes.ts";
 import { STATUS } from "../http/errors.ts";
-import { ERROR_EXAMPLES, EXAMPLE_REQUEST_ID } from "./error-examples.ts";
+import { ERROR_EXAMPLES, EXAMPLE_REQUEST_ID, SCOPE_LACKING } from "./error-examples.ts";
 
 /** Values by name, as they are shown in the document. */
 export type Examples = Record<string, unknown>;
@@ -48,18 +49,22 @@ export function operation(given: Operation): RouteConfig {
   const errors: RequestErrorKind[] = [...given.errors, ...once, "internal_error", "service_unavailable"];
   const parameters = [...(given.parameters ?? []), ...(creates ? [idempotencyKey] : [])] as Parameters;
   const again = creates && given.answers[201] ? { 200: { ...given.answers[201], ...AGAIN } } : {};
-  if (!open) errors.unshift("token_missing", "token_invalid");
+  if (!open) errors.unshift("token_missing", "token_invalid", "forbidden", "rate_limited");
+  const limits = open ? [] : LIMIT_HEADERS;
   return {
     method,
     path,
     operationId,
     tags: [tag],
     summary,
-    security: open ? [] : [{ api_key: [] }],
+    security: open ? [] : [{ api_key: [scopeOf(method, path)] }],
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { request: { body: { required: true, content: json(ref(body.schema), body.examples) } } }),
-    responses: { ...describeAnswers({ ...again, ...given.answers }), ...describeErrors(errors) },
+    responses: {
+      ...describeAnswers({ ...again, ...given.answers }, limits),
+      ...describeErrors(errors, limits),
+    },
   };
 }
 
@@ -71,6 +76,8 @@ export const routeNotFound = {
 };
 
 type Parameters = NonNullable<RouteConfig["parameters"]>;
+
+const LIMIT_HEADERS = ["RateLimit", "RateLimit-Policy"] as const;
 
 const AGAIN = { description: "The first answer to a request with this `Idempotency-Key`." };
 
@@ -87,22 +94,33 @@ const idempotencyKey = {
   },
 } as const;
 
-function describeAnswers(answers: Record<number, Answer>): RouteConfig["responses"] {
+function describeAnswers(
+  answers: Record<number, Answer>,
+  limits: readonly string[],
+): RouteConfig["responses"] {
   const entries = Object.entries(answers).map(([status, answer]) => {
     const { description, schema, many, examples = {}, headers = [], content } = answer;
     const one = schema === undefined ? undefined : ref(schema);
     const shape = one && many ? { type: "array" as const, items: one } : one;
     const body = shape ? json(shape, examples) : content;
-    return [status, { description, headers: headerRefs(headers), ...(body && { content: body }) }];
+    return [
+      status,
+      { description, headers: headerRefs([...headers, ...limits]), ...(body && { content: body }) },
+    ];
   });
   return Object.fromEntries(entries);
 }
 
-function describeErrors(kinds: readonly RequestErrorKind[]): RouteConfig["responses"] {
+function describeErrors(
+  kinds: readonly RequestErrorKind[],
+  limits: readonly string[],
+): RouteConfig["responses"] {
   const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
   const entries = [...byStatus].map(([status, kinds]) => {
-    const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind)]));
-    const headers = status === 401 ? ["WWW-Authenticate"] : status === 503 ? ["Retry-After"] : [];
+    const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind, limits.length === 0)]));
+    // Whose request it is, is not known before the key is.
+    const known = status === 401 ? [] : limits;
+    const headers = [...(ERROR_HEADERS[status] ?? []), ...known];
     return [
       status,
       {
@@ -115,8 +133,15 @@ function describeErrors(kinds: readonly RequestErrorKind[]): RouteConfig["respon
   return Object.fromEntries(entries);
 }
 
-function errorExample(kind: RequestErrorKind): unknown {
-  return { kind, ...ERROR_EXAMPLES[kind], request_id: EXAMPLE_REQUEST_ID };
+const ERROR_HEADERS: Readonly<Record<number, readonly string[]>> = {
+  401: ["WWW-Authenticate"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
+};
+
+function errorExample(kind: RequestErrorKind, open = true): unknown {
+  const example = kind === "forbidden" && !open ? SCOPE_LACKING : ERROR_EXAMPLES[kind];
+  return { kind, ...example, request_id: EXAMPLE_REQUEST_ID };
 }
 
 function json(schema: object, examples: Examples) {

@@ -3,11 +3,12 @@ import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
+import type { Principal } from "../auth/key-ring.ts";
 import type { ApiSettings } from "../services.ts";
 
-/** What travels with a request: its id, and the project of its API key (set by the authentication). */
+/** What travels with a request: its id, and its API key's owner and project (set by the authentication). */
 export interface ApiEnv {
-  Variables: { request_id: string; subject?: string; project: string };
+  Variables: { request_id: string; subject?: string; principal: Principal; project: string };
 }
 
 /** The Hono app of the API. */

@@ -30,6 +30,7 @@ export const STATUS = {
   endpoint_not_found: 404,
   delivery_not_found: 404,
   event_not_found: 404,
+  key_not_found: 404,
   media_not_found: 404,
   route_not_found: 404,
   task_finished: 409,

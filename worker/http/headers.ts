@@ -31,6 +31,8 @@ export const crossOrigin: MiddlewareHandler = cors({
     "Link",
     "Has-More",
     "Retry-After",
+    "RateLimit",
+    "RateLimit-Policy",
     "Content-Length",
     "Content-Range",
     "Accept-Ranges",

@@ -5,6 +5,7 @@ import { digest, toHex } from "../auth/keys.ts";
 import type { Seal } from "../connections/seal.ts";
 import { readBytes } from "../http/body.ts";
 import type { ApiEnv } from "../http/context.ts";
+import { countCreation } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
 import type { Begun } from "./table.ts";
 
@@ -23,16 +24,22 @@ export interface Creating<T> {
   find(project: string, id: string): Promise<T | null>;
   /** Encrypts the answer that is kept, for one that holds a secret. */
   seal?: Seal;
+  /** What of the record may be kept for a repeated answer; default all. */
+  keep?(record: T): unknown;
 }
 
 /**
  * Builds the handler of a route that creates: 201 with the record. With an `Idempotency-Key` the same request is answered with the first
  * record again and 200, for a day; another request under that key is `idempotency_mismatch`, and one that is still answered `idempotency_conflict`.
  */
-export function creating<T>(services: Services, { sort, make, find, seal }: Creating<T>): Handler<ApiEnv> {
-  const { idempotency, id, now } = services;
+export function creating<T>(
+  services: Services,
+  { sort, make, find, seal, keep = (record) => record }: Creating<T>,
+): Handler<ApiEnv> {
+  const { idempotency, id, now, limits } = services;
   const makeAs = (request: Request, c: Context<ApiEnv>, made_id: string) => {
     c.set("subject", made_id);
+    countCreation(c, limits);
     return make(request, c, made_id);
   };
 
@@ -58,7 +65,7 @@ export function creating<T>(services: Services, { sort, make, find, seal }: Crea
       const body = bytes.length > 0 ? bytes : null;
       const made = begun.state === "again" ? await find(project, begun.id) : null;
       const record = made ?? (await makeAs(new Request(url, { method, headers, body }), c, begun.id));
-      const answer = JSON.stringify(record);
+      const answer = JSON.stringify(keep(record));
       await idempotency.end(project, key, seal ? await seal.seal(answer, owner) : answer);
       return c.json(record as object, 201);
     } catch (thrown) {

@@ -47,6 +47,8 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
     ...process.env,
     PORT: "0",
     API_KEYS: key,
+    // It is asked five times a second.
+    MAX_REQUESTS: "6000",
     STATE_DIR: join(folder, "state"),
   });
   const progress = createProgress();

@@ -1,21 +1,21 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { z } from "zod";
 import { createIds } from "../../src/core/ids.ts";
-import { KeyRecord } from "../auth/key-ring.ts";
-import { createKey, hashKey } from "../auth/keys.ts";
+import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
+import { createKeyStore, type KeyStore } from "../auth/key-store.ts";
+import { createKeys, type Keys } from "../auth/manage-keys.ts";
 import { runMain, wrong } from "./cli.ts";
+import { wranglerNamespace } from "./keys-namespace.ts";
 import { dataOf } from "./service.ts";
 import { parseSettings } from "./settings.ts";
-import { runWrangler } from "./wrangler.ts";
 
-const USAGE = `npm run keys -- create NAME [--project PROJECT]   makes a key and shows it, this once
-npm run keys -- list                              ids, projects and names of the keys
-npm run keys -- revoke ID                         removes a key; it stops working within half a minute
+const USAGE = `npm run keys -- create NAME [--project PROJECT] [--scopes read,write,admin]
+                                    makes a key and shows it, this once; default read,write in a project of its own
+npm run keys -- list                ids, times of making, projects, scopes, times of last use and names of the keys
+npm run keys -- roll ID [--keep SECONDS]
+                                    shows another secret for a key, this once; the one so far is good for a day more
+npm run keys -- revoke ID           ends a key; it stops working within half a minute
 
 They are keys of the local service (STATE_DIR); with --remote, of the deployed one that wrangler.toml names.`;
-
-const Listed = z.array(z.object({ name: z.string(), metadata: KeyRecord }));
 
 // npm run keys: only the SHA-256 of a key is kept, in KV, where the service looks for it.
 runMain(async () => {
@@ -23,6 +23,8 @@ runMain(async () => {
     allowPositionals: true,
     options: {
       project: { type: "string" },
+      scopes: { type: "string" },
+      keep: { type: "string" },
       remote: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -31,60 +33,68 @@ runMain(async () => {
   const where = values.remote
     ? ["--remote"]
     : ["--local", "--persist-to", dataOf(parseSettings(process.env))];
-  const kv = (...args: string[]) => runPatiently(["kv", "key", ...args, "--binding", "KV", ...where]);
+  const store = listedOnce(createKeyStore(wranglerNamespace(where)));
+  const keys = createKeys(store, Date.now);
   if (values.help || rest.length > 0) console.log(USAGE);
-  else if (command === "create" && argument) await create(argument, values.project, kv);
-  else if (command === "list" && !argument) await list(kv);
-  else if (command === "revoke" && argument) await revoke(argument, kv);
-  else wrong(`What is to be done is not clear.\n\n${USAGE}`);
+  else if (command === "create" && argument) await create(keys, argument, values);
+  else if (command === "list" && !argument) await list(store);
+  else if (command === "roll" && argument)
+    await roll(keys, await projectOf(store, argument), argument, values);
+  else if (command === "revoke" && argument) {
+    await keys.revoke(await projectOf(store, argument), argument);
+    console.error(`${argument} is revoked.`);
+  } else wrong(`What is to be done is not clear.\n\n${USAGE}`);
 });
 
-type Kv = (...args: string[]) => Promise<string>;
-
-const TRIES = 5;
-
-// The running service may have the same file in use for a moment. Each of these commands may be repeated.
-async function runPatiently(args: string[]): Promise<string> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await runWrangler(args);
-    } catch (thrown) {
-      if (tries === TRIES || args.includes("--remote")) throw thrown;
-      await sleep(Math.random() * 500 * tries);
-    }
-  }
-}
-
-async function create(name: string, project: string | undefined, kv: Kv): Promise<void> {
-  if (name.length > 100) wrong("NAME must not be longer than 100 characters.");
+async function create(
+  keys: Keys,
+  name: string,
+  { project, scopes }: { project?: string; scopes?: string },
+): Promise<void> {
   if (project !== undefined && !/^[\w-]{1,64}$/.test(project)) {
     wrong("--project must be 1 to 64 letters, digits, _ or -.", "project");
   }
-  const now = Date.now();
-  const id = createIds(Math.random)("key", now);
-  const key = await createKey();
-  const record: KeyRecord = { id, name, project: project ?? id.replace("key_", "proj_"), created_at: now };
-  const json = JSON.stringify(record);
-  // The metadata is what a list gives without reading each key.
-  await kv("put", `key:${await hashKey(key)}`, json, "--metadata", json);
-  console.error(`${id}, project ${record.project}. Keep the key: it is not shown again.`);
-  console.log(key);
+  const request = parseKeyRequest({ name, ...(scopes !== undefined && { scopes: scopes.split(",") }) });
+  const id = createIds(Math.random)("key", Date.now());
+  const own = project ?? id.replace("key_", "proj_");
+  show(await keys.create(own, id, request), `${id}, project ${own}.`);
 }
 
-async function list(kv: Kv): Promise<void> {
-  for (const { metadata } of await read(kv)) {
-    const made = new Date(metadata.created_at).toISOString();
-    console.log(`${metadata.id}  ${made}  ${metadata.project}  ${metadata.name}`);
+async function roll(keys: Keys, project: string, id: string, { keep }: { keep?: string }): Promise<void> {
+  const { keep_seconds } = parseRollRequest(keep === undefined ? {} : { keep_seconds: Number(keep) });
+  show(await keys.roll(project, id, keep_seconds), `${id} has another secret.`);
+}
+
+function show({ secret }: NewApiKey, told: string): void {
+  console.error(`${told} Keep the key: it is not shown again.`);
+  console.log(secret);
+}
+
+async function list(store: KeyStore): Promise<void> {
+  const [all, uses] = await Promise.all([store.list(), store.uses()]);
+  for (const { record } of all) {
+    if (record.expires_at !== undefined) continue;
+    const { id, created_at, project, scopes, name } = record;
+    const used = uses.get(id);
+    const last = used === undefined ? "never used" : `used ${new Date(used).toISOString()}`;
+    const parts = [id, new Date(created_at).toISOString(), project, scopes.join(","), last, name];
+    console.log(parts.join("  "));
   }
 }
 
-async function revoke(id: string, kv: Kv): Promise<void> {
-  const found = (await read(kv)).find(({ metadata }) => metadata.id === id);
-  if (!found) wrong(`There is no key ${id}; npm run keys -- list shows them all.`);
-  await kv("delete", found.name);
-  console.error(`${id} is revoked.`);
+async function projectOf(store: KeyStore, id: string): Promise<string> {
+  const found = (await store.list()).find(({ record }) => record.id === id);
+  return found?.record.project ?? wrong(`There is no key ${id}; npm run keys -- list shows them all.`);
 }
 
-async function read(kv: Kv): Promise<z.infer<typeof Listed>> {
-  return Listed.parse(JSON.parse(await kv("list", "--prefix", "key:")));
+// Every look is a process of its own.
+function listedOnce(store: KeyStore): KeyStore {
+  let listed: ReturnType<KeyStore["list"]> | undefined;
+  return {
+    ...store,
+    list() {
+      listed ??= store.list();
+      return listed;
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { parseKeys } from "../auth/key-ring.ts";
 import { createSeal } from "../connections/seal.ts";
+import { LIMIT_SETTINGS, limitSetting } from "../limits/settings.ts";
 import { LOG_LEVELS } from "../observability/log.ts";
 import { countSetting, parseUrls } from "../text-settings.ts";
 import { wrong } from "./cli.ts";
@@ -24,6 +25,7 @@ export const PASSED_ON = [
   "NATIVE_ENCODER_URL",
   "MAX_CHUNKS_IN_FLIGHT",
   "LOG_LEVEL",
+  ...LIMIT_SETTINGS,
 ] as const;
 
 const TEXTS: ReadonlySet<string> = new Set([
@@ -83,6 +85,7 @@ export function parseSettings(env: Readonly<Record<string, string | undefined>>)
   attempt("MAX_CHUNKS_IN_FLIGHT", () =>
     countSetting("MAX_CHUNKS_IN_FLIGHT", vars.MAX_CHUNKS_IN_FLIGHT, 1, 1),
   );
+  for (const name of LIMIT_SETTINGS) attempt(name, () => limitSetting(name, vars));
   const native_token = env.NATIVE_ENCODER_TOKEN;
   const connection_keys = env.CONNECTION_KEYS;
   if (connection_keys) attempt("CONNECTION_KEYS", () => createSeal(connection_keys));

@@ -6,6 +6,7 @@ import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
+import { takeRoom } from "../limits/enforce.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
 import { checkWebhook } from "../webhooks/check-url.ts";
@@ -33,8 +34,10 @@ export function addStepRoutes(app: Api, services: Services): void {
         const need = await checkStepAccess(asked, c.get("project"), services);
         await checkWebhook(asked, c.get("project"), services);
         const step = createStep(kind, () => id, now(), { input, options });
+        await takeRoom(c, services.limits);
         await reserveConnection(services, c.get("project"), step.id, need);
-        return steps.create(c.get("project"), step, baseUrl(c, settings), webhook_url);
+        const made = { base: baseUrl(c, settings), key_id: c.get("principal").id, webhook_url };
+        return steps.create(c.get("project"), step, made);
       },
       find: (project, id) => steps.get(project, id),
     }),

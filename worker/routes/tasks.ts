@@ -9,6 +9,7 @@ import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
+import { takeRoom } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
 import { checkWebhook } from "../webhooks/check-url.ts";
 import { checkTaskAccess, reserveConnection } from "./check-access.ts";
@@ -30,8 +31,11 @@ export function addTaskRoutes(app: Api, services: Services): void {
     await checkWebhook(request, c.get("project"), services);
     const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
     const task = createTask(request, ids, now());
+    await takeRoom(c, services.limits);
     await reserveConnection(services, c.get("project"), task.id, need);
-    return tasks.create(c.get("project"), task, baseUrl(c, settings), request.webhook_url);
+    const { webhook_url } = request;
+    const made = { base: baseUrl(c, settings), key_id: c.get("principal").id, webhook_url };
+    return tasks.create(c.get("project"), task, made);
   }
 
   const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { createKeyRing, KEY_CACHE_MS, parseKeys } from "../../../worker/auth/key-ring.ts";
+import type { KeyRecord } from "../../../worker/auth/key-store.ts";
 import { createKey, equalDigests, hashKey, isPlausibleKey } from "../../../worker/auth/keys.ts";
 
 test("a key is the prefix, 43 letters and 6 of checksum", async () => {
@@ -59,16 +60,17 @@ test.each(["project:", ":key", "a b:key", "my key", "ok,pro/ject:key", `${"p".re
   },
 );
 
-const record = { id: "key_1", name: "n", project: "p", created_at: 1 };
+const record: KeyRecord = { id: "key_1", name: "n", project: "p", scopes: ["read"], created_at: 1 };
+const principal = { id: "key_1", project: "p", scopes: ["read"] };
 
 test("a key from the store is remembered for 30 seconds, an unknown one is not", async () => {
   let now = 0;
-  const get = vi.fn(async (_key: string) => record as unknown);
+  const get = vi.fn(async (_hash: string): Promise<KeyRecord | null> => record);
   const ring = createKeyRing({ get }, "", () => now);
-  expect(await ring.find("key")).toEqual({ id: "key_1", project: "p" });
+  expect(await ring.find("key")).toEqual(principal);
   now = KEY_CACHE_MS - 1;
-  expect(await ring.find("key")).toEqual({ id: "key_1", project: "p" });
-  expect(get.mock.calls).toEqual([[`key:${await hashKey("key")}`, "json"]]);
+  expect(await ring.find("key")).toEqual(principal);
+  expect(get.mock.calls).toEqual([[await hashKey("key")]]);
   now = KEY_CACHE_MS;
   get.mockResolvedValue(null);
   expect(await ring.find("key")).toBe(null);
@@ -76,10 +78,22 @@ test("a key from the store is remembered for 30 seconds, an unknown one is not",
   expect(get).toHaveBeenCalledTimes(3);
 });
 
+test("a secret that another has taken the place of is good until it expires, however long it is stored", async () => {
+  let now = 0;
+  const ring = createKeyRing({ get: async () => ({ ...record, expires_at: 5000 }) }, "", () => now);
+  now = 4999;
+  expect(await ring.find("key")).toEqual(principal);
+  now = 5000;
+  expect(await ring.find("key")).toBe(null);
+});
+
 test("the store is asked neither for listed keys nor for mistyped ones", async () => {
   const get = vi.fn(async () => record);
   const ring = createKeyRing({ get }, "listed", () => 0);
-  expect(await ring.find("listed")).toMatchObject({ project: expect.stringMatching(/^proj_[0-9a-f]{24}$/) });
+  expect(await ring.find("listed")).toMatchObject({
+    project: expect.stringMatching(/^proj_[0-9a-f]{24}$/),
+    scopes: ["read", "write", "admin"],
+  });
   expect(await ring.find(`${await createKey()}x`)).toBe(null);
   expect(get).not.toHaveBeenCalled();
 });

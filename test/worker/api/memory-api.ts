@@ -6,7 +6,6 @@ import { isFinished } from "../../../src/core/transitions.ts";
 import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import { readAll } from "../../../src/storage/read-all.ts";
 import { createApp } from "../../../worker/app.ts";
-import { createKeyRing } from "../../../worker/auth/key-ring.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
@@ -14,6 +13,7 @@ import { createLog } from "../../../worker/observability/log.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/outside.ts";
 import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
+import { createMemoryKeys, type MemoryLimits } from "./memory-keys.ts";
 import { createMemoryPageUploads } from "./memory-page-uploads.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
 import { createMemoryWebhooks } from "./memory-webhooks.ts";
@@ -22,7 +22,11 @@ import { createMemoryWebhooks } from "./memory-webhooks.ts";
 export const KEY = { Authorization: "Bearer good-key" };
 
 /** Builds the whole API over memory: the routes, errors and checks are the real ones, and nothing runs. */
-export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetwork = {}) {
+export function createMemoryApi(
+  settings: ApiSettings = {},
+  network: OutsideNetwork = {},
+  limits: MemoryLimits = {},
+) {
   const tasks = createMemoryRuns<Task>("task");
   const steps = createMemoryRuns<Step>("step");
   const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
@@ -63,7 +67,7 @@ export function createMemoryApi(settings: ApiSettings = {}, network: OutsideNetw
     idempotency: createMemoryIdempotency(),
     metrics: async () => ({ measured: [], open: [] }),
     log: createLog("info", (_, text) => lines.push(text)),
-    keys: createKeyRing({ get: async () => null }, "mine:good-key,theirs:other-key", Date.now),
+    ...createMemoryKeys("mine:good-key,theirs:other-key", limits),
     signer,
     assets: { fetch: async () => new Response("no file", { status: 404 }) },
     settings,

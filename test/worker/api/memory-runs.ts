@@ -32,7 +32,7 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
   return {
     report: change,
     find: (id) => rows.get(id)?.record ?? null,
-    async create(project, record, _, webhook_url) {
+    async create(project, record, { webhook_url }) {
       rows.set(record.id, { project, record, webhook_url: webhook_url ?? null });
       return record;
     },

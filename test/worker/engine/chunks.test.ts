@@ -6,6 +6,7 @@ import type { Task } from "../../../src/core/task.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";
 import { parseSettings } from "../../../worker/local/settings.ts";
 import { makeClip } from "../../fixtures/make-clip.ts";
+import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { type FrontDoor, openFrontDoor } from "../../judge/front-door.ts";
@@ -27,6 +28,7 @@ beforeAll(async () => {
   [native, origin] = await Promise.all([startHeldNative(), startOrigin()]);
   env = {
     ...{ API_KEYS: "k", STATE_DIR: folder, WATCH_SECONDS: "2", MAX_CHUNKS_IN_FLIGHT: String(LIMIT) },
+    ...NO_LIMITS,
     ...{ NATIVE_ENCODER_URL: native.urls, NATIVE_ENCODER_TOKEN: "t" },
   };
   service = await startService(parseSettings({ ...env, PORT: "0" }));

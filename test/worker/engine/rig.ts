@@ -2,6 +2,7 @@ import type { DurableObjectNamespace } from "@cloudflare/workers-types";
 import { createTestHarness } from "wrangler";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
 
@@ -22,7 +23,13 @@ export function createRig(vars: Record<string, string> = {}) {
     workers: [
       {
         configPath: "./wrangler.toml",
-        vars: { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", WATCH_SECONDS: "2", ...vars },
+        vars: {
+          ALLOW_PRIVATE_NETWORK: "true",
+          NATIVE_INSTANCES: "0",
+          WATCH_SECONDS: "2",
+          ...NO_LIMITS,
+          ...vars,
+        },
         secrets: {
           API_KEYS: KEYS,
           MEDIA_SIGNING_KEY: "a-signing-key-for-tests",

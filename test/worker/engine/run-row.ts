@@ -1,5 +1,6 @@
 import { createIds } from "../../../src/core/ids.ts";
 import { createTask } from "../../../src/core/task.ts";
+import { isFinished } from "../../../src/core/transitions.ts";
 import type { RunRow } from "../../../worker/run-row.ts";
 
 /** A task that was just created. */
@@ -12,9 +13,10 @@ export const QUEUED = createTask(
 /** The row of a run that has begun and is mirrored, with changes. */
 export function rowWith(change: Partial<RunRow>): RunRow {
   return {
-    ...{ project: "p", base: "https://example.com", record: QUEUED },
+    ...{ project: "p", key_id: "key_1", base: "https://example.com", record: QUEUED },
     ...{ version: 1, mirrored: 1, mirrored_at: 0, heard_at: 0, progressed_at: 0, wakes: 0 },
     ...{ started: 1, cleanups: 0, cleanup_at: 0 },
+    turn: isFinished(change.record ?? QUEUED) ? "over" : "goes_on",
     ...change,
   };
 }

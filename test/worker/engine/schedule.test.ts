@@ -12,6 +12,13 @@ const failed: Task = { ...QUEUED, status: "failed" };
 test.for<[string, Partial<RunRow>, number | null]>([
   ["that runs is looked after", {}, NOW + 30_000],
   ["that has not begun begins at once", { started: 0 }, NOW],
+  ["that was just made enters the queue at once", { started: 0, turn: "none" }, NOW],
+  [
+    "that waits for its turn asks for it seldom",
+    { started: 0, turn: "waits", heard_at: NOW - 1 },
+    NOW - 1 + 600_000,
+  ],
+  ["that is over leaves the queue at once", { record: failed, turn: "waits", cleanup_at: NOW + 1 }, NOW],
   [
     "that has changed is mirrored a second after the last mirror",
     { version: 2, mirrored_at: 99_500 },

@@ -18,6 +18,7 @@ test.each<[string, Partial<RunRow>, string]>([
   ],
   ["woken for the whole stall time without an answer", { heard_at: 0, progressed_at: 0, wakes: 10 }, "lost"],
   ["woken once less than that", { heard_at: 0, progressed_at: 0, wakes: 9 }, "silent"],
+  ["waiting for its turn", { started: 0, turn: "waits", heard_at: -9e9, progressed_at: -9e9 }, "well"],
   ["finished long ago", { record: finished, heard_at: -9e9, progressed_at: -9e9 }, "well"],
 ])("a run %s is found %s", (_, change, finding) => {
   expect(judgeRun(rowWith(change), { watch: 30_000, stall: 300_000 }, 100_000)).toBe(finding);

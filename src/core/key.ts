@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { MediaError } from "./errors.ts";
+import { parseObject } from "./parse-object.ts";
+
+/** What a key may be allowed: to read, to change, and to manage keys and see the service's figures; none includes another. */
+export const SCOPES = ["read", "write", "admin"] as const;
+/** What a key may be allowed. */
+export type Scope = (typeof SCOPES)[number];
+
+/** What a key may do where nothing is said, and what keys could do before there were scopes. */
+export const USUAL_SCOPES: readonly Scope[] = ["read", "write"];
+
+/** Bounds of keys: characters of a name, and how long a secret is good after another took its place, in seconds. */
+export const KEY_BOUNDS = {
+  name: { max: 100 },
+  keep_seconds: { min: 0, max: 604_800, default: 86_400 },
+} as const;
+
+const name = z
+  .string()
+  .min(1)
+  .max(KEY_BOUNDS.name.max)
+  .meta({ description: "Name of your own.", example: "Web shop" });
+const milliseconds = z
+  .int()
+  .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
+
+/** Body of `POST /keys`. */
+export const KeyRequest = z
+  .strictObject({
+    name,
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .optional()
+      .meta({
+        description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` keys and metrics. Default ${USUAL_SCOPES.join(", ")}.`,
+        example: ["read"],
+      }),
+  })
+  .meta({ id: "KeyRequest" });
+/** A request for a key that passed every check. */
+export type KeyRequest = z.infer<typeof KeyRequest>;
+
+/** Body of `POST /keys/{id}/roll`. */
+export const RollRequest = z
+  .strictObject({
+    keep_seconds: z
+      .int()
+      .min(KEY_BOUNDS.keep_seconds.min)
+      .max(KEY_BOUNDS.keep_seconds.max)
+      .optional()
+      .meta({
+        description: `How long the secret so far is good beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 ends it at once.`,
+      }),
+  })
+  .meta({ id: "RollRequest" });
+/** How a key's secret is changed. */
+export type RollRequest = z.infer<typeof RollRequest>;
+
+/** An API key of a project, without its secret. */
+export const ApiKey = z
+  .object({
+    id: z.string().meta({ example: "key_01kaggm8q0fzr2n5v3x7c1d9jb" }),
+    object: z.literal("key"),
+    name,
+    scopes: z.array(z.enum(SCOPES)),
+    created_at: milliseconds,
+    last_used_at: milliseconds
+      .nullable()
+      .meta({ description: "Null before its first use. It may be a few minutes behind." }),
+  })
+  .meta({ id: "Key" });
+/** An API key of a project, without its secret. */
+export type ApiKey = z.infer<typeof ApiKey>;
+
+/** The answer to `POST /keys` and `POST /keys/{id}/roll`: the only one with the secret. */
+export const NewApiKey = ApiKey.extend({
+  secret: z.string().optional().meta({
+    description:
+      "What goes behind `Bearer`; told this once, so the repeated answer to an `Idempotency-Key` is without it.",
+    example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghi",
+  }),
+}).meta({ id: "NewKey" });
+/** The answer to `POST /keys` and `POST /keys/{id}/roll`: the only one with the secret. */
+export type NewApiKey = z.infer<typeof NewApiKey>;
+
+/** Parses the body of `POST /keys`; throws `request_invalid` with the field at fault. */
+export function parseKeyRequest(body: unknown): KeyRequest {
+  return parse(KeyRequest, body);
+}
+
+/** Parses the body of `POST /keys/{id}/roll`; throws `request_invalid` with the field at fault. */
+export function parseRollRequest(body: unknown): RollRequest {
+  return parse(RollRequest, body);
+}
+
+const RIGHT: Readonly<Record<string, string>> = {
+  name: `must be a text of 1 to ${KEY_BOUNDS.name.max} characters.`,
+  scopes: `must be a list of at least one of ${SCOPES.join(", ")}.`,
+  keep_seconds: `must be a whole number from ${KEY_BOUNDS.keep_seconds.min} to ${KEY_BOUNDS.keep_seconds.max}.`,
+};
+
+function parse<T extends z.ZodObject>(schema: T, body: unknown): z.infer<T> {
+  const parsed = schema.safeParse(parseObject(body, Object.keys(schema.shape)));
+  if (parsed.success) return parsed.data;
+  const param = String(parsed.error.issues[0]?.path[0] ?? "");
+  throw new MediaError("request_invalid", `${param} ${RIGHT[param] ?? "is wrong."}`, { param });
+}

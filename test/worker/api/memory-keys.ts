@@ -1,0 +1,67 @@
+import { createKeyRing } from "../../../worker/auth/key-ring.ts";
+import { createKeyStore, type KeyNamespace } from "../../../worker/auth/key-store.ts";
+import { createKeys } from "../../../worker/auth/manage-keys.ts";
+import { createRateLimiter } from "../../../worker/limits/rate-limiter.ts";
+import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
+import type { Services } from "../../../worker/services.ts";
+
+/** Limits of the API in memory, which has none to speak of else, and its clock. */
+export interface MemoryLimits {
+  requests?: number;
+  creations?: number;
+  /** Runs of a key that may wait; what is created in memory never runs. */
+  waiting?: number;
+  now?: () => number;
+}
+
+/** More than any test asks for. */
+const MANY = 1_000_000;
+
+/** Keeps keys and their limits as the service does, in memory. */
+export function createMemoryKeys(
+  listed: string,
+  { requests = MANY, creations = MANY, waiting = MANY, now = Date.now }: MemoryLimits = {},
+): Pick<Services, "keys" | "managed_keys" | "limits"> {
+  let taken = 0;
+  const store = createKeyStore(createMemoryNamespace());
+  const usages = new Map<string, Usage>();
+  const usageOf = (project: string) => {
+    const usage = usages.get(project) ?? createUsage();
+    usages.set(project, usage);
+    return usage;
+  };
+  return {
+    keys: createKeyRing(store, listed, now),
+    managed_keys: createKeys(store, now, async (project) => usageOf(project).lastUses()),
+    limits: {
+      rate: createRateLimiter({
+        limits: { requests, creations },
+        home: (project) => ({ countUse: async (key_id, use) => usageOf(project).add(key_id, use, now()) }),
+        later: (_, work) => void work(),
+        now,
+      }),
+      room: { most: waiting, take: async () => taken++ < waiting },
+    },
+  };
+}
+
+/** Keeps the entries of a namespace in memory; none expires. */
+export function createMemoryNamespace(): KeyNamespace & { entries: Map<string, string> } {
+  const entries = new Map<string, string>();
+  const metadata = new Map<string, object>();
+  return {
+    entries,
+    get: async (name) => JSON.parse(entries.get(name) ?? "null"),
+    async put(name, value, options) {
+      entries.set(name, value);
+      metadata.set(name, options.metadata);
+    },
+    delete: async (name) => void entries.delete(name),
+    list: async ({ prefix }) => ({
+      keys: [...entries.keys()]
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => ({ name, metadata: metadata.get(name) })),
+      list_complete: true,
+    }),
+  };
+}

@@ -1,0 +1,199 @@
+import { expect, test } from "vitest";
+import type { ApiKey, NewApiKey } from "../../../src/core/key.ts";
+import { createKeyRing } from "../../../worker/auth/key-ring.ts";
+import { createKeyStore } from "../../../worker/auth/key-store.ts";
+import { hashKey } from "../../../worker/auth/keys.ts";
+import { createKeys } from "../../../worker/auth/manage-keys.ts";
+import { createUseNotes, NOTE_MS } from "../../../worker/auth/use-notes.ts";
+import { createMemoryApi } from "../api/memory-api.ts";
+import { createMemoryNamespace } from "../api/memory-keys.ts";
+
+const START = 1_795_170_600_000;
+const HOUR = 3_600_000;
+
+function open() {
+  const clock = { now: START };
+  const { app } = createMemoryApi({}, {}, { now: () => clock.now });
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    key = "good-key",
+    more = {},
+    // biome-ignore lint/suspicious/noExplicitAny: whatever was answered is judged by its test
+  ): Promise<any> {
+    const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json", ...more };
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    const response = await app.request(path, init);
+    const text = await response.text();
+    return { status: response.status, answer: text === "" ? null : JSON.parse(text) };
+  }
+  const status = async (key: string | undefined) => (await ask("GET", "/tasks", undefined, key)).status;
+  const create = async (body: object): Promise<NewApiKey> => (await ask("POST", "/keys", body)).answer;
+  return { clock, ask, status, create };
+}
+
+test("a key is told once, found again without its secret, and gone when it is revoked", async () => {
+  const { ask, status, create } = open();
+  const made = await create({ name: "Web shop" });
+  const { secret, ...key } = made;
+  expect(key).toEqual({
+    ...{ id: expect.stringMatching(/^key_[0-9a-z]{26}$/), object: "key", name: "Web shop" },
+    ...{ scopes: ["read", "write"], created_at: START, last_used_at: null },
+  });
+  expect(secret).toMatch(/^fw_live_[0-9A-Za-z]{49}$/);
+  expect((await ask("GET", `/keys/${key.id}`)).answer).toEqual(key);
+  expect((await ask("GET", "/keys")).answer).toEqual([key]);
+  expect(await status(secret)).toBe(200);
+  expect(await ask("DELETE", `/keys/${key.id}`)).toEqual({ status: 204, answer: null });
+  expect((await ask("GET", "/keys")).answer).toEqual([]);
+  const unknown = { status: 404, answer: { kind: "key_not_found" } };
+  for (const [method, path] of [
+    ["GET", `/keys/${key.id}`],
+    ["DELETE", `/keys/${key.id}`],
+    ["POST", `/keys/${key.id}/roll`],
+    ["GET", "/keys/key_x"],
+  ] as const) {
+    expect(await ask(method, path, method === "POST" ? {} : undefined)).toMatchObject(unknown);
+  }
+});
+
+test("a revoked key that was just used dies within half a minute", async () => {
+  const { clock, ask, status, create } = open();
+  const { id, secret } = await create({ name: "Used" });
+  expect(await status(secret)).toBe(200);
+  await ask("DELETE", `/keys/${id}`);
+  clock.now += 30_000;
+  expect(await status(secret)).toBe(401);
+});
+
+test("a rolled key has two secrets for as long as was asked for, and one limit and one place in the list", async () => {
+  const { clock, ask, status, create } = open();
+  const { secret: first, ...key } = await create({ name: "Rolled", scopes: ["read", "read"] });
+  expect(key.scopes).toEqual(["read"]);
+  const rolled = await ask("POST", `/keys/${key.id}/roll`, { keep_seconds: 3600 });
+  const { secret: second, ...same } = rolled.answer;
+  expect([rolled.status, same]).toEqual([200, key]);
+  expect(second).not.toBe(first);
+  expect([await status(first), await status(second)]).toEqual([200, 200]);
+  expect((await ask("GET", "/keys")).answer.map(({ id }: ApiKey) => id)).toEqual([key.id]);
+  // Another roll does not let the first secret live longer.
+  clock.now += HOUR / 2;
+  const { secret: third } = (await ask("POST", `/keys/${key.id}/roll`, {})).answer;
+  clock.now = START + HOUR - 1;
+  expect([await status(first), await status(second), await status(third)]).toEqual([200, 200, 200]);
+  clock.now = START + HOUR;
+  expect([await status(first), await status(second), await status(third)]).toEqual([401, 200, 200]);
+  clock.now = START + HOUR / 2 + 24 * HOUR;
+  expect([await status(second), await status(third)]).toEqual([401, 200]);
+  await ask("DELETE", `/keys/${key.id}`);
+  clock.now += HOUR;
+  expect(await status(third)).toBe(401);
+});
+
+test("a roll without time of grace ends all secrets before it", async () => {
+  const { clock, ask, status, create } = open();
+  const { id, secret: first } = await create({ name: "Leaked" });
+  const { secret: second } = (await ask("POST", `/keys/${id}/roll`, {})).answer;
+  const { secret: third } = (await ask("POST", `/keys/${id}/roll`, { keep_seconds: 0 })).answer;
+  clock.now += 30_000;
+  expect([await status(first), await status(second), await status(third)]).toEqual([401, 401, 200]);
+});
+
+test("the last use is told, at once and of the key alone", async () => {
+  const { clock, ask, status, create } = open();
+  const [used, unused] = [await create({ name: "Used" }), await create({ name: "Unused" })];
+  clock.now += 1234;
+  await status(used.secret);
+  const told = (await ask("GET", "/keys?order=asc")).answer;
+  expect(told.map(({ id, last_used_at }: ApiKey) => [id, last_used_at])).toEqual([
+    [used.id, START + 1234],
+    [unused.id, null],
+  ]);
+});
+
+test("keys are listed like everything, the newest first and page by page", async () => {
+  const { clock, ask, create } = open();
+  const ids: string[] = [];
+  for (const name of ["one", "two", "three"]) {
+    ids.unshift((await create({ name })).id);
+    clock.now++;
+  }
+  const page = async (query: string) =>
+    (await ask("GET", `/keys?${query}`)).answer.map(({ id }: ApiKey) => id);
+  expect(await page("")).toEqual(ids);
+  expect(await page("limit=2")).toEqual(ids.slice(0, 2));
+  expect(await page(`limit=2&after=${ids[1]}`)).toEqual([ids[2]]);
+  expect(await page(`limit=1&before=${ids[2]}`)).toEqual([ids[1]]);
+  expect(await page("order=asc&limit=1")).toEqual([ids[2]]);
+  expect((await ask("GET", "/keys?status=active")).answer).toMatchObject({ param: "status" });
+});
+
+test("the repeated answer to an Idempotency-Key makes no second key, and is without the secret", async () => {
+  const { ask } = open();
+  const once = { "Idempotency-Key": "once" };
+  const first = await ask("POST", "/keys", { name: "Once" }, "good-key", once);
+  const { secret, ...key } = first.answer;
+  expect([first.status, secret.length]).toEqual([201, 57]);
+  const again = await ask("POST", "/keys", { name: "Once" }, "good-key", once);
+  expect(again).toEqual({ status: 200, answer: key });
+  expect((await ask("GET", "/keys")).answer).toHaveLength(1);
+});
+
+test.each([
+  [{}, "name"],
+  [{ name: "" }, "name"],
+  [{ name: "x".repeat(101) }, "name"],
+  [{ name: "n", scopes: [] }, "scopes"],
+  [{ name: "n", scopes: "read" }, "scopes"],
+  [{ name: "n", scopes: ["root"] }, "scopes"],
+  [{ name: "n", project: "theirs" }, "project"],
+])("the key %j is refused", async (body, param) => {
+  const { ask } = open();
+  expect(await ask("POST", "/keys", body)).toMatchObject({
+    ...{ status: 400, answer: { kind: "request_invalid", param } },
+  });
+});
+
+test.each([-1, 1.5, 604_801, "3600", null])("a time of grace of %j is refused", async (keep_seconds) => {
+  const { ask, create } = open();
+  const { id } = await create({ name: "n" });
+  expect(await ask("POST", `/keys/${id}/roll`, { keep_seconds })).toMatchObject({
+    ...{ status: 400, answer: { kind: "request_invalid", param: "keep_seconds" } },
+  });
+});
+
+test("a key of a time before scopes reads and writes, and manages nothing", async () => {
+  const kv = createMemoryNamespace();
+  const record = { id: "key_1", name: "old", project: "p", created_at: 1 };
+  await kv.put(`key:${await hashKey("old-key")}`, JSON.stringify(record), { metadata: record });
+  const store = createKeyStore(kv);
+  const ring = createKeyRing(store, "", () => 0);
+  expect(await ring.find("old-key")).toEqual({ id: "key_1", project: "p", scopes: ["read", "write"] });
+  expect((await store.list())[0]?.record.scopes).toEqual(["read", "write"]);
+});
+
+test("nothing that is stored of a key tells its secret", async () => {
+  const kv = createMemoryNamespace();
+  const keys = createKeys(createKeyStore(kv), () => START);
+  const { secret = "" } = await keys.create("p", "key_1", { name: "n" });
+  const rolled = await keys.roll("p", "key_1");
+  const stored = JSON.stringify([...kv.entries]);
+  expect(stored).toContain("key_1");
+  for (const each of [secret, rolled.secret ?? ""]) expect(stored).not.toContain(each.slice(8, 40));
+});
+
+test("a use is noted when it is the first in a while", async () => {
+  const kv = createMemoryNamespace();
+  const { note } = createUseNotes(kv);
+  const noted = async () => [...(await createKeyStore(kv).uses())];
+  await note("key_1", START);
+  await note("key_1", START + NOTE_MS - 1);
+  expect(await noted()).toEqual([["key_1", START]]);
+  await note("key_1", START + NOTE_MS);
+  await note("key_2", START);
+  expect(await noted()).toEqual([
+    ["key_1", START + NOTE_MS],
+    ["key_2", START],
+  ]);
+});

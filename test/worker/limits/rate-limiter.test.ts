@@ -1,0 +1,133 @@
+import { expect, test } from "vitest";
+import { createRateLimiter, type Limited, TELL_MS } from "../../../worker/limits/rate-limiter.ts";
+import { createRoom } from "../../../worker/limits/room.ts";
+import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
+
+const KEY = { id: "key_1", project: "p" };
+
+/** An instance of the Worker, whose messages to the project's home wait until they are let go. */
+function open(usage: Usage, clock: { now: number }, limits = { requests: 5, creations: 2 }) {
+  const messages: { ms: number; send: () => Promise<void> }[] = [];
+  let broken = false;
+  const limiter = createRateLimiter({
+    limits,
+    home: () => ({
+      async countUse(key_id, use) {
+        if (broken) throw new Error("away");
+        return usage.add(key_id, use, clock.now);
+      },
+    }),
+    later: (ms, send) => void messages.push({ ms, send }),
+    now: () => clock.now,
+  });
+  return {
+    messages,
+    breakHome: (is: boolean) => {
+      broken = is;
+    },
+    take: (count: number, what: Limited = "requests", key = KEY) =>
+      Array.from({ length: count }, () => limiter.take(key, what)),
+    async tell() {
+      for (const { send } of messages.splice(0)) await send();
+    },
+  };
+}
+
+test("counts down to the limit, refuses what is more, and begins anew a minute after the first", async () => {
+  const clock = { now: 10_000 };
+  const { take } = open(createUsage(), clock);
+  const first = take(1)[0];
+  expect(first).toEqual({ allowed: true, limit: 5, left: 4, seconds: 60 });
+  clock.now += 20_500;
+  expect(take(5)).toEqual([
+    ...[3, 2, 1, 0].map((left) => ({ allowed: true, limit: 5, left, seconds: 40 })),
+    { allowed: false, limit: 5, left: 0, seconds: 40 },
+  ]);
+  clock.now = 69_999;
+  expect(take(1)).toEqual([{ allowed: false, limit: 5, left: 0, seconds: 1 }]);
+  clock.now = 70_000;
+  expect(take(1)).toEqual([{ allowed: true, limit: 5, left: 4, seconds: 60 }]);
+});
+
+test("creations have a limit of their own, and so has each key", () => {
+  const { take } = open(createUsage(), { now: 0 });
+  expect(take(3, "creations").map(({ allowed }) => allowed)).toEqual([true, true, false]);
+  expect(take(1)[0]).toMatchObject({ allowed: true, left: 4 });
+  expect(take(1, "creations", { ...KEY, id: "key_2" })[0]).toMatchObject({ allowed: true, left: 1 });
+});
+
+test("what all instances count adds up, told at once at first and then seldom", async () => {
+  const clock = { now: 0 };
+  const usage = createUsage();
+  const [here, there] = [open(usage, clock), open(usage, clock)];
+  here.take(3);
+  expect(here.messages.map(({ ms }) => ms)).toEqual([0]);
+  await here.tell();
+  clock.now = 10_000;
+  there.take(1);
+  await there.tell();
+  // Four are used, in a minute that began with the first.
+  expect(there.take(2)).toEqual([
+    { allowed: true, limit: 5, left: 0, seconds: 50 },
+    { allowed: false, limit: 5, left: 0, seconds: 50 },
+  ]);
+  expect(there.messages.map(({ ms }) => ms)).toEqual([TELL_MS]);
+  await there.tell();
+  // Here that is not known before the next message.
+  expect(here.take(1)[0]).toMatchObject({ allowed: true, left: 1 });
+  await here.tell();
+  expect(here.take(1)[0]).toMatchObject({ allowed: false, left: 0 });
+});
+
+test("what could not be told is told with the next, and what is counted meanwhile is not lost", async () => {
+  const clock = { now: 0 };
+  const usage = createUsage();
+  const { take, tell, breakHome } = open(usage, clock, { requests: 100, creations: 9 });
+  take(3);
+  breakHome(true);
+  await tell();
+  take(2);
+  breakHome(false);
+  await tell();
+  expect(usage.add(KEY.id, { requests: 0, creations: 0 }, clock.now).requests).toBe(5);
+  expect(take(1)[0]?.left).toBe(94);
+});
+
+test("a message that is lost is followed by another", () => {
+  const clock = { now: 0 };
+  const { take, messages } = open(createUsage(), clock);
+  take(2);
+  clock.now = 29_999;
+  take(1);
+  expect(messages).toHaveLength(1);
+  clock.now = 30_000;
+  take(1);
+  expect(messages).toHaveLength(2);
+});
+
+test("room to wait is asked for seldom, and refused when there is none", async () => {
+  const clock = { now: 0 };
+  let waiting = 0;
+  let asked = 0;
+  const room = createRoom(
+    3,
+    async () => {
+      asked++;
+      return waiting;
+    },
+    () => clock.now,
+  );
+  const take = async (count: number, key = "a") => {
+    const taken: boolean[] = [];
+    for (let index = 0; index < count; index++) taken.push(await room.take(key));
+    return taken;
+  };
+  expect([await take(3), asked]).toEqual([[true, true, true], 1]);
+  waiting = 3;
+  expect([await take(2), asked]).toEqual([[false, false], 3]);
+  waiting = 2;
+  expect([await take(2), asked]).toEqual([[true, true], 5]);
+  clock.now = 5000;
+  waiting = 3;
+  expect(await take(1)).toEqual([false]);
+});

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { createRunQueue, type RunLimits, type RunQueue } from "../../../worker/limits/run-queue.ts";
+import { createMemorySql } from "../api/memory-connections.ts";
+
+const NOW = 1000;
+
+function open(limits: Partial<RunLimits> = {}, sql = createMemorySql()) {
+  const queue = createRunQueue(sql, { per_key: 25, total: 1000, ...limits });
+  return { queue, sql };
+}
+
+/** Lets runs named `project/key/number` enter; gives those that may go on at once. */
+function enter(queue: RunQueue, ...names: string[]): string[] {
+  return names.filter((name) => {
+    const [project = "", key = ""] = name.split("/");
+    return queue.enter({ run_id: name, project, key_id: `${project}/${key}` }, NOW);
+  });
+}
+
+/** Ends a run; gives those whose turn it is then. */
+function leave(queue: RunQueue, name: string): string[] {
+  queue.leave(name);
+  queue.fill(NOW);
+  const turns = queue.untold();
+  for (const each of turns) queue.told(each);
+  return turns;
+}
+
+test("of one key so many go on as may, and the others follow as they came", () => {
+  const { queue } = open({ per_key: 2 });
+  expect(enter(queue, "p/a/1", "p/a/2", "p/a/3", "p/a/4", "p/b/1")).toEqual(["p/a/1", "p/a/2", "p/b/1"]);
+  expect([queue.waiting("p/a"), queue.waiting("p/b")]).toEqual([2, 0]);
+  expect(leave(queue, "p/b/1")).toEqual([]);
+  expect(leave(queue, "p/a/2")).toEqual(["p/a/3"]);
+  expect(leave(queue, "p/a/1")).toEqual(["p/a/4"]);
+  expect(queue.waiting("p/a")).toBe(0);
+});
+
+test("a run that comes again has the answer that stands", () => {
+  const { queue } = open({ per_key: 1 });
+  expect(enter(queue, "p/a/1", "p/a/2", "p/a/1", "p/a/2")).toEqual(["p/a/1", "p/a/1"]);
+  expect(leave(queue, "p/a/1")).toEqual(["p/a/2"]);
+  expect(enter(queue, "p/a/2")).toEqual(["p/a/2"]);
+});
+
+test("a run that waits may leave, and one that is unknown changes nothing", () => {
+  const { queue } = open({ per_key: 1 });
+  enter(queue, "p/a/1", "p/a/2", "p/a/3");
+  expect(leave(queue, "p/a/2")).toEqual([]);
+  expect(leave(queue, "p/a/9")).toEqual([]);
+  expect(leave(queue, "p/a/1")).toEqual(["p/a/3"]);
+  expect(leave(queue, "p/a/3")).toEqual([]);
+  expect(queue.isBusy()).toBe(false);
+});
+
+test("a project that asks for much does not keep another waiting", () => {
+  const { queue } = open({ total: 2 });
+  enter(queue, ...Array.from({ length: 6 }, (_, index) => `many/a/${index + 1}`));
+  enter(queue, "few/a/1", "few/a/2");
+  // One of its two places goes to the other project, which has none, and stays there as long as that has more.
+  expect(leave(queue, "many/a/1")).toEqual(["few/a/1"]);
+  expect(leave(queue, "few/a/1")).toEqual(["few/a/2"]);
+  expect(leave(queue, "few/a/2")).toEqual(["many/a/3"]);
+});
+
+test("with one place in all, projects take turns, and in a project its keys", () => {
+  const { queue } = open({ total: 1 });
+  const runs = ["a/k/1", "a/k/2", "a/k/3", "a/l/1", "a/l/2", "b/k/1", "b/k/2", "b/k/3"];
+  const order = enter(queue, ...runs);
+  while (order.length < runs.length) order.push(...leave(queue, order.at(-1) ?? ""));
+  expect(order.map((name) => name[0]).join("")).toBe("abababaa");
+  expect(order.filter((name) => name.startsWith("a"))).toEqual(["a/k/1", "a/l/1", "a/k/2", "a/l/2", "a/k/3"]);
+});
+
+test("who comes and goes does not come before those that wait", () => {
+  const { queue } = open({ total: 1 });
+  enter(queue, "guest/a/1", "b/a/1", "c/a/1");
+  expect(leave(queue, "guest/a/1")).toEqual(["b/a/1"]);
+  enter(queue, "guest/a/2");
+  expect(leave(queue, "b/a/1")).toEqual(["c/a/1"]);
+  expect(leave(queue, "c/a/1")).toEqual(["guest/a/2"]);
+});
+
+test("a key at its limit does not hold back the other keys of its project", () => {
+  const { queue } = open({ per_key: 1, total: 3 });
+  expect(enter(queue, "p/a/1", "p/a/2", "p/b/1", "q/a/1", "p/b/2")).toEqual(["p/a/1", "p/b/1", "q/a/1"]);
+  expect(leave(queue, "q/a/1")).toEqual([]);
+  expect(leave(queue, "p/b/1")).toEqual(["p/b/2"]);
+});
+
+test("a key that has another project now loses none of its runs", () => {
+  const { queue } = open({ per_key: 1 });
+  const run = (run_id: string, project: string) => queue.enter({ run_id, project, key_id: "key" }, NOW);
+  expect([run("1", "old"), run("2", "old"), run("3", "new")]).toEqual([true, false, false]);
+  expect(leave(queue, "3")).toEqual([]);
+  expect(leave(queue, "1")).toEqual(["2"]);
+});
+
+test("what it knows outlives it, and other limits count from then on", () => {
+  const { queue, sql } = open({ per_key: 1 });
+  enter(queue, "p/a/1", "p/a/2", "p/a/3");
+  const { queue: later } = open({ per_key: 2 }, sql);
+  later.fill(NOW);
+  expect(later.untold()).toEqual(["p/a/2"]);
+  expect(later.waiting("p/a")).toBe(1);
+});
+
+test("runs that go on are looked after when nobody has for a while", () => {
+  const { queue } = open({ per_key: 1 });
+  enter(queue, "p/a/1", "p/b/1", "p/b/2");
+  expect(queue.unseen(NOW - 1)).toEqual([]);
+  expect(queue.unseen(NOW)).toEqual(["p/a/1", "p/b/1"]);
+  queue.seen("p/a/1", NOW + 1);
+  expect(queue.unseen(NOW)).toEqual(["p/b/1"]);
+});
+
+test("a hundred projects with a thousand runs are served alike, give or take a turn", () => {
+  const { queue } = open({ total: 10 });
+  const running: string[] = [];
+  for (let index = 0; index < 1000; index++) running.push(...enter(queue, `p${index % 100}/k/${index}`));
+  const served = new Map<string, number>();
+  for (let turn = 0; turn < 500; turn++) {
+    const over = running.shift() ?? "";
+    const project = over.split("/")[0] ?? "";
+    served.set(project, (served.get(project) ?? 0) + 1);
+    running.push(...leave(queue, over));
+  }
+  expect(served.size).toBe(100);
+  expect([...new Set(served.values())].toSorted()).toEqual([4, 5, 6]);
+});

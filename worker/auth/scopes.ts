@@ -1,0 +1,22 @@
+import type { Context } from "hono";
+import { MediaError } from "../../src/core/errors.ts";
+import type { Scope } from "../../src/core/key.ts";
+import type { ApiEnv } from "../http/context.ts";
+import type { Principal } from "./key-ring.ts";
+
+const ADMIN = /^\/(keys|metrics)(\/|$)/;
+
+/** Tells what a request needs its key to be allowed; the path may be a template of one, as the document has it. */
+export function scopeOf(method: string, path: string): Scope {
+  if (ADMIN.test(path)) return "admin";
+  return /^(get|head)$/i.test(method) ? "read" : "write";
+}
+
+/** Throws `forbidden` for a request that its key is not allowed. */
+export function checkScope(c: Context<ApiEnv>, { scopes }: Principal): void {
+  const needed = scopeOf(c.req.method, c.req.path);
+  if (scopes.includes(needed)) return;
+  // https://www.rfc-editor.org/rfc/rfc6750#section-3.1
+  c.header("WWW-Authenticate", `Bearer realm="framewright", error="insufficient_scope", scope="${needed}"`);
+  throw new MediaError("forbidden", `The key lacks the scope ${needed}, which this needs.`);
+}

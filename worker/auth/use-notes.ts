@@ -1,0 +1,22 @@
+import { type KeyNamespace, noteUse } from "./key-store.ts";
+
+/** Milliseconds between two notes of a key's last use. */
+export const NOTE_MS = 300_000;
+
+/** Builds what notes the last use of keys, each when it is first used here and then seldom: what is noted goes to the same store as the keys, which takes few writes. */
+export function createUseNotes(kv: Pick<KeyNamespace, "put">) {
+  const noted = new Map<string, number>();
+  return {
+    /** Notes a use, unless one was noted a short while ago. */
+    async note(key_id: string, now: number): Promise<void> {
+      if (now < (noted.get(key_id) ?? 0) + NOTE_MS) return;
+      noted.set(key_id, now);
+      try {
+        await noteUse(kv, key_id, now);
+      } catch (thrown) {
+        noted.delete(key_id);
+        console.error(JSON.stringify({ message: "last use not noted", key_id, error: String(thrown) }));
+      }
+    },
+  };
+}

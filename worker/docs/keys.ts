@@ -1,0 +1,119 @@
+import { operation } from "./operation.ts";
+import { idParameter, listParameters } from "./parameters.ts";
+
+const tag = "Keys";
+
+const KEY = {
+  id: "key_01kaggm8q0fzr2n5v3x7c1d9jb",
+  object: "key",
+  name: "Web shop",
+  scopes: ["read", "write"],
+  created_at: 1_795_170_600_000,
+  last_used_at: 1_795_171_200_000,
+};
+const READER = { ...KEY, name: "Dashboard", scopes: ["read"], last_used_at: null };
+const SECRET = { secret: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghi" };
+
+const one = idParameter("key", KEY.id);
+
+/** `POST /keys`. */
+export const createKey = operation({
+  method: "post",
+  path: "/keys",
+  operationId: "createKey",
+  creates: true,
+  tag,
+  summary: "Create a key",
+  description:
+    "Makes an API key of the project that the asking key belongs to. Its secret is in this answer alone: only a hash of it is stored, so the repeated answer to an `Idempotency-Key` is without it.",
+  body: {
+    schema: "KeyRequest",
+    examples: { usual: { name: "Web shop" }, reader: { name: "Dashboard", scopes: ["read"] } },
+  },
+  answers: {
+    201: {
+      description: "The key, with its secret.",
+      schema: "NewKey",
+      examples: { usual: { ...KEY, last_used_at: null, ...SECRET }, reader: { ...READER, ...SECRET } },
+    },
+  },
+  errors: ["request_invalid", "payload_too_large"],
+});
+
+/** `GET /keys`. */
+export const listKeys = operation({
+  method: "get",
+  path: "/keys",
+  operationId: "listKeys",
+  tag,
+  summary: "List keys",
+  description:
+    "Gives the project's keys, the newest first, but for those of the setting `API_KEYS`. What was changed a moment ago may take a minute to be seen everywhere.",
+  parameters: listParameters("key", null, null, KEY.id),
+  answers: {
+    200: {
+      description: "A page of keys.",
+      schema: "Key",
+      many: true,
+      examples: { page: [KEY], empty: [] },
+      headers: ["Link", "Has-More"],
+    },
+  },
+  errors: ["request_invalid"],
+});
+
+/** `GET /keys/{id}`. */
+export const getKey = operation({
+  method: "get",
+  path: "/keys/{id}",
+  operationId: "getKey",
+  tag,
+  summary: "Get a key",
+  parameters: one,
+  answers: {
+    200: {
+      description: "The key, without its secret.",
+      schema: "Key",
+      examples: { used: KEY, unused: READER },
+    },
+  },
+  errors: ["key_not_found"],
+});
+
+/** `POST /keys/{id}/roll`. */
+export const rollKey = operation({
+  method: "post",
+  path: "/keys/{id}/roll",
+  operationId: "rollKey",
+  tag,
+  summary: "Roll a key",
+  description:
+    "Gives a key another secret, which is in this answer alone. The secret so far is good beside it for a while, so that whoever uses it can change over.",
+  parameters: one,
+  body: {
+    schema: "RollRequest",
+    examples: { a_day: {}, an_hour: { keep_seconds: 3600 }, at_once: { keep_seconds: 0 } },
+  },
+  answers: {
+    200: {
+      description: "The key, with its new secret.",
+      schema: "NewKey",
+      examples: { rolled: { ...KEY, ...SECRET } },
+    },
+  },
+  errors: ["request_invalid", "key_not_found", "payload_too_large"],
+});
+
+/** `DELETE /keys/{id}`. */
+export const revokeKey = operation({
+  method: "delete",
+  path: "/keys/{id}",
+  operationId: "revokeKey",
+  tag,
+  summary: "Revoke a key",
+  description:
+    "Ends a key with all its secrets, within half a minute where it was used just now, and within a minute more at the other end of the world. Its tasks go on.",
+  parameters: one,
+  answers: { 204: { description: "The key is gone." } },
+  errors: ["key_not_found"],
+});

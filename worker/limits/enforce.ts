@@ -1,0 +1,59 @@
+import type { Context } from "hono";
+import { MediaError } from "../../src/core/errors.ts";
+import type { ApiEnv } from "../http/context.ts";
+import type { Limited, RateLimiter, Standing } from "./rate-limiter.ts";
+import type { Room } from "./room.ts";
+import { type Use, WINDOW_MS } from "./usage.ts";
+
+/** The limits of keys. */
+export interface Limits {
+  rate: RateLimiter;
+  room: Room;
+}
+
+// Runs end all the time; more than a guess would promise too much.
+const ROOM_SECONDS = 10;
+
+/** Counts a request of a key and tells how that stands; throws `rate_limited` when it is too much. */
+export function countRequest(c: Context<ApiEnv>, { rate }: Limits): void {
+  c.header("RateLimit-Policy", writePolicy(rate.limits));
+  take(c, rate, "requests");
+}
+
+/** Counts a request that makes a record; throws `rate_limited` when it is too much. */
+export function countCreation(c: Context<ApiEnv>, { rate }: Limits): void {
+  take(c, rate, "creations");
+}
+
+/** Takes room for one more run to wait; throws `rate_limited` where too many of the key's wait already. */
+export async function takeRoom(c: Context<ApiEnv>, { room }: Limits): Promise<void> {
+  if (await room.take(c.get("principal").id)) return;
+  c.header("Retry-After", String(ROOM_SECONDS));
+  throw new MediaError(
+    "rate_limited",
+    `${room.most} tasks and steps of this key wait for their turn, which is the most; try again when some are done.`,
+  );
+}
+
+// https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-11.html, of May 2026
+function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited): void {
+  const standing = rate.take(c.get("principal"), what);
+  const before = c.res.headers.get("RateLimit");
+  c.header("RateLimit", [before, writeStanding(what, standing)].filter(Boolean).join(", "));
+  if (standing.allowed) return;
+  const { limit, seconds } = standing;
+  c.header("Retry-After", String(seconds));
+  throw new MediaError(
+    "rate_limited",
+    `A key may make ${limit} ${what} a minute; try again in ${seconds} seconds.`,
+  );
+}
+
+function writeStanding(what: Limited, { left, seconds }: Standing): string {
+  return `"${what}";r=${left};t=${seconds}`;
+}
+
+function writePolicy(limits: Use): string {
+  const window = WINDOW_MS / 1000;
+  return `"requests";q=${limits.requests};w=${window}, "creations";q=${limits.creations};w=${window}`;
+}

@@ -1,0 +1,72 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Env } from "../env.ts";
+import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
+import { runLimits } from "./settings.ts";
+
+/** The name of the one object that there is. */
+export const QUEUE_NAME = "runs";
+// So often it is asked whether a run that is said to go on really does, which gives lost places back.
+const CHECK_MS = 300_000;
+const RETRY_MS = 1000;
+
+/**
+ * The queue of all runs of the service: one object, because what is shared fairly between projects is known in one place. A run comes here twice,
+ * beside its requests; what an object bears is several times what the engine starts.
+ */
+export class QueueObject extends DurableObject<Env> {
+  readonly #queue: RunQueue = createRunQueue(this.ctx.storage.sql, runLimits(this.env));
+  #alarm: number | null = null;
+
+  /** Takes a run; true when it may go on, else its TaskObject hears when it may. */
+  async enter(run: QueuedRun): Promise<boolean> {
+    const goes_on = this.#queue.enter(run, Date.now());
+    await this.#arm();
+    return goes_on;
+  }
+
+  /** Gives the place of a run to one that waits. */
+  async leave(run_id: string): Promise<void> {
+    this.#queue.leave(run_id);
+    this.#queue.fill(Date.now());
+    await this.#arm();
+  }
+
+  /** Gives how many runs of a key wait. */
+  waiting(key_id: string): number {
+    return this.#queue.waiting(key_id);
+  }
+
+  /** Tells runs that it is their turn, and forgets those that are over. */
+  override async alarm(): Promise<void> {
+    this.#alarm = null;
+    const now = Date.now();
+    this.#queue.fill(now);
+    let failed = false;
+    const ask = async (run_id: string, call: "go" | "goesOn") => {
+      try {
+        const goes_on = await this.env.TASK.getByName(run_id)[call]();
+        if (!goes_on) this.#queue.leave(run_id);
+        else if (call === "go") this.#queue.told(run_id);
+        else this.#queue.seen(run_id, now);
+      } catch (thrown) {
+        failed = true;
+        console.error(JSON.stringify({ message: "no turn told", run_id, error: String(thrown) }));
+      }
+    };
+    await Promise.all([
+      ...this.#queue.untold().map((run_id) => ask(run_id, "go")),
+      ...this.#queue.unseen(now - CHECK_MS).map((run_id) => ask(run_id, "goesOn")),
+    ]);
+    this.#queue.fill(now);
+    await this.#arm(failed ? RETRY_MS : 0);
+  }
+
+  async #arm(pause = 0): Promise<void> {
+    const now = Date.now();
+    const due = this.#queue.untold().length > 0 ? now + pause : this.#queue.isBusy() ? now + CHECK_MS : null;
+    this.#alarm ??= await this.ctx.storage.getAlarm();
+    if (due === null || (this.#alarm !== null && this.#alarm <= due)) return;
+    this.#alarm = due;
+    await this.ctx.storage.setAlarm(due);
+  }
+}

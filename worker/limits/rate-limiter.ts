@@ -1,0 +1,114 @@
+import type { Principal } from "../auth/key-ring.ts";
+import { type KeyWindow, type Use, WINDOW_MS } from "./usage.ts";
+
+/** What is limited of a key. */
+export type Limited = keyof Use;
+
+/** How a key stands with one limit. */
+export interface Standing {
+  /** False when the limit was reached before: the request is refused, and does not count. */
+  allowed: boolean;
+  limit: number;
+  /** How many more there may be until the minute is over. */
+  left: number;
+  /** Whole seconds until the minute is over. */
+  seconds: number;
+}
+
+/** Counts what keys use and says when it is enough. */
+export interface RateLimiter {
+  /** How much a key may use a minute. */
+  readonly limits: Use;
+  /** Counts one use. */
+  take(principal: Pick<Principal, "id" | "project">, what: Limited): Standing;
+}
+
+/** What a rate limiter is built on. */
+export interface RateLimiterTools {
+  limits: Use;
+  /** Adds up what a key of a project uses in all places. */
+  home(project: string): { countUse(key_id: string, use: Use): Promise<KeyWindow> };
+  /** Does work after so many milliseconds, when the request may be answered long since. */
+  later(ms: number, work: () => Promise<void>): void;
+  now(): number;
+}
+
+/** Milliseconds between two messages of what was counted here. */
+export const TELL_MS = 1000;
+// A message that has not come back by then is lost.
+const LOST_MS = 30_000;
+const MOST_KEYS = 10_000;
+
+interface Window {
+  until: number;
+  used: Use;
+  untold: Use;
+  /** False until the other places' counts were heard of. */
+  heard: boolean;
+  telling_until: number;
+}
+
+/**
+ * Builds a rate limiter that costs a request no time: it counts in memory, and about once a second, beside the requests, tells the key's project,
+ * which adds up what all instances of the Worker have counted. An instance may let through what others count within that second.
+ */
+export function createRateLimiter({ limits, home, later, now }: RateLimiterTools): RateLimiter {
+  const windows = new Map<string, Window>();
+
+  function windowOf(key_id: string): Window {
+    const found = windows.get(key_id);
+    if (found && now() < found.until) return found;
+    if (windows.size >= MOST_KEYS) windows.clear();
+    const window = {
+      until: now() + WINDOW_MS,
+      ...{ used: none(), untold: none() },
+      ...{ heard: false, telling_until: 0 },
+    };
+    windows.set(key_id, window);
+    return window;
+  }
+
+  function tell({ id, project }: Pick<Principal, "id" | "project">, window: Window): void {
+    if (now() < window.telling_until) return;
+    window.telling_until = now() + LOST_MS;
+    // The first is told at once: what is used elsewhere counts from the second request on.
+    later(window.heard ? TELL_MS : 0, async () => {
+      const told = window.untold;
+      window.untold = none();
+      try {
+        const all = await home(project).countUse(id, told);
+        window.until = now() + all.ms_left;
+        window.used = plus(all, window.untold);
+        window.heard = true;
+      } catch {
+        window.untold = plus(window.untold, told);
+      } finally {
+        window.telling_until = 0;
+      }
+    });
+  }
+
+  return {
+    limits,
+    take(principal, what) {
+      const window = windowOf(principal.id);
+      const allowed = window.used[what] < limits[what];
+      if (allowed) {
+        window.used[what]++;
+        window.untold[what]++;
+        tell(principal, window);
+      }
+      const left = Math.max(0, limits[what] - window.used[what]);
+      const seconds = Math.max(1, Math.ceil((window.until - now()) / 1000));
+      return { allowed, limit: limits[what], left, seconds };
+    },
+  };
+}
+
+function none(): Use {
+  return { requests: 0, creations: 0 };
+}
+
+function plus(a: Use, b: Use): Use {
+  return { requests: a.requests + b.requests, creations: a.creations + b.creations };
+}

@@ -1,0 +1,61 @@
+import { isFinished } from "../../src/core/transitions.ts";
+import type { RunRows } from "../run-rows.ts";
+import { ASK_MS } from "../schedule.ts";
+import type { QueuedRun } from "./run-queue.ts";
+
+/** How one run comes to its turn. */
+export interface RunTurn {
+  /** Enters the queue, or leaves it when the run is over, unless that is done. */
+  ask(): Promise<void>;
+  /** Takes the turn that the queue gives; false when the run is over. */
+  take(): boolean;
+  /** Leaves the queue, whether the run was heard to enter or not. */
+  leave(): Promise<void>;
+}
+
+/** The queue, as a run sees it. */
+export interface TurnQueue {
+  enter(run: QueuedRun): Promise<boolean>;
+  leave(run_id: string): Promise<void>;
+}
+
+/** Builds the turn of the run in these rows. */
+export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
+  function start(): void {
+    const now = Date.now();
+    rows.setTurn("goes_on");
+    rows.update({ heard_at: now, progressed_at: now });
+  }
+
+  async function leave(): Promise<void> {
+    const row = rows.get();
+    if (!row || row.turn === "over") return;
+    await queue().leave(row.record.id);
+    rows.setTurn("over");
+  }
+
+  return {
+    leave,
+    async ask() {
+      const row = rows.get();
+      if (!row) return;
+      const { project, key_id, turn, record } = row;
+      if (isFinished(record)) return leave();
+      const asks = turn === "none" || (turn === "waits" && Date.now() >= row.heard_at + ASK_MS);
+      if (!asks) return;
+      const goes_on = await queue().enter({ run_id: record.id, project, key_id });
+      const current = rows.get();
+      // Its turn may have come while the answer was on its way.
+      if (!current || current.turn === "goes_on") return;
+      if (goes_on) return start();
+      rows.setTurn("waits");
+      rows.update({ heard_at: Date.now() });
+    },
+    take() {
+      const row = rows.get();
+      if (!row || isFinished(row.record)) return false;
+      if (row.turn !== "goes_on") start();
+      return true;
+    },
+  };
+}

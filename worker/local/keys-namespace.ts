@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import type { KeyNamespace } from "../auth/key-store.ts";
+import { runWrangler } from "./wrangler.ts";
+
+const TRIES = 5;
+const Listed = z.array(z.object({ name: z.string(), metadata: z.unknown().optional() }));
+
+/** Reaches the KV namespace of the service by wrangler's commands; `where` are the arguments that say which one. */
+export function wranglerNamespace(where: readonly string[]): KeyNamespace {
+  const kv = (...args: string[]) => runPatiently(["kv", "key", ...args, "--binding", "KV", ...where]);
+  return {
+    get: async (name) => JSON.parse(await kv("get", name)),
+    async put(name, value, { metadata, expirationTtl }) {
+      const life = expirationTtl === undefined ? [] : ["--ttl", String(expirationTtl)];
+      await kv("put", name, value, "--metadata", JSON.stringify(metadata), ...life);
+    },
+    async delete(name) {
+      await kv("delete", name);
+    },
+    // The command reads all pages.
+    list: async ({ prefix }) => ({
+      keys: Listed.parse(JSON.parse(await kv("list", "--prefix", prefix))),
+      list_complete: true,
+    }),
+  };
+}
+
+// The running service may have the same file in use for a moment. Each of these commands may be repeated.
+async function runPatiently(args: string[]): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await runWrangler(args);
+    } catch (thrown) {
+      if (tries === TRIES || args.includes("--remote")) throw thrown;
+      await sleep(Math.random() * 500 * tries);
+    }
+  }
+}
