@@ -120,7 +120,7 @@ export class ProjectObject extends ProjectWebhooks {
       this.#connections.release(record.id);
       this.#observe(record);
     }
-    return this.post_office.post(set, Date.now());
+    return this.post(set);
   }
 
   /** Gives what was measured of the project. */

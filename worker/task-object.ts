@@ -29,6 +29,7 @@ const ALARM_RETRY_MS = 2000;
  */
 export class TaskObject extends DurableObject<Env> {
   #indexing: Promise<void> = Promise.resolve();
+  #indexed = 0;
   readonly #listeners = new Set<(goes_on: boolean) => void>();
   readonly #changes = createChanges();
   #event: RunEventBytes | null = null;
@@ -231,6 +232,7 @@ export class TaskObject extends DurableObject<Env> {
     const set = this.#mail.changes(record.id);
     const shipments = await this.env.PROJECT.getByName(project).put(record, version, set);
     this.#mail.handedOver(version, project, shipments);
+    this.#indexed = Math.max(this.#indexed, version);
   }
 
   async #start(): Promise<void> {
@@ -245,7 +247,7 @@ export class TaskObject extends DurableObject<Env> {
     const now = Date.now();
     if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
     const { project, record, version } = row;
-    await this.#handOver(project, record, version);
+    if (this.#indexed < version) await this.#handOver(project, record, version);
     await this.env.KV.put(mirrorKey(record), JSON.stringify({ project, record }));
     this.#mail.forget();
     this.#rows.update({ mirrored: version, mirrored_at: now });

@@ -134,10 +134,12 @@ export const Reencryption = z
   .object({
     object: z.literal("reencryption"),
     connections: z.int().meta({ description: "How many there are." }),
-    reencrypted: z.int().meta({ description: "How many of them an older key had encrypted." }),
-    failed: z
-      .array(z.string())
-      .meta({ description: "Ids of those that no key opens any more; set their secrets anew." }),
+    webhook_secrets: z.int().meta({ description: "How many secrets of webhooks there are." }),
+    reencrypted: z.int().meta({ description: "How many of all these an older key had encrypted." }),
+    failed: z.array(z.string()).meta({
+      description:
+        "Ids of connections and endpoints that no key opens any more, `webhook_url` for the project's own secret; set their secrets anew.",
+    }),
   })
   .meta({ id: "Reencryption" });
 /** What `POST /connections/reencrypt` came to. */

@@ -16,7 +16,7 @@ export interface Connections {
   /** Removes a connection with its secret; rejects with `connection_not_found`, or `connection_in_use` while a run uses it. */
   remove(project: string, id: string): Promise<void>;
   /** Seals every secret under the newest key, so that older keys can be taken away. */
-  reencrypt(project: string): Promise<Reencryption>;
+  reencrypt(project: string): Promise<Omit<Reencryption, "webhook_secrets">>;
   /** Ties a connection to a run that is about to be created, the default one where none is wanted; false when it is not there. */
   reserve(project: string, run_id: string, wanted?: string): Promise<boolean>;
   /** Gives a connection with its secret, to reach its storage; rejects with `connection_not_found`. */
@@ -104,7 +104,9 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
         );
     },
     async reencrypt(project) {
-      const result: Reencryption = { object: "reencryption", connections: 0, reencrypted: 0, failed: [] };
+      const result: Omit<Reencryption, "webhook_secrets"> = {
+        ...{ object: "reencryption", connections: 0, reencrypted: 0, failed: [] },
+      };
       for await (const { id } of all(project)) {
         const found = await home(project).getConnection(id);
         if (!found) continue;

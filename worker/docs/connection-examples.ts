@@ -78,8 +78,8 @@ export const CONNECTION_TESTS: Record<string, ConnectionTest> = {
 
 /** What came of encrypting secrets anew. */
 export const REENCRYPTIONS: Record<string, Reencryption> = {
-  done: { object: "reencryption", connections: 3, reencrypted: 3, failed: [] },
-  again: { object: "reencryption", connections: 3, reencrypted: 0, failed: [] },
+  done: { object: "reencryption", connections: 3, webhook_secrets: 2, reencrypted: 5, failed: [] },
+  again: { object: "reencryption", connections: 3, webhook_secrets: 2, reencrypted: 0, failed: [] },
 };
 
 /** Requests that are to be signed. */

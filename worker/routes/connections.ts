@@ -5,6 +5,7 @@ import {
   parseConnectionRequest,
   parseConnectionTest,
   parseSignRequest,
+  type Reencryption,
 } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import { signRequest } from "../connections/sign-request.ts";
@@ -19,7 +20,7 @@ import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of connections. */
 export function addConnectionRoutes(app: Api, services: Services): void {
-  const { connections, outside, settings, id, now } = services;
+  const { connections, webhooks, outside, settings, id, now } = services;
 
   async function checkEndpoint({ endpoint }: { endpoint?: string | undefined }): Promise<void> {
     try {
@@ -62,7 +63,14 @@ export function addConnectionRoutes(app: Api, services: Services): void {
     return c.json(await connections.change(c.get("project"), idInPath(c, "connection"), change));
   });
 
-  serve(app, docs.reencryptConnections, async (c) => c.json(await connections.reencrypt(c.get("project"))));
+  serve(app, docs.reencryptConnections, async (c) => {
+    const project = c.get("project");
+    const one = await connections.reencrypt(project);
+    const other = await webhooks.reencrypt(project);
+    const reencrypted = one.reencrypted + other.reencrypted;
+    const failed = [...one.failed, ...other.failed];
+    return c.json({ ...one, ...other, reencrypted, failed } satisfies Reencryption);
+  });
 
   serve(app, docs.testConnection, async (c) => {
     const project = c.get("project");

@@ -48,7 +48,10 @@ export function createEndpointTable(sql: Sql): EndpointTable {
   }
 
   return {
-    add: (endpoint) => (all().length >= WEBHOOK_BOUNDS.endpoints.max ? null : put(endpoint)),
+    add(endpoint) {
+      const full = all().length >= WEBHOOK_BOUNDS.endpoints.max;
+      return full && get(endpoint.id) === null ? null : put(endpoint);
+    },
     all,
     get,
     list(query) {

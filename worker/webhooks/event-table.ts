@@ -20,6 +20,8 @@ export interface EventTable {
   get(id: string): KeptEvent | null;
   /** Gives a page of events as JSON texts. */
   list(query: ListQuery): ListPage<string>;
+  /** Gives when the oldest was made; null when there is none. */
+  oldest(): number | null;
   /** Removes the events made before `since`. */
   prune(since: number): void;
 }
@@ -33,7 +35,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS event_age ON event (made_at);
 `;
 
-type Row = KeptEvent & Record<string, string | number>;
+type Row = KeptEvent & { made_at: number } & Record<string, string | number>;
 
 /** Keeps the events of one project. */
 export function createEventTable(sql: Sql, ids: CreateId): EventTable {
@@ -67,6 +69,7 @@ export function createEventTable(sql: Sql, ids: CreateId): EventTable {
       const rows = sql.exec<{ body: string }>(text, ...values, query.limit + 1);
       return turn([...rows].map(({ body }) => body));
     },
+    oldest: () => first("SELECT made_at FROM event ORDER BY made_at LIMIT 1")?.made_at ?? null,
     prune: (since) => void sql.exec("DELETE FROM event WHERE made_at < ?", since),
   };
 }

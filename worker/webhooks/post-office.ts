@@ -32,8 +32,8 @@ export interface PostOffice {
   /** Gives a delivery and the run whose object makes it. */
   delivery(id: string, now: number): { run_id: string; delivery: WebhookDelivery } | null;
   deliveries(query: ListQuery, now: number): ListPage<WebhookDelivery>;
-  /** Removes what is too old. */
-  prune(now: number): void;
+  /** Removes what is too old; tells when there is next something to remove, null when nothing is left. */
+  prune(now: number): number | null;
 }
 
 // Of the tries of one delivery.
@@ -89,9 +89,11 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
     return endpoint.status === "active" ? { endpoint_id, url: endpoint.url } : "The endpoint is disabled.";
   }
 
-  function prune(now: number): void {
+  function prune(now: number): number | null {
     events.prune(now - keep_ms);
     deliveries.prune(now - keep_ms);
+    const oldest = events.oldest();
+    return oldest === null ? null : oldest + keep_ms + 1;
   }
 
   function ship(delivery_id: string, now: number): Shipment | null {
@@ -111,6 +113,7 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
     ship,
     prune,
     post({ run_id, changes, webhook_url }, now) {
+      if (changes.length === 0) return [];
       prune(now);
       const told = endpoints.all();
       return changes.flatMap((change) => {

@@ -5,9 +5,10 @@ import type { WebhookDelivery, WebhookEndpoint, WebhookEndpointChange } from "..
 import type { Env } from "../env.ts";
 import { numberSetting } from "../settings.ts";
 import { createPostOffice, type PostOffice } from "./post-office.ts";
-import type { Outcome, Shipment } from "./shipment.ts";
+import type { ChangeSet, Outcome, Shipment } from "./shipment.ts";
 
 const WEEK_SECONDS = 604_800;
+const PRUNE_MS = 3_600_000;
 
 const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 
@@ -15,11 +16,29 @@ const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 **
 export abstract class ProjectWebhooks extends DurableObject<Env> {
   /** The events, whom they are told to, and what came of it. */
   protected readonly post_office: PostOffice;
+  readonly #keep_ms: number;
+  #armed = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const keep_ms = numberSetting(env.EVENT_TTL, WEEK_SECONDS) * 1000;
-    this.post_office = createPostOffice(ctx.storage.sql, createIds(random), keep_ms);
+    this.#keep_ms = numberSetting(env.EVENT_TTL, WEEK_SECONDS) * 1000;
+    this.post_office = createPostOffice(ctx.storage.sql, createIds(random), this.#keep_ms);
+  }
+
+  /** Removes what is too old, also of a project in which nothing happens any more. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    const next = this.post_office.prune(now);
+    // Not one by one.
+    if (next !== null) await this.ctx.storage.setAlarm(Math.max(next, now + PRUNE_MS));
+  }
+
+  /** Makes events of changes, and gives what is to be delivered of them. */
+  protected post(set: ChangeSet): Shipment[] {
+    const now = Date.now();
+    if (!this.#armed) void this.ctx.storage.setAlarm(now + this.#keep_ms);
+    this.#armed = true;
+    return this.post_office.post(set, now);
   }
 
   /** Adds an endpoint with its sealed secret; null when there are as many as there may be. */
@@ -66,6 +85,11 @@ export abstract class ProjectWebhooks extends DurableObject<Env> {
   /** Puts a new secret in the place of an owner's; tells whether there was one. */
   rotateSecret(owner: string, sealed: string, keep_until: number): { had: boolean } {
     return { had: this.post_office.secrets.rotate(owner, sealed, keep_until, Date.now()) };
+  }
+
+  /** Gives all sealed secrets. */
+  listSecrets(): { owner: string; sealed: string }[] {
+    return this.post_office.secrets.all();
   }
 
   /** Keeps a secret sealed otherwise. */

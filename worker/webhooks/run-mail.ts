@@ -1,7 +1,6 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { eventKindOf, type WebhookDelivery } from "../../src/core/webhook.ts";
-import type { Seal } from "../connections/seal.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import type { Env } from "../env.ts";
 import { createOutsideOf } from "../outside-of.ts";
@@ -11,7 +10,7 @@ import { type Courier, createCourier } from "./courier.ts";
 import { createOutbox } from "./outbox.ts";
 import { type Posted, postEvent } from "./post-event.ts";
 import type { ChangeSet, Shipment } from "./shipment.ts";
-import { ownerOf } from "./webhooks.ts";
+import { openSecret, ownerOf } from "./webhooks.ts";
 
 const TIMEOUT_SECONDS = 10;
 const FIRST_RETRY_SECONDS = 5;
@@ -79,28 +78,26 @@ export function createRunMail(sql: SqlStorage, env: Env, rearm: () => Promise<vo
 }
 
 async function post(env: Env, project: string, shipment: Shipment, timeout_ms: number): Promise<Posted> {
-  const secrets = await openSecrets(env, project, shipment);
+  const now = () => Date.now();
+  const at = now();
+  const secrets = await openSecrets(env, project, shipment).catch(() => []);
+  // Nothing is told unsigned; a new secret, or the key that is missing, helps the next try.
+  if (secrets.length === 0) {
+    const error = "The secret to sign by cannot be read any more; change it.";
+    return { attempt: { at, duration: now() - at, response_status: null, error }, verdict: "again" };
+  }
   const { fetch } = createOutsideOf(env);
-  return postEvent({ ...shipment, secrets }, { fetch, now: () => Date.now(), timeout_ms });
+  return postEvent({ ...shipment, secrets }, { fetch, now, timeout_ms });
 }
 
 async function openSecrets(env: Env, project: string, { owner, sealed }: Shipment): Promise<string[]> {
   const seal = createSealOf(env);
-  return Promise.all(sealed.map((each) => openSecret(env, seal, project, owner, each)));
-}
-
-// What an older key sealed is kept under the newest from its next use on.
-async function openSecret(
-  env: Env,
-  seal: Seal,
-  project: string,
-  owner: string,
-  sealed: string,
-): Promise<string> {
-  const secret = await seal.open(sealed, ownerOf(project, owner));
-  if (!(await seal.isCurrent(sealed))) {
-    const resealed = await seal.seal(secret, ownerOf(project, owner));
-    await env.PROJECT.getByName(project).resealSecret(owner, sealed, resealed);
-  }
-  return secret;
+  const home = env.PROJECT.getByName(project);
+  return Promise.all(
+    sealed.map(async (each) => {
+      const { secret, resealed } = await openSecret(seal, ownerOf(project, owner), each);
+      if (resealed !== null) await home.resealSecret(owner, each, resealed);
+      return secret;
+    }),
+  );
 }

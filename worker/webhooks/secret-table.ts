@@ -8,6 +8,8 @@ export interface SecretTable {
   rotate(owner: string, sealed: string, keep_until: number, now: number): boolean;
   /** Gives the secrets that are good now, the newest first. */
   of(owner: string, now: number): string[];
+  /** Gives all, of whichever owner. */
+  all(): { owner: string; sealed: string }[];
   /** Keeps a secret sealed otherwise. */
   reseal(owner: string, before: string, after: string): void;
   /** Removes all of an owner. */
@@ -51,6 +53,7 @@ export function createSecretTable(sql: Sql): SecretTable {
         "SELECT sealed FROM webhook_secret WHERE owner = ? AND (until IS NULL OR until > ?) ORDER BY rowid DESC";
       return [...sql.exec<{ sealed: string }>(text, owner, now)].map(({ sealed }) => sealed);
     },
+    all: () => [...sql.exec<{ owner: string; sealed: string }>("SELECT owner, sealed FROM webhook_secret")],
     reseal(owner, before, after) {
       sql.exec("UPDATE webhook_secret SET sealed = ? WHERE owner = ? AND sealed = ?", after, owner, before);
     },

@@ -25,6 +25,8 @@ export interface Webhooks {
   rotate(project: string, id: string | null, keep_seconds: number): Promise<WebhookSecret>;
   /** Makes sure that the project has a secret to sign what goes to a `webhook_url`. */
   prepare(project: string): Promise<void>;
+  /** Encrypts the secrets of the project anew under the newest key; tells how many there are, how many an older key had encrypted, and whose no key opens. */
+  reencrypt(project: string): Promise<{ webhook_secrets: number; reencrypted: number; failed: string[] }>;
   event(project: string, id: string): Promise<WebhookEvent | null>;
   events(project: string, query: ListQuery): Promise<ListPage<WebhookEvent>>;
   delivery(project: string, id: string): Promise<WebhookDelivery | null>;
@@ -43,6 +45,8 @@ export interface WebhookHome {
   hasSecret(owner: string): Promise<boolean>;
   firstSecret(owner: string, sealed: string): Promise<void>;
   rotateSecret(owner: string, sealed: string, keep_until: number): Promise<{ had: boolean }>;
+  listSecrets(): Promise<{ owner: string; sealed: string }[]>;
+  resealSecret(owner: string, before: string, after: string): Promise<void>;
   getEvent(id: string): Promise<string | null>;
   listEvents(query: ListQuery): Promise<ListPage<string>>;
   getDelivery(id: string): Promise<{ run_id: string; delivery: WebhookDelivery } | null>;
@@ -102,6 +106,18 @@ export function createWebhooks(
       const { sealed } = await draw(project, PROJECT_OWNER);
       await home(project).firstSecret(PROJECT_OWNER, sealed);
     },
+    async reencrypt(project) {
+      const secrets = await home(project).listSecrets();
+      const result = { webhook_secrets: secrets.length, reencrypted: 0, failed: [] as string[] };
+      for (const { owner, sealed } of secrets) {
+        const opened = await openSecret(seal, ownerOf(project, owner), sealed).catch(() => null);
+        if (!opened) result.failed.push(owner);
+        if (!opened?.resealed) continue;
+        await home(project).resealSecret(owner, sealed, opened.resealed);
+        result.reencrypted++;
+      }
+      return { ...result, failed: [...new Set(result.failed)] };
+    },
     async event(project, id) {
       const text = await home(project).getEvent(id);
       return text === null ? null : (JSON.parse(text) as WebhookEvent);
@@ -129,6 +145,16 @@ export function createWebhooks(
       return answer;
     },
   };
+}
+
+/** Opens a sealed secret; what an older key sealed is also given sealed under the newest, to be kept so from now on. */
+export async function openSecret(
+  seal: Seal,
+  owner: string,
+  sealed: string,
+): Promise<{ secret: string; resealed: string | null }> {
+  const secret = await seal.open(sealed, owner);
+  return { secret, resealed: (await seal.isCurrent(sealed)) ? null : await seal.seal(secret, owner) };
 }
 
 /** What a sealed secret is bound to. */

@@ -48,6 +48,8 @@ export function createMemoryHome(office: PostOffice, now = Date.now): WebhookHom
     rotateSecret: async (owner, sealed, keep_until) => ({
       had: secrets.rotate(owner, sealed, keep_until, now()),
     }),
+    listSecrets: async () => secrets.all(),
+    resealSecret: async (owner, before, after) => secrets.reseal(owner, before, after),
     getEvent: async (id) => office.event(id, now()),
     listEvents: async (query) => office.events(query, now()),
     getDelivery: async (id) => office.delivery(id, now()),

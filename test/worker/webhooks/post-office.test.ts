@@ -134,6 +134,15 @@ test("events and deliveries are gone after their time, and what is on its way wi
   ]);
 });
 
+test("tells when there is next something to remove", () => {
+  expect(office.prune(NOW)).toBeNull();
+  office.post(changes("task_1", [1]), NOW);
+  office.post(changes("task_2", [1]), NOW + 5);
+  expect(office.prune(NOW + 9)).toBe(NOW + 7 * DAY_MS + 1);
+  expect(office.prune(NOW + 7 * DAY_MS + 1)).toBe(NOW + 7 * DAY_MS + 6);
+  expect(office.prune(NOW + 7 * DAY_MS + 6)).toBeNull();
+});
+
 test("secrets: the newest first, the old ones until their time, a shorter time for all, four at most", () => {
   const { secrets } = office;
   secrets.first("we_1", "a", NOW);
@@ -151,6 +160,13 @@ test("secrets: the newest first, the old ones until their time, a shorter time f
   for (const each of ["e", "f", "g", "h", "i"]) secrets.rotate("we_1", each, NOW + 1000, NOW);
   expect(secrets.of("we_1", NOW)).toEqual(["i", "h", "g", "f"]);
   expect(secrets.rotate("we_2", "x", NOW + 1000, NOW)).toBe(false);
+  expect(secrets.all().map(({ owner, sealed }) => owner + sealed)).toEqual([
+    "we_1f",
+    "we_1g",
+    "we_1h",
+    "we_1i",
+    "we_2x",
+  ]);
   secrets.remove("we_1");
   expect([secrets.of("we_1", NOW), secrets.of("we_2", NOW)]).toEqual([[], ["x"]]);
 });

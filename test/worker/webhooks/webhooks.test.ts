@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { createIds } from "../../../src/core/ids.ts";
+import { createEndpoint } from "../../../src/core/webhook.ts";
+import { createSeal } from "../../../worker/connections/seal.ts";
+import { createWebhooks, openSecret, ownerOf } from "../../../worker/webhooks/webhooks.ts";
+import { createMemoryHome, createMemoryPostOffice } from "../api/memory-webhooks.ts";
+
+const OLD = "the first of the keys";
+const BOTH = `the second of the keys, ${OLD}`;
+const NEW = "the second of the keys";
+
+function createProject() {
+  const office = createMemoryPostOffice();
+  const open = (keys: string) =>
+    createWebhooks(
+      () => createMemoryHome(office),
+      createSeal(keys),
+      async () => "delivery",
+      Date.now,
+    );
+  return { office, open };
+}
+const endpoint = () => createEndpoint({ url: "https://example.com/" }, createIds(Math.random), Date.now());
+
+test("secrets are kept sealed, for their owner alone", async () => {
+  const { office, open } = createProject();
+  const one = await open(OLD).create("mine", endpoint());
+  await open(OLD).prepare("mine");
+  await open(OLD).prepare("mine");
+  const kept = office.secrets.all();
+  expect(kept.map(({ owner }) => owner)).toEqual([one.id, "webhook_url"]);
+  expect(JSON.stringify(kept)).not.toMatch(/whsec_/);
+  const { sealed = "" } = kept[0] ?? {};
+  const seal = createSeal(OLD);
+  expect(await openSecret(seal, ownerOf("mine", one.id), sealed)).toEqual({
+    secret: one.secret,
+    resealed: null,
+  });
+  await expect(openSecret(seal, ownerOf("theirs", one.id), sealed)).rejects.toThrow();
+  await expect(openSecret(seal, ownerOf("mine", "webhook_url"), sealed)).rejects.toThrow();
+});
+
+test("after a change of keys all are encrypted anew on request, and those that no key opens are named", async () => {
+  const { office, open } = createProject();
+  const lost = await open("a key that is gone by now").create("mine", endpoint());
+  const one = await open(OLD).create("mine", endpoint());
+  const again = await open(OLD).rotate("mine", one.id, 60);
+  expect(await open(BOTH).reencrypt("mine")).toEqual({
+    webhook_secrets: 3,
+    reencrypted: 2,
+    failed: [lost.id],
+  });
+  expect(await open(NEW).reencrypt("mine")).toEqual({
+    webhook_secrets: 3,
+    reencrypted: 0,
+    failed: [lost.id],
+  });
+  const opened = office.secrets
+    .of(one.id, Date.now())
+    .map(async (sealed) => (await openSecret(createSeal(NEW), ownerOf("mine", one.id), sealed)).secret);
+  expect(await Promise.all(opened)).toEqual([again.secret, one.secret]);
+});
