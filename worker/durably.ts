@@ -3,6 +3,8 @@ import { type ErrorKind, MediaError, toMediaError } from "../src/core/errors.ts"
 import { RunOver } from "../src/core/pipeline.ts";
 import type { Durably } from "../src/core/ports.ts";
 import type { Env } from "./env.ts";
+import { nameRun } from "./observability/log.ts";
+import { logFault } from "./observability/log-fault.ts";
 import { numberSetting } from "./settings.ts";
 import type { TaskObject } from "./task-object.ts";
 
@@ -40,7 +42,8 @@ export function createDurably(
       } catch (thrown) {
         if (controller.signal.aborted || thrown instanceof RunOver) return JSON.stringify({ over: true });
         const error = toMediaError(thrown);
-        log(run_id, name, attempt, error);
+        const where = { ...nameRun(run_id), work: name, attempt, kind: error.kind };
+        logFault("attempt failed", error, where);
         if (error.retryable && attempt < ATTEMPTS) throw error;
         const { kind, message, retryable } = error;
         return JSON.stringify({ error: { kind, message, retryable } } satisfies Outcome<T>);
@@ -88,19 +91,4 @@ function createListener(
       pieces.delete(controller);
     };
   };
-}
-
-function log(run_id: string, name: string, attempt: number, error: MediaError): void {
-  const cause = error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : undefined;
-  console.error(
-    JSON.stringify({
-      message: "attempt failed",
-      run_id,
-      name,
-      attempt,
-      kind: error.kind,
-      text: error.message,
-      cause,
-    }),
-  );
 }

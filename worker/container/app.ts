@@ -102,7 +102,10 @@ function checkToken(header: string | undefined, token: string): void {
 function answerError(thrown: unknown, c: Context): Response {
   const { kind, message, param } = toMediaError(thrown);
   const status = Object.hasOwn(STATUS, kind) ? STATUS[kind as keyof typeof STATUS] : 500;
-  if (status === 500) console.error(thrown);
+  if (status === 500) {
+    const error = thrown instanceof Error ? thrown.stack : String(thrown);
+    console.error(JSON.stringify({ level: "error", message: "fault", error }));
+  }
   if (status === 401) c.header("WWW-Authenticate", 'Bearer realm="framewright"');
   if (status === 503) c.header("Retry-After", "1");
   return c.json({ kind, message, ...(param !== undefined && { param }) }, status);

@@ -186,7 +186,10 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
 
 // What a job was aborted with counts before what that led to.
 function faultOf(signal: AbortSignal, thrown: unknown): Extract<NativeState, { state: "failed" }>["error"] {
-  if (!(thrown instanceof MediaError) && !signal.aborted) console.error(thrown);
+  if (!(thrown instanceof MediaError) && !signal.aborted) {
+    const error = thrown instanceof Error ? thrown.stack : String(thrown);
+    console.error(JSON.stringify({ level: "error", message: "job failed", error }));
+  }
   const error = toMediaError(signal.aborted ? signal.reason : thrown, "encode_failed");
   return { kind: error.kind, message: error.message, retryable: error.retryable };
 }

@@ -44,7 +44,7 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
       return answerParts(await runLightJob(job, pages, host));
     } catch (thrown) {
       const error = toMediaError(thrown);
-      if (error.retryable) console.error("A job failed through no fault of its own.", error, error.cause);
+      if (error.retryable) logFault(error);
       return [messageHead(errorMessage(error))];
     }
   };
@@ -87,4 +87,9 @@ async function within<T>(work: Promise<T>, message: string): Promise<T> {
 
 function answer(body: BodyInit, status: number, headers: Record<string, string> = {}): Response {
   return new Response(body, { status, headers: { ...headers, "Content-Type": FRAME_MIME } });
+}
+
+function logFault({ kind, stack, cause }: MediaError): void {
+  const why = cause instanceof Error ? cause.stack : cause && String(cause);
+  console.error(JSON.stringify({ level: "error", message: "job failed", kind, error: stack, cause: why }));
 }

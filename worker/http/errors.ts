@@ -8,6 +8,7 @@ import {
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,
 } from "../../src/core/errors.ts";
+import { logFault } from "../observability/log-fault.ts";
 import type { ApiEnv } from "./context.ts";
 
 /** The HTTP status of every error that a request can be answered with. */
@@ -112,8 +113,5 @@ function challenge(kind: RequestErrorKind): string {
 // Not the path but its template: a path may hold a signature, which gives access.
 function log(c: Context<ApiEnv>, thrown: unknown): void {
   const route = routePath(c, -1);
-  const error = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);
-  const cause = thrown instanceof Error && thrown.cause !== undefined ? String(thrown.cause) : undefined;
-  const told = { level: "error", message: "fault", request_id: c.get("request_id"), method: c.req.method };
-  console.error(JSON.stringify({ ...told, route, error, cause }));
+  logFault("fault", thrown, { request_id: c.get("request_id"), method: c.req.method, route });
 }

@@ -1,3 +1,4 @@
+import { logFault } from "./log-fault.ts";
 import type { Observation } from "./metrics.ts";
 
 /** A dataset of Analytics Engine, as far as it is used here. */
@@ -21,6 +22,6 @@ export function writePoints(
       dataset.writeDataPoint({ indexes: [project], blobs: [metric, ...labels], doubles: [value] });
     }
   } catch (thrown) {
-    console.error(JSON.stringify({ level: "error", message: "analytics failed", error: String(thrown) }));
+    logFault("analytics failed", thrown, { project });
   }
 }

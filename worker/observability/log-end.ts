@@ -1,6 +1,6 @@
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
-import type { Log } from "./log.ts";
+import { type Log, nameRun } from "./log.ts";
 import { encoderOf } from "./observe-end.ts";
 
 /** Writes the line of a task or a standalone step that has ended. */
@@ -10,7 +10,7 @@ export function logEnd(log: Log, project: string, record: Task | Step): void {
   const encoder = steps.map(encoderOf).find((name) => name !== "");
   log("info", {
     message: `${object} ended`,
-    ...(object === "task" ? { task_id: id } : { step_id: id }),
+    ...nameRun(id),
     ...{ project, kind, status, encoder, error: error?.kind },
     ms: (finished_at ?? created_at) - created_at,
   });

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { ApiEnv } from "../http/context.ts";
-import type { Log } from "./log.ts";
+import { type Log, nameRun } from "./log.ts";
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
@@ -15,7 +15,7 @@ export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiE
     log(status >= 500 ? "error" : "info", {
       message: "request",
       request_id: c.get("request_id"),
-      ...subjectOf(c.get("subject")),
+      ...nameRun(c.get("subject")),
       project: c.get("project"),
       method: METHODS.has(c.req.method) ? c.req.method : "other",
       // What no route takes is met by what is there for all of them.
@@ -24,10 +24,4 @@ export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiE
       ms: now() - began,
     });
   };
-}
-
-// The id of the record that a request is about.
-function subjectOf(id: string | undefined): { task_id?: string; step_id?: string } {
-  if (id?.startsWith("task_")) return { task_id: id };
-  return id?.startsWith("step_") ? { step_id: id } : {};
 }

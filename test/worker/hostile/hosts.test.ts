@@ -27,6 +27,15 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 const PRIVATE_NAMES = Object.keys(NAMES).filter((name) => name !== "good.example.com");
 
+// Whoever follows what it answers is led to a host that is not public.
+const asked: { host: string; redirect: string | undefined }[] = [];
+const network = {
+  async fetch(url: string, init?: RequestInit) {
+    asked.push({ host: new URL(url).host, redirect: init?.redirect });
+    return new Response(null, { status: 307, headers: { Location: "http://127.0.0.1/" } });
+  },
+};
+
 let names: NameServer;
 let api: ReturnType<typeof createMemoryApi>;
 
@@ -35,7 +44,7 @@ beforeAll(async () => {
     if (name === "moving.example.com") return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
     return NAMES[name] ?? [];
   });
-  api = createMemoryApi({}, { lookUp: createLookUp([names.address]) });
+  api = createMemoryApi({}, { network, lookUp: createLookUp([names.address]) });
 });
 afterAll(() => names.close());
 
@@ -97,4 +106,20 @@ test("a connection is not moved to a private host, nor used when its host has be
 test("a host that cannot be looked up is taken: whether it is there is found out when it is asked", async () => {
   const body = { input: "https://unknown.example.com/a.mp4", kind: "image" };
   expect(await ask("POST", "/tasks", body)).toMatchObject({ status: 201 });
+});
+
+test("what storage answers leads nowhere else", async () => {
+  const endpoint = "https://good.example.com";
+  const { answer } = await ask("POST", "/connections", { ...CONNECTION, endpoint });
+  asked.length = 0;
+  const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
+  expect(tried).toMatchObject({ status: 200, answer: { ok: false } });
+  expect(asked.length).toBeGreaterThan(0);
+  for (const each of asked) expect(each).toEqual({ host: "good.example.com", redirect: "manual" });
+});
+
+test("names are looked up as the system does where no name servers are given", async () => {
+  const lookUp = createLookUp(null);
+  expect(await lookUp("localhost")).toContain("127.0.0.1");
+  expect(await lookUp("no-such-name.invalid")).toEqual([]);
 });

@@ -129,7 +129,7 @@ test("the log tells of every request and every end, and of no secret", async () 
   const texts = await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), "utf8")));
   const all = texts.join("\n");
   const lines = all.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
-  const about = (id: string) => lines.filter((line) => line.task_id === id || line.run_id === id);
+  const about = (id: string) => lines.filter((line) => line.task_id === id);
   const [made, ...rest] = about(good.id);
   expect(made).toMatchObject({
     level: "info",

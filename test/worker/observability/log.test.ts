@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createLog } from "../../../worker/observability/log.ts";
+import { logFault } from "../../../worker/observability/log-fault.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
 test("every request has one line, with the route and not the path", async () => {
@@ -44,4 +45,21 @@ test("a log of faults alone leaves the rest out", () => {
   log("info", { message: "request", status: 200 });
   log("error", { message: "request", status: 500 });
   expect(lines).toEqual(['error {"level":"error","message":"request","status":500}']);
+});
+
+test("a fault is one line, without what URLs hold beside their origin", () => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  const cause = new TypeError("Invalid URL: https://user:hush@media.example:8443/a/hush?token=hush#hush");
+  logFault("attempt failed", new Error("s3://bucket/hush\nfailed", { cause }), { task_id: "task_1" });
+  logFault("odd", "http://[hush");
+  const [first, second] = log.mock.calls.map(([text]) => String(text));
+  log.mockRestore();
+  expect(first).not.toMatch(/hush\W|\n/);
+  expect(JSON.parse(first ?? "")).toMatchObject({
+    level: "error",
+    message: "attempt failed",
+    task_id: "task_1",
+  });
+  expect(JSON.parse(first ?? "").cause).toContain("https://media.example:8443/…");
+  expect(JSON.parse(second ?? "")).toEqual({ level: "error", message: "odd", error: "///…" });
 });

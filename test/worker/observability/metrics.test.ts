@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createIds } from "../../../src/core/ids.ts";
 import { parseTaskRequest } from "../../../src/core/requests.ts";
 import { createTask, type Task } from "../../../src/core/task.ts";
@@ -112,5 +112,10 @@ test("Analytics Engine is told the same where it is bound, and its faults are no
   const broken = () => {
     throw new Error("too many points");
   };
-  expect(() => writePoints({ writeDataPoint: broken }, "mine", observations)).not.toThrow();
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  writePoints({ writeDataPoint: broken }, "mine", observations);
+  expect(log.mock.calls.map(([text]) => JSON.parse(String(text)))).toMatchObject([
+    { level: "error", message: "analytics failed", project: "mine" },
+  ]);
+  log.mockRestore();
 });
