@@ -9,6 +9,7 @@ import type { Task } from "../../src/core/task.ts";
 import { dataOf, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { openDatabases } from "../fixtures/databases.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 import { type Gate, startGate } from "./heavy-gate.ts";
@@ -106,7 +107,7 @@ export async function startHeavyRig(
   const settings = parseSettings({
     ...{ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, PUBLIC_URL: gate.url },
     ...{ NATIVE_ENCODER_URL: natives.map(({ url }) => url).join(","), NATIVE_ENCODER_TOKEN: TOKEN },
-    ...env,
+    ...{ ...NO_LIMITS, ...env },
   });
   const service = await startService(settings);
   gate.open(service.url);

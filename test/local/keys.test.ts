@@ -55,7 +55,6 @@ test("a key that is made opens the running service, is listed without itself, ro
   expect([await status(key), await status(next)]).toEqual([200, 200]);
   expect(await keys("revoke", id)).toMatchObject({ code: 0 });
   expect(await keys("revoke", id)).toMatchObject({ code: 1 });
-  expect((await keys("list")).output).not.toContain(id);
 });
 
 test("a key is bound to its project", async () => {

@@ -7,6 +7,7 @@ import { type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 import { type HeldNative, startHeldNative } from "../worker/engine/held-native.ts";
@@ -25,7 +26,14 @@ beforeAll(async () => {
   [native, origin] = await Promise.all([startHeldNative(), startOrigin()]);
   const encoders = { NATIVE_ENCODER_URL: native.urls, NATIVE_ENCODER_TOKEN: "t", MAX_CHUNKS_IN_FLIGHT: "3" };
   service = await startService(
-    parseSettings({ PORT: "0", API_KEYS: "k", STATE_DIR: folder, WATCH_SECONDS: "2", ...encoders }),
+    parseSettings({
+      PORT: "0",
+      API_KEYS: "k",
+      STATE_DIR: folder,
+      WATCH_SECONDS: "2",
+      ...NO_LIMITS,
+      ...encoders,
+    }),
   );
   door = openFrontDoor(service.url, "k");
 });

@@ -34,7 +34,8 @@ runMain(async () => {
     ? ["--remote"]
     : ["--local", "--persist-to", dataOf(parseSettings(process.env))];
   const store = listedOnce(createKeyStore(wranglerNamespace(where)));
-  const keys = createKeys(store, Date.now);
+  // What is changed here is shown without its last use.
+  const keys = createKeys({ ...store, uses: async () => new Map() }, Date.now);
   if (values.help || rest.length > 0) console.log(USAGE);
   else if (command === "create" && argument) await create(keys, argument, values);
   else if (command === "list" && !argument) await list(store);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
 import { readEvents } from "../../../src/client/read-events.ts";
 import type { Task } from "../../../src/core/task.ts";
+import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const LISTENERS = 1000;
 // A thousand are followed by the benchmark of events: to create as many takes longer than to follow them.
@@ -14,7 +15,7 @@ const server = createTestHarness({
   workers: [
     {
       configPath: "./wrangler.toml",
-      vars: { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0" },
+      vars: { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", ...NO_LIMITS },
       secrets: {
         API_KEYS: KEY,
         MEDIA_SIGNING_KEY: "a-signing-key-for-tests",

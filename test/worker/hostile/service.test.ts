@@ -9,6 +9,7 @@ import { openState } from "../../../worker/local/state.ts";
 import { createHost } from "../../../worker/local/supervisor.ts";
 import { registryOf, workerProgram } from "../../../worker/local/worker-program.ts";
 import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
+import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../../fixtures/origin.ts";
 import { PRIVATE } from "../../storage/private-hosts.ts";
 
@@ -43,6 +44,7 @@ beforeAll(async () => {
       ALLOWED_HOSTS: new URL(origin.url).host,
       WATCH_SECONDS: "5",
       LOG_LEVEL: "info",
+      ...NO_LIMITS,
     },
     native: 0,
     dns: [names.address],

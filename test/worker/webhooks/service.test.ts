@@ -8,6 +8,7 @@ import type { Task } from "../../../src/core/task.ts";
 import type { NewWebhookEndpoint, WebhookDelivery, WebhookSecret } from "../../../src/core/webhook.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";
 import { parseSettings } from "../../../worker/local/settings.ts";
+import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
 const KEY = "key-of-the-test";
@@ -17,7 +18,7 @@ let service: Service;
 let receiver: Receiver;
 
 async function start(more: Record<string, string> = {}): Promise<Service> {
-  const settings = { PORT: "0", API_KEYS: KEY, STATE_DIR: folder, CONNECTION_KEYS, ...more };
+  const settings = { PORT: "0", API_KEYS: KEY, STATE_DIR: folder, CONNECTION_KEYS, ...NO_LIMITS, ...more };
   const times = { WEBHOOK_RETRY_SECONDS: "0.05", WEBHOOK_TIMEOUT_SECONDS: "4" };
   return startService({ ...parseSettings({ ...settings, ...times }), native: 0 });
 }
