@@ -17,6 +17,7 @@ export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiE
       request_id: c.get("request_id"),
       ...nameRun(c.get("subject")),
       project: c.get("project"),
+      key_id: c.get("principal")?.id,
       method: METHODS.has(c.req.method) ? c.req.method : "other",
       // What no route takes is met by what is there for all of them.
       route: route.includes("*") && !route.startsWith("/media/") ? "none" : route,

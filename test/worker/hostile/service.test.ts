@@ -123,6 +123,8 @@ test("the log tells of every request and every end, and of no secret", async () 
   const hook = `${origin.serve("/hook", { status: 500 })}?key=hush-hook`;
   const put = await run(picture, { output: "s3://my-bucket/key", webhook_url: hook });
   expect(put.error?.kind).toBe("upload_failed");
+  const { answer: key } = await post("/keys", { name: "Reader", scopes: ["read"] });
+  expect((await ask("/tasks", {}, key.secret)).status).toBe(200);
   const broken = await breaking;
   expect(broken.error?.kind).toBe("input_unreachable");
   await fetch(`${service.url}/tasks`, { headers: { Authorization: "Bearer hush-wrong-key" } });
@@ -151,11 +153,12 @@ test("the log tells of every request and every end, and of no secret", async () 
     ms: (good.finished_at ?? 0) - good.created_at,
   });
   const ended = { message: "task ended", status: "failed", error: "input_unreachable" };
+  expect(lines).toContainEqual(expect.objectContaining({ route: "/tasks", key_id: key.id, status: 200 }));
   expect(about(broken.id)).toContainEqual(expect.objectContaining(ended));
   expect(lines).toContainEqual(expect.objectContaining({ route: "/media/*", status: 200 }));
   const [, signature] = /\/media\/([^./]+)/.exec(good.output ?? "") ?? [];
   expect(signature?.length).toBeGreaterThan(20);
-  for (const secret of ["hush", signature ?? "", "Bearer", "whsec_", "AKID"]) {
+  for (const secret of ["hush", "fw_live_", signature ?? "", "Bearer", "whsec_", "AKID"]) {
     expect(all.split("\n").filter((line) => line.includes(secret))).toEqual([]);
   }
 });

@@ -26,7 +26,7 @@ test("every request has one line, with the route and not the path", async () => 
     request_id: expect.stringMatching(/^req_/),
     ms: expect.any(Number),
   };
-  const mine = { ...common, project: "mine" };
+  const mine = { ...common, project: "mine", key_id: expect.stringMatching(/^key_[0-9a-f]{12}$/) };
   expect(told).toEqual([
     { ...mine, task_id: id, method: "POST", route: "/tasks", status: 201 },
     { ...mine, task_id: id, method: "GET", route: "/tasks/:id", status: 200 },

@@ -7,6 +7,7 @@ import { writePoints } from "../../../worker/observability/analytics.ts";
 import { createMetricTable } from "../../../worker/observability/metric-table.ts";
 import { observeEnd } from "../../../worker/observability/observe-end.ts";
 import { writePrometheus } from "../../../worker/observability/prometheus.ts";
+import { createMemoryApi, KEY } from "../api/memory-api.ts";
 import { createMemorySql } from "../api/memory-connections.ts";
 
 const source = { object: "source", url: "https://example.com/a", kind: "video", format: "mp4" } as const;
@@ -118,4 +119,23 @@ test("Analytics Engine is told the same where it is bound, and its faults are no
     { level: "error", message: "analytics failed", project: "mine" },
   ]);
   log.mockRestore();
+});
+
+test("metrics are for keys with the scope admin", async () => {
+  const { app } = createMemoryApi();
+  const read = (headers: HeadersInit) => app.request("/metrics", { headers });
+  const answer = await read(KEY);
+  expect([answer.status, answer.headers.get("Content-Type")]).toEqual([
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  expect(await answer.text()).toContain("# TYPE framewright_task_seconds histogram\n");
+  const body = JSON.stringify({ name: "A reader and writer", scopes: ["read", "write"] });
+  const headers = { ...KEY, "Content-Type": "application/json" };
+  const { secret } = (await (await app.request("/keys", { method: "POST", headers, body })).json()) as {
+    secret: string;
+  };
+  const refused = await read({ Authorization: `Bearer ${secret}` });
+  expect([refused.status, await refused.json()]).toMatchObject([403, { kind: "forbidden" }]);
+  expect((await read({})).status).toBe(401);
 });
