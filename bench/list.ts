@@ -6,6 +6,7 @@ import { ladderBenchmarks } from "./ladder.ts";
 import { lightBenchmarks } from "./light.ts";
 import { nativeBenchmarks } from "./native.ts";
 import { probeBenchmarks } from "./probe.ts";
+import { s3Benchmarks } from "./s3.ts";
 import { scaleBenchmarks } from "./scale-simulation.ts";
 
 /** Every benchmark, in the order in which they run. */
@@ -13,6 +14,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...apiBenchmarks,
   ...probeBenchmarks,
   ...ingestBenchmarks,
+  ...s3Benchmarks,
   ...lightBenchmarks,
   ...nativeBenchmarks,
   ...ladderBenchmarks,

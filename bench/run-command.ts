@@ -5,14 +5,15 @@ import { findProgram } from "../worker/local/system.ts";
 
 const execute = promisify(execFile);
 
-/** Runs a program to its end and gives what it wrote, and the seconds it took; rejects when it is missing or fails. */
+/** Runs a program to its end, with the variables given or else those of this process, and gives what it wrote, and the seconds it took; rejects when it is missing or fails. */
 export async function runCommand(
   program: string,
   args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<{ stdout: string; stderr: string; seconds: number }> {
   const path = findProgram(program, process.env);
   if (!path) wrong(`${program} is missing on this machine: install it to have something to compare with.`);
   const started = performance.now();
-  const { stdout, stderr } = await execute(path, [...args], { maxBuffer: 1 << 26 });
+  const { stdout, stderr } = await execute(path, [...args], { maxBuffer: 1 << 26, env });
   return { stdout, stderr, seconds: (performance.now() - started) / 1000 };
 }

@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import { streamOf } from "./read-all.ts";
 import { isPassing, readS3Fault, type S3Fault, type S3Purpose, toS3Error } from "./s3-error.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 import { readXml, type XmlElement } from "./s3-xml.ts";
@@ -14,6 +15,8 @@ export interface S3SendOptions {
   pause_ms?: number;
   /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
   timeout_ms?: number;
+  /** True on Node, whose fetch else copies what it sends: bytes go as a stream with their Content-Length, which fetch takes in no browser and no Worker. Default false. */
+  stream_bodies?: boolean;
   /** Called when there was no answer: where the network is known to be gone it waits a little and gives true, and the try does not count. */
   reconnect?: (signal?: AbortSignal) => Promise<boolean>;
 }
@@ -41,7 +44,7 @@ const MAX_PAUSE_MS = 20_000;
 
 /** Sends signed requests to a bucket: what may pass (no connection, 5xx, 429) is tried again with growing pauses, and a wrong clock is set right once. */
 export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S3Bucket {
-  const { tries = 5, pause_ms = 250, timeout_ms = 30_000 } = options;
+  const { tries = 5, pause_ms = 250, timeout_ms = 30_000, stream_bodies = false } = options;
   const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
 
   async function attempt<T>(
@@ -58,7 +61,9 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
     const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
     try {
       // A redirect would lead elsewhere than what was signed.
-      const response = await fetch(url, { method, headers, body, signal: both, redirect: "manual" });
+      const whole = { method, headers, body, signal: both, redirect: "manual" } as const;
+      const streamed = stream_bodies && body instanceof Uint8Array;
+      const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
       if (response.ok) return { value: await take(response) };
       const fault = readS3Fault(response, await response.text());
       const wanted = expected?.includes(response.status) && fault.code !== "NoSuchBucket";
@@ -121,6 +126,12 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
 /** Makes `upload_failed` of an answer without what it should have. */
 export function lackingAnswer(what: string): MediaError {
   return new MediaError("upload_failed", `The storage's answer has no ${what}.`, { retryable: false });
+}
+
+// `duplex` is not in the types of every runtime.
+function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestInit & { duplex: "half" } {
+  const length = { "content-length": String(bytes.length) };
+  return { body: streamOf(bytes), duplex: "half", headers: { ...headers, ...length } };
 }
 
 // An answer with a good status that is a fault all the same.
