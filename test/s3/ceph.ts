@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { S3Connection } from "../../src/storage/s3-connection.ts";
 import { createS3Signer, type S3Request } from "../../src/storage/s3-sign.ts";
 import { findProgram, TOOLS, type Tool } from "../../worker/local/system.ts";
@@ -16,8 +17,16 @@ export interface Ceph {
   ask(bucket: string, request: S3Request): Promise<Response>;
   /** Keys of the uploads in parts that were begun in a bucket and neither completed nor aborted. */
   unfinished(bucket: string): Promise<string[]>;
+  /** Frees the memory of what was deleted or written over. */
+  collect(): Promise<void>;
+  /** Lets each bucket hold so many bytes from now on; null for as many as there is room for. */
+  limit(bytes: number | null): Promise<void>;
+  /** Makes another user, who may do nothing in the buckets of the first; gives the keys. */
+  addUser(name: string): Promise<Pick<S3Connection, "access_key_id" | "secret_access_key">>;
   stop(): Promise<void>;
 }
+
+const execute = promisify(execFile);
 
 const NEEDED = ["radosgw", "ceph-mon", "ceph-osd"] as const satisfies readonly Tool[];
 const CORS = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>${[
@@ -76,6 +85,7 @@ async function start(): Promise<Ceph> {
     await ended;
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
+  const admin = (...args: string[]) => execute("radosgw-admin", ["-c", join(folder, "ceph.conf"), ...args]);
   const ask = async (bucket: string, request: S3Request) => {
     const { url, headers } = await createS3Signer(connection, bucket).sign(request);
     return fetch(url, { method: request.method, headers, body: request.body ?? null });
@@ -100,6 +110,20 @@ async function start(): Promise<Ceph> {
     async unfinished(bucket) {
       const listed = await (await ask(bucket, { method: "GET", key: "", query: { uploads: "" } })).text();
       return [...listed.matchAll(/<Upload><Key>(.*?)<\/Key>/g)].map(([, key]) => key ?? "");
+    },
+    async collect() {
+      await admin("gc", "process", "--include-all");
+    },
+    async limit(bytes) {
+      const of = ["--uid=test", "--quota-scope=bucket"];
+      if (bytes !== null) await admin("quota", "set", ...of, `--max-size=${bytes}`);
+      await admin("quota", bytes === null ? "disable" : "enable", ...of);
+    },
+    async addUser(name) {
+      const keys = { access_key_id: `KEYOF${name}`, secret_access_key: `secret/of+${name}` };
+      const given = [`--access-key=${keys.access_key_id}`, `--secret-key=${keys.secret_access_key}`];
+      await admin("user", "create", `--uid=${name}`, `--display-name=${name}`, ...given);
+      return keys;
     },
     stop,
   };

@@ -11,12 +11,14 @@ export interface Passed {
   headers: IncomingMessage["headers"];
 }
 
-/** What is done with a request in place of passing it on: an answer, a cut in the middle of its body, a cut in place of its answer, which came, or no answer at all. */
+/** What is done with a request in place of passing it on: an answer, a cut in the middle of its body, a cut in place of its answer, which came, or in the middle of that, no answer at all, or one that is late. */
 export type Fault =
   | { status: number; code?: string; headers?: Record<string, string> }
   | "cut"
   | "lose"
+  | "break"
   | "hold"
+  | { late_ms: number }
   | null;
 
 /** A server on loopback that passes requests on to another, or has them fail as it is told. */
@@ -37,7 +39,7 @@ export async function startProxy(target: string): Promise<S3Proxy> {
   const server = createServer((request, response) => {
     const { method = "", url = "/", headers } = request;
     // A page asks so beforehand whether it may.
-    if (method === "OPTIONS") return pass(target, request, response, false);
+    if (method === "OPTIONS") return pass(target, request, response, null);
     const part = new URL(url, target).searchParams.get("partNumber");
     const passed: Passed = { method, path: url, headers, part: part === null ? null : Number(part) };
     log.push(passed);
@@ -49,14 +51,16 @@ export async function startProxy(target: string): Promise<S3Proxy> {
       return;
     }
     if (failing === "hold") return void request.resume();
-    if (failing && failing !== "lose") {
+    if (typeof failing === "object" && failing && "late_ms" in failing)
+      return void setTimeout(() => pass(target, request, response, null), failing.late_ms);
+    if (typeof failing === "object" && failing) {
       request.resume();
       const xml = failing.code === undefined ? "" : `<Error><Code>${failing.code}</Code></Error>`;
       const open = { "access-control-allow-origin": "*" };
       request.once("end", () => response.writeHead(failing.status, { ...open, ...failing.headers }).end(xml));
       return;
     }
-    pass(target, request, response, failing === "lose");
+    pass(target, request, response, failing);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -73,17 +77,28 @@ export async function startProxy(target: string): Promise<S3Proxy> {
   };
 }
 
-function pass(target: string, request: IncomingMessage, response: ServerResponse, lose: boolean): void {
+function pass(
+  target: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: "lose" | "break" | null,
+): void {
   const { hostname, port } = new URL(target);
   const { method, url, headers } = request;
   const onward = send({ hostname, port, method, path: url, headers, agent: false }, (answer) => {
-    if (lose) {
+    if (fault === "lose") {
       answer.resume();
       answer.once("end", () => request.socket.destroy());
       return;
     }
     response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-    answer.pipe(response);
+    if (fault !== "break") return void answer.pipe(response);
+    let left = Number(answer.headers["content-length"]) / 2;
+    answer.on("data", (bytes: Buffer) => {
+      const piece = bytes.subarray(0, left);
+      left -= piece.length;
+      response.write(piece, () => left < 1 && request.socket.destroy());
+    });
   });
   onward.on("error", () => response.destroy());
   response.on("close", () => onward.destroy());

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import type { S3Options } from "../../src/storage/s3.ts";
+import type { Fault } from "../s3/proxy.ts";
+import { bytes, ceph, fault, faulty, MB, open, proxy, same, stream } from "./s3-lab.ts";
+
+describe("what is refused is told in words, with no secret in them", () => {
+  const secret = "test/secret+key=";
+  test.for<[string, Partial<S3Options>, string, string, RegExp]>([
+    [
+      "a wrong secret",
+      { secret_access_key: "wrong/secret+key=" },
+      "input_forbidden",
+      "upload_forbidden",
+      /secret access key/,
+    ],
+    [
+      "a wrong key",
+      { access_key_id: "NOSUCHKEY" },
+      "input_forbidden",
+      "upload_forbidden",
+      /know the access key id/,
+    ],
+    [
+      "no such bucket",
+      { bucket: "no-such-bucket" },
+      "input_not_found",
+      "upload_failed",
+      /There is no bucket no-such-bucket/,
+    ],
+  ])("%s", async ([, options, read, write, words]) => {
+    const storage = open(options);
+    const found = [
+      await fault(storage.read("one")),
+      await fault(storage.write("one", bytes(10), "text/plain")),
+      await fault(storage.write("one", stream(bytes(6 * MB)), "text/plain")),
+      await fault(storage.clear("one")),
+    ];
+    expect(found.map((each) => each?.kind)).toEqual([read, write, write, write]);
+    for (const { message = "", retryable } of found.map((each) => each ?? ({} as never))) {
+      expect(message).toMatch(words);
+      expect(message).not.toContain(options.secret_access_key ?? secret);
+      expect(retryable).toBe(false);
+    }
+  });
+
+  test("a bucket of someone else", async () => {
+    proxy.fail(() => ({ status: 403, code: "AccessDenied" }));
+    expect(await fault(faulty().read("one"))).toMatchObject({ kind: "input_forbidden" });
+    expect(await fault(faulty().head("one"))).toMatchObject({ kind: "input_forbidden" });
+    expect(await fault(faulty().write("one", bytes(1), "a/b"))).toMatchObject({
+      kind: "upload_forbidden",
+      message: `${new URL(proxy.url).host} refuses access to the bucket faults: the key does not have the right to do that there, or a signed URL has expired (it answered 403 AccessDenied).`,
+    });
+  });
+
+  test.for<[Fault, string, boolean]>([
+    [{ status: 507 }, "storage_full", false],
+    [{ status: 403, code: "QuotaExceeded" }, "storage_full", false],
+    [{ status: 400, code: "ExpiredToken" }, "upload_forbidden", false],
+    [{ status: 400, code: "AuthorizationHeaderMalformed" }, "upload_forbidden", false],
+    [{ status: 301, code: "PermanentRedirect" }, "upload_failed", false],
+    [{ status: 307, headers: { location: "http://127.0.0.1:1/" } }, "upload_failed", false],
+    [{ status: 503, code: "SlowDown" }, "upload_failed", true],
+    [{ status: 400, code: "EntityTooLarge" }, "upload_failed", false],
+    ["cut", "upload_failed", true],
+  ])("%j", async ([answer, kind, retryable]) => {
+    proxy.fail(() => answer);
+    const found = await fault(faulty().write("one", bytes(10), "text/plain"));
+    expect(found).toMatchObject({ kind, retryable });
+    expect(proxy.log.length).toBe(retryable ? 5 : 1);
+  });
+});
+
+test("what Ceph itself refuses to another user, and for want of room, is told and leaves no part", async () => {
+  const other = { ...(await ceph.addUser("other")), bucket: "contract" };
+  await open().write("mine", bytes(10), "text/plain");
+  expect(await fault(open(other).read("mine"))).toMatchObject({ kind: "input_forbidden" });
+  for (const body of [bytes(10), stream(bytes(6 * MB))])
+    expect(await fault(open(other).write("theirs", body, "a/b"))).toEqual({
+      kind: "upload_forbidden",
+      message: expect.stringContaining("(it answered 403 AccessDenied)"),
+      retryable: false,
+    });
+  await ceph.createBucket("small");
+  // Less than two parts.
+  await ceph.limit(6e6);
+  try {
+    for (const [size, key] of [
+      [27 * MB, "in the middle"],
+      [5 * MB - 1, "at once"],
+    ] as const) {
+      if (size < 6e6) await open({ bucket: "small" }).write("first", bytes(4 * MB), "a/b");
+      expect(await fault(open({ bucket: "small" }).write(key, stream(bytes(size)), "a/b"))).toEqual({
+        kind: "storage_full",
+        message: expect.stringContaining("has no room left (it answered 403 QuotaExceeded)"),
+        retryable: false,
+      });
+      expect([await open({ bucket: "small" }).head(key), await ceph.unfinished("small")]).toEqual([null, []]);
+    }
+  } finally {
+    await ceph.limit(null);
+  }
+});
+
+describe("storage that is slow", () => {
+  test("is waited for in proportion to what is sent", async () => {
+    proxy.fail(() => ({ late_ms: 400 }));
+    const options = { timeout_ms: 200, tries: 1 };
+    const info = await faulty(options).write("late", bytes(5 * MB - 1), "text/plain");
+    expect([info.size, proxy.log.length]).toEqual([5 * MB - 1, 1]);
+  });
+
+  test("and never answers is given up after its tries", async () => {
+    proxy.fail(() => "hold");
+    expect(await fault(faulty({ timeout_ms: 50, tries: 2 }).write("held", bytes(1), "text/plain"))).toEqual({
+      kind: "upload_failed",
+      message: `The storage at ${new URL(proxy.url).host} could not be reached.`,
+      retryable: true,
+    });
+    expect(proxy.log.length).toBe(2);
+  });
+});
+
+test("a clock that is two hours wrong is set right once, by the service's own", async () => {
+  const real = Date.now;
+  Date.now = () => real() - 2 * 3_600_000;
+  try {
+    proxy.fail(null);
+    const storage = faulty();
+    await storage.write("clock", bytes(10), "text/plain");
+    expect(proxy.log.length).toBe(2);
+    expect((await storage.head("clock"))?.size).toBe(10);
+    expect(proxy.log.length).toBe(3);
+    // One that begins with a HEAD, of whose answer only the status is seen.
+    expect((await faulty().head("clock"))?.size).toBe(10);
+    proxy.fail(() => ({ status: 403, code: "RequestTimeTooSkewed", headers: { date: "" } }));
+    expect(await fault(faulty().head("clock"))).toMatchObject({ kind: "input_forbidden" });
+  } finally {
+    Date.now = real;
+  }
+});
+
+test("bytes that change on the way are refused by the service, and sent again", async () => {
+  const body = bytes(1000);
+  let changed = 0;
+  const mangle = async (url: string, init: RequestInit) => {
+    if (init.method !== "PUT" || changed++ > 0) return fetch(url, init);
+    return fetch(url, { ...init, body: bytes(1000, 2) });
+  };
+  await open({ fetch: mangle }).write("mangled", body, "video/mp4");
+  expect(changed).toBe(2);
+  await same(open(), "mangled", body);
+});

@@ -1,0 +1,46 @@
+import { request } from "node:http";
+import { expect, test } from "vitest";
+import { bytes, ceph, fault, open, textOf } from "./s3-lab.ts";
+
+test("keys may hold what has a meaning in URLs, XML and shells, and none is taken for another", async () => {
+  const storage = open();
+  const keys = [
+    ..."a b|a+b|a%20b|a%2Bb|100%|é|é|日本 語/ü.mp4|x?y=z&a=b#c|par(1)'!*.txt|<a>&quot;|a//b|/lead|tail/|~-._|$,;:@=|new\nline|.hidden|..two|a/.b/...|++|%|%2F|a+ %20+b".split(
+      "|",
+    ),
+    "k".repeat(1000),
+  ];
+  await Promise.all(
+    keys.map((key) => storage.write(`odd/${key}`, new TextEncoder().encode(key), "text/plain")),
+  );
+  for (const key of keys) expect(await textOf(storage, `odd/${key}`)).toBe(key);
+  await storage.clear("odd/a+");
+  expect(await storage.head("odd/a+b")).toBe(null);
+  expect((await storage.head("odd/a b"))?.size).toBe(3);
+  await storage.clear("odd/");
+  for (const key of keys) expect(await storage.head(`odd/${key}`)).toBe(null);
+  for (const key of ["a/../b", "./a", "\ud800", "k".repeat(1025)]) {
+    expect(await fault(storage.write(key, bytes(1), "text/plain"))).toMatchObject({ kind: "invalid_output" });
+  }
+});
+
+test("the bucket may stand in the host's name", async () => {
+  const { port } = new URL(ceph.connection.endpoint);
+  // Not every machine finds names below localhost.
+  const found = (url: string, { method = "GET", headers, body }: RequestInit) =>
+    new Promise<Response>((resolve, reject) => {
+      const { host, pathname } = new URL(url);
+      const all = { ...(headers as Record<string, string>), host };
+      const sent = request(
+        { hostname: "127.0.0.1", port, path: pathname, method, headers: all },
+        (answer) => {
+          answer.resume();
+          resolve(new Response(null, { status: answer.statusCode ?? 0, headers: answer.headers as never }));
+        },
+      );
+      sent.on("error", reject).end(body);
+    });
+  const storage = open({ endpoint: `http://localhost:${port}`, force_path_style: false, fetch: found });
+  await storage.write("virtual/a b+c", bytes(10), "video/mp4");
+  expect(await open().head("virtual/a b+c")).toMatchObject({ size: 10, mime: "video/mp4" });
+});

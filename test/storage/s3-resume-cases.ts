@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { listParts } from "../../src/storage/s3-multipart.ts";
+import { putS3File, type UploadMemory } from "../../src/storage/s3-put-file.ts";
+import { createS3Bucket } from "../../src/storage/s3-send.ts";
+import { createS3Signer } from "../../src/storage/s3-sign.ts";
+import type { Fault, Passed } from "../s3/proxy.ts";
+import { bytes, ceph, fault, faulty, MB, proxy, same } from "./s3-lab.ts";
+
+describe("a file goes up in parts, and goes on", () => {
+  const whole = bytes(17 * MB);
+  const put = (key: string, memory: UploadMemory) => {
+    const signer = createS3Signer({ ...ceph.connection, endpoint: proxy.url }, "faults");
+    const bucket = createS3Bucket(signer, { pause_ms: 5, tries: 2 });
+    const body = { size: whole.length, open: async ({ start = 0, end = 0 }) => whole.slice(start, end) };
+    const { signal } = new AbortController();
+    return putS3File(bucket, key, body, "video/mp4", { signal, memory, parts_at_once: 1 });
+  };
+  const remember = () => {
+    const values = new Map<string, unknown>();
+    const memory: UploadMemory = {
+      get: async (name) => values.get(name) ?? null,
+      put: async (name, value) => void values.set(name, value),
+    };
+    return { values, memory };
+  };
+  const sent = () => proxy.log.filter(({ method }) => method === "PUT").map(({ part }) => part);
+  const failing = ({ part }: Passed): Fault => (part === 3 ? { status: 503 } : null);
+
+  test("from the parts that are there", async () => {
+    const { values, memory } = remember();
+    proxy.fail(failing);
+    expect(await fault(put("on", memory))).toMatchObject({ kind: "upload_failed", retryable: true });
+    expect(sent()).toEqual([1, 2, 3, 3]);
+    // One of which nothing was remembered counts, too.
+    values.delete("part 2");
+    proxy.fail(null);
+    expect(await put("on", memory)).toMatchObject({ size: whole.length });
+    expect(sent()).toEqual([3, 4]);
+    await same(faulty(), "on", whole);
+    expect(await ceph.unfinished("faults")).toEqual([]);
+  });
+
+  test("anew where the upload is gone, and not at all where it was refused", async () => {
+    const { values, memory } = remember();
+    proxy.fail(failing);
+    await fault(put("anew", memory));
+    const { upload } = values.get("begun") as { upload: string };
+    await ceph.ask("faults", { method: "DELETE", key: "anew", query: { uploadId: upload } });
+    const bucket = createS3Bucket(createS3Signer(ceph.connection, "faults"));
+    expect(await listParts(bucket, "anew", upload)).toBe(null);
+    proxy.fail(null);
+    await put("anew", memory);
+    expect(sent()).toEqual([1, 2, 3, 4]);
+    await same(faulty(), "anew", whole);
+    proxy.fail(({ part }) => (part === 2 ? { status: 403, code: "AccessDenied" } : null));
+    expect(await fault(put("refused", remember().memory))).toMatchObject({ kind: "upload_forbidden" });
+    expect(await ceph.unfinished("faults")).toEqual([]);
+  });
+});
