@@ -9,7 +9,7 @@ import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
 import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
-import { QUEUE_NAME } from "./limits/queue-object.ts";
+import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRunTurn } from "./limits/run-turn.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";

@@ -78,7 +78,8 @@ export const changeWebhookEndpoint = operation({
   operationId: "changeWebhookEndpoint",
   tag,
   summary: "Change an endpoint",
-  description: "Changes the fields that the body names. What is on its way goes to the new URL. What a disabled endpoint missed is in `GET /events`, and not delivered later.",
+  description:
+    "Changes the fields that the body names. What is on its way goes to the new URL. What a disabled endpoint missed is in `GET /events`, and not delivered later.",
   parameters: endpoint,
   body: { schema: "WebhookEndpointChange", examples: ENDPOINT_CHANGES },
   answers: { 200: { ...answer, examples: { stored: ENDPOINT } } },

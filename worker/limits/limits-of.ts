@@ -1,6 +1,6 @@
 import type { Env } from "../env.ts";
 import type { Limits } from "./enforce.ts";
-import { QUEUE_NAME } from "./queue-object.ts";
+import { QUEUE_NAME } from "./queue-name.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { createRoom } from "./room.ts";
 import { limitSetting, rateLimits, runLimits } from "./settings.ts";

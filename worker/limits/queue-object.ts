@@ -3,8 +3,6 @@ import type { Env } from "../env.ts";
 import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
 import { runLimits } from "./settings.ts";
 
-/** The name of the one object that there is. */
-export const QUEUE_NAME = "runs";
 // So often it is asked whether a run that is said to go on really does, which gives lost places back.
 const CHECK_MS = 300_000;
 const RETRY_MS = 1000;

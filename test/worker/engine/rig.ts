@@ -14,6 +14,7 @@ export interface Bindings {
     get(key: string): Promise<{ arrayBuffer(): Promise<ArrayBuffer> } | null>;
   };
   TASK: DurableObjectNamespace;
+  QUEUE: DurableObjectNamespace;
   RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
 }
 
