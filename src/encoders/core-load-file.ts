@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
+import { giveBack } from "./give-back.ts";
 
 /** One file to load. */
 export interface FileLoad {
@@ -90,15 +91,6 @@ async function readFile(
   if (length < bytes.length) throw wrong(load, `it is cut off at ${length} of ${bytes.length} bytes`);
   if ((await sha256(bytes)) !== file.sha256) throw wrong(load, "it is another one, or altered");
   return bytes;
-}
-
-/**
- * Gives the memory of bytes back now: nobody may use them any more. Left to the garbage collector they may stay for minutes, as it
- * counts what scripts take, and all the rest of an encode is wasm.
- */
-export function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
-  // Not every browser has it, and those collect.
-  buffer.transfer?.(0);
 }
 
 // A server may have unpacked it already on the way (Content-Encoding), so the bytes say what it is.

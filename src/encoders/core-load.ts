@@ -1,5 +1,6 @@
 import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "./core-load-facts.ts";
-import { giveBack, loadFile } from "./core-load-file.ts";
+import { loadFile } from "./core-load-file.ts";
+import { giveBack } from "./give-back.ts";
 
 /** The stock core, ready to be given to any number of encoder workers. */
 export interface LoadedCore {

@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import { giveBack } from "./give-back.ts";
 import type { SyncFile } from "./paged-file.ts";
 
 // ffmpeg asks for 32 KiB at a time, and each question to the browser takes its while: so a file that is read on is read in blocks.
@@ -6,20 +7,23 @@ const BLOCK = 1_048_576;
 const KEPT = 4;
 
 /**
- * Makes a file that synchronous code in a worker reads block by block, whatever its size; `onRead` is called at each. A read throws
- * `input_not_found` or `input_unreachable` when the file has been removed or changed.
+ * Makes a file that synchronous code in a worker reads block by block, whatever its size; `onRead` is called at each. What a read gives
+ * holds until the next one. A read throws `input_not_found` or `input_unreachable` when the file has been removed or changed.
  */
 export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
   const reader = new FileReaderSync();
-  const blocks = new Map<number, Uint8Array>();
+  const blocks = new Map<number, Uint8Array<ArrayBuffer>>();
 
-  function block(index: number): Uint8Array {
+  function block(index: number): Uint8Array<ArrayBuffer> {
     const known = blocks.get(index);
     if (known) return known;
     onRead();
     const bytes = read(reader, blob, index * BLOCK, (index + 1) * BLOCK);
-    const [oldest] = blocks.keys();
-    if (oldest !== undefined && blocks.size >= KEPT) blocks.delete(oldest);
+    const [oldest] = blocks;
+    if (oldest && blocks.size >= KEPT) {
+      blocks.delete(oldest[0]);
+      giveBack(oldest[1]);
+    }
     blocks.set(index, bytes);
     return bytes;
   }
@@ -43,7 +47,7 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
   };
 }
 
-function read(reader: FileReaderSync, blob: Blob, start: number, end: number): Uint8Array {
+function read(reader: FileReaderSync, blob: Blob, start: number, end: number): Uint8Array<ArrayBuffer> {
   const stop = Math.min(end, blob.size);
   try {
     const bytes = new Uint8Array(reader.readAsArrayBuffer(blob.slice(start, stop)));

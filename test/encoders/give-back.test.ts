@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { giveBack } from "../../src/encoders/give-back.ts";
+
+test("memory that is given back is gone at once, again and again", () => {
+  for (let round = 0; round < 3; round++) {
+    const bytes = new Uint8Array(1_000_000);
+    const part = bytes.subarray(10, 20);
+    giveBack(bytes);
+    expect([bytes.buffer.byteLength, bytes.length, part.length]).toEqual([0, 0, 0]);
+  }
+});
