@@ -1,8 +1,14 @@
-/** Tells what a URL answers by the network that the service Worker reaches its callers' hosts by; null for no answer. */
+/** Tells what a URL answers by the network that the service Worker reaches its callers' hosts by: a status, or why there is none. */
 // biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default {
   async fetch(request, env) {
-    const answer = await env.OUTSIDE.fetch(new URL(request.url).searchParams.get("url")).catch(() => null);
-    return Response.json(answer ? answer.status : null);
+    const url = new URL(request.url).searchParams.get("url");
+    const ask = env.OUTSIDE.fetch(url, { redirect: "manual", signal: AbortSignal.timeout(3000) });
+    return Response.json(
+      await ask.then(
+        (answer) => answer.status,
+        (error) => error.message,
+      ),
+    );
   },
 };
