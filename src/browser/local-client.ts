@@ -1,5 +1,7 @@
-import type { Client, NewStep, NewTask, RunRef, Update } from "../client/client.ts";
+import type { Client, ListOptions, NewStep, NewTask, Page, RunRef, Update } from "../client/client.ts";
+import { eachRecord } from "../client/each.ts";
 import { createRemoteOutput } from "../client/remote-output.ts";
+import { updatesOf } from "../client/updates.ts";
 import { waitFor } from "../client/wait.ts";
 import { closedError } from "../client/watchers.ts";
 import { MediaError } from "../core/errors.ts";
@@ -131,11 +133,15 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     return (await api.create(sort, request, await objectUrlFile(input))) as T;
   }
 
+  const listTasks = async (asked: ListOptions = {}) => (await api.list("task", asked)) as Page<Task>;
+  const listSteps = async (asked: ListOptions = {}) => (await api.list("step", asked)) as Page<Step>;
+
   return {
     tasks: {
       create: (request) => create("task", request as NewTask),
       get: async (id) => (await api.get("task", id)) as Task,
-      list: async (asked = {}) => (await api.list("task", asked)) as { records: Task[]; more: boolean },
+      list: listTasks,
+      each: (asked) => eachRecord(listTasks, asked),
       cancel: async (id) => (await api.cancel("task", id)) as Task,
       retry: (id) => api.retry(id),
       delete: (id) => api.remove(id),
@@ -143,7 +149,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     steps: {
       create: (request) => create("step", request as NewStep),
       get: async (id) => (await api.get("step", id)) as Step,
-      list: async (asked = {}) => (await api.list("step", asked)) as { records: Step[]; more: boolean },
+      list: listSteps,
+      each: (asked) => eachRecord(listSteps, asked),
       cancel: async (id) => (await api.cancel("step", id)) as Step,
     },
     on<T extends Run>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
@@ -151,6 +158,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       const update = listener as (update: Update<Run>) => void;
       return watch.add(idOf(run), { update, fail() {} });
     },
+    events: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
+      updatesOf(watch, idOf(run), given.signal) as AsyncGenerator<Update<T>, void>,
     wait: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
       waitFor(watch, run, given.signal) as Promise<T>,
     async output(run) {

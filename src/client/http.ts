@@ -21,6 +21,7 @@ export interface Ask {
   path: string;
   /** What is sent as JSON. */
   body?: unknown;
+  headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
   /** Makes a record: sent with a key of its own, so that it can be repeated and makes one all the same. */
   creates?: boolean;
@@ -36,6 +37,15 @@ export interface Answer<T> {
 
 /** Asks the service with its key; gives the first right answer by its schema, or rejects with a {@link MediaError}, or as the signal says. */
 export type Call = <T>(ask: Ask, schema: z.ZodType<T>) => Promise<Answer<T>>;
+
+/** Asks as {@link Call} does, and gives the first right answer as it is, whose body comes on for as long as the signal lets it. */
+export type Open = (ask: Ask) => Promise<Response>;
+
+/** Ways to ask a service. */
+export interface Http {
+  call: Call;
+  open: Open;
+}
 
 const TRIES = 4;
 const ANSWER_MS = 30_000;
@@ -54,33 +64,55 @@ interface Failure {
 }
 
 /**
- * Builds a {@link Call}. What fails in passing is tried again after growing pauses: a GET whenever another try may help, and what makes a record
+ * Builds {@link Http}. What fails in passing is tried again after growing pauses: a GET whenever another try may help, and what makes a record
  * too, as its key keeps it from making a second one; anything else only where
  * the service certainly did nothing, as it was never reached, or said so by 429 or by 503 with `Retry-After`.
  */
-export function createCall(service: HttpService): Call {
-  return async (ask, schema) => {
+export function createHttp(service: HttpService): Http {
+  async function repeat<T>(ask: Ask, take: (response: Response) => Promise<T>): Promise<T> {
     const key = ask.creates ? crypto.randomUUID() : null;
     for (let tried = 1; ; tried++) {
-      const answer = await send(service, ask, key);
-      if (!("error" in answer)) return { value: parse(answer.value, schema), headers: answer.headers };
+      const answer = await send(service, ask, key, take);
+      if ("taken" in answer) return answer.taken;
       const { error, undone, wait_ms } = answer;
-      const pause = Math.max(wait_ms ?? 0, Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most));
+      const pause = Math.max(wait_ms ?? 0, pauseMs(tried));
       const helps = error.retryable && (ask.method === "GET" || key !== null || undone);
       const enough = tried >= TRIES || pause > PAUSE_MS.most;
       if (!helps || (enough && !ask.patient)) throw error;
       // Spread out, as many clients may have lost the same service.
       await sleep(pause * (1 + Math.random() / 4), ask.signal);
     }
+  }
+  return {
+    async call(ask, schema) {
+      const { text, headers } = await repeat(ask, async (response) => ({
+        text: await response.text(),
+        headers: response.headers,
+      }));
+      return { value: parseAnswer(text, schema), headers };
+    },
+    open: (ask) => repeat(ask, async (response) => response),
   };
 }
 
-async function send(service: HttpService, ask: Ask, key: string | null): Promise<Answer<string> | Failure> {
+/** Milliseconds to wait after so many tries, from 1 on. */
+export function pauseMs(tried: number): number {
+  return Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most);
+}
+
+async function send<T>(
+  service: HttpService,
+  ask: Ask,
+  key: string | null,
+  take: (response: Response) => Promise<T>,
+): Promise<{ taken: T } | Failure> {
   const { method, path, body, signal } = ask;
-  const late = AbortSignal.timeout(ANSWER_MS);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), ANSWER_MS);
   const init: RequestInit = {
     method,
     headers: {
+      ...ask.headers,
       Authorization: `Bearer ${service.api_key}`,
       ...(key !== null && { "Idempotency-Key": key }),
       ...(body !== undefined && { "Content-Type": "application/json" }),
@@ -88,15 +120,16 @@ async function send(service: HttpService, ask: Ask, key: string | null): Promise
     body: body === undefined ? null : writeJson(body),
     // A service that moved is to be named, not followed with the key.
     redirect: "manual",
-    signal: signal ? AbortSignal.any([signal, late]) : late,
+    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
   };
   try {
     const response = await service.fetch(service.base_url + path, init);
-    const text = await response.text();
-    return response.ok ? { value: text, headers: response.headers } : failureOf(response, text);
+    return response.ok ? { taken: await take(response) } : failureOf(response, await response.text());
   } catch (thrown) {
     signal?.throwIfAborted();
-    return lostConnection(thrown, late.aborted);
+    return lostConnection(thrown, late.signal.aborted);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -121,7 +154,8 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
   return { error, undone, wait_ms: null };
 }
 
-function parse<T>(text: string, schema: z.ZodType<T>): T {
+/** Reads what the service answered by its schema; throws `service_unavailable` for anything else. */
+export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(text === "" ? null : readJson(text));
   if (parsed.success) return parsed.data;
   const message = "What answered is not the service, or a version of it that this client does not know.";

@@ -1,6 +1,9 @@
 export type {
   Client,
   Connections,
+  DeliveryFilter,
+  EachOptions,
+  Keys,
   ListOptions,
   MediaInput,
   NewStep,
@@ -9,9 +12,13 @@ export type {
   Page,
   RemoteClient,
   RunRef,
+  SendOptions,
+  ServiceInfo,
   Steps,
   Tasks,
   Update,
+  Uploads,
+  Webhooks,
 } from "./client.ts";
 export type { Fetch } from "./http.ts";
 export { createRemoteClient, type RemoteClientOptions } from "./remote.ts";

@@ -7,12 +7,15 @@ export interface SentEvent {
   data: string;
 }
 
-/** Reads server-sent events off a body, as browsers do (https://html.spec.whatwg.org/multipage/server-sent-events.html); rejects as the body does. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<SentEvent, void> {
+/** Reads server-sent events off a body, as browsers do (https://html.spec.whatwg.org/multipage/server-sent-events.html); rejects as the body does, and when nothing comes for `silent_ms`. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array>,
+  silent_ms?: number,
+): AsyncGenerator<SentEvent, void> {
   let id = "";
   let event = "";
   let data: string[] = [];
-  for await (const line of readLines(body)) {
+  for await (const line of readLines(body, silent_ms)) {
     if (line === "") {
       if (data.length > 0) yield { event: event || "message", id, data: data.join("\n") };
       event = "";
@@ -27,13 +30,16 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
 }
 
 // Lines end in \n, \r\n or \r; what the body breaks off in is none.
-async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  silent_ms?: number,
+): AsyncGenerator<string, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await within(reader.read(), silent_ms);
       if (done) return;
       text += decoder.decode(value, { stream: true });
       // A \r at the end may be the first half of a \r\n.
@@ -44,5 +50,16 @@ async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
   } finally {
     // Whoever stops reading lets go of the connection; one that broke is gone already.
     await reader.cancel().catch(() => {});
+  }
+}
+
+async function within<T>(reading: Promise<T>, ms: number | undefined): Promise<T> {
+  if (ms === undefined) return reading;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`Nothing came for ${ms} ms.`)), ms);
+  try {
+    return await Promise.race([reading, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

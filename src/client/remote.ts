@@ -1,15 +1,22 @@
 import { z } from "zod";
-import { Connection, ConnectionTest, SignedRequest } from "../core/connection.ts";
+import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../core/connection.ts";
 import { MediaError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
+import { ApiKey, NewApiKey } from "../core/key.ts";
 import { Step } from "../core/step.ts";
 import { Task } from "../core/task.ts";
-import type { ListOptions, Page, RemoteClient, RunRef, Update } from "./client.ts";
-import { type Ask, type Call, createCall, type Fetch } from "./http.ts";
+import type { NewStep, NewTask, RemoteClient, RunRef, Update } from "./client.ts";
+import { followTask } from "./follow-task.ts";
+import { type Ask, createHttp, type Fetch, type Http } from "./http.ts";
 import { outputSource } from "./output-source.ts";
 import { createRemoteOutput } from "./remote-output.ts";
+import { createRemoteUploads, isFile } from "./remote-uploads.ts";
+import { createRemoteWebhooks } from "./remote-webhooks.ts";
+import { createRecords, pathOf } from "./rest.ts";
+import { updatesOf } from "./updates.ts";
 import { waitFor } from "./wait.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "./watch.ts";
+import { closedError } from "./watchers.ts";
 
 /** How a client of the service is made. */
 export interface RemoteClientOptions {
@@ -23,112 +30,143 @@ export interface RemoteClientOptions {
   poll?: Partial<PollTimes>;
 }
 
-const FOLDERS = { task: "/tasks", step: "/steps", connection: "/connections" } as const;
-
-type Sort = keyof typeof FOLDERS;
+const Health = z.object({ status: z.literal("ok") });
 
 /** Builds a {@link RemoteClient} of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for what is no base URL, `token_invalid` for what can be no key. */
 export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const service = { base_url: parseBaseUrl(options.baseUrl), api_key: parseKey(options.apiKey), fetch };
-  const send = createCall(service);
+  // Where the caller has no fetch of its own, a page can tell how far a file is.
+  const sendsItself = options.fetch === undefined && "XMLHttpRequest" in globalThis;
+  const over = new AbortController();
+  const http = untilClosed(createHttp(service), over.signal);
+  const { call } = http;
+  const tasks = createRecords(call, "task", Task);
+  const steps = createRecords(call, "step", Step);
+  const connections = createRecords(call, "connection", Connection);
+  const keys = createRecords(call, "key", ApiKey);
+  const uploads = createRemoteUploads(call, sendsItself ? null : fetch);
+
+  const read = async (id: string, more: Partial<Ask> = {}): Promise<Task | Step> =>
+    isId("step", id) ? steps.get(id, more) : tasks.get(id, more);
   const watch = createWatch((id, signal) => read(id, { signal, patient: true }), {
     ...POLL_TIMES,
     ...options.poll,
   });
-  let closed = false;
-
-  const call: Call = async (ask, schema) => {
-    if (closed) throw new MediaError("service_unavailable", "The client is closed.", { retryable: false });
-    return send(ask, schema);
-  };
-  const get = async <T>(path: string, schema: z.ZodType<T>, more: Partial<Ask> = {}) =>
-    (await call({ method: "GET", path, ...more }, schema)).value;
-  const post = async <T>(path: string, schema: z.ZodType<T>, body?: unknown, creates = false) =>
-    (await call({ method: "POST", path, body, creates }, schema)).value;
-  const read = async (id: string, more: Partial<Ask> = {}): Promise<Task | Step> =>
-    isId("step", id) ? get(pathOf("step", id), Step, more) : get(pathOf("task", id), Task, more);
-
-  async function remove(sort: Sort, id: string): Promise<void> {
-    await call({ method: "DELETE", path: pathOf(sort, id) }, z.null());
-  }
-
-  async function list<T>(sort: Sort, schema: z.ZodType<T>, asked: ListOptions = {}): Promise<Page<T>> {
-    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-    const path = query.size > 0 ? `${FOLDERS[sort]}?${query}` : FOLDERS[sort];
-    const { value, headers } = await call({ method: "GET", path }, z.array(schema));
-    return { records: value, more: headers.get("Has-More") === "true" };
-  }
 
   async function current(run: RunRef): Promise<Task | Step> {
     if (typeof run === "string") return read(run);
     return run.status === "succeeded" ? run : read(run.id);
   }
 
+  // A file of the caller's goes to the service first, and goes again when nothing is to come of it.
+  async function create<T>(
+    request: NewTask | NewStep,
+    inputOf: (url: string) => unknown,
+    make: (request: unknown) => Promise<T>,
+  ): Promise<T> {
+    const file: unknown = request?.input;
+    if (!isFile(file)) return make(request);
+    const { id, url } = await uploads.send(file);
+    try {
+      return await make({ ...request, input: inputOf(url) });
+    } catch (thrown) {
+      await uploads.delete(id).catch(() => {});
+      throw thrown;
+    }
+  }
+
   return {
     tasks: {
-      async create(request) {
-        refuseFile(request?.input);
-        return post(FOLDERS.task, Task, request, true);
-      },
-      get: async (id) => get(pathOf("task", id), Task),
-      list: (asked) => list("task", Task, asked),
-      cancel: async (id) => post(`${pathOf("task", id)}/cancel`, Task),
-      retry: async (id) => post(`${pathOf("task", id)}/retry`, Task, undefined, true),
-      delete: (id) => remove("task", id),
+      create: (request) => create(request as NewTask, (url) => url, tasks.create<Task>),
+      get: (id) => tasks.get(id),
+      list: tasks.list,
+      each: tasks.each,
+      cancel: (id) => tasks.act(id, "cancel"),
+      retry: (id) => tasks.act(id, "retry", { creates: true }),
+      delete: tasks.delete,
     },
     steps: {
-      async create(request) {
-        refuseFile(request?.input);
-        return post(FOLDERS.step, Step, request, true);
-      },
-      get: async (id) => get(pathOf("step", id), Step),
-      list: (asked) => list("step", Step, asked),
-      cancel: async (id) => post(`${pathOf("step", id)}/cancel`, Step),
+      create: (request) => create(request as NewStep, (url) => ({ url }), steps.create<Step>),
+      get: (id) => steps.get(id),
+      list: steps.list,
+      each: steps.each,
+      cancel: (id) => steps.act(id, "cancel"),
     },
     connections: {
-      create: (request) => post(FOLDERS.connection, Connection, request, true),
-      get: async (id) => get(pathOf("connection", id), Connection),
-      list: (asked) => list("connection", Connection, asked),
-      async update(id, body) {
-        const ask = { method: "PATCH", path: pathOf("connection", id), body } as const;
-        return (await call(ask, Connection)).value;
+      create: (request) => connections.create(request),
+      get: (id) => connections.get(id),
+      list: connections.list,
+      each: connections.each,
+      update: connections.update,
+      test: (id, body) => connections.act(id, "test", { body }, ConnectionTest),
+      sign: (id, body) => connections.act(id, "sign", { body }, SignedRequest),
+      async reencrypt() {
+        return (await call({ method: "POST", path: "/connections/reencrypt" }, Reencryption)).value;
       },
-      test: async (id, place) => post(`${pathOf("connection", id)}/test`, ConnectionTest, place),
-      sign: async (id, request) => post(`${pathOf("connection", id)}/sign`, SignedRequest, request),
-      delete: (id) => remove("connection", id),
+      delete: connections.delete,
+    },
+    uploads,
+    webhooks: createRemoteWebhooks(call),
+    keys: {
+      create: (request) => keys.create(request, NewApiKey),
+      get: (id) => keys.get(id),
+      list: keys.list,
+      each: keys.each,
+      roll: (id, body = {}) => keys.act(id, "roll", { body }, NewApiKey),
+      revoke: keys.delete,
+    },
+    service: {
+      health: async () => (await call({ method: "GET", path: "/health" }, Health)).value,
+      metrics: async () => (await http.open({ method: "GET", path: "/metrics" })).text(),
+      async document() {
+        const path = "/openapi.json";
+        return (await call({ method: "GET", path }, z.record(z.string(), z.unknown()))).value;
+      },
     },
     on<T extends Task | Step>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
       // The id of a task leads to a task, that of a step to a step.
       const update = listener as (update: Update<Task | Step>) => void;
       return watch.add(idOf(run), { update, fail() {} });
     },
+    events<T extends Task | Step>(run: T | string, given: { signal?: AbortSignal } = {}) {
+      const id = idOf(run);
+      // Only tasks have events at the service.
+      const events = isId("step", id) ? updatesOf(watch, id, given.signal) : follow(id, given.signal);
+      return events as AsyncGenerator<Update<T>, void>;
+    },
     wait: <T extends Task | Step>(run: T | string, given: { signal?: AbortSignal } = {}) =>
       waitFor(watch, run, given.signal) as Promise<T>,
     output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch),
     async close() {
-      closed = true;
+      over.abort(closedError());
       watch.close();
+    },
+  };
+
+  async function* follow(id: string, signal?: AbortSignal): AsyncGenerator<Update<Task>, void> {
+    signal?.throwIfAborted();
+    const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    yield* followTask(http, pathOf("task", id), either);
+  }
+}
+
+// What is under way is let be; nothing more is asked.
+function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
+  return {
+    async call(ask, schema) {
+      closed.throwIfAborted();
+      return call(ask, schema);
+    },
+    async open(ask) {
+      closed.throwIfAborted();
+      return open(ask);
     },
   };
 }
 
 function idOf(run: RunRef): string {
   return typeof run === "string" ? run : run.id;
-}
-
-// What is no id is not asked for: it could name another path.
-function pathOf(sort: Sort, id: string): string {
-  if (isId(sort, id)) return `${FOLDERS[sort]}/${id}`;
-  throw new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);
-}
-
-function refuseFile(input: unknown): void {
-  if (typeof input !== "object" || input === null) return;
-  if (!("arrayBuffer" in input || "getFile" in input)) return;
-  const message = "input must be a URL: the service takes no files yet. A client of the page itself does.";
-  throw new MediaError("invalid_input", message, { param: "input" });
 }
 
 function parseBaseUrl(text: string): string {

@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { Task } from "../core/task.ts";
+
 /** A change of a task or step, with what is known of its pace. */
 export interface Update<T> {
   /** The record after the change. */
@@ -9,3 +12,18 @@ export interface Update<T> {
   /** Seconds until the end; null until known. */
   eta: number | null;
 }
+
+/** What an event of `GET /tasks/{id}/events` holds. */
+export const TaskUpdate: z.ZodType<Update<Task>> = z
+  .object({
+    record: Task,
+    progress: z.int().min(0).max(100).nullable().meta({
+      description: "Percent of the whole task, which never goes down; null until it can be measured.",
+    }),
+    speed: z
+      .number()
+      .nullable()
+      .meta({ description: "Seconds of media done in a second; null until known." }),
+    eta: z.number().nullable().meta({ description: "Seconds until the end; null until known." }),
+  })
+  .meta({ id: "TaskUpdate" });

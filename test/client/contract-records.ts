@@ -89,6 +89,21 @@ export const RECORDS: ClientClauses = [
       deepEqual(await list({ before: ids[1] as string }), [[0], false]);
       deepEqual((await list({ limit: 2, kind: "audio", status: "cancelled" }))[0], [0, 2]);
       deepEqual((await list({ limit: 2, order: "asc", after: ids[2] as string }))[0], [1, 0]);
+      const walked: number[] = [];
+      for await (const { id } of client.tasks.each({ limit: 2, kind: "audio" })) {
+        walked.push(ids.indexOf(id));
+        // Both pages, and not all of those before.
+        if (walked.length === 2) break;
+      }
+      deepEqual(walked, [0, 2]);
+      const rest = await Array.fromAsync(
+        client.tasks.each({ limit: 1, order: "asc", after: ids[2] as string }),
+      );
+      deepEqual(
+        rest.map(({ id }) => ids.indexOf(id)),
+        [1, 0],
+      );
+      await rejects(client.steps.each({ limit: 0 }).next(), { kind: "request_invalid", param: "limit" });
       for (const [asked, kind, param] of [
         [{ limit: 0 }, "request_invalid", "limit"],
         [{ limit: 101 }, "request_invalid", "limit"],

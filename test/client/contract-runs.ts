@@ -126,6 +126,19 @@ export const RUNS: ClientClauses = [
     },
   })),
   {
+    name: "takes a file of the caller's as its input",
+    async check({ client, inputs }) {
+      const file = new File([await (await fetch(inputs.video)).blob()], "mine.mp4", { type: "video/mp4" });
+      const options = { format: "png", width: 40 } as const;
+      const task = await client.wait(await client.tasks.create({ input: file, kind: "image", options }));
+      deepEqual([task.status, task.error], ["succeeded", null]);
+      const bytes = await bytesOf(await (await client.output(task)).blob());
+      deepEqual([...bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
+      const probe = await client.wait(await client.steps.create({ kind: "probe", input: file }));
+      deepEqual([sourceOf(probe).format, sourceOf(probe).filesize], ["mp4", file.size]);
+    },
+  },
+  {
     name: "says when there is no sound to take",
     async check({ client, inputs }) {
       const image = await client.wait(

@@ -1,6 +1,6 @@
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
-import { deepEqual, equal, ok } from "../browser/assert.ts";
+import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type ClientClauses, createSilent } from "./contract-case.ts";
 
 /** What those hear who wait for a run or listen to it. */
@@ -43,6 +43,31 @@ export const WATCHES: ClientClauses = [
       client.on(cancelled, "update", ({ record }) => late.push(record));
       await until(() => late.length > 0);
       deepEqual(late, [cancelled]);
+    },
+  },
+  {
+    name: "gives the updates of a task one by one, to its end, and stops for a signal",
+    async check(given) {
+      const { client } = given;
+      const task = await createSilent(given);
+      const events = client.events(task);
+      const first = await events.next();
+      equal(first.value?.record.id, task.id);
+      const stop = new AbortController();
+      const gone = new Error("the visitor left");
+      const others = client.events<Task>(task.id, { signal: stop.signal });
+      await others.next();
+      stop.abort(gone);
+      equal(await others.next().catch((error: unknown) => error), gone);
+      const cancelled = await client.tasks.cancel(task.id);
+      let last = first.value?.record;
+      for await (const { record } of events) last = record;
+      deepEqual(last, cancelled);
+      const late = client.events(task.id);
+      deepEqual((await late.next()).value?.record, cancelled);
+      equal((await late.next()).done, true);
+      await rejects(client.events("task_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "task_not_found" });
+      await rejects(client.events("step_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "step_not_found" });
     },
   },
 ];

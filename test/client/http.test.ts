@@ -183,19 +183,6 @@ test("a service that is not there is an error that says so", async () => {
   });
 });
 
-test("a file is refused before anything is sent, as there are no uploads yet", async () => {
-  const handle = { kind: "file", getFile: async () => new File([], "a.mp4") } as FileSystemFileHandle;
-  for (const input of [new Blob(["x"]), new File(["x"], "a.mp4"), handle]) {
-    const refused = { kind: "invalid_input", param: "input", retryable: false };
-    expect(await failure(client.tasks.create({ input, kind: "video" }))).toMatchObject(refused);
-    expect(await failure(client.steps.create({ input, kind: "probe" }))).toMatchObject(refused);
-  }
-  expect((await failure(client.tasks.create({ input: new Blob(), kind: "video" }))).message).toBe(
-    "input must be a URL: the service takes no files yet. A client of the page itself does.",
-  );
-  expect(api.log).toEqual([]);
-});
-
 test("what cannot be said in JSON is refused before anything is sent", async () => {
   const metadata = { size: 1n };
   expect(await failure(client.tasks.create({ ...WISH, metadata }))).toMatchObject({

@@ -1,3 +1,4 @@
+import { TaskUpdate } from "../../src/client/update.ts";
 import { ENCODE_KINDS } from "../../src/core/formats.ts";
 import { TASK_STATUSES } from "../../src/core/task.ts";
 import {
@@ -13,6 +14,12 @@ import { operation, WISH_ERRORS } from "./operation.ts";
 import { idParameter, lastEventId, listParameters } from "./parameters.ts";
 
 const tag = "Tasks";
+// Each `data` of the text is one.
+const EVENTS = {
+  type: "string",
+  contentMediaType: "application/json",
+  contentSchema: { $ref: `#/components/schemas/${TaskUpdate.meta()?.id}` },
+} as { type: "string" };
 const one = idParameter("task", QUEUED_TASK.id);
 
 /** `POST /tasks`. */
@@ -77,12 +84,12 @@ export const taskEvents = operation({
   tag,
   summary: "Follow a task",
   description:
-    "Server-sent events: how the task stands, then every change, at most one a second, until it is finished. `data` is an Update; `id` its version, by which a connection that broke goes on (`Last-Event-ID`). A comment every 15 seconds keeps the connection. What asks again after the last event is answered 204.",
+    "Server-sent events: how the task stands, then its changes, at most one a second, until it is finished; the last one comes at once. `data` is a TaskUpdate; `id` its version, by which a connection that broke goes on (`Last-Event-ID`). A comment every 15 seconds keeps the connection. What asks again after the last event is answered 204.",
   parameters: [...one, ...lastEventId] as typeof one,
   answers: {
     200: {
       description: "The events.",
-      content: { "text/event-stream": { schema: { type: "string" } } },
+      content: { "text/event-stream": { schema: EVENTS } },
     },
     204: { description: "The last event was seen already." },
   },

@@ -1,0 +1,47 @@
+import { MediaError } from "../core/errors.ts";
+import { Task } from "../core/task.ts";
+import { isFinished } from "../core/transitions.ts";
+import { sleep } from "../storage/sleep.ts";
+import { type Http, parseAnswer, pauseMs } from "./http.ts";
+import { updateOf } from "./progress.ts";
+import { readEvents } from "./read-events.ts";
+import { TaskUpdate, type Update } from "./update.ts";
+
+// Three heartbeats of the service: whatever holds a connection for longer in silence has lost it.
+const SILENT_MS = 45_000;
+
+/**
+ * Gives the updates of a task as the service sends them, until it is finished. A connection that breaks is made again, and goes on after the last
+ * event that was seen, however long the service is away. Rejects with `task_not_found`, or with the signal's reason.
+ */
+export async function* followTask(
+  { call, open }: Http,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<Update<Task>, void> {
+  let last: Update<Task> | null = null;
+  let seen = "";
+  for (let fruitless = 1; ; fruitless++) {
+    const headers = { Accept: "text/event-stream", ...(seen !== "" && { "Last-Event-ID": seen }) };
+    const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
+    // Its end is known to have been sent, if not to have come.
+    if (response.status === 204 || !response.body) {
+      const { value } = await call({ method: "GET", path, signal, patient: true }, Task);
+      return yield updateOf(value, last);
+    }
+    try {
+      for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
+        if (event !== "update") continue;
+        last = parseAnswer(data, TaskUpdate);
+        seen = id;
+        fruitless = 0;
+        yield last;
+        if (isFinished(last.record)) return;
+      }
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (thrown instanceof MediaError) throw thrown;
+    }
+    if (fruitless > 0) await sleep(pauseMs(fruitless), signal);
+  }
+}

@@ -1,0 +1,99 @@
+import { MediaError } from "../core/errors.ts";
+import type { UploadPart } from "../core/upload.ts";
+import { sleep } from "../storage/sleep.ts";
+import type { Fetch } from "./http.ts";
+
+/** How parts are put. */
+export interface PutOptions {
+  /** Null: by XMLHttpRequest, which alone tells of the bytes on their way. */
+  fetch: Fetch | null;
+  signal: AbortSignal;
+  /** Takes how many bytes of the part were sent. */
+  onSent(bytes: number): void;
+}
+
+const TRIES = 5;
+const PAUSE_MS = 250;
+const ANSWER_MS = 30_000;
+// A line slower than this is as good as none.
+const BYTES_PER_MS = 32;
+const PASSING: ReadonlySet<number> = new Set([0, 408, 425, 429, 500, 502, 503, 504]);
+
+/** Puts a part where its upload says, and gives its ETag, or null where the storage does not show it. Faults of the network and of the storage are tried again a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`. */
+export async function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
+  for (let tried = 1; ; tried++) {
+    const late = AbortSignal.timeout(ANSWER_MS + Math.ceil(body.size / BYTES_PER_MS));
+    const signal = AbortSignal.any([options.signal, late]);
+    const put = options.fetch ? putByFetch(options.fetch) : putByXhr;
+    // Status 0: no answer came.
+    const { status, etag } = await put(part, body, signal, options.onSent).catch(() => ({
+      status: 0,
+      etag: null,
+    }));
+    options.signal.throwIfAborted();
+    if (status >= 200 && status < 300) return etag;
+    if (!PASSING.has(status) || tried >= TRIES) throw faultOf(part.url, status);
+    await sleep(PAUSE_MS * 2 ** (tried - 1), options.signal);
+  }
+}
+
+type Put = (
+  part: UploadPart,
+  body: Blob,
+  signal: AbortSignal,
+  onSent: (bytes: number) => void,
+) => Promise<{ status: number; etag: string | null }>;
+
+function putByFetch(fetch: Fetch): Put {
+  return async ({ url, headers }, body, signal, onSent) => {
+    const response = await fetch(url, {
+      method: "PUT",
+      headers: settable(headers),
+      body,
+      signal,
+      redirect: "error",
+    });
+    await response.arrayBuffer();
+    if (response.ok) onSent(body.size);
+    return { status: response.status, etag: response.headers.get("ETag") };
+  };
+}
+
+const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
+  new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", url);
+    for (const [name, value] of Object.entries(settable(headers))) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", ({ loaded }) => onSent(Math.min(loaded, body.size)));
+    const abort = () => request.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    request.addEventListener("loadend", () => {
+      signal.removeEventListener("abort", abort);
+      const { status } = request;
+      if (status === 0) return reject(new Error("No answer came."));
+      if (status < 300) onSent(body.size);
+      resolve({ status, etag: request.getResponseHeader("ETag") });
+    });
+    if (signal.aborted) return reject(signal.reason);
+    // The type is that of the header, not that of the part of a file.
+    request.send(new Blob([body], { type: headers["content-type"] ?? headers["Content-Type"] ?? "" }));
+  });
+
+// Platforms set the length themselves, and complain of those who try.
+function settable(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(content-length|host)$/i.test(name)),
+  );
+}
+
+function faultOf(url: string, status: number): MediaError {
+  // The rest of the URL gives access, so it is not told.
+  const host = URL.parse(url)?.host ?? "the storage";
+  if (status === 401 || status === 403)
+    return new MediaError("upload_forbidden", `${host} refuses the file (it answered ${status}).`);
+  if (status === 507) return new MediaError("storage_full", `The storage at ${host} is full.`);
+  const what = status === 0 ? "could not be reached" : `answered ${status}`;
+  return new MediaError("upload_failed", `${host} ${what} when the file was sent.`, {
+    retryable: PASSING.has(status),
+  });
+}

@@ -1,0 +1,100 @@
+import { Upload, type UploadPart } from "../core/upload.ts";
+import type { SendOptions, Uploads } from "./client.ts";
+import type { Call, Fetch } from "./http.ts";
+import { putPart } from "./put-part.ts";
+import { createRecords } from "./rest.ts";
+
+// As many as a browser has connections to one host, but two for what else the page asks.
+const PARTS_AT_ONCE = 4;
+
+/** Builds the part of a client that sends files; `fetch` null lets XMLHttpRequest send them. */
+export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
+  const uploads = createRecords(call, "upload", Upload);
+  const complete: Uploads["complete"] = (id, body = {}) => uploads.act(id, "complete", { body });
+
+  async function send(given: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
+    const { signal, onProgress, ...wish } = options;
+    signal?.throwIfAborted();
+    const file = "getFile" in given ? await given.getFile() : given;
+    const { size } = file;
+    const upload = await uploads.create({ ...descriptionOf(file), ...wish, size });
+    const stop = new AbortController();
+    const either = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    const sent = new Map<number, number>();
+    const note = (part: number, bytes: number) => {
+      sent.set(part, Math.max(sent.get(part) ?? 0, bytes));
+      onProgress?.(
+        Math.min(
+          size,
+          [...sent.values()].reduce((sum, each) => sum + each, 0),
+        ),
+        size,
+      );
+    };
+    try {
+      const parts = await putAll(placed(upload.parts), ({ part, start, ...rest }) =>
+        putPart({ part, ...rest }, file.slice(start, start + rest.size), {
+          ...{ fetch, signal: either },
+          onSent: (bytes) => note(part, bytes),
+        }),
+      );
+      either.throwIfAborted();
+      // A page that may not read an ETag leaves it to the service to ask for it.
+      return await complete(
+        upload.id,
+        parts.every(({ etag }) => etag !== null) ? { parts: parts as never } : {},
+      );
+    } catch (thrown) {
+      stop.abort();
+      await uploads.delete(upload.id).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  return {
+    send,
+    create: (request) => uploads.create(request),
+    get: (id) => uploads.get(id),
+    complete,
+    delete: uploads.delete,
+  };
+}
+
+/** True for a file that has to be sent before a service can read it. */
+export function isFile(input: unknown): input is Blob | FileSystemFileHandle {
+  return typeof input === "object" && input !== null && ("arrayBuffer" in input || "getFile" in input);
+}
+
+function descriptionOf(file: Blob): { content_type: string; name?: string } {
+  const [type = ""] = file.type.split(";");
+  const content_type = type.trim() || "application/octet-stream";
+  return "name" in file && typeof file.name === "string" && file.name !== ""
+    ? { content_type, name: file.name }
+    : { content_type };
+}
+
+type PlacedPart = UploadPart & { start: number };
+
+function placed(parts: readonly UploadPart[]): PlacedPart[] {
+  let start = 0;
+  return parts.map((part) => {
+    const at = start;
+    start += part.size;
+    return { ...part, start: at };
+  });
+}
+
+async function putAll(
+  parts: readonly PlacedPart[],
+  put: (part: PlacedPart) => Promise<string | null>,
+): Promise<{ part: number; etag: string | null }[]> {
+  const done: { part: number; etag: string | null }[] = [];
+  const waiting = [...parts];
+  const line = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      done.push({ part: next.part, etag: await put(next) });
+    }
+  };
+  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, line));
+  return done.sort((a, b) => a.part - b.part);
+}

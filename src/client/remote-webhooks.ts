@@ -1,0 +1,38 @@
+import {
+  NewWebhookEndpoint,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+  WebhookSecret,
+} from "../core/webhook.ts";
+import type { Webhooks } from "./client.ts";
+import type { Call } from "./http.ts";
+import { createRecords } from "./rest.ts";
+
+/** Builds the part of a client that keeps endpoints, and reads events and deliveries. */
+export function createRemoteWebhooks(call: Call): Webhooks {
+  const endpoints = createRecords(call, "endpoint", WebhookEndpoint);
+  const deliveries = createRecords(call, "delivery", WebhookDelivery);
+  const events = createRecords(call, "event", WebhookEvent);
+  return {
+    endpoints: {
+      create: (request) => endpoints.create(request, NewWebhookEndpoint),
+      get: (id) => endpoints.get(id),
+      list: endpoints.list,
+      each: endpoints.each,
+      update: endpoints.update,
+      rotate: (id, body = {}) => endpoints.act(id, "rotate", { body }, WebhookSecret),
+      delete: endpoints.delete,
+    },
+    deliveries: {
+      get: (id) => deliveries.get(id),
+      list: deliveries.list,
+      each: deliveries.each,
+      replay: (id) => deliveries.act(id, "replay"),
+    },
+    events: { get: (id) => events.get(id), list: events.list, each: events.each },
+    async rotateSecret(body = {}) {
+      return (await call({ method: "POST", path: "/webhooks/secret/rotate", body }, WebhookSecret)).value;
+    },
+  };
+}

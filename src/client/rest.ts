@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { MediaError } from "../core/errors.ts";
+import { isId } from "../core/ids.ts";
+import type { ListOptions, Page } from "./client.ts";
+import { eachRecord } from "./each.ts";
+import type { Ask, Call } from "./http.ts";
+
+const FOLDERS = {
+  task: "/tasks",
+  step: "/steps",
+  connection: "/connections",
+  upload: "/uploads",
+  endpoint: "/webhooks/endpoints",
+  delivery: "/webhooks/deliveries",
+  event: "/events",
+  key: "/keys",
+} as const;
+const UNKNOWN = { upload: "media_not_found" } as const;
+
+/** What a service keeps under ids. */
+export type Sort = keyof typeof FOLDERS;
+
+/** The records of one sort at a service. */
+export interface Records<T> {
+  get(id: string, more?: Partial<Ask>): Promise<T>;
+  list(asked?: ListOptions): Promise<Page<T>>;
+  each(asked?: ListOptions): AsyncGenerator<T, void>;
+  /** Makes a record, and only one however often that has to be tried. */
+  create<R = T>(request: unknown, schema?: z.ZodType<R>): Promise<R>;
+  update(id: string, change: unknown): Promise<T>;
+  delete(id: string): Promise<void>;
+  /** Posts to a path below a record. */
+  act<R = T>(
+    id: string,
+    action: string,
+    given?: Pick<Ask, "body" | "creates">,
+    schema?: z.ZodType<R>,
+  ): Promise<R>;
+}
+
+/** Builds {@link Records} by the schema of one of them; ids of another shape are unknown, and not asked for. */
+export function createRecords<T extends { id: string }>(
+  call: Call,
+  sort: Sort,
+  schema: z.ZodType<T>,
+): Records<T> {
+  const ask = async <R>(given: Ask, answer: z.ZodType<R>) => (await call(given, answer)).value;
+
+  async function list(asked: ListOptions = {}): Promise<Page<T>> {
+    const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    const path = query.size > 0 ? `${FOLDERS[sort]}?${query}` : FOLDERS[sort];
+    const { value, headers } = await call({ method: "GET", path }, z.array(schema));
+    return { records: value, more: headers.get("Has-More") === "true" };
+  }
+
+  return {
+    get: async (id, more = {}) => ask({ method: "GET", path: pathOf(sort, id), ...more }, schema),
+    list,
+    each: (asked) => eachRecord(list, asked),
+    create: (body, answer = schema as z.ZodType<never>) =>
+      ask({ method: "POST", path: FOLDERS[sort], body, creates: true }, answer),
+    update: async (id, body) => ask({ method: "PATCH", path: pathOf(sort, id), body }, schema),
+    async delete(id) {
+      await call({ method: "DELETE", path: pathOf(sort, id) }, z.null());
+    },
+    act: async (id, action, given = {}, answer = schema as z.ZodType<never>) =>
+      ask({ method: "POST", path: `${pathOf(sort, id)}/${action}`, ...given }, answer),
+  };
+}
+
+/** Gives the path of a record; throws not found for what is no id, as it could name another path. */
+export function pathOf(sort: Sort, id: string): string {
+  if (isId(sort, id)) return `${FOLDERS[sort]}/${id}`;
+  throw new MediaError(
+    sort === "upload" ? UNKNOWN[sort] : `${sort}_not_found`,
+    `There is no ${sort} with that id.`,
+  );
+}

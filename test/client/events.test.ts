@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RemoteClient } from "../../src/client/client.ts";
+import { readEvents } from "../../src/client/read-events.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { Answer } from "../fixtures/origin.ts";
+import { history, QUEUED } from "./records.ts";
+import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
+
+const TASK = `/tasks/${QUEUED.id}`;
+const AT = `${TASK}/events`;
+const STATES = history();
+const DONE = STATES.at(-1);
+
+let api: ScriptedApi;
+let client: RemoteClient;
+beforeEach(async () => {
+  api = await startScriptedApi();
+  client = createRemoteClient({ baseUrl: api.url, apiKey: "k", poll: { first_ms: 5, most_ms: 20 } });
+});
+afterEach(async () => {
+  await client.close();
+  await api.close();
+});
+
+/** The events of some states, by their place in the history; the id of each is its place. */
+function stream(places: readonly number[], more: Partial<Answer> = {}): Answer {
+  const events = places.map((place) => {
+    const data = JSON.stringify({ record: STATES[place], progress: null, speed: null, eta: null });
+    return `: a comment\nevent: update\nid: ${place}\ndata: ${data}\n\n`;
+  });
+  return { file: Buffer.from(events.join("")), mime: "text/event-stream", ...more };
+}
+
+const asked = () => api.log.filter(({ path }) => path === AT).map(({ headers }) => headers["last-event-id"]);
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.unreachable(),
+    (thrown) => thrown,
+  );
+
+test("updates come one by one, and a connection that breaks goes on after the last that came whole", async () => {
+  const whole = stream([0, 2]).file as Buffer;
+  const torn = stream([0, 2, 3], { cut_after: whole.length + 40 });
+  api.at(
+    AT,
+    torn,
+    CUT,
+    refusal(503, { kind: "service_unavailable", message: "Away." }),
+    stream([]),
+    stream([4, 7, 10]),
+  );
+  const records = [];
+  for await (const { record } of client.events(QUEUED)) records.push(record);
+  expect(records).toEqual([0, 2, 4, 7, 10].map((place) => STATES[place]));
+  expect(asked()).toEqual([undefined, "2", "2", "2", "2"]);
+  expect(api.log[0]?.headers).toMatchObject({ accept: "text/event-stream", authorization: "Bearer k" });
+});
+
+test("an end that was sent and did not come is read", async () => {
+  api.at(AT, stream([7]), { status: 204 });
+  api.at(TASK, DONE ?? {});
+  const updates = await Array.fromAsync(client.events(QUEUED));
+  expect(updates.map(({ record }) => record)).toEqual([STATES[7], DONE]);
+  expect(updates[1]).toMatchObject({ progress: 100, speed: null, eta: null });
+});
+
+test("whoever leaves lets go of the connection", async () => {
+  const sent = stream([0, 1]);
+  api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
+  for await (const { record } of client.events(QUEUED)) {
+    expect(record).toEqual(STATES[0]);
+    break;
+  }
+  await expect.poll(() => api.log.map(({ done }) => done)).toEqual([true]);
+});
+
+test("a signal ends it with its reason, and a client that is closed with that", async () => {
+  const sent = stream([0, 1]);
+  api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
+  const gone = new Error("the visitor left");
+  const stop = new AbortController();
+  const events = client.events(QUEUED, { signal: stop.signal });
+  expect((await events.next()).value?.record).toEqual(STATES[0]);
+  const next = events.next();
+  stop.abort(gone);
+  expect(await failure(next)).toBe(gone);
+  expect(await failure(client.events(QUEUED, { signal: stop.signal }).next())).toBe(gone);
+  const others = client.events(QUEUED);
+  await others.next();
+  const last = others.next();
+  await client.close();
+  expect(await failure(last)).toMatchObject({
+    kind: "service_unavailable",
+    message: "The client is closed.",
+  });
+  await expect.poll(() => api.log.map(({ done }) => done)).toEqual([true, true]);
+});
+
+test.for([
+  [404, { kind: "task_not_found", message: "There is no task with that id." }, "task_not_found"],
+  [401, { kind: "token_invalid", message: "No such key." }, "token_invalid"],
+] as const)("what cannot be followed is refused: %i", async ([status, body, kind]) => {
+  api.at(AT, refusal(status, body));
+  expect(await failure(client.events(QUEUED).next())).toMatchObject({ kind, message: body.message });
+  expect(asked()).toHaveLength(1);
+});
+
+test("what is no event of a task is another service's", async () => {
+  api.at(AT, { file: Buffer.from("event: update\nid: 1\ndata: {}\n\n") });
+  expect(await failure(client.events(QUEUED).next())).toMatchObject({
+    kind: "service_unavailable",
+    retryable: false,
+  });
+  expect(await failure(client.events("task_../x").next())).toMatchObject({ kind: "task_not_found" });
+});
+
+test.for([1, 2, 3, 7, 1000])("events are read as browsers read them, in pieces of %i bytes", async (size) => {
+  const text =
+    ": hello\r\n\r\nevent: a\rid: 1\rdata: one\rdata:two\r\rdata: é…\n\nid: 3\n\nid\ndata\n\nevent: none\n\nid: x\0\ndata:  two spaces\nother: 1\n\ndata: never ended";
+  const bytes = new TextEncoder().encode(text);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.slice(at * size, (at + 1) * size),
+  );
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece);
+      controller.close();
+    },
+  });
+  const events = await Array.fromAsync(readEvents(body));
+  expect(events).toEqual([
+    { event: "a", id: "1", data: "one\ntwo" },
+    { event: "message", id: "1", data: "é…" },
+    { event: "message", id: "", data: "" },
+    { event: "message", id: "", data: " two spaces" },
+  ]);
+});
+
+test("a connection that falls silent is lost", async () => {
+  const silent = new ReadableStream<Uint8Array>();
+  await expect(readEvents(silent, 20).next()).rejects.toThrow("Nothing came for 20 ms.");
+});

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RemoteClient } from "../../src/client/client.ts";
+import { createRemoteClient } from "../../src/client/remote.ts";
+import type { Upload } from "../../src/core/upload.ts";
+import { UPLOAD } from "../../worker/docs/upload-examples.ts";
+import { QUEUED } from "./records.ts";
+import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
+
+const FILE = new File(["0123456789"], "clip.mp4", { type: "video/mp4; codecs=avc1" });
+const COMPLETE = `/uploads/${UPLOAD.id}/complete`;
+const PUT = { status: 200, etag: '"e"', file: Buffer.from("{}") };
+
+let api: ScriptedApi;
+let client: RemoteClient;
+let upload: Upload;
+beforeEach(async () => {
+  api = await startScriptedApi();
+  client = createRemoteClient({ baseUrl: api.url, apiKey: "k" });
+  const parts = [4, 4, 2].map((size, index) => ({
+    ...{ part: index + 1, size, url: `${api.url}/put/${index + 1}` },
+    headers: { "content-type": "video/mp4", "content-length": String(size) },
+  }));
+  upload = { ...UPLOAD, size: 10, parts };
+  api.at("/uploads", upload);
+  api.at(COMPLETE, { ...upload, status: "stored", parts: [], etag: "all" });
+  for (const { part } of parts) api.at(`/put/${part}`, PUT);
+});
+afterEach(async () => {
+  await client.close();
+  await api.close();
+});
+
+const asked = () => api.log.map(({ method, path, status }) => `${method} ${path} ${status}`);
+
+test("a file goes in its parts, without the key, and tells how far it is", async () => {
+  const told: number[][] = [];
+  const stored = await client.uploads.send(FILE, { onProgress: (...sent) => told.push(sent) });
+  expect(stored).toMatchObject({ id: UPLOAD.id, status: "stored", url: UPLOAD.url });
+  expect(asked()).toHaveLength(5);
+  expect(asked().slice(1, 4).toSorted()).toEqual(["PUT /put/1 200", "PUT /put/2 200", "PUT /put/3 200"]);
+  expect(asked().at(-1)).toBe(`POST ${COMPLETE} 200`);
+  const puts = api.log.filter(({ method }) => method === "PUT");
+  expect(puts.map(({ headers }) => [headers.authorization, headers["content-type"]])).toEqual(
+    Array(3).fill([undefined, "video/mp4"]),
+  );
+  expect(puts.map(({ headers }) => Number(headers["content-length"])).toSorted()).toEqual([2, 4, 4]);
+  expect(told.at(-1)).toEqual([10, 10]);
+  expect(told.map(([sent = 0]) => sent)).toEqual(told.map(([sent = 0]) => sent).toSorted((a, b) => a - b));
+});
+
+test("a part that fails in passing goes again, and no other", async () => {
+  api.at("/put/2", refusal(503, "busy"), CUT, PUT);
+  expect(await client.uploads.send(FILE)).toMatchObject({ status: "stored" });
+  expect(api.asked("/put/2")).toEqual(["PUT 503", "PUT 200", "PUT 200"]);
+  expect([...api.asked("/put/1"), ...api.asked("/put/3")]).toEqual(["PUT 200", "PUT 200"]);
+});
+
+test.for([
+  [403, "upload_forbidden"],
+  [507, "storage_full"],
+  [400, "upload_failed"],
+] as const)("storage that answers %i is %s, and nothing is left behind", async ([status, kind]) => {
+  api.at("/put/3", refusal(status, "no"));
+  const error = await client.uploads.send(FILE).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ kind, retryable: false });
+  expect(String((error as Error).message)).not.toContain("/put/");
+  expect(asked().at(-1)).toMatch(new RegExp(`^DELETE /uploads/${UPLOAD.id} `));
+  expect(asked()).not.toContain(`POST ${COMPLETE} 200`);
+});
+
+test("a signal stops it, and what was sent is dropped", async () => {
+  api.at("/put/1", { silent: true });
+  const stop = new AbortController();
+  const gone = new Error("the visitor left");
+  const sending = client.uploads.send(FILE, { signal: stop.signal });
+  await expect.poll(() => api.log.length).toBeGreaterThanOrEqual(4);
+  stop.abort(gone);
+  expect(await sending.catch((thrown: unknown) => thrown)).toBe(gone);
+  expect(asked().at(-1)).toMatch(/^DELETE /);
+});
+
+test("a file as input goes first, and again when there is no task for it", async () => {
+  api.at("/tasks", QUEUED, refusal(400, { kind: "invalid_kind", message: "No.", param: "kind" }));
+  expect(await client.tasks.create({ input: FILE, kind: "video" })).toEqual(QUEUED);
+  expect(asked().at(-1)).toBe("POST /tasks 200");
+  const handle = { kind: "file", getFile: async () => FILE } as FileSystemFileHandle;
+  await expect(client.tasks.create({ input: handle, kind: "image" })).rejects.toMatchObject({
+    ...{ kind: "invalid_kind", param: "kind" },
+  });
+  expect(asked().at(-1)).toMatch(/^DELETE \/uploads\//);
+});
