@@ -4,6 +4,7 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import type { Env } from "./env.ts";
 import { writeEvent } from "./event-stream.ts";
+import { patiently } from "./patiently.ts";
 import type { FindStep, Runs } from "./runs.ts";
 import { mirrorKey } from "./task-object.ts";
 
@@ -13,7 +14,8 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
   const get = (project: string, id: string) => readRun<T>(env, object, project, id);
   return {
     async create(project, record, made) {
-      await env.TASK.getByName(record.id).create(project, record, made);
+      // By its id the object knows a record that it was given before.
+      await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
       return record;
     },
     webhookUrl: (project, id) => env.TASK.getByName(id).webhookUrl(project),

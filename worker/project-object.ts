@@ -6,7 +6,12 @@ import { isFinished } from "../src/core/transitions.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { type ConnectionTable, createConnectionTable, type SealedConnection } from "./connections/table.ts";
 import type { Env } from "./env.ts";
-import { type Begun, createIdempotencyTable, type IdempotencyTable } from "./idempotency/table.ts";
+import {
+  type Begun,
+  createIdempotencyTable,
+  type Ended,
+  type IdempotencyTable,
+} from "./idempotency/table.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
 import { writePoints } from "./observability/analytics.ts";
 import { createLog } from "./observability/log.ts";
@@ -51,9 +56,9 @@ export class ProjectObject extends ProjectWebhooks {
     return this.#idempotency.begin(key, digest, id, Date.now());
   }
 
-  /** Keeps the answer of such a request. */
-  endOnce(key: string, answer: string | null): void {
-    this.#idempotency.end(key, answer);
+  /** Keeps how such a request ended. */
+  endOnce(key: string, ended: Ended): void {
+    this.#idempotency.end(key, ended);
   }
 
   /** Counts what a key of the project has used somewhere, and gives all that it has in its running minute. */

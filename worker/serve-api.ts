@@ -10,6 +10,7 @@ import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { createFindStep, createRuns } from "./engine.ts";
 import type { Env } from "./env.ts";
+import type { Begun } from "./idempotency/table.ts";
 import { createLimitsOf } from "./limits/limits-of.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
@@ -17,6 +18,7 @@ import { createSigner } from "./media/signer.ts";
 import { createNatives } from "./native.ts";
 import { createLog } from "./observability/log.ts";
 import { createOutsideOf } from "./outside-of.ts";
+import { patiently } from "./patiently.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import { readHostRules } from "./settings.ts";
 import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
@@ -64,8 +66,9 @@ function createService(env: Env): ReturnType<typeof createApp> {
     seal,
     outside: createOutsideOf(env),
     idempotency: {
-      begin: (project, key, digest, id) => env.PROJECT.getByName(project).beginOnce(key, digest, id),
-      end: (project, key, answer) => env.PROJECT.getByName(project).endOnce(key, answer),
+      begin: (project, key, digest, id) =>
+        patiently<Begun>(async () => env.PROJECT.getByName(project).beginOnce(key, digest, id)),
+      end: (project, key, ended) => patiently(() => env.PROJECT.getByName(project).endOnce(key, ended)),
     },
     metrics: (project) => env.PROJECT.getByName(project).readMetrics(),
     log: createLog(env.LOG_LEVEL),

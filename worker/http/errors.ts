@@ -62,6 +62,11 @@ export const ErrorBody = z
 /** The body of every error answer. */
 export type ErrorBody = z.infer<typeof ErrorBody>;
 
+/** True for an error that answers a request without anything having been made: the caller's fault, not the service's. */
+export function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof MediaError && isRequestError(thrown.kind) && STATUS[thrown.kind] < 500;
+}
+
 const UNKNOWN = "Something failed on our side; try again, and name the request id if it persists.";
 
 /** Turns whatever a handler threw into an answer; the one place where an error meets HTTP. Tells nothing of an unknown error but logs it. */

@@ -5,14 +5,15 @@ import { digest, toHex } from "../auth/keys.ts";
 import type { Seal } from "../connections/seal.ts";
 import { readBytes } from "../http/body.ts";
 import type { ApiEnv } from "../http/context.ts";
+import { isRefusal } from "../http/errors.ts";
 import { countCreation } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
-import type { Begun } from "./table.ts";
+import type { Begun, Ended } from "./table.ts";
 
 /** Requests by their `Idempotency-Key`, each project's for itself. */
 export interface Idempotency {
   begin(project: string, key: string, digest: string, id: string): Promise<Begun>;
-  end(project: string, key: string, answer: string | null): Promise<void>;
+  end(project: string, key: string, ended: Ended): Promise<void>;
 }
 
 /** How a route makes a record. */
@@ -66,10 +67,10 @@ export function creating<T>(
       const made = begun.state === "again" ? await find(project, begun.id) : null;
       const record = made ?? (await makeAs(new Request(url, { method, headers, body }), c, begun.id));
       const answer = JSON.stringify(keep(record));
-      await idempotency.end(project, key, seal ? await seal.seal(answer, owner) : answer);
+      await idempotency.end(project, key, { answer: seal ? await seal.seal(answer, owner) : answer });
       return c.json(record as object, 201);
     } catch (thrown) {
-      await idempotency.end(project, key, null);
+      await idempotency.end(project, key, isRefusal(thrown) ? "refused" : "lost");
       throw thrown;
     }
   }

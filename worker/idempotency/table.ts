@@ -11,12 +11,18 @@ export type Begun =
   /** The first one was answered, as JSON. */
   | { state: "done"; answer: string };
 
+/**
+ * How a request ended: with an answer, as JSON; refused, so that nothing was made and its key is free for another; or lost, so that its record
+ * may be there or not, and the same request may come again at once.
+ */
+export type Ended = { answer: string } | "refused" | "lost";
+
 /** Requests by their `Idempotency-Key`, for a day. */
 export interface IdempotencyTable {
-  /** Takes a request with the digest of all that it asks, and the id that its record is to have. */
+  /** Takes a request with the digest of all that it asks, and the id that its record is to have: by that id it is known when it is taken twice. */
   begin(key: string, digest: string, id: string, now: number): Begun;
-  /** Keeps the answer; without one the request failed and may come again. */
-  end(key: string, answer: string | null): void;
+  /** Keeps how a request ended; one that has its answer keeps it. */
+  end(key: string, ended: Ended): void;
 }
 
 const DAY_MS = 86_400_000;
@@ -45,13 +51,16 @@ export function createIdempotencyTable(sql: Sql): IdempotencyTable {
       }
       if (found.digest !== digest) return { state: "other" };
       if (found.answer !== null) return { state: "done", answer: found.answer };
+      if (found.id === id) return { state: "new", id };
       if (now - found.tried_at < LOST_MS) return { state: "running" };
       sql.exec("UPDATE idempotency SET tried_at = ? WHERE key = ?", now, key);
       return { state: "again", id: found.id };
     },
-    end(key, answer) {
-      if (answer === null) sql.exec("DELETE FROM idempotency WHERE key = ? AND answer IS NULL", key);
-      else sql.exec("UPDATE idempotency SET answer = ? WHERE key = ?", answer, key);
+    end(key, ended) {
+      const open = "key = ? AND answer IS NULL";
+      if (ended === "refused") sql.exec(`DELETE FROM idempotency WHERE ${open}`, key);
+      else if (ended === "lost") sql.exec(`UPDATE idempotency SET tried_at = ? WHERE ${open}`, -LOST_MS, key);
+      else sql.exec("UPDATE idempotency SET answer = ? WHERE key = ?", ended.answer, key);
     },
   };
 }

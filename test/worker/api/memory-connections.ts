@@ -56,7 +56,7 @@ export function createMemoryIdempotency(): Idempotency {
   };
   return {
     begin: async (project, key, digest, id) => tableOf(project).begin(key, digest, id, Date.now()),
-    end: async (project, key, answer) => tableOf(project).end(key, answer),
+    end: async (project, key, ended) => tableOf(project).end(key, ended),
   };
 }
 

@@ -9,16 +9,16 @@ test("a request is answered once, and its answer given again for a day", () => {
   expect(table.begin("key", "digest", "task_1", 0)).toEqual({ state: "new", id: "task_1" });
   expect(table.begin("key", "digest", "task_2", 10)).toEqual({ state: "running" });
   expect(table.begin("key", "another", "task_2", 10)).toEqual({ state: "other" });
-  table.end("key", "{}");
+  table.end("key", { answer: "{}" });
   expect(table.begin("key", "digest", "task_2", DAY - 1)).toEqual({ state: "done", answer: "{}" });
   expect(table.begin("key", "another", "task_2", DAY - 1)).toEqual({ state: "other" });
   expect(table.begin("key", "another", "task_2", DAY)).toEqual({ state: "new", id: "task_2" });
 });
 
-test("a request that failed may come again, also as another one", () => {
+test("a request that was refused may come again, also as another one", () => {
   const table = createIdempotencyTable(createMemorySql());
   table.begin("key", "digest", "task_1", 0);
-  table.end("key", null);
+  table.end("key", "refused");
   expect(table.begin("key", "another", "task_2", 1)).toEqual({ state: "new", id: "task_2" });
 });
 
@@ -28,8 +28,20 @@ test("a request whose answer was lost makes the same record, and only one at a t
   expect(table.begin("key", "digest", "task_2", 59_999)).toEqual({ state: "running" });
   expect(table.begin("key", "digest", "task_2", 60_000)).toEqual({ state: "again", id: "task_1" });
   expect(table.begin("key", "digest", "task_3", 60_001)).toEqual({ state: "running" });
-  table.end("key", "{}");
+  table.end("key", { answer: "{}" });
   // A late failure takes nothing back.
-  table.end("key", null);
+  table.end("key", "refused");
+  table.end("key", "lost");
   expect(table.begin("key", "digest", "task_3", 60_002)).toEqual({ state: "done", answer: "{}" });
+});
+
+test("a request that failed on its way makes the same record at once, and stays the same request", () => {
+  const table = createIdempotencyTable(createMemorySql());
+  table.begin("key", "digest", "task_1", 0);
+  // What was taken, and its answer lost, is taken again.
+  expect(table.begin("key", "digest", "task_1", 50)).toEqual({ state: "new", id: "task_1" });
+  table.end("key", "lost");
+  expect(table.begin("key", "another", "task_2", 60)).toEqual({ state: "other" });
+  expect(table.begin("key", "digest", "task_2", 60)).toEqual({ state: "again", id: "task_1" });
+  expect(table.begin("key", "digest", "task_3", 70)).toEqual({ state: "running" });
 });
