@@ -4,6 +4,7 @@ import { join } from "node:path";
 import ipaddr from "ipaddr.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
+import type { WebhookDelivery } from "../../../src/core/webhook.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";
 import { openState } from "../../../worker/local/state.ts";
 import { createHost } from "../../../worker/local/supervisor.ts";
@@ -32,7 +33,7 @@ beforeAll(async () => {
   origin = await startOrigin();
   names = await startNameServer((name, before) => {
     const [what] = name.split(".");
-    if (what === "rebound") return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
+    if (what?.startsWith("rebound")) return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
     return what === "inside" ? ["127.0.0.1"] : ["93.184.216.34"];
   });
   service = await startService({
@@ -80,13 +81,30 @@ async function run(input: string, more: object = {}): Promise<Task> {
 
 test("a name that is private is refused at once, and one that becomes so when the run asks it", async () => {
   const { port } = new URL(origin.url);
+  origin.forget();
   const body = { input: `http://inside.example.com:${port}/a.jpg`, kind: "image" };
   const refused = await post("/tasks", body);
   expect(refused).toMatchObject({ status: 400, answer: { kind: "invalid_input", param: "input" } });
-  const { error } = await run(`http://rebound.example.com:${port}/a.jpg`);
+  // Another name each time, should this be tried twice.
+  const name = `rebound-${Date.now()}.example.com`;
+  const { error } = await run(`http://${name}:${port}/a.jpg`);
   expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
-  expect(error?.message).toContain("rebound.example.com has an address that is not public");
+  expect(error?.message).toContain(`${name} has an address that is not public`);
   expect(origin.log).toEqual([]);
+});
+
+test("an event is not posted to a name that has become private", async () => {
+  const webhook_url = `https://rebound-hook-${Date.now()}.example.com/hook`;
+  const { error } = await run(origin.serve("/gone.png", { status: 404 }), { webhook_url });
+  expect(error?.kind).toBe("input_not_found");
+  const deliveries = async () => {
+    const { answer } = await ask("/webhooks/deliveries?limit=100");
+    return (answer as WebhookDelivery[]).filter(({ url }) => url === webhook_url);
+  };
+  await expect.poll(async () => (await deliveries()).map(({ status }) => status)).toContain("failed");
+  const [failed] = (await deliveries()).filter(({ status }) => status === "failed");
+  expect(failed?.attempts).toMatchObject([{ response_status: null }]);
+  expect(failed?.error).toContain("has an address that is not public");
 });
 
 test("no redirect to a host that is not public is followed", async () => {
