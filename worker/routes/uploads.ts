@@ -6,6 +6,7 @@ import { readJson } from "../http/body.ts";
 import { type Api, baseUrl } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
+import { UPLOAD_LIMITS } from "../media/uploads.ts";
 import type { Services } from "../services.ts";
 
 /** Adds the routes of uploads: those that need a key, and the one that pages put parts to by signed URLs, which the document leaves out. */
@@ -56,15 +57,30 @@ export function addUploadRoutes(app: Api, services: Services): void {
 
   app.put("/uploads/:id/parts/:part", async (c) => {
     const length = c.req.header("Content-Length") ?? "";
-    const etag = await page_uploads.put({
+    const body = c.req.raw.body ?? new Blob([]).stream();
+    const put = page_uploads.put({
       url: c.req.url,
       size: /^\d{1,15}$/.test(length) ? Number(length) : null,
       content_type: c.req.header("Content-Type") ?? "",
-      body: c.req.raw.body ?? new Blob([]).stream(),
+      body,
+    });
+    const etag = await put.catch(async (thrown: unknown) => {
+      await drop(body);
+      throw thrown;
     });
     c.header("ETag", `"${etag}"`);
     return c.json({ etag });
   });
+}
+
+// A page that still sends would not hear why it was refused.
+async function drop(body: ReadableStream<Uint8Array>): Promise<void> {
+  if (body.locked) return;
+  let left: number = UPLOAD_LIMITS.most;
+  for await (const { length } of body) {
+    left -= length;
+    if (left < 0) return;
+  }
 }
 
 function idOf(c: Context): string {

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import type { Connection } from "../../../src/core/connection.ts";
+import type { UploadPart } from "../../../src/core/upload.ts";
+import { clip } from "../../fixtures/clips.ts";
+import {
+  begin,
+  bytes,
+  ceph,
+  connection,
+  connectionOf,
+  create,
+  MIB,
+  post,
+  put,
+  putAll,
+  rig,
+} from "./upload-lab.ts";
+
+test.each([
+  ["in one request", 100_000],
+  ["in parts", 16 * MIB + 100_000],
+])("a page puts a file straight into a bucket, %s", async (_, size) => {
+  const whole = bytes(size);
+  const output = `s3://bucket-in/from a page/ü + ${size}.mp4`;
+  const upload = await begin({ size, output });
+  expect(upload).toMatchObject({ output, connection_id: connection.id, name: `ü + ${size}.mp4` });
+  for (const { url } of upload.parts) {
+    expect(url.startsWith(ceph.connection.endpoint)).toBe(true);
+    expect(url).not.toContain(ceph.connection.secret_access_key);
+  }
+  const [part] = upload.parts as [UploadPart];
+  expect((await put(part, whole.slice(1, part.size))).status).toBe(403);
+  if (size < MIB) expect((await put(part, whole, { "content-type": "text/html" })).status).toBe(403);
+  expect((await post(`/uploads/${upload.id}/complete`, {})).status).toBe(400);
+  const parts = await putAll(upload, whole);
+  // By what the page saw, or by what the storage knows.
+  const done = await post(`/uploads/${upload.id}/complete`, size < MIB ? { parts } : {});
+  expect([done.json.message, done.json.status]).toEqual([undefined, "stored"]);
+  const key = output.slice("s3://bucket-in/".length);
+  const object = await ceph.ask("bucket-in", { method: "GET", key });
+  expect([object.headers.get("content-type"), object.headers.get("etag")]).toEqual([
+    "video/mp4",
+    `"${done.json.etag}"`,
+  ]);
+  expect(Buffer.compare(new Uint8Array(await object.arrayBuffer()), whole)).toBe(0);
+  expect(await ceph.unfinished("bucket-in")).toEqual([]);
+  // What is stored there is the caller's.
+  expect((await rig.call(`/uploads/${upload.id}`, { method: "DELETE" })).status).toBe(204);
+  expect((await ceph.ask("bucket-in", { method: "HEAD", key })).status).toBe(200);
+});
+
+test("a file in a bucket is read by the connection that it came by, wherever the output goes", async () => {
+  const whole = new Uint8Array(await readFile(await clip("wav")));
+  const other = await create<Connection>("/connections", { ...connectionOf("Second") });
+  const upload = await begin({
+    ...{ size: whole.length, content_type: "audio/wav" },
+    ...{ output: "s3://bucket-in/second.wav", connection_id: other.id },
+  });
+  await putAll(upload, whole);
+  expect((await post(`/uploads/${upload.id}/complete`, {})).json.status).toBe("stored");
+  const output = "s3://bucket-in/second.mp3";
+  const options = { format: "mp3" };
+  const { id } = await create<{ id: string }>("/tasks", {
+    input: upload.url,
+    kind: "audio",
+    options,
+    output,
+  });
+  const task = await rig.finished(id);
+  expect([task.error, task.output]).toEqual([null, output]);
+  await rig.call(`/connections/${other.id}`, { method: "DELETE" });
+  const gone = await post("/steps", { kind: "probe", input: { url: upload.url } });
+  expect([gone.status, gone.json.kind]).toEqual([404, "connection_not_found"]);
+});

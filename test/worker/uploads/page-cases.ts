@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { Upload } from "../../../src/core/upload.ts";
+import { startOrigin } from "../../fixtures/origin.ts";
+import { startBrowser } from "../api/browser.ts";
+import { base, MIB, rig } from "./upload-lab.ts";
+
+/** What the page below is told. */
+interface Order {
+  base: string;
+  size: number;
+  output: string | undefined;
+}
+
+// Runs in the page.
+async function sendFile({ base, size, output }: Order) {
+  const headers = { Authorization: "Bearer key-of-alpha", "Content-Type": "application/json" };
+  const ask = async (path: string, body: object) => {
+    const answer = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
+    return answer.json();
+  };
+  const file = new File([new Uint8Array(size).fill(7)], "of a page.mp4", { type: "video/mp4" });
+  const wish = { size, content_type: file.type, name: file.name };
+  const upload: Upload = await ask("/uploads", output === undefined ? wish : { ...wish, output });
+  let at = 0;
+  const parts: { part: number; etag: string | null }[] = [];
+  for (const { part, size, url, headers } of upload.parts) {
+    const answer = await fetch(url, { method: "PUT", headers, body: file.slice(at, at + size) });
+    at += size;
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    parts.push({ part, etag: answer.headers.get("etag") });
+  }
+  // A file of another type brings that along. Storage elsewhere may break off before it is heard.
+  const [first] = upload.parts;
+  const other = new Blob([file], { type: "text/html" });
+  const heard = first && upload.parts.length === 1 && output === undefined;
+  const refused = heard ? (await fetch(first.url, { method: "PUT", body: other })).status : null;
+  const done: Upload = await ask(`/uploads/${upload.id}/complete`, { parts });
+  const step = await ask("/steps", { kind: "ingest", input: { url: done.url } });
+  return { parts, refused, done, step };
+}
+
+test("a page of another origin sends files to the service and to a bucket, and makes steps of them", async () => {
+  await using ends = new AsyncDisposableStack();
+  const origin = await startOrigin();
+  ends.defer(() => origin.close());
+  const browser = await startBrowser();
+  ends.defer(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(
+    origin.serve("/page.html", { file: new TextEncoder().encode("<!doctype html>"), mime: "text/html" }),
+  );
+  for (const [size, output] of [
+    [MIB, undefined],
+    [16 * MIB + 1, "s3://bucket-in/of a page, long.mp4"],
+  ] as const) {
+    const { parts, refused, done, step } = await page.evaluate(sendFile, { base, size, output });
+    expect(parts.map(({ etag }) => etag)).toEqual(parts.map(() => expect.stringMatching(/^"?\w.*"?$/)));
+    expect(refused).toBe(output ? null : 403);
+    expect([done.status, done.size, done.output]).toEqual(["stored", size, output ?? null]);
+    const ended = await rig.finishedStep(step.id);
+    // Seven times seven is no film; that it could be looked into is enough.
+    expect([ended.status, ended.error?.kind]).toEqual(["failed", "input_unsupported"]);
+  }
+});
