@@ -86,6 +86,6 @@ function createService(env: Env): ReturnType<typeof createApp> {
 // The message names the setting and holds no value.
 function answerUnset(thrown: unknown): Response {
   const message = thrown instanceof Error ? thrown.message : "The service is not set up.";
-  console.error(JSON.stringify({ message: "not set up", error: message }));
+  console.error(JSON.stringify({ level: "error", message: "not set up", error: message }));
   return Response.json({ kind: "service_unavailable", message }, { status: 503 });
 }

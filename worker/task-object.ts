@@ -11,6 +11,8 @@ import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts"
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRunTurn } from "./limits/run-turn.ts";
+import { nameRun } from "./observability/log.ts";
+import { logFault } from "./observability/log-fault.ts";
 import { createR2Storage } from "./r2-storage.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
@@ -171,9 +173,7 @@ export class TaskObject extends DurableObject<Env> {
       await this.#cleanup();
       await this.#arm();
     } catch (thrown) {
-      console.error(
-        JSON.stringify({ message: "alarm failed", object: this.ctx.id.name, error: String(thrown) }),
-      );
+      logFault("alarm failed", thrown, nameRun(this.ctx.id.name));
       await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS);
     }
   }
@@ -223,7 +223,7 @@ export class TaskObject extends DurableObject<Env> {
   // Lists are right at once where this succeeds; where it fails, the alarm writes the index with the mirror.
   async #index(project: string, record: Task | Step, version: number): Promise<void> {
     this.#indexing = this.#handOver(project, record, version).catch((thrown: unknown) => {
-      console.error(JSON.stringify({ message: "index failed", id: record.id, error: String(thrown) }));
+      logFault("index failed", thrown, nameRun(record.id));
     });
     await this.#indexing;
   }

@@ -1,5 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
+import { nameRun } from "../observability/log.ts";
+import { logFault } from "../observability/log-fault.ts";
 import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
 import { runLimits } from "./settings.ts";
 
@@ -48,7 +50,7 @@ export class QueueObject extends DurableObject<Env> {
         else this.#queue.seen(run_id, now);
       } catch (thrown) {
         failed = true;
-        console.error(JSON.stringify({ message: "no turn told", run_id, error: String(thrown) }));
+        logFault("no turn told", thrown, nameRun(run_id));
       }
     };
     await Promise.all([

@@ -1,3 +1,4 @@
+import { logFault } from "../observability/log-fault.ts";
 import type { Due, Outbox } from "./outbox.ts";
 import type { Posted } from "./post-event.ts";
 import { nextAttempt } from "./retry.ts";
@@ -66,7 +67,7 @@ export function createCourier(tools: CourierTools): Courier {
     try {
       await deliver(due);
     } catch (thrown) {
-      console.error(JSON.stringify({ message: "delivery failed", id: due.id, error: String(thrown) }));
+      logFault("delivery failed", thrown, { delivery_id: due.id });
       // What has its next time already keeps it.
       const left = outbox.deliveries().find(({ id }) => id === due.id);
       if (left && left.due_at <= now()) outbox.postpone(due.id, now() + FAULT_MS, left.attempts);

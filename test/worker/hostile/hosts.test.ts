@@ -41,7 +41,7 @@ let api: ReturnType<typeof createMemoryApi>;
 
 beforeAll(async () => {
   names = await startNameServer((name, before) => {
-    if (name === "moving.example.com") return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
+    if (name.startsWith("moving-")) return [before === 0 ? "93.184.216.34" : "127.0.0.1"];
     return NAMES[name] ?? [];
   });
   api = createMemoryApi({}, { network, lookUp: createLookUp([names.address]) });
@@ -91,7 +91,8 @@ test.for(Object.entries(DOORS))("the door of: %s refuses every form of a private
 });
 
 test("a connection is not moved to a private host, nor used when its host has become one", async () => {
-  const endpoint = "https://moving.example.com";
+  // Another name each time, should this be tried twice.
+  const endpoint = `https://moving-${Date.now()}.example.com`;
   const { answer } = await ask("POST", "/connections", { ...CONNECTION, endpoint });
   const path = `/connections/${answer.id}`;
   const private_one = { endpoint: "https://mixed.example.com" };
