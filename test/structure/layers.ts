@@ -29,6 +29,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
   "src/storage": { layers: ["src/core"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
   "src/client": { layers: ["src/core", "src/storage"], packages: ["zod"] },
+  // Apart from the client, so that no page loads the library.
+  "src/webhooks": { layers: ["src/core"], packages: ["standardwebhooks"] },
   "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
   // The public names; adapters are subpath exports.
   "src/index.ts": { layers: ["src/core", "src/plan", "src/client"], packages: [] },

@@ -1,0 +1,66 @@
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { MediaError } from "../core/errors.ts";
+import { WebhookEvent } from "../core/webhook.ts";
+
+/** Headers of a request, as a platform of the web or Node gives them. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const SIGNED = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
+
+/**
+ * Gives the event that was posted to a webhook, once its signature by Standard Webhooks is found right. The body is the text as it came, as parsing and writing
+ * it again changes it; of several secrets, as while they are changed, one is enough. Throws `forbidden` for what the service did not sign within the last
+ * five minutes, `request_invalid` for a secret that is none or a body that is no event. An event may come twice: its `id` tells.
+ */
+export function verifyWebhook(
+  body: string,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+): WebhookEvent {
+  const signed = Object.fromEntries(SIGNED.map((name) => [name, headerOf(headers, name)]));
+  const secrets = typeof secret === "string" ? [secret] : secret;
+  if (!secrets.map(readSecret).some((key) => isSignedBy(key, body, signed)))
+    throw new MediaError(
+      "forbidden",
+      "The webhook was not signed by this secret within the last five minutes.",
+    );
+  const parsed = WebhookEvent.safeParse(readJson(body));
+  if (parsed.success) return parsed.data;
+  const message = "The body is signed, and no event that this version knows.";
+  throw new MediaError("request_invalid", message, { cause: parsed.error });
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isSignedBy(key: Webhook, body: string, signed: Record<string, string>): boolean {
+  try {
+    key.verify(body, signed, { jsonParse: false });
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof WebhookVerificationError) return false;
+    throw thrown;
+  }
+}
+
+function readSecret(secret: string): Webhook {
+  try {
+    return new Webhook(secret);
+  } catch {
+    // What the library says of it may show it.
+    throw new MediaError("request_invalid", "secret must be the text that begins with whsec_.", {
+      param: "secret",
+    });
+  }
+}
+
+function headerOf(headers: WebhookHeaders, name: string): string {
+  if (headers instanceof Headers) return headers.get(name) ?? "";
+  const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
+  return typeof found === "string" ? found : (found?.join(" ") ?? "");
+}
