@@ -25,10 +25,14 @@ export interface Lab {
   discardStored(): Promise<void>;
 }
 
-/** Starts the service as `npm run dev` does, with so many native encoders (1) and a state folder of its own that is removed at the end. */
-export async function openLab(ends: AsyncDisposableStack, native = 1): Promise<Lab> {
+/** Starts the service as `npm run dev` does, with so many native encoders (1), settings beside the usual ones and a state folder of its own that is removed at the end. */
+export async function openLab(
+  ends: AsyncDisposableStack,
+  native = 1,
+  more: Record<string, string> = {},
+): Promise<Lab> {
   const dir = await makeScratch(ends);
-  const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS };
+  const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS, ...more };
   const state_dir = join(dir, "state");
   const service = await startService({ port: 0, api_keys: KEY, state_dir, vars, native });
   ends.defer(() => service.stop());

@@ -8,10 +8,12 @@ import { nativeBenchmarks } from "./native.ts";
 import { probeBenchmarks } from "./probe.ts";
 import { s3Benchmarks } from "./s3.ts";
 import { scaleBenchmarks } from "./scale-simulation.ts";
+import { webhookBenchmarks } from "./webhooks.ts";
 
 /** Every benchmark, in the order in which they run. */
 export const BENCHMARKS: readonly Benchmark[] = [
   ...apiBenchmarks,
+  ...webhookBenchmarks,
   ...probeBenchmarks,
   ...ingestBenchmarks,
   ...s3Benchmarks,
