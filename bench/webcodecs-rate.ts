@@ -8,6 +8,7 @@ import type { Hold } from "../src/encoders/webcodecs-rate.ts";
 import { chunkArgs } from "../src/ffmpeg/chunk-args.ts";
 import { ffprobeArgs, parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
 import { NATIVE_TOOLS } from "../src/ffmpeg/toolset.ts";
+import type { VideoEncode } from "../src/ffmpeg/video-args.ts";
 import { createPlan, type Plan } from "../src/plan/index.ts";
 import { CRF } from "../src/plan/rate.ts";
 import { openLab } from "../test/browser/lab.ts";
@@ -117,16 +118,21 @@ async function encodeNative(clip: string, codec: VideoCodec, crf: number): Promi
 async function encodeHere(clip: string, codec: VideoCodec, hold: Hold): Promise<Point> {
   const { plan, source } = await planOf(clip, codec);
   const text = await lab.page.evaluate(
-    async ({ plan, source, hold, url, module }) => {
-      const { encodePictures } = await import(module);
+    async ({ plan, source, hold, url, module, trial }) => {
+      const [{ encodePictures }, { tryCodec }] = await Promise.all([import(module), import(trial)]);
       const blob = await (await fetch(url)).blob();
       const input = { blob, size: blob.size };
       const signal = new AbortController().signal;
-      const ability = { quantizer: null, scales: true };
+      const { codec, geometry } = plan.video as VideoEncode;
+      const ability = { ...(await tryCodec(codec, geometry)), quantizer: null };
       const job = { plan, chunk: plan.chunks[0], source, input, signal };
       return (await encodePictures(job, plan.video, ability, hold)).toBase64() as string;
     },
-    { plan, source, hold, url: `/files/${basename(clip)}`, module: "/src/encoders/webcodecs-chunk.ts" },
+    {
+      ...{ plan, source, hold, url: `/files/${basename(clip)}` },
+      module: "/src/encoders/webcodecs-chunk.ts",
+      trial: "/src/encoders/webcodecs-trial.ts",
+    },
   );
   const output = join(folder, `here.${plan.format}`);
   await writeFile(output, Buffer.from(text, "base64"));

@@ -4,7 +4,7 @@ import type { Source } from "../core/source.ts";
 import { sourceColor } from "../ffmpeg/color.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
 import type { ChunkJob } from "./encoder.ts";
-import { codecConfig } from "./webcodecs-config.ts";
+import { codecConfig, LAYERED } from "./webcodecs-config.ts";
 import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";
 import { startFile } from "./webcodecs-file.ts";
 import { timedSamples } from "./webcodecs-frames.ts";
@@ -64,7 +64,7 @@ export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutp
     const fps = fpsOf(video, source);
     return startPictureEncoder({
       codec: video.codec,
-      config: codecConfig(video.codec, { width, height }, fps),
+      config: { ...codecConfig(video.codec, { width, height }, fps), ...(ability.layers && LAYERED) },
       hold: hold ?? holdOf(video, source, ability),
       write,
     });

@@ -87,6 +87,9 @@ export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: num
   };
 }
 
+/** What WebCodecs is told in addition for layers in time. */
+export const LAYERED = { scalabilityMode: "L1T3" } as const satisfies Partial<VideoEncoderConfig>;
+
 /** Gives the options that set the quantizer of one picture. */
 export function quantizerOptions(codec: VideoCodec, quantizer: number): PictureOptions {
   return { [OPTIONS[codec]]: { quantizer } };

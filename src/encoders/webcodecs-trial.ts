@@ -1,6 +1,6 @@
 import type { VideoCodec } from "../core/formats.ts";
 import type { Size } from "../plan/size.ts";
-import { codecConfig, type PictureOptions, quantizerOptions } from "./webcodecs-config.ts";
+import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./webcodecs-config.ts";
 
 /** What this machine's encoder of a codec was seen to do at a size. */
 export interface Ability {
@@ -8,6 +8,8 @@ export interface Ability {
   quantizer: number | null;
   /** Scales pictures of another size to its own. */
   scales: boolean;
+  /** Gains from layers in time, of which the upper ones are told from pictures further back and coarser. */
+  layers: boolean;
 }
 
 const NAMES: Readonly<Record<VideoCodec, string>> = { h264: "H.264", h265: "H.265", vp9: "VP9", av1: "AV1" };
@@ -34,12 +36,23 @@ export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability |
     const options = quantizer === null ? {} : quantizerOptions(codec, Math.round(quantizer / 2));
     for (const scales of [true, false]) {
       const given = scales ? { width: 64, height: 64 } : size;
-      if (await attempt(config, given, options)) return { quantizer, scales };
+      if (!(await attempt(config, given, options))) continue;
+      const layers = quantizer === null && (await gainsFromLayers(codec, config, given));
+      return { quantizer, scales, layers };
     }
   }
   const small = { ...codecConfig(codec, SMALL, FPS), bitrate: 500_000 };
   if (!(await isSupported(small))) return `this browser has no ${name} encoder`;
   return `this browser's ${name} encoder does not work at ${size.width}x${size.height}`;
+}
+
+// Browsers that encode H.264 without the machine's help do so by OpenH264, which then makes files smaller by an eighth that look the same
+// (bench/webcodecs-rate.ts); what a machine's own encoder makes of it nobody knows.
+async function gainsFromLayers(codec: VideoCodec, config: VideoEncoderConfig, given: Size): Promise<boolean> {
+  if (codec !== "h264" || (await isSupported({ ...config, hardwareAcceleration: "prefer-hardware" })))
+    return false;
+  const layered = { ...config, ...LAYERED };
+  return (await isSupported(layered)) && (await attempt(layered, given, {}));
 }
 
 async function isSupported(config: VideoEncoderConfig): Promise<boolean> {

@@ -12,6 +12,7 @@ import { markedClip, noiseClip, quadrantClip, wideQuadrantClip } from "../judge/
 import { countPacketBytes, readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
+import { runNative } from "../judge/native.ts";
 import { readPicture } from "../judge/picture.ts";
 import { type Placing, wrongPoints } from "../judge/quadrants.ts";
 
@@ -174,6 +175,25 @@ test.each(CODECS)("a bitrate in %s %s is kept within 15 percent", async (format,
   const { path } = await only(await markedClip("h264", 4, true), { format, codec, bitrate });
   const bits = ((await countPacketBytes(path, "v:0")) * 8) / 4;
   expect(Math.abs(bits / bitrate - 1)).toBeLessThan(0.15);
+});
+
+const START = Buffer.of(0, 0, 1);
+
+test("H.264 of the browser's own encoder has layers in time, and every picture in its place", async () => {
+  const input = await markedClip("h264", 2);
+  const { path } = await only(input, { bitrate: 400_000 });
+  const { output } = await runNative(["-i", path, "-map", "0:v", "-c", "copy", "-f", "h264", "-"]);
+  // No other picture is told from those of the upper layer (nal_ref_idc, H.264 7.4.1), which is every second one.
+  const slices: number[] = [];
+  for (let at = output.indexOf(START); at >= 0; at = output.indexOf(START, at + 3)) {
+    const [kind = 0, first = 0] = output.subarray(at + 3, at + 5);
+    // A picture may have several slices.
+    if ([1, 5].includes(kind & 31) && first >= 128) slices.push(kind >> 5);
+  }
+  expect([slices.length, slices.filter((referred) => referred === 0).length]).toEqual([50, 25]);
+  const { mean, frames } = await measureLikeness(path, input);
+  expect(frames).toBe(50);
+  expect(mean).toBeGreaterThan(0.9);
 });
 
 test("transparent pictures are laid on their color", async () => {
