@@ -16,6 +16,9 @@ export const EXPIRED = CLEANUPS_MS.length + 1;
 /** Milliseconds after which a run that waits asks again whether it is its turn: it hears so by itself, and this is for what gets lost. */
 export const ASK_MS = 600_000;
 
+// A run leaves the queue when it ends; this is for one that could not.
+const LEAVE_MS = 1000;
+
 /** Gives when files of a run are next to be cleared; null when nothing is left to clear. The output of a good one is kept until `expires`; times are in milliseconds since the epoch. */
 export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
   if (!isFinished(record)) return null;
@@ -28,7 +31,7 @@ export function nextAlarm(row: RunRow, watch: number, expires: number, now: numb
   const due: number[] = [];
   const finished = isFinished(row.record);
   if (!row.started && !finished) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
-  if (finished && row.turn !== "over") due.push(now);
+  if (finished && row.turn !== "over") due.push(now + LEAVE_MS);
   if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
   if (row.started && !finished) due.push(now + watch);
   const cleanup = cleanupDue(row, expires);

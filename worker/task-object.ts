@@ -216,7 +216,10 @@ export class TaskObject extends DurableObject<Env> {
     if (isFinished(record)) for (const over of this.#listeners) over(false);
     this.#changed();
     await this.#arm();
+    // Should it fail, the alarm does it.
+    const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
     if (event.type !== "step_progressed") await this.#index(row.project, record, version);
+    await leaving;
     return record;
   }
 

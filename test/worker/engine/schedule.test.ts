@@ -18,7 +18,11 @@ test.for<[string, Partial<RunRow>, number | null]>([
     { started: 0, turn: "waits", heard_at: NOW - 1 },
     NOW - 1 + 600_000,
   ],
-  ["that is over leaves the queue at once", { record: failed, turn: "waits", cleanup_at: NOW + 1 }, NOW],
+  [
+    "that is over and could not leave the queue does so in a second",
+    { record: failed, turn: "waits", cleanup_at: NOW + 1001 },
+    NOW + 1000,
+  ],
   [
     "that has changed is mirrored a second after the last mirror",
     { version: 2, mirrored_at: 99_500 },
