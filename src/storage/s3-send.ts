@@ -71,6 +71,8 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       return { fault, host, pause: pauseOf(response) };
     } catch (cause) {
       signal?.throwIfAborted();
+      // A host that may not be contacted: to try again would not help.
+      if (cause instanceof MediaError) throw cause;
       if (cause instanceof BadAnswer) return { fault: cause.fault, host, cause, pause: null };
       return { fault: { status: 0, code: "", server_ms: null }, host, cause, pause: null };
     } finally {

@@ -7,6 +7,7 @@ import { createMemoryApi, KEY } from "../api/memory-api.ts";
 // Addresses by name, as whoever owns the name may set them.
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "good.example.com": ["93.184.216.34", "2606:2800:220:1::1"],
+  "my-bucket.good.example.com": ["127.0.0.1"],
   "loopback.example.com": ["127.0.0.1"],
   "loopback6.example.com": ["::1"],
   "any.example.com": ["0.0.0.0"],
@@ -28,10 +29,10 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 const PRIVATE_NAMES = Object.keys(NAMES).filter((name) => name !== "good.example.com");
 
 // Whoever follows what it answers is led to a host that is not public.
-const asked: { host: string; redirect: string | undefined }[] = [];
+const requests: { host: string; redirect: string | undefined }[] = [];
 const network = {
   async fetch(url: string, init?: RequestInit) {
-    asked.push({ host: new URL(url).host, redirect: init?.redirect });
+    requests.push({ host: new URL(url).host, redirect: init?.redirect });
     return new Response(null, { status: 307, headers: { Location: "http://127.0.0.1/" } });
   },
 };
@@ -112,11 +113,21 @@ test("a host that cannot be looked up is taken: whether it is there is found out
 test("what storage answers leads nowhere else", async () => {
   const endpoint = "https://good.example.com";
   const { answer } = await ask("POST", "/connections", { ...CONNECTION, endpoint });
-  asked.length = 0;
+  requests.length = 0;
   const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
   expect(tried).toMatchObject({ status: 200, answer: { ok: false } });
-  expect(asked.length).toBeGreaterThan(0);
-  for (const each of asked) expect(each).toEqual({ host: "good.example.com", redirect: "manual" });
+  expect(requests).not.toEqual([]);
+  for (const each of requests) expect(each).toEqual({ host: "good.example.com", redirect: "manual" });
+});
+
+test("the host of a bucket is checked as well, and is not tried again", async () => {
+  const connection = { ...CONNECTION, endpoint: "https://good.example.com", force_path_style: false };
+  const { answer } = await ask("POST", "/connections", connection);
+  requests.length = 0;
+  const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
+  const message = expect.stringContaining("my-bucket.good.example.com has an address that is not public");
+  expect(tried.answer).toMatchObject({ ok: false, error: { kind: "input_forbidden", message } });
+  expect(requests).toEqual([]);
 });
 
 test("names are looked up as the system does where no name servers are given", async () => {
