@@ -14,19 +14,19 @@ const KEYS_AT_ONCE = 1000;
 export function createR2Storage(bucket: R2Bucket): Storage {
   return {
     async read(key, range) {
-      if (!range) return toStored(await bucket.get(key));
-      if (range.end <= range.start) return empty(await bucket.head(key));
+      if (!range) return toStored(await reading(() => bucket.get(key)));
+      if (range.end <= range.start) return empty(await reading(() => bucket.head(key)));
       try {
-        return toStored(await bucket.get(key, { range: toR2Range(range) }));
+        return toStored(await reading(() => bucket.get(key, { range: toR2Range(range) })));
       } catch (thrown) {
         // R2 has no empty ranges: one that starts behind the end is an error there, told apart by nothing reliable.
-        const object = await bucket.head(key);
+        const object = await reading(() => bucket.head(key));
         if (object && range.start < object.size) throw thrown;
         return empty(object);
       }
     },
     async head(key) {
-      const object = await bucket.head(key);
+      const object = await reading(() => bucket.head(key));
       return object ? infoOf(object) : null;
     },
     async write(key, body, mime) {
@@ -99,6 +99,14 @@ async function uploadPart(upload: R2MultipartUpload, number: number, bytes: Uint
       if (attempt >= PART_ATTEMPTS || !(thrown instanceof MediaError && thrown.retryable)) throw thrown;
       await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
     }
+  }
+}
+
+async function reading<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (cause) {
+    throw new MediaError("input_unreachable", "Storage did not give the bytes.", { cause });
   }
 }
 

@@ -104,8 +104,11 @@ export class MediaError extends Error {
   }
 }
 
-/** Turns anything that was thrown into a {@link MediaError}; an unknown error becomes `fallback` with a message that leaks nothing. */
+/** Turns anything that was thrown into a {@link MediaError}; an unknown error becomes `fallback`, worth another attempt, with a message that leaks nothing. */
 export function toMediaError(thrown: unknown, fallback: ErrorKind = "internal_error"): MediaError {
   if (thrown instanceof MediaError) return thrown;
-  return new MediaError(fallback, "Something failed on our side; try again.", { cause: thrown });
+  return new MediaError(fallback, "Something failed on our side; try again.", {
+    cause: thrown,
+    retryable: true,
+  });
 }

@@ -41,6 +41,22 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
     },
   },
   {
+    name: "is worth another attempt when R2 does not give what it holds",
+    async check(bucket) {
+      const storage = createR2Storage({
+        get: () => Promise.reject(new Error("internal error (10001)")),
+        head: (key: string) => bucket.head(key),
+      } as unknown as R2Bucket);
+      await createR2Storage(bucket).write("faults/there", new Uint8Array(10), "video/mp4");
+      for (const range of [undefined, { start: 0, end: 5 }]) {
+        await assert.rejects(async () => storage.read("faults/there", range), {
+          ...{ kind: "input_unreachable", retryable: true },
+          message: "Storage did not give the bytes.",
+        });
+      }
+    },
+  },
+  {
     name: "aborts when the parts cannot be put together",
     async check(bucket) {
       const { faulty, calls } = failing(bucket, "complete", [1], "internal error (10001)");
