@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { presignS3 } from "../../src/storage/s3-sign.ts";
 import { bytes, ceph, open } from "./s3-lab.ts";
 
@@ -20,6 +20,15 @@ describe("a presigned URL", () => {
     const late = new URL(url);
     late.searchParams.set("X-Amz-Date", "20200101T000000Z");
     expect((await fetch(late, { method: "PUT", body: bytes(10) })).status).toBe(403);
+  });
+
+  test("is good for its time alone", async () => {
+    await open().write("signed/late", bytes(3), "video/mp4");
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 60_000 });
+    const [good, late] = await Promise.all(
+      [120, 30].map((seconds) => sign("GET", "signed/late", {}, seconds)),
+    ).finally(() => vi.useRealTimers());
+    expect([(await fetch(good ?? "")).status, (await fetch(late ?? "")).status]).toEqual([200, 403]);
   });
 
   test("may ask for a name of the download", async () => {

@@ -1,12 +1,13 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { MediaError } from "../../src/core/errors.ts";
 import { readAll } from "../../src/storage/read-all.ts";
 import { createS3Storage, type S3Options } from "../../src/storage/s3.ts";
 import { putS3File } from "../../src/storage/s3-put-file.ts";
 import { createS3Bucket } from "../../src/storage/s3-send.ts";
-import { createS3Signer } from "../../src/storage/s3-sign.ts";
+import { createS3Signer, presignS3 } from "../../src/storage/s3-sign.ts";
 import { startWorkerd, type Workerd } from "../fixtures/workerd.ts";
+import { type Fault, startProxy } from "../s3/proxy.ts";
 import { STORAGE_CONTRACT } from "./contract.ts";
 
 let workerd: Workerd;
@@ -47,6 +48,90 @@ test("R2's own codes are understood", async () => {
   expect(await kindOf({ secret_access_key: "wrong" })).toEqual(["upload_forbidden", false]);
   expect(await kindOf({ access_key_id: "unknown" })).toEqual(["upload_forbidden", false]);
   expect(await kindOf({ bucket: "no-such-bucket" })).toEqual(["upload_failed", false]);
+});
+
+test("keys that mean something elsewhere are kept, and a wrong clock is told", async () => {
+  const storage = createS3Storage(options());
+  const keys = ["a b", "a+b", "a%20b", "100%", "日本 語/ü.mp4", ".hidden", "x?y=z&a=b#c", "par(1)'!*.txt"];
+  for (const key of keys) await storage.write(`odd/${key}`, new TextEncoder().encode(key), "text/plain");
+  for (const key of keys) {
+    const stored = await storage.read(`odd/${key}`);
+    expect(stored && new TextDecoder().decode(await readAll(stored.body))).toBe(key);
+  }
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 2 * 3_600_000 });
+  try {
+    // It does not tell its own time, by which the clock could be set.
+    const write = createS3Storage(options()).write("late", new Uint8Array(3), "text/plain");
+    await expect(write).rejects.toMatchObject({
+      kind: "upload_forbidden",
+      message: expect.stringContaining("the clock of this machine differs too much"),
+    });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a URL for a page lets in for its time, with its type and size", async () => {
+  const headers = { "content-type": "video/mp4", "content-length": "3" };
+  const sign = (method: "PUT" | "GET", seconds: number) =>
+    presignS3(
+      options(),
+      "s3-test",
+      { method, key: "page é.mp4", ...(method === "PUT" && { headers }) },
+      seconds,
+    );
+  const put = async (type: string, size: number) =>
+    (
+      await fetch(await sign("PUT", 60), {
+        method: "PUT",
+        headers: { "content-type": type },
+        body: new Uint8Array(size),
+      })
+    ).status;
+  // It closes the connection of what it refuses.
+  await expect.poll(() => put("video/mp4", 3)).toBe(200);
+  expect(await put("text/html", 3)).toBe(403);
+  const read = await sign("GET", 60);
+  await expect
+    .poll(() =>
+      fetch(read).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    )
+    .toBe(200);
+});
+
+test("parts are sent again one by one, and nothing stays of an upload that is refused", async () => {
+  const proxy = await startProxy(workerd.url);
+  try {
+    const storage = createS3Storage({
+      ...options(),
+      endpoint: options().endpoint.replace(workerd.url, proxy.url),
+      pause_ms: 20,
+    });
+    const whole = Uint8Array.from(Buffer.alloc(11 * 2 ** 20, "a part of it "));
+    const seen = new Set<number>();
+    const faults: Fault[] = [{ status: 503, code: "SlowDown" }, "cut", "lose"];
+    proxy.fail(({ part }) => {
+      if (part === null || seen.has(part)) return null;
+      seen.add(part);
+      return faults[part - 1] ?? null;
+    });
+    expect((await storage.write("again", new Blob([whole]).stream(), "video/mp4")).size).toBe(whole.length);
+    const stored = await createS3Storage(options()).read("again");
+    expect(stored && Buffer.compare(await readAll(stored.body), whole)).toBe(0);
+    expect(proxy.log.filter(({ part }) => part !== null).length).toBe(6);
+
+    proxy.fail(({ part }) => (part === 2 ? { status: 507 } : null));
+    const full = storage.write("full", new Blob([whole]).stream(), "video/mp4");
+    await expect(full).rejects.toMatchObject({ kind: "storage_full", retryable: false });
+    const ends = proxy.log.filter(({ method }) => method === "DELETE");
+    expect(ends.map(({ path }) => /uploadId=./.test(path))).toEqual([true]);
+    expect(await createS3Storage(options()).head("full")).toBe(null);
+  } finally {
+    await proxy.close();
+  }
 });
 
 test("where parts cannot be listed, an upload goes on by what was remembered", async () => {
