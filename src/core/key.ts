@@ -20,6 +20,8 @@ const name = z
   .string()
   .min(1)
   .max(KEY_BOUNDS.name.max)
+  // Names are written to terminals too.
+  .refine((text) => !/\p{Cc}/u.test(text))
   .meta({ description: "Name of your own.", example: "Web shop" });
 const milliseconds = z
   .int()
@@ -96,7 +98,7 @@ export function parseRollRequest(body: unknown): RollRequest {
 }
 
 const RIGHT: Readonly<Record<string, string>> = {
-  name: `must be a text of 1 to ${KEY_BOUNDS.name.max} characters.`,
+  name: `must be a text of 1 to ${KEY_BOUNDS.name.max} characters, none of them a control character.`,
   scopes: `must be a list of at least one of ${SCOPES.join(", ")}.`,
   keep_seconds: `must be a whole number from ${KEY_BOUNDS.keep_seconds.min} to ${KEY_BOUNDS.keep_seconds.max}.`,
 };

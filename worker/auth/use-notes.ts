@@ -1,3 +1,4 @@
+import { logFault } from "../observability/log-fault.ts";
 import { type KeyNamespace, noteUse } from "./key-store.ts";
 
 /** Milliseconds between two notes of a key's last use. */
@@ -15,7 +16,7 @@ export function createUseNotes(kv: Pick<KeyNamespace, "put">) {
         await noteUse(kv, key_id, now);
       } catch (thrown) {
         noted.delete(key_id);
-        console.error(JSON.stringify({ message: "last use not noted", key_id, error: String(thrown) }));
+        logFault("last use not noted", thrown, { key_id });
       }
     },
   };

@@ -62,8 +62,13 @@ async function create(
 }
 
 async function roll(keys: Keys, project: string, id: string, { keep }: { keep?: string }): Promise<void> {
-  const { keep_seconds } = parseRollRequest(keep === undefined ? {} : { keep_seconds: Number(keep) });
+  const { keep_seconds } = parseRollRequest(keep === undefined ? {} : { keep_seconds: numberOf(keep) });
   show(await keys.roll(project, id, keep_seconds), `${id} has another secret.`);
+}
+
+// What is no number is refused by the check that follows.
+function numberOf(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function show({ secret }: NewApiKey, told: string): void {

@@ -144,6 +144,7 @@ test.each([
   [{}, "name"],
   [{ name: "" }, "name"],
   [{ name: "x".repeat(101) }, "name"],
+  [{ name: "two\nlines" }, "name"],
   [{ name: "n", scopes: [] }, "scopes"],
   [{ name: "n", scopes: "read" }, "scopes"],
   [{ name: "n", scopes: ["root"] }, "scopes"],
