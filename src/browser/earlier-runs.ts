@@ -7,7 +7,7 @@ export async function findRuns(name: string, signal: AbortSignal): Promise<boole
   const channel = new BroadcastChannel(channelOf(name));
   channel.addEventListener("message", () => resolve(true));
   signal.addEventListener("abort", () => resolve(false), { once: true });
-  hasDatabase(name).then((has) => has && resolve(true));
+  mayHaveRuns(name).then((has) => has && resolve(true));
   return promise.finally(() => channel.close());
 }
 
@@ -16,11 +16,12 @@ export function channelOf(name: string): string {
   return `${name} runs`;
 }
 
-// Where the browser does not tell, there may be one.
-async function hasDatabase(name: string): Promise<boolean> {
+/** Tells whether this browser may have runs of a name: it does not where none was ever created. */
+export async function mayHaveRuns(name: string): Promise<boolean> {
   try {
     return (await indexedDB.databases()).some((database) => database.name === name);
   } catch {
+    // Where the browser does not tell, there may be some.
     return true;
   }
 }

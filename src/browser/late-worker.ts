@@ -2,6 +2,8 @@ import type { Port } from "./rpc.ts";
 
 /** A worker that is started when it is first needed. */
 export interface LateWorker extends Port {
+  /** Whether the next message starts it. */
+  readonly waits: boolean;
   /** Starts the worker if it does not run yet, and was not ended. */
   start(): void;
   terminate(): void;
@@ -21,6 +23,9 @@ export function createLateWorker(create: () => Worker, onStart: (worker: Worker)
   }
 
   return {
+    get waits() {
+      return !worker && !ended;
+    },
     start,
     postMessage(message) {
       start();

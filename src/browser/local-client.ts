@@ -7,7 +7,7 @@ import { closedError } from "../client/watchers.ts";
 import { MediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
-import { findRuns } from "./earlier-runs.ts";
+import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { keepStorage } from "./keep-storage.ts";
 import { createLateWorker } from "./late-worker.ts";
@@ -77,8 +77,8 @@ const WEEK = 604_800;
 
 /**
  * Creates the client of the page's own machine: a media worker keeps tasks in IndexedDB and files in the origin's private file system, and
- * runs them with the encoders that are there. It is loaded by the first call, or at once where an earlier visit left runs. A run goes on when
- * its page is opened again; of several tabs one runs it and all see it.
+ * runs them with the encoders that are there. It is loaded by the first call that needs it, or at once where an earlier visit left runs. A run
+ * goes on when its page is opened again; of several tabs one runs it and all see it.
  */
 export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
   const { fallback, name = NAME } = options;
@@ -133,8 +133,14 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     return (await api.create(sort, request, await objectUrlFile(input))) as T;
   }
 
-  const listTasks = async (asked: ListOptions = {}) => (await api.list("task", asked)) as Page<Task>;
-  const listSteps = async (asked: ListOptions = {}) => (await api.list("step", asked)) as Page<Step>;
+  async function list<T extends Run>(sort: Sort, asked: ListOptions): Promise<Page<T>> {
+    const isPlain = Object.values(asked).every((value) => value === undefined);
+    if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
+    return (await api.list(sort, asked)) as Page<T>;
+  }
+
+  const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
+  const listSteps = (asked: ListOptions = {}) => list<Step>("step", asked);
 
   return {
     tasks: {
