@@ -47,7 +47,8 @@ export interface HeavyRig {
 }
 
 const KEY = "heavy-key";
-const TOKEN = "heavy-token";
+/** What native encoders of these tests ask for. */
+export const HEAVY_TOKEN = "heavy-token";
 const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
 
 /** Starts a native encoder in a folder of its own. */
@@ -58,7 +59,7 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
     child = fork(MAIN, [], {
       execArgv: [],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
-      env: { PATH: process.env.PATH, NATIVE_ENCODER_TOKEN: TOKEN, TMPDIR: home, ...env, PORT: port },
+      env: { PATH: process.env.PATH, NATIVE_ENCODER_TOKEN: HEAVY_TOKEN, TMPDIR: home, ...env, PORT: port },
     });
     const [message] = (await once(child, "message")) as [{ url: string }];
     return message.url;
@@ -106,7 +107,7 @@ export async function startHeavyRig(
   ]);
   const settings = parseSettings({
     ...{ PORT: "0", API_KEYS: KEY, STATE_DIR: folder, PUBLIC_URL: gate.url },
-    ...{ NATIVE_ENCODER_URL: natives.map(({ url }) => url).join(","), NATIVE_ENCODER_TOKEN: TOKEN },
+    ...{ NATIVE_ENCODER_URL: natives.map(({ url }) => url).join(","), NATIVE_ENCODER_TOKEN: HEAVY_TOKEN },
     ...{ ...NO_LIMITS, ...env },
   });
   const service = await startService(settings);

@@ -1,0 +1,138 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestHarness } from "wrangler";
+import type { Task } from "../../src/core/task.ts";
+import { clip } from "../fixtures/clips.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { HEAVY_TOKEN, type Native, startNative } from "../inputs/heavy-rig.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
+
+const COUNT = 100;
+const KEY = "key-of-the-faults";
+const TURNS = ["KV", "MEDIA", "TASK", "PROJECT", "QUEUE", "eviction", "container"] as const;
+const TURN_MS = 500;
+
+let folder: string;
+let native: Native;
+let origin: Origin;
+let receiver: Receiver;
+let server: ReturnType<typeof createTestHarness>;
+let base: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "framewright-faults-"));
+  [native, origin, receiver] = await Promise.all([startNative({}), startOrigin(), startReceiver()]);
+  // The service as it is deployed, but for the file that it begins with.
+  const config = (await readFile(join(ROOT, "wrangler.toml"), "utf8"))
+    .replace('"worker/index.ts"', JSON.stringify(join(import.meta.dirname, "faulty", "worker.js")))
+    .replaceAll('"./', `"${ROOT}/`);
+  const configPath = join(folder, "wrangler.toml");
+  await writeFile(configPath, config);
+  server = createTestHarness({
+    workers: [
+      {
+        configPath,
+        vars: {
+          ...{ ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", WATCH_SECONDS: "2" },
+          ...{ NATIVE_ENCODER_URL: native.url, NATIVE_ENCODER_TOKEN: HEAVY_TOKEN, LOG_LEVEL: "error" },
+          // So many run at once, the others wait in the queue.
+          ...{ ...NO_LIMITS, MAX_RUNNING: "25", WEBHOOK_RETRY_SECONDS: "0.2" },
+        },
+        secrets: { API_KEYS: KEY, MEDIA_SIGNING_KEY: "a signing key", CONNECTION_KEYS: "a connection key" },
+      },
+      { configPath: join(ROOT, "worker/encoder/wrangler.toml") },
+    ],
+  });
+  base = (await server.listen()).url.origin;
+});
+afterAll(async () => {
+  await server?.close();
+  await Promise.all([native?.close(), origin?.close(), receiver?.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const headers = { Authorization: `Bearer ${KEY}`, "Content-Type": "application/json" };
+
+/** Asks as clients do: what failed for a moment is asked again. */
+async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
+  for (const end = Date.now() + 120_000; ; await sleep(300)) {
+    const response = await fetch(base + path, { ...init, headers: { ...headers, ...init.headers } });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    // Nothing but that: no other answer, and nothing told of what is inside.
+    expect([500, 503, 409], text).toContain(response.status);
+    expect(text).not.toContain("injected");
+    if (Date.now() > end) throw new Error(`${path} fails on and on: ${text}`);
+  }
+}
+
+async function create(body: object): Promise<Task> {
+  const init = { method: "POST", headers: { "Idempotency-Key": randomUUID() }, body: JSON.stringify(body) };
+  return ask<Task>("/tasks", init);
+}
+
+async function listAll(): Promise<Task[]> {
+  const tasks: Task[] = [];
+  for (let page: Task[] | null = null; page === null || page.length === 100; tasks.push(...page)) {
+    const after = tasks.at(-1)?.id;
+    page = await ask<Task[]>(`/tasks?limit=100${after ? `&after=${after}` : ""}`);
+  }
+  return tasks;
+}
+
+const fail = async (thing: string) =>
+  (await (await fetch(`${base}/failing/${thing}`, { method: "PUT" })).json()) as Record<string, number>;
+
+/** Lets one after the other fail for a while, three times. */
+async function failByTurns(): Promise<Record<string, number>> {
+  for (const thing of [TURNS, TURNS, TURNS].flat()) {
+    await fail(thing);
+    if (thing === "container") await native.kill();
+    await sleep(TURN_MS);
+    if (thing === "container") await native.restart();
+  }
+  return fail("nothing");
+}
+
+test("KV, R2, objects and the container fail by turns while 100 tasks run: none is lost, none stuck, each end told", async () => {
+  const webhook_url = receiver.take("/ends", (request) => (request % 5 === 0 ? 503 : 200));
+  const serve = async (name: "png" | "wav") => origin.serve(`/${name}`, { file: await clip(name) });
+  const [png, wav] = await Promise.all([serve("png"), serve("wav")]);
+  const wishes = [
+    { input: png, kind: "image", options: { format: "jpeg", width: 32 } },
+    { input: wav, kind: "audio", options: { format: "flac" } },
+    { input: png, kind: "image", options: { format: "avif", width: 32 } },
+    { input: `${origin.url}/none.png`, kind: "image" },
+  ];
+  const creating = Array.from({ length: COUNT }, (_, index) =>
+    create({ ...wishes[index % wishes.length], webhook_url }),
+  );
+  const struck = await failByTurns();
+  for (const thing of TURNS.slice(0, -1)) expect(struck[thing], thing).toBeGreaterThan(0);
+
+  const created = await Promise.all(creating);
+  const open = async () => (await listAll()).filter(({ finished_at }) => finished_at === null).length;
+  await expect.poll(open, { timeout: 120_000, interval: 500 }).toBe(0);
+  const ended = await listAll();
+  expect(ended.map(({ id }) => id).toSorted()).toEqual(created.map(({ id }) => id).toSorted());
+  for (const [index, { id }] of created.entries()) {
+    const task = ended.find((each) => each.id === id);
+    if (index % 4 === 3) expect(task).toMatchObject({ status: "failed", error: { kind: "input_not_found" } });
+    else expect([task?.error, task?.status]).toEqual([null, "succeeded"]);
+  }
+  // The event of its end, with the very record, comes to each; there is no other end.
+  const ends = () =>
+    receiver.got("/ends").filter(({ event }) => /succeeded|failed|cancelled/.test(event.kind));
+  const told = () => new Set(ends().map(({ event }) => event.data.id));
+  await expect.poll(() => told().size, { timeout: 120_000, interval: 200 }).toBe(COUNT);
+  for (const { event } of ends()) {
+    const task = ended.find(({ id }) => id === event.data.id);
+    expect([event.kind, event.data]).toEqual([`task.${task?.status}`, task]);
+  }
+}, 400_000);

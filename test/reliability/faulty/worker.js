@@ -1,0 +1,101 @@
+import service, * as parts from "../../../worker/index.ts";
+
+// What is not exported below is as it is.
+export * from "../../../worker/index.ts";
+
+// All classes of a Worker live in one isolate, so that what is set here holds for each of them.
+let failing = "nothing";
+const struck = {};
+const calls = {};
+// What only reads has no answer that could be lost.
+const READS = new Set(["get", "head", "list"]);
+
+// While a thing fails, two of three calls to it do: one before it is done, the other with its answer lost.
+async function call(thing, method, run) {
+  if (failing !== thing) return run();
+  calls[thing] = (calls[thing] ?? 0) + 1;
+  const turn = calls[thing] % 3;
+  if (turn === 0) return run();
+  struck[thing] = (struck[thing] ?? 0) + 1;
+  if (turn === 1 && !READS.has(method)) await run().catch(() => {});
+  throw new Error(`${thing} ${method} failed: internal error (injected by a test)`);
+}
+
+// R2's uploads in parts have methods of their own.
+const wrapping = (thing, value) => (typeof value?.uploadPart === "function" ? wrap(thing, value, []) : value);
+
+function wrap(thing, target, plain) {
+  return new Proxy(target, {
+    get(_, name) {
+      const value = target[name];
+      if (typeof value !== "function" || name === "then") return value;
+      const run = (...args) => target[name](...args);
+      if (plain.includes(name)) return (...args) => wrapping(thing, run(...args));
+      return async (...args) => wrapping(thing, await call(thing, name, async () => run(...args)));
+    },
+  });
+}
+
+const wrapObjects = (thing, namespace) => ({
+  getByName: (name) => wrap(thing, namespace.getByName(name), []),
+});
+
+const wrapEnv = (env) => ({
+  ...env,
+  KV: wrap("KV", env.KV, []),
+  MEDIA: wrap("MEDIA", env.MEDIA, ["resumeMultipartUpload"]),
+  TASK: wrapObjects("TASK", env.TASK),
+  PROJECT: wrapObjects("PROJECT", env.PROJECT),
+  QUEUE: wrapObjects("QUEUE", env.QUEUE),
+});
+
+/** The object of a run, which may be thrown out of memory in the middle of its work. */
+export class TaskObject extends parts.TaskObject {
+  constructor(ctx, env) {
+    super(ctx, wrapEnv(env));
+  }
+  async report(event) {
+    const kept = await call("eviction", "report", async () => true).catch(() => false);
+    if (!kept) this.ctx.abort("evicted by a test");
+    return super.report(event);
+  }
+}
+
+/** The object of a project, with bindings that fail when told so. */
+export class ProjectObject extends parts.ProjectObject {
+  constructor(ctx, env) {
+    super(ctx, wrapEnv(env));
+  }
+}
+
+/** The object that runs wait in, with bindings that fail when told so. */
+export class QueueObject extends parts.QueueObject {
+  constructor(ctx, env) {
+    super(ctx, wrapEnv(env));
+  }
+}
+
+/** The object of an upload, with bindings that fail when told so. */
+export class UploadObject extends parts.UploadObject {
+  constructor(ctx, env) {
+    super(ctx, wrapEnv(env));
+  }
+}
+
+/** The engine of a run, with bindings that fail when told so. */
+export class TaskWorkflow extends parts.TaskWorkflow {
+  constructor(ctx, env) {
+    super(ctx, wrapEnv(env));
+  }
+}
+
+/** The service, and beside it `PUT /failing/<thing>`, which sets what fails and answers how often each thing did. */
+// biome-ignore lint/style/noDefaultExport: workerd asks for it
+export default {
+  fetch(request, env) {
+    const [, thing] = /\/failing\/(\w+)$/.exec(request.url) ?? [];
+    if (!thing) return service.fetch(request, wrapEnv(env));
+    failing = thing;
+    return Response.json(struck);
+  },
+};
