@@ -7,8 +7,13 @@ interface Bucket {
   }>;
 }
 
+interface Values {
+  get(key: string): Promise<string | null>;
+  put(key: string, value: string): Promise<void>;
+}
+
 // The least that answers as the service does: JSON in, JSON of a task's size out, nothing checked and nothing kept.
-const app = new Hono<{ Bindings: { MEDIA: Bucket } }>();
+const app = new Hono<{ Bindings: { MEDIA: Bucket; KV: Values } }>();
 const step = { object: "step", input: null, options: {}, output: null, status: "waiting", progress: null };
 const times = { created_at: 1, started_at: null, finished_at: null, updated_at: 1 };
 const steps = ["probe", "ingest", "audio", "upload"].map((kind, n) => ({
@@ -27,6 +32,13 @@ app.post("/tasks", async (c) => {
   return c.json(task(`task_${"0".repeat(26)}`, body.input), 201);
 });
 app.get("/tasks/:id", (c) => c.json(task(c.req.param("id"), "https://example.com/a.mp3")));
+
+// One text, kept and given as it is.
+app.put("/kv", async (c) => {
+  await c.env.KV.put("page", await c.req.text());
+  return c.body(null, 204);
+});
+app.get("/kv", async (c) => c.body((await c.env.KV.get("page")) ?? ""));
 
 // Bytes that come from nowhere, so that the time is that of storage alone.
 app.put("/storage/:bytes", async (c) => {
