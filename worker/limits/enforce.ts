@@ -35,7 +35,7 @@ export async function takeRoom(c: Context<ApiEnv>, { room }: Limits): Promise<vo
   );
 }
 
-// https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-11.html, of May 2026
+// https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/11/
 function take(c: Context<ApiEnv>, rate: RateLimiter, what: Limited): void {
   const standing = rate.take(c.get("principal"), what);
   const before = c.res.headers.get("RateLimit");

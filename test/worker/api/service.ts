@@ -18,7 +18,7 @@ export interface Bindings {
 }
 
 /** Starts the service in a real workerd, with KV, R2, assets and the engine as the platform has them, but no encoder. */
-export async function startService(keys: string, limits: Record<string, string> = {}) {
+export async function startService(keys: string) {
   Object.assign(process.env, {
     WRANGLER_SEND_METRICS: "false",
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
@@ -28,7 +28,7 @@ export async function startService(keys: string, limits: Record<string, string> 
     ...{ API_KEYS: keys, MEDIA_SIGNING_KEY: SIGNING_KEY },
     CONNECTION_KEYS: "a secret of the tests",
   };
-  const vars = { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", ...NO_LIMITS, ...limits };
+  const vars = { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", ...NO_LIMITS };
   const configPath = new URL("../../../wrangler.toml", import.meta.url);
   // Nothing is encoded here, so the encoder's 31 MB stay out: its binding leads back to the service.
   const bindingOverrides = { ENCODER: "framewright" };
