@@ -26,7 +26,17 @@ export function chooseWay(encoders: readonly LocalEncoder[], plan: Plan, source:
     source,
   );
   const chosen = encoders.find(({ name }) => name === encoder.name);
-  return { encoder: encoder.name, chunk_seconds: chosen ? hint(chosen) : null, reason };
+  const chunk_seconds = chosen ? hint(chosen) : null;
+  const cut = describeCut(plan, chunk_seconds, chosen?.workers ?? 1);
+  return { encoder: encoder.name, chunk_seconds, reason: cut === null ? reason : `${reason}; ${cut}` };
+}
+
+// In a few plain words, as the reasons are.
+function describeCut(plan: Plan, seconds: number | null, workers: number): string | null {
+  const chunks = cutEvenly(plan, seconds).chunks.filter(({ track }) => track !== "audio").length;
+  if (seconds === null || chunks < 2) return null;
+  const each = `in ${chunks} chunks of about ${Math.round(seconds)} s, so that a reload repeats one at the most`;
+  return workers < 2 ? each : `${each} and ${Math.min(workers, chunks)} are encoded at once`;
 }
 
 // Where times are nonsense a small file seems to last for days, and would be cut into thousands of chunks, each read from the start.
