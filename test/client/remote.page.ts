@@ -36,6 +36,33 @@ export const CASES: Cases = {
     deepEqual([...is], [...was]);
   },
 
+  async "sends a file in parts, and tells how far it is while they go"() {
+    const client = createRemoteClient({ baseUrl: url, apiKey: key });
+    const file = new File([new Uint8Array(17 * 2 ** 20)], "zeros.bin", { type: "application/octet-stream" });
+    const told: number[] = [];
+    const upload = await client.uploads.send(file, {
+      onProgress(sent, size) {
+        equal(size, file.size);
+        told.push(sent);
+      },
+    });
+    deepEqual([upload.status, upload.name, upload.size], ["stored", "zeros.bin", file.size]);
+    deepEqual(await client.uploads.get(upload.id), upload);
+    // More often than once a part.
+    ok(told.length > 3, `it told ${told}`);
+    deepEqual(
+      told,
+      [...told].sort((a, b) => a - b),
+    );
+    equal(told.at(-1), file.size);
+    await client.uploads.delete(upload.id);
+    await rejects(client.uploads.get(upload.id), { kind: "media_not_found" });
+    const stop = new AbortController();
+    const gone = new Error("the visitor left");
+    const stopped = client.uploads.send(file, { signal: stop.signal, onProgress: () => stop.abort(gone) });
+    equal(await stopped.catch((error: unknown) => error), gone);
+  },
+
   async "keeps what was in the file when the output is gone"() {
     const { client, task, output, handle } = await makeImage();
     await output.saveTo(handle);

@@ -51,6 +51,7 @@ test("in a worker it runs a task as in a page", async () => {
 
 test.for([
   "saves an output to a file",
+  "sends a file in parts, and tells how far it is while they go",
   "keeps what was in the file when the output is gone",
   "lets a listener throw without harm to the others",
   "shows an output in an element of the page",

@@ -30,6 +30,11 @@ test("requests are typed by their kind, and answers by what they are", () => {
     // @ts-expect-error a sound has no frames
     client.steps.create({ kind: "audio", input: { url: input }, options: { fps: 30 } });
     expectTypeOf(client.tasks.list({ limit: 3 })).resolves.toEqualTypeOf<Page<Task>>();
+    for await (const each of client.tasks.each({ status: "failed" }))
+      expectTypeOf(each).toEqualTypeOf<Task>();
+    for await (const update of client.events(step)) expectTypeOf(update).toEqualTypeOf<Update<Step>>();
+    // @ts-expect-error a walk goes one way
+    client.tasks.each({ before: task.id });
     client.on(task, "update", (update) => expectTypeOf(update).toEqualTypeOf<Update<Task>>());
     client.on(step, "update", ({ record }) => expectTypeOf(record).toEqualTypeOf<Step>());
     expectTypeOf(client.wait(task)).resolves.toEqualTypeOf<Task>();
