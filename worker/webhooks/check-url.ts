@@ -1,11 +1,12 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { isTrusted } from "../../src/storage/host-guard.ts";
 import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "outside" | "settings">;
 
 /** Checks the webhook URL of a new run where it has one, and makes sure that there is a secret to sign by; rejects with `request_invalid`. */
 export async function checkWebhook(
-  { webhook_url }: { webhook_url?: string },
+  { webhook_url }: { webhook_url?: string | undefined },
   project: string,
   needs: Needs & Pick<Services, "webhooks">,
 ): Promise<void> {
@@ -20,10 +21,8 @@ export async function checkWebhookUrl(
   param: string,
   { outside, settings }: Needs,
 ): Promise<void> {
-  const { protocol, host, hostname } = new URL(url);
-  const named = settings.allowed_hosts ?? [];
-  const allowed = settings.allow_private || named.includes(host) || named.includes(hostname);
-  if (protocol !== "https:" && !allowed)
+  const parsed = new URL(url);
+  if (parsed.protocol !== "https:" && !isTrusted(parsed, settings))
     throw new MediaError("request_invalid", `${param} must be a URL that starts with https://.`, { param });
   try {
     await outside.guard(url);

@@ -127,8 +127,9 @@ test("http and private hosts are taken where private hosts are allowed, or those
   const url = "http://127.0.0.1:4711/hooks";
   api = createMemoryApi({ allow_private: true });
   expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);
-  api = createMemoryApi({ allowed_hosts: ["127.0.0.1:4711"] });
+  api = createMemoryApi({ allowed_hosts: ["LOCALHOST", "127.0.0.1:4711"] });
   expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);
+  expect((await ask("POST", "/webhooks/endpoints", { url: "http://localhost:4711/" })).status).toBe(201);
   expect((await ask("POST", "/webhooks/endpoints", { url: "http://127.0.0.1:4712/" })).status).toBe(400);
   expect((await ask("POST", "/webhooks/endpoints", { url: "http://example.com/" })).status).toBe(400);
 });
