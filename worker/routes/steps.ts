@@ -6,11 +6,10 @@ import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
-import { takeRoom } from "../limits/enforce.ts";
 import type { FoundStep } from "../runs.ts";
 import type { Services } from "../services.ts";
-import { checkWebhook } from "../webhooks/check-url.ts";
-import { checkStepAccess, reserveConnection } from "./check-access.ts";
+import { checkStepAccess } from "./check-access.ts";
+import { createRun } from "./create-run.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of steps: those that stand alone, and to read also those of a task. */
@@ -32,12 +31,8 @@ export function addStepRoutes(app: Api, services: Services): void {
         const asked = parseStepRequest(await readJson(request));
         const { kind, input, options, webhook_url } = asked;
         const need = await checkStepAccess(asked, c.get("project"), services);
-        await checkWebhook(asked, c.get("project"), services);
         const step = createStep(kind, () => id, now(), { input, options });
-        await takeRoom(c, services.limits);
-        await reserveConnection(services, c.get("project"), step.id, need);
-        const made = { base: baseUrl(c, settings), key_id: c.get("principal").id, webhook_url };
-        return steps.create(c.get("project"), step, made);
+        return createRun(c, services, steps, step, { need, webhook_url });
       },
       find: (project, id) => steps.get(project, id),
     }),

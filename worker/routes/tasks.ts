@@ -9,10 +9,9 @@ import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
-import { takeRoom } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
-import { checkWebhook } from "../webhooks/check-url.ts";
-import { checkTaskAccess, reserveConnection } from "./check-access.ts";
+import { checkTaskAccess } from "./check-access.ts";
+import { createRun } from "./create-run.ts";
 import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of tasks. */
@@ -28,14 +27,9 @@ export function addTaskRoutes(app: Api, services: Services): void {
   async function create(request: TaskRequest, c: Context<ApiEnv>, task_id: string): Promise<Task> {
     // A host that was allowed for a task before may not be allowed now.
     const need = await checkTaskAccess(request, c.get("project"), services);
-    await checkWebhook(request, c.get("project"), services);
     const ids: CreateId = (sort, at) => (sort === "task" ? task_id : id(sort, at));
-    const task = createTask(request, ids, now());
-    await takeRoom(c, services.limits);
-    await reserveConnection(services, c.get("project"), task.id, need);
     const { webhook_url } = request;
-    const made = { base: baseUrl(c, settings), key_id: c.get("principal").id, webhook_url };
-    return tasks.create(c.get("project"), task, made);
+    return createRun(c, services, tasks, createTask(request, ids, now()), { need, webhook_url });
   }
 
   const creatingTask = (read: (request: Request, c: Context<ApiEnv>) => Promise<TaskRequest>) =>
