@@ -37,13 +37,11 @@ export function addUploadRoutes(app: Api, services: Services): void {
           wish.output === undefined ? null : await connectionFor(project, wish.connection_id);
         return page_uploads.create(project, { id, request: wish, connection_id, base: baseUrl(c, settings) });
       },
-      find: (project, id) => page_uploads.get(project, id, settings.base_url ?? "").catch(() => null),
+      find: (project, id) => page_uploads.get(project, id).catch(() => null),
     }),
   );
 
-  serve(app, docs.getUpload, async (c) =>
-    c.json(await page_uploads.get(c.get("project"), idOf(c), baseUrl(c, settings))),
-  );
+  serve(app, docs.getUpload, async (c) => c.json(await page_uploads.get(c.get("project"), idOf(c))));
 
   serve(app, docs.completeUpload, async (c) => {
     const { parts } = parseUploadCompletion(await readJson(c.req.raw));

@@ -12,12 +12,10 @@ export interface ManagedNeeds {
   media: Pick<Storage, "head" | "clear">;
   signer: PartSigner;
   home(id: string): UploadHome;
-  /** Base of the service's own URLs. */
-  base: string;
 }
 
 /** Managed storage as a place for uploads: parts come in through the service, by URLs that it signs. A file in one piece is one of one part, so that it appears with its completion only. */
-export function createManagedPlace({ uploads, media, signer, home, base }: ManagedNeeds): UploadPlace {
+export function createManagedPlace({ uploads, media, signer, home }: ManagedNeeds): UploadPlace {
   return {
     begin: (upload) => uploads.begin(uploadKey(upload), upload.content_type),
     sign({ upload }) {
@@ -25,6 +23,8 @@ export function createManagedPlace({ uploads, media, signer, home, base }: Manag
       // A part has no type of its own, as pages send none with a piece of a file.
       const content_type = sizes.length === 1 ? upload.content_type : "";
       const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
+      // The part's URL begins as that of the file does.
+      const base = upload.url.slice(0, upload.url.lastIndexOf(`/uploads/${upload.id}/`));
       const grant = (part: number, size: number): PartGrant => ({ id: upload.id, part, size, content_type });
       return Promise.all(
         sizes.map(async (size, index) => {
@@ -78,6 +78,7 @@ async function abort(uploads: Uploads, key: string, begun: string): Promise<void
   }
 }
 
-function bare(etag: string): string {
+/** Gives an ETag without its quotes. */
+export function bare(etag: string): string {
   return etag.replaceAll('"', "");
 }

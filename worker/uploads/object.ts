@@ -5,7 +5,9 @@ import type { UploadEntry } from "./home.ts";
 import { createPlaceOf } from "./place-of.ts";
 
 const ENTRY = "entry";
+const REMOVED = "removed";
 const PART = "part:";
+const AGAIN_MS = 600_000;
 
 /** Keeps one upload of a page, and drops it when it expires. */
 export class UploadObject extends DurableObject<Env> {
@@ -45,21 +47,28 @@ export class UploadObject extends DurableObject<Env> {
     return stored;
   }
 
-  /** Forgets the upload. */
+  /** Forgets the upload; should whoever asked for it not get to drop what was put, that is done later. */
   async remove(): Promise<UploadEntry | null> {
     const entry = this.get();
-    await this.ctx.storage.deleteAlarm();
-    await this.ctx.storage.deleteAll();
+    if (!entry) return null;
+    this.#kv.put(REMOVED, entry);
+    this.#kv.delete(ENTRY);
+    await this.ctx.storage.setAlarm(Date.now() + AGAIN_MS);
     return entry;
   }
 
-  /** Drops what has expired; the platform calls again where it fails. */
+  /** Drops what was removed or has expired, until it can be reached. */
   override async alarm(): Promise<void> {
-    const entry = this.get();
+    const removed = this.#kv.get<UploadEntry>(REMOVED);
+    const entry = removed ?? this.get();
     // It may live on by now.
-    if (entry && entry.upload.expires_at > Date.now())
+    if (entry && !removed && entry.upload.expires_at > Date.now())
       return this.ctx.storage.setAlarm(entry.upload.expires_at);
-    if (entry) await createPlaceOf(this.env)(entry).drop(entry);
+    try {
+      if (entry) await createPlaceOf(this.env)(entry).drop(entry);
+    } catch {
+      return this.ctx.storage.setAlarm(Date.now() + AGAIN_MS);
+    }
     await this.ctx.storage.deleteAll();
   }
 }

@@ -10,7 +10,7 @@ import { type UploadPlace, uploadKey } from "./place.ts";
 export interface PageUploads {
   /** Begins an upload, by a connection of its project where it has one. */
   create(project: string, upload: NewUpload): Promise<Upload>;
-  get(project: string, id: string, base: string): Promise<Upload>;
+  get(project: string, id: string): Promise<Upload>;
   /** Makes the file of what was put; a stored one is given again. Rejects with `request_invalid` while parts are missing. */
   complete(project: string, id: string, parts: readonly UploadedPart[] | undefined): Promise<Upload>;
   /** Drops what was put, and a file in managed storage. */
@@ -54,7 +54,7 @@ export interface UploadedFile {
 /** What uploads are built on. */
 export interface PageUploadNeeds {
   home(id: string): UploadHome;
-  place(entry: Pick<UploadEntry, "project" | "upload">, base: string): UploadPlace;
+  place(entry: Pick<UploadEntry, "project" | "upload">): UploadPlace;
   /** Takes bytes into managed storage. */
   uploads: Uploads;
   signer: PartSigner;
@@ -77,9 +77,9 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
     throw unknown();
   }
 
-  async function tell(entry: UploadEntry, base: string): Promise<Upload> {
+  async function tell(entry: UploadEntry): Promise<Upload> {
     const waits = entry.upload.status === "waiting" && entry.upload.expires_at > now();
-    return { ...entry.upload, parts: waits ? await place(entry, base).sign(entry) : [] };
+    return { ...entry.upload, parts: waits ? await place(entry).sign(entry) : [] };
   }
 
   return {
@@ -96,22 +96,22 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
         url: `${base}/uploads/${id}/${encodeURIComponent(name)}`,
         ...{ output, connection_id, etag: null, created_at, expires_at: created_at + seconds * 1000 },
       };
-      const at = place({ project, upload }, base);
+      const at = place({ project, upload });
       const entry: UploadEntry = { project, upload, begun: await at.begin(upload) };
       try {
         await home(id).create(entry);
-        return await tell(entry, base);
+        return await tell(entry);
       } catch (thrown) {
         await at.drop(entry).catch(() => {});
         throw thrown;
       }
     },
-    get: async (project, id, base) => tell(await find(project, id), base),
+    get: async (project, id) => tell(await find(project, id)),
     async complete(project, id, parts) {
       const entry = await find(project, id);
-      if (entry.upload.status === "stored") return tell(entry, "");
+      if (entry.upload.status === "stored") return tell(entry);
       if (entry.upload.expires_at <= now()) throw unknown();
-      const at = place(entry, "");
+      const at = place(entry);
       const etag = await at.complete(entry, parts).catch(async (thrown: unknown) => {
         // Another request may have been quicker.
         const there = await home(id).get();
@@ -119,14 +119,14 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
         throw thrown;
       });
       const stored = await home(id).store(etag, now() + kept_seconds * 1000);
-      if (stored) return tell(stored, "");
+      if (stored) return tell(stored);
       await at.drop({ ...entry, upload: { ...entry.upload, status: "stored" } });
       throw unknown();
     },
     async remove(project, id) {
       await find(project, id);
       const entry = await home(id).remove();
-      if (entry) await place(entry, "").drop(entry);
+      if (entry) await place(entry).drop(entry);
     },
     async put({ url, size, content_type, body }) {
       const grant = await signer.open(url);

@@ -23,14 +23,17 @@ const PATH = /\/uploads\/(upload_[0-9a-z]{26})\/parts\/(\d{1,5})$/;
 /** Builds a {@link PartSigner} over the secret that signs media URLs, by HMAC-SHA-256. */
 export function createPartSigner(secret: string, now: () => number): PartSigner {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const hmac = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, [
-    "sign",
-    "verify",
-  ]);
+  let key: Promise<CryptoKey> | undefined;
+  // With its first use: whether there is a secret at all is told elsewhere.
+  const hmac = () => {
+    const bytes = new TextEncoder().encode(secret);
+    key ??= crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
+    return key;
+  };
   return {
     async sign(grant, expires, base) {
       const until = Math.floor(expires);
-      const bytes = await crypto.subtle.sign("HMAC", await hmac, message(grant, until));
+      const bytes = await crypto.subtle.sign("HMAC", await hmac(), message(grant, until));
       const query = new URLSearchParams({ size: String(grant.size) });
       if (grant.content_type !== "") query.set("type", grant.content_type);
       query.set("expires", String(until));
@@ -49,7 +52,7 @@ export function createPartSigner(secret: string, now: () => number): PartSigner 
       const grant = { id, part: Number(part), size: Number(size), content_type };
       const given = fromBase64Url(signature ?? "");
       // Web Crypto compares in constant time.
-      const valid = await crypto.subtle.verify("HMAC", await hmac, given, message(grant, Number(expires)));
+      const valid = await crypto.subtle.verify("HMAC", await hmac(), given, message(grant, Number(expires)));
       return valid && now() < Number(expires) * 1000 ? grant : null;
     },
   };

@@ -11,20 +11,18 @@ import type { UploadPlace } from "./place.ts";
 import { createS3Place } from "./s3-place.ts";
 
 /** Gives the place of an upload, over the bindings of the Worker. */
-export function createPlaceOf(
-  env: Env,
-): (entry: Pick<UploadEntry, "project" | "upload">, base?: string) => UploadPlace {
+export function createPlaceOf(env: Env): (entry: Pick<UploadEntry, "project" | "upload">) => UploadPlace {
   const now = () => Date.now();
   const connections = createConnections((project) => env.PROJECT.getByName(project), createSealOf(env));
   const outside = createOutsideOf(env);
   const signer = createPartSigner(env.MEDIA_SIGNING_KEY ?? "", now);
-  return ({ project, upload: { connection_id } }, base = "") =>
+  return ({ project, upload: { connection_id } }) =>
     connection_id === null
       ? createManagedPlace({
           uploads: createR2Uploads(env.MEDIA),
           media: createR2Storage(env.MEDIA),
           home: (id) => env.UPLOAD.getByName(id),
-          ...{ signer, base },
+          signer,
         })
       : createS3Place(() => connections.open(project, connection_id), outside, now);
 }

@@ -15,7 +15,7 @@ import type { OpenConnection } from "../connections/connections.ts";
 import { s3Options } from "../connections/s3-options.ts";
 import { STATUS } from "../http/errors.ts";
 import type { Outside } from "../outside.ts";
-import { lacking } from "./managed-place.ts";
+import { bare, lacking } from "./managed-place.ts";
 import type { UploadPlace } from "./place.ts";
 
 // Whoever asks waits for the answer.
@@ -60,18 +60,26 @@ export function createS3Place(
         const { bucket, key } = await reach(upload.output);
         const { size, content_type } = upload;
         if (begun !== null) {
-          const parts = given?.map(
-            (part): S3Part => ({ ...part, etag: part.etag.replaceAll('"', ""), size: null }),
-          );
+          const parts = given?.map((part): S3Part => ({ ...part, etag: bare(part.etag), size: null }));
           const there = parts ?? (await listed(bucket, key, begun));
-          const missing = partSizes(size).length - there.length;
-          if (missing !== 0) throw lacking(missing);
+          const count = partSizes(size).length;
+          if (there === null) {
+            // It may be done, and the answer was lost.
+            const info = await headObject(bucket, key, "write");
+            if (info?.size === size && info.etag.endsWith(`-${count}`)) return info.etag;
+          }
+          const missing = count - (there?.length ?? 0);
+          if (there === null || missing !== 0) throw lacking(missing);
           return (await completeUpload(bucket, key, begun, there, size)).etag;
         }
         const info = await headObject(bucket, key, "write");
         if (!info) throw lacking(1);
-        if (info.size === size && info.mime === content_type) return info.etag;
-        throw new MediaError("request_invalid", "The object there is another one, of another size or type.");
+        const same = !given || bare(given[0]?.etag ?? "") === info.etag;
+        if (same && info.size === size && info.mime === content_type) return info.etag;
+        throw new MediaError(
+          "request_invalid",
+          "The object there is another one, of another size, type or ETag.",
+        );
       }),
     async drop({ upload, begun }) {
       if (upload.status !== "waiting" || begun === null) return;
@@ -82,13 +90,13 @@ export function createS3Place(
   };
 }
 
-async function listed(bucket: S3Bucket, key: string, begun: string): Promise<S3Part[]> {
+async function listed(bucket: S3Bucket, key: string, begun: string): Promise<S3Part[] | null> {
   const found = await listParts(bucket, key, begun);
   if (found === "unknown")
     throw new MediaError("request_invalid", "This storage does not list parts: send their ETags.", {
       param: "parts",
     });
-  return found ?? [];
+  return found;
 }
 
 // Faults of the storage are the caller's: the connection and the bucket are.

@@ -22,9 +22,9 @@ export function createMemoryPageUploads(connections: Connections, outside: Outsi
   };
   return createPageUploads({
     ...{ home, uploads, signer, max_bytes: 5e9, kept_seconds: 3600, now: Date.now },
-    place: ({ project, upload: { connection_id } }, base) =>
+    place: ({ project, upload: { connection_id } }) =>
       connection_id === null
-        ? createManagedPlace({ uploads, media: storage, signer, home, base })
+        ? createManagedPlace({ uploads, media: storage, signer, home })
         : createS3Place(() => connections.open(project, connection_id), outside, Date.now),
   });
 }
