@@ -137,12 +137,13 @@ export class TaskObject extends DurableObject<Env> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
+    // Its last state may be on its way into the lists.
+    await this.#indexing;
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     const { record, version } = row;
     // Its events are told all the same.
     if (this.#mail.changes(record.id).changes.length > 0) await this.#handOver(project, record, version);
-    await this.env.PROJECT.getByName(project).remove(record.id);
-    await this.env.KV.delete(mirrorKey(row.record));
+    await this.#unmirror(project, record);
     await terminateInstance(this.env.RUN, row.record.id);
     await this.#turn.leave();
     await this.ctx.storage.deleteAlarm();
@@ -252,8 +253,15 @@ export class TaskObject extends DurableObject<Env> {
     const { project, record, version } = row;
     if (this.#indexed < version) await this.#handOver(project, record, version);
     await this.env.KV.put(mirrorKey(record), JSON.stringify({ project, record }));
+    // It was deleted meanwhile, and so is what was just written.
+    if (!this.#rows.get()) return this.#unmirror(project, record);
     this.#mail.forget();
     this.#rows.update({ mirrored: version, mirrored_at: now });
+  }
+
+  async #unmirror(project: string, record: Task | Step): Promise<void> {
+    await this.env.PROJECT.getByName(project).remove(record.id);
+    await this.env.KV.delete(mirrorKey(record));
   }
 
   async #watch(): Promise<void> {
