@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { parseLocalStep, parseLocalTask } from "../../src/browser/local-requests.ts";
+
+const url = "https://example.com/a.mp4";
+const webhook_url = "https://example.com/hooks";
+const rules = { connections: { check() {} } };
+
+test.each([
+  ["task", () => parseLocalTask({ input: url, kind: "audio", webhook_url }, null, rules)],
+  ["step", () => parseLocalStep({ kind: "probe", input: { url }, webhook_url }, null, rules)],
+])("a %s that runs in the page takes no webhook URL, which only the service can keep to", (_, parse) => {
+  expect(parse).toThrow(expect.objectContaining({ kind: "request_invalid", param: "webhook_url" }));
+});
