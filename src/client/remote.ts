@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../core/connection.ts";
-import { MediaError } from "../core/errors.ts";
+import { MediaError, toMediaError } from "../core/errors.ts";
 import { isId } from "../core/ids.ts";
 import { ApiKey, NewApiKey } from "../core/key.ts";
 import { Step } from "../core/step.ts";
@@ -59,7 +59,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     return run.status === "succeeded" ? run : read(run.id);
   }
 
-  // A file of the caller's goes to the service first, and goes again when nothing is to come of it.
+  // A file of the caller's goes to the service first, and is removed there when nothing can come of it.
   async function create<T>(
     request: NewTask | NewStep,
     inputOf: (url: string) => unknown,
@@ -71,7 +71,8 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     try {
       return await make({ ...request, input: inputOf(url) });
     } catch (thrown) {
-      await uploads.delete(id).catch(() => {});
+      // Of what failed in passing a record may have come all the same.
+      if (!toMediaError(thrown).retryable) await uploads.delete(id).catch(() => {});
       throw thrown;
     }
   }

@@ -15,7 +15,6 @@ const FOLDERS = {
   event: "/events",
   key: "/keys",
 } as const;
-const UNKNOWN = { upload: "media_not_found" } as const;
 
 /** What a service keeps under ids. */
 export type Sort = keyof typeof FOLDERS;
@@ -72,8 +71,6 @@ export function createRecords<T extends { id: string }>(
 /** Gives the path of a record; throws not found for what is no id, as it could name another path. */
 export function pathOf(sort: Sort, id: string): string {
   if (isId(sort, id)) return `${FOLDERS[sort]}/${id}`;
-  throw new MediaError(
-    sort === "upload" ? UNKNOWN[sort] : `${sort}_not_found`,
-    `There is no ${sort} with that id.`,
-  );
+  const kind = sort === "upload" ? "media_not_found" : (`${sort}_not_found` as const);
+  throw new MediaError(kind, `There is no ${sort} with that id.`);
 }

@@ -79,7 +79,7 @@ test("a signal stops it, and what was sent is dropped", async () => {
   expect(asked().at(-1)).toMatch(/^DELETE /);
 });
 
-test("a file as input goes first, and again when there is no task for it", async () => {
+test("a file as input goes first, and is removed when there can be no task for it", async () => {
   api.at("/tasks", QUEUED, refusal(400, { kind: "invalid_kind", message: "No.", param: "kind" }));
   expect(await client.tasks.create({ input: FILE, kind: "video" })).toEqual(QUEUED);
   expect(asked().at(-1)).toBe("POST /tasks 200");
@@ -88,4 +88,9 @@ test("a file as input goes first, and again when there is no task for it", async
     ...{ kind: "invalid_kind", param: "kind" },
   });
   expect(asked().at(-1)).toMatch(/^DELETE \/uploads\//);
+  const busy = { kind: "rate_limited", message: "Later." };
+  api.at("/steps", refusal(429, busy, { "Retry-After": "60" }));
+  const wish = { input: FILE, kind: "probe" } as const;
+  await expect(client.steps.create(wish)).rejects.toMatchObject({ kind: "rate_limited", retryable: true });
+  expect(asked().at(-1)).toBe("POST /steps 429");
 });
