@@ -7,5 +7,6 @@ port2.close();
  * as wasm runs there.
  */
 export function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
-  nowhere.postMessage(null, [buffer]);
+  // What is gone already cannot be sent.
+  if (buffer.byteLength > 0) nowhere.postMessage(null, [buffer]);
 }

@@ -6,6 +6,7 @@ test("memory that is given back is gone at once, again and again", () => {
     const bytes = new Uint8Array(1_000_000);
     const part = bytes.subarray(10, 20);
     giveBack(bytes);
+    giveBack(bytes);
     expect([bytes.buffer.byteLength, bytes.length, part.length]).toEqual([0, 0, 0]);
   }
 });
