@@ -2,10 +2,16 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // These watch the clock: they have the machine for themselves, after all others.
-const TIMED = ["test/reliability/**/*.test.ts", "test/inputs/heavy-cancel.test.ts"];
+const TIMED = [
+  "test/reliability/crash.test.ts",
+  "test/reliability/load.test.ts",
+  "test/reliability/prompt-*.test.ts",
+  "test/inputs/heavy-cancel.test.ts",
+];
 // These take longest, the longest first: begun late, one of them would keep the others' end waiting.
 const LONG = [
   "matrix/pairs",
+  "reliability/faults",
   "inputs/heavy",
   "local/demo",
   "local/service",
