@@ -29,7 +29,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       await tab.choose(path);
       const { result, effort } = await watchBrowser(tab.processes, async () => {
         await tab.page.evaluate(() => bench.ours.open({}));
-        return tab.page.evaluate((options) => bench.ours.run({ kind: "video", options }), OPTIONS);
+        return tab.page.evaluate((options) => bench.ours.run({ kind: "video", options }, false), OPTIONS);
       });
       await tab.close();
       const { memory, page, before } = effort;

@@ -41,13 +41,13 @@ function opened(): LocalClient {
   return client;
 }
 
-/** Runs a task on the chosen file, from its creation to its output. */
-async function run(request: Request): Promise<OwnRun> {
+/** Runs a task on the chosen file, from its creation to its output, of which a copy may be kept for `save`. */
+async function run(request: Request, keep = true): Promise<OwnRun> {
   const started = performance.now();
   const task = await opened().tasks.create({ ...request, input: chosenFile() } as NewTask<EncodeKind>);
   const { blob, source } = await finish(task);
   const seconds = (performance.now() - started) / 1000;
-  last = await copyOf(blob);
+  if (keep) last = await copyOf(blob);
   await opened().tasks.delete(task.id);
   return { seconds, size: blob.size, output: source };
 }
