@@ -13,10 +13,18 @@ export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): 
   const cut = path.lastIndexOf("/");
   const [folder, name] = [path.slice(0, cut), path.slice(cut + 1)];
   const { WORKERFS } = files.filesystems;
-  WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): Uint8Array }) => slice.read() };
+  WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): ArrayBuffer }) => slice.read() };
+  // The core would take memory for each read, and reads are alike: it copies what it is given before it reads again.
+  let scratch = new ArrayBuffer(0);
+  const read = (start: number, stop: number) => {
+    const bytes = file.read(start, stop);
+    if (scratch.byteLength !== bytes.length) scratch = new ArrayBuffer(bytes.length);
+    new Uint8Array(scratch).set(bytes);
+    return scratch;
+  };
   const slice = (start: number, end: number) => {
     const stop = Math.min(end, file.size);
-    return { size: stop - start, read: () => file.read(start, stop) };
+    return { size: stop - start, read: () => read(start, stop) };
   };
   files.mkdir(folder);
   files.mount(WORKERFS, { blobs: [{ name, data: { size: file.size, slice } }] }, folder);
