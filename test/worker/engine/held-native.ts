@@ -51,7 +51,10 @@ export async function startHeldNative(): Promise<HeldNative> {
   let most = 0;
   const folder = await mkdtemp(join(tmpdir(), "framewright-held-"));
   const running = () =>
-    [...jobs.values()].filter(({ state }) => state.state === "running").map(({ job }) => job.chunk.index);
+    [...jobs.values()]
+      .filter(({ state }) => state.state === "running")
+      .map(({ job }) => job.chunk.index)
+      .sort((one, other) => one - other);
 
   async function answer(request: IncomingMessage): Promise<[number, unknown]> {
     const url = new URL(request.url ?? "", "http://held");
