@@ -1,4 +1,4 @@
-import { Upload, type UploadPart } from "../core/upload.ts";
+import { Upload, type UploadCompletion, type UploadPart } from "../core/upload.ts";
 import type { SendOptions, Uploads } from "./client.ts";
 import type { Call, Fetch } from "./http.ts";
 import { putPart } from "./put-part.ts";
@@ -23,13 +23,8 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
     const sent = new Map<number, number>();
     const note = (part: number, bytes: number) => {
       sent.set(part, Math.max(sent.get(part) ?? 0, bytes));
-      onProgress?.(
-        Math.min(
-          size,
-          [...sent.values()].reduce((sum, each) => sum + each, 0),
-        ),
-        size,
-      );
+      const all = [...sent.values()].reduce((sum, each) => sum + each, 0);
+      onProgress?.(Math.min(size, all), size);
     };
     try {
       const parts = await putAll(placed(upload.parts), ({ part, start, ...rest }) =>
@@ -39,11 +34,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
         }),
       );
       either.throwIfAborted();
-      // A page that may not read an ETag leaves it to the service to ask for it.
-      return await complete(
-        upload.id,
-        parts.every(({ etag }) => etag !== null) ? { parts: parts as never } : {},
-      );
+      return await complete(upload.id, completionOf(parts));
     } catch (thrown) {
       stop.abort();
       await uploads.delete(upload.id).catch(() => {});
@@ -71,6 +62,12 @@ function descriptionOf(file: Blob): { content_type: string; name?: string } {
   return "name" in file && typeof file.name === "string" && file.name !== ""
     ? { content_type, name: file.name }
     : { content_type };
+}
+
+// A page that may not read an ETag leaves it to the service to ask for it.
+function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
+  const told = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
+  return told.length === parts.length ? { parts: told } : {};
 }
 
 type PlacedPart = UploadPart & { start: number };
