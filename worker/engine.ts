@@ -4,9 +4,9 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import type { Env } from "./env.ts";
 import { writeEvent } from "./event-stream.ts";
+import { mirrorKey } from "./mirror-key.ts";
 import { patiently } from "./patiently.ts";
 import type { FindStep, Runs } from "./runs.ts";
-import { mirrorKey } from "./task-object.ts";
 
 /** Gives the runs of one sort, each kept by its own TaskObject and listed from the index of its project. */
 export function createRuns<T extends Task | Step>(env: Env, object: T["object"]): Runs<T> {

@@ -1,4 +1,5 @@
 import type { Env } from "./env.ts";
+import type { WatchTimes } from "./watch.ts";
 
 const MEDIA_TTL = 604_800;
 const MAX_INPUT_BYTES = 5e9;
@@ -31,4 +32,12 @@ export function mediaSeconds({ MEDIA_TTL: text }: Pick<Env, "MEDIA_TTL">): numbe
 /** Gives the bytes that an input may have. */
 export function maxInputBytes({ MAX_INPUT_BYTES: text }: Pick<Env, "MAX_INPUT_BYTES">): number {
   return numberSetting(text, MAX_INPUT_BYTES);
+}
+
+/** Reads the times of the watch over a run. */
+export function watchTimes(env: Pick<Env, "WATCH_SECONDS" | "STALL_SECONDS">): WatchTimes {
+  return {
+    watch: numberSetting(env.WATCH_SECONDS, 30) * 1000,
+    stall: numberSetting(env.STALL_SECONDS, 300) * 1000,
+  };
 }

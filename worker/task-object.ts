@@ -1,28 +1,28 @@
 import { DurableObject } from "cloudflare:workers";
-import { type ErrorKind, MediaError } from "../src/core/errors.ts";
+import type { ErrorKind } from "../src/core/errors.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import { clearMedia } from "../src/steps/media-keys.ts";
-import { createChanges } from "./changes.ts";
 import { clearRun } from "./clear-run.ts";
 import type { Env } from "./env.ts";
-import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRunTurn } from "./limits/run-turn.ts";
+import { mirrorKey } from "./mirror-key.ts";
 import { nameRun } from "./observability/log.ts";
 import { logFault } from "./observability/log-fault.ts";
 import { createR2Storage } from "./r2-storage.ts";
+import { createRunEvents } from "./run-events.ts";
+import { createRunListeners } from "./run-listeners.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
 import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm } from "./schedule.ts";
-import { numberSetting, outputExpires } from "./settings.ts";
-import { judgeRun, type WatchTimes } from "./watch.ts";
+import { outputExpires, watchTimes } from "./settings.ts";
+import { failureOf, judgeRun } from "./watch.ts";
 import { createRunMail, type RunMail } from "./webhooks/run-mail.ts";
 
-const MAX_LISTEN_MS = 30_000;
 const ALARM_RETRY_MS = 2000;
 
 /**
@@ -32,11 +32,10 @@ const ALARM_RETRY_MS = 2000;
 export class TaskObject extends DurableObject<Env> {
   #indexing: Promise<void> = Promise.resolve();
   #indexed = 0;
-  readonly #listeners = new Set<(goes_on: boolean) => void>();
-  readonly #changes = createChanges();
-  #event: RunEventBytes | null = null;
+  readonly #listeners = createRunListeners();
   readonly #storage = createR2Storage(this.env.MEDIA);
   readonly #rows = createRunRows(this.ctx.storage.sql);
+  readonly #events = createRunEvents(() => this.#rows.get());
   readonly #turn = createRunTurn(this.#rows, () => this.env.QUEUE.getByName(QUEUE_NAME));
   readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
 
@@ -64,10 +63,7 @@ export class TaskObject extends DurableObject<Env> {
 
   /** Streams how the run stands and its changes above the version `seen`, as server-sent events; `over` when its end was seen, null when it is not this project's. */
   follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null {
-    const row = this.#rows.get();
-    if (row?.project !== project) return null;
-    if (isFinished(row.record) && row.version <= seen) return "over";
-    return streamEvents(() => this.#latest(), this.#changes, seen);
+    return this.#events.follow(project, seen);
   }
 
   /** Gives what the run needs to begin, as JSON; null when there is nothing to run. */
@@ -111,16 +107,7 @@ export class TaskObject extends DurableObject<Env> {
 
   /** Takes a sign of life and answers after `ms`, or at once when the run is over: then false, and it must stop. */
   async listen(ms: number): Promise<boolean> {
-    if (!this.#hear()) return false;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(true), Math.min(ms, MAX_LISTEN_MS));
-    this.#listeners.add(resolve);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#listeners.delete(resolve);
-    }
+    return this.#hear() !== null && this.#listeners.listen(ms);
   }
 
   /** Stops the run and gives the cancelled record as JSON, or the reason why it cannot. */
@@ -148,7 +135,7 @@ export class TaskObject extends DurableObject<Env> {
     await this.#turn.leave();
     await this.ctx.storage.deleteAlarm();
     this.#rows.delete();
-    this.#changed();
+    this.#events.changed();
     await this.#arm();
     return "removed";
   }
@@ -186,18 +173,6 @@ export class TaskObject extends DurableObject<Env> {
     return row;
   }
 
-  // However many listen, a state is read and written once.
-  #latest(): RunEventBytes | null {
-    const row = this.#event ? null : this.#rows.get();
-    if (row) this.#event = writeEvent(row);
-    return this.#event;
-  }
-
-  #changed(): void {
-    this.#event = null;
-    this.#changes.tell();
-  }
-
   async #apply(row: RunRow, event: RunEvent): Promise<Task | Step> {
     const now = Date.now();
     const before = row.record;
@@ -214,8 +189,8 @@ export class TaskObject extends DurableObject<Env> {
       this.#rows.update({ record, version, progressed_at: now, ...ended });
       this.#mail.note(record, before, version);
     });
-    if (isFinished(record)) for (const over of this.#listeners) over(false);
-    this.#changed();
+    if (isFinished(record)) this.#listeners.end();
+    this.#events.changed();
     await this.#arm();
     // Should it fail, the alarm does it.
     const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
@@ -267,7 +242,7 @@ export class TaskObject extends DurableObject<Env> {
   async #watch(): Promise<void> {
     const row = this.#rows.get();
     if (!row) return;
-    const finding = judgeRun(row, this.#times(), Date.now());
+    const finding = judgeRun(row, watchTimes(this.env), Date.now());
     if (finding === "well") return;
     if (finding === "stalled")
       return this.#fail("stalled", "The work made no progress for too long and was stopped.");
@@ -287,12 +262,7 @@ export class TaskObject extends DurableObject<Env> {
 
   async #fail(kind: ErrorKind, message: string): Promise<void> {
     const row = this.#rows.get();
-    if (!row) return;
-    const { record } = row;
-    const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
-    const { retryable } = new MediaError(kind, message);
-    const error = { kind, message, retryable };
-    await this.#apply(row, { type: "step_failed", step_id: open?.id ?? record.id, error });
+    if (row) await this.#apply(row, failureOf(row.record, kind, message));
   }
 
   async #cleanup(): Promise<void> {
@@ -316,24 +286,15 @@ export class TaskObject extends DurableObject<Env> {
     return outputExpires(record, this.env) * 1000;
   }
 
-  #times(): WatchTimes {
-    return {
-      watch: numberSetting(this.env.WATCH_SECONDS, 30) * 1000,
-      stall: numberSetting(this.env.STALL_SECONDS, 300) * 1000,
-    };
-  }
-
   // One alarm serves all: it is set to the earliest thing that is due.
   async #arm(): Promise<void> {
     const row = this.#rows.get();
     const now = Date.now();
-    const due = [row && nextAlarm(row, this.#times().watch, this.#expires(row), now), this.#mail.dueAt()];
+    const due = [
+      row && nextAlarm(row, watchTimes(this.env).watch, this.#expires(row), now),
+      this.#mail.dueAt(),
+    ];
     const times = due.filter((time) => time !== null);
     if (times.length > 0) await this.ctx.storage.setAlarm(Math.max(now, Math.min(...times)));
   }
-}
-
-/** The key of a record's mirror in KV. */
-export function mirrorKey(record: Pick<Task | Step, "id" | "object">): string {
-  return `${record.object}:${record.id}`;
 }

@@ -1,4 +1,7 @@
-import { isFinished } from "../src/core/transitions.ts";
+import { type ErrorKind, MediaError } from "../src/core/errors.ts";
+import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
+import { isFinished, type RunEvent } from "../src/core/transitions.ts";
 import type { RunRow } from "./run-row.ts";
 
 /** Times of the watch over a run, in milliseconds. */
@@ -17,4 +20,11 @@ export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
   if (isFinished(row.record) || !row.started) return "well";
   if (now - row.heard_at >= times.watch) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
   return now - row.progressed_at >= times.stall ? "stalled" : "well";
+}
+
+/** Gives the event by which a run fails at the step that it had come to. */
+export function failureOf(record: Task | Step, kind: ErrorKind, message: string): RunEvent {
+  const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
+  const { retryable } = new MediaError(kind, message);
+  return { type: "step_failed", step_id: open?.id ?? record.id, error: { kind, message, retryable } };
 }

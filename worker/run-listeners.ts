@@ -1,0 +1,30 @@
+const MAX_LISTEN_MS = 30_000;
+
+/** Those of a run that wait to hear that it must stop. */
+export interface RunListeners {
+  /** True after `ms`, of which there are half a minute at the most; false as soon as the run is over. */
+  listen(ms: number): Promise<boolean>;
+  /** Tells all that the run is over. */
+  end(): void;
+}
+
+/** Builds {@link RunListeners}. */
+export function createRunListeners(): RunListeners {
+  const listeners = new Set<(goes_on: boolean) => void>();
+  return {
+    async listen(ms) {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const timer = setTimeout(() => resolve(true), Math.min(ms, MAX_LISTEN_MS));
+      listeners.add(resolve);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        listeners.delete(resolve);
+      }
+    },
+    end() {
+      for (const over of listeners) over(false);
+    },
+  };
+}
