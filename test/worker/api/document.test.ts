@@ -9,43 +9,8 @@ import { Task } from "../../../src/core/task.ts";
 import { parseUploadCompletion } from "../../../src/core/upload.ts";
 import { parseRotateRequest } from "../../../src/core/webhook.ts";
 import { ErrorBody, STATUS } from "../../../worker/http/errors.ts";
+import type { Answer, Document, Operation } from "./document-shape.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
-
-interface Media {
-  schema: { $ref?: string; type?: string; items?: { $ref?: string } };
-  examples?: Record<string, { value: unknown }>;
-}
-interface Schema {
-  examples?: unknown[];
-  default?: unknown;
-  enum?: unknown[];
-}
-interface Answer {
-  description: string;
-  headers?: Record<string, { $ref: string }>;
-  content?: Record<string, Media>;
-}
-interface Operation {
-  operationId: string;
-  summary: string;
-  tags: string[];
-  security: object[];
-  parameters?: { name: string; in: string; schema: Schema; example?: unknown }[];
-  requestBody?: { content: Record<string, Media> };
-  responses: Record<string, Answer>;
-}
-interface Document {
-  openapi: string;
-  info: { version: string };
-  servers: { url: string }[];
-  tags: { name: string }[];
-  paths: Record<string, Record<string, Operation>>;
-  components: {
-    schemas: Record<string, object>;
-    headers: Record<string, object>;
-    responses: Record<string, Answer>;
-  };
-}
 
 const { app } = createMemoryApi();
 let document: Document;
