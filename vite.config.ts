@@ -66,7 +66,7 @@ export default defineConfig({
       {
         test: {
           name: "all",
-          include: ["test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "web/**/*.test.ts"],
           exclude: TIMED,
           ...LIMITS,
           sequence: { groupOrder: 0 },

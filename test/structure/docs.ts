@@ -3,7 +3,7 @@ import type { SourceFile } from "./source-files.ts";
 
 /** Lists the exported symbols of a file that have no doc comment directly above, each as `file: name`; what is exported from elsewhere is looked at there. */
 export function findUndocumented({ path, text }: SourceFile): string[] {
-  const { program, comments } = parseSync(path, text, { lang: "ts" });
+  const { program, comments } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
   const docs = comments.filter(({ type, value }) => type === "Block" && /^\*.*\w\W+\w/s.test(value));
   const isDocumented = (node: ESTree.Node) =>
     docs.some(({ end }) => end <= node.start && text.slice(end, node.start).trim() === "");

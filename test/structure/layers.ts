@@ -45,6 +45,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: ["*", "node:*"],
   },
   web: { layers: ["src/index.ts", "src/browser", "src/client"], packages: ["*"] },
+  "web/vite.config.ts": { layers: [], packages: ["*", "node:*"] },
   bench: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
   test: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
 };
@@ -60,7 +61,7 @@ export function findWrongImports(files: readonly SourceFile[]): string[] {
 
 /** Lists what a file imports, types and dynamic imports included, as it stands there. */
 export function importsOf({ path, text }: SourceFile): string[] {
-  const { module, program } = parseSync(path, text, { lang: "ts" });
+  const { module, program } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
   const names = [
     ...module.staticImports.map((found) => found.moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) => entries.map((entry) => entry.moduleRequest?.value)),

@@ -13,7 +13,7 @@ export interface SourceFile {
 
 /** Reads every TypeScript file of the folders given, below the repository's folder. */
 export function readSources(...folders: string[]): SourceFile[] {
-  const patterns = folders.map((folder) => `${folder}/**/*.ts`);
+  const patterns = folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
   const paths = globSync(patterns, {
     cwd: ROOT,
     exclude: (name) => /(^|\/)(node_modules|dist|\.wrangler)$/.test(name),

@@ -2,6 +2,7 @@ import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildAssets } from "../docs/build-assets.ts";
 import { buildCore } from "./build-core.ts";
+import { buildPage } from "./build-page.ts";
 import { runMain } from "./cli.ts";
 import { WORKERS } from "./service.ts";
 import { ROOT } from "./settings.ts";
@@ -10,6 +11,7 @@ import { runWrangler } from "./wrangler.ts";
 // npm run build: what a deployment uploads, into dist/: the static files and each Worker, bundled; and the core that a page loads.
 runMain(async () => {
   await buildAssets();
+  await buildPage(join(ROOT, "dist", "assets"));
   await buildCore();
   for (const [worker, config] of Object.entries(WORKERS)) {
     const folder = join(ROOT, "dist", worker);

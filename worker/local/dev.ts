@@ -9,7 +9,7 @@ runMain(async () => {
   const { values } = parseArgs({ options: { watch: { type: "boolean", default: false } } });
   const settings = parseSettings(process.env);
   const signal = stopSignal();
-  const starting = startService({ ...settings, watch: values.watch, signal });
+  const starting = startService({ ...settings, watch: values.watch, page: true, signal });
   const service = await starting.catch((thrown: unknown) => {
     if (signal.aborted) return null;
     throw thrown;

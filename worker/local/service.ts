@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { MediaError } from "../../src/core/errors.ts";
 import { buildAssets } from "../docs/build-assets.ts";
+import { buildPage } from "./build-page.ts";
 import { type NativeOrder, nativeProgram } from "./native-program.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";
@@ -21,6 +22,8 @@ export interface ServiceOptions extends Settings {
   native?: number;
   /** Name servers, `address:port`, that the hosts of inputs are looked up at before they are asked; default the system's own. */
   dns?: readonly string[];
+  /** Serves the page at `/`, built anew; default false. */
+  page?: boolean;
   /** Takes a line about what is missing, or about a program that ended by itself; default standard error. */
   tell?: (line: string) => void;
   /** Ends a start that is no longer wanted; the start then rejects. */
@@ -92,6 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     options.signal?.throwIfAborted();
     await requireFreePort(options.port);
     await buildAssets(pathToFileURL(`${assets}/`));
+    if (options.page) await buildPage(assets);
     const [, ...started] = await Promise.all([
       encoder.start(order("framewright-encoder")),
       ...natives.map((native) => startNative(native, options, tell)),

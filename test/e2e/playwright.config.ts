@@ -1,0 +1,18 @@
+import { defineConfig } from "@playwright/test";
+import { LAUNCH } from "../worker/api/browser.ts";
+
+/** The flows of a visitor, in the system's Chromium, on the page as the service serves it. */
+export default defineConfig({
+  testDir: import.meta.dirname,
+  testMatch: "*.spec.ts",
+  outputDir: "../../dist/e2e/results",
+  globalSetup: "./service.ts",
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: true,
+  // Most time is spent waiting for a machine of two cores; a test that hangs still ends.
+  timeout: 180_000,
+  expect: { timeout: 60_000 },
+  reporter: [["list"]],
+  use: { launchOptions: LAUNCH, viewport: { width: 1280, height: 800 }, trace: "off" },
+});

@@ -1,0 +1,26 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startService } from "../../worker/local/service.ts";
+import { parseSettings } from "../../worker/local/settings.ts";
+import { NO_LIMITS } from "../fixtures/no-limits.ts";
+
+/** The service that all flows share, as tests are told of it: its address, and the key of a project of theirs. */
+export interface Served {
+  url: string;
+  key: string;
+}
+
+/** Starts the service with its page once before all flows, and ends it after them. */
+export default async function setup(): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "framewright-e2e-"));
+  const key = randomBytes(12).toString("hex");
+  const settings = parseSettings({ PORT: "0", API_KEYS: `page:${key}`, STATE_DIR: folder, ...NO_LIMITS });
+  const service = await startService({ ...settings, page: true });
+  process.env.SERVED = JSON.stringify({ url: service.url, key } satisfies Served);
+  return async () => {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+}

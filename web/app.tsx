@@ -1,0 +1,72 @@
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { lazy, Suspense } from "preact/compat";
+import { useEffect } from "preact/hooks";
+import "./tokens.css";
+import "./ui/base.css";
+import "./ui/controls.css";
+import "./app.css";
+import { QueueView } from "./queue/queue-view.tsx";
+import { Icon } from "./ui/icon.tsx";
+
+const Console = lazy(async () => ({ default: (await import("./edge/console.tsx")).Console }));
+
+const VIEWS = {
+  workbench: { hash: "#/", title: "Workbench", icon: "options" },
+  edge: { hash: "#/edge", title: "Edge", icon: "edge" },
+} as const;
+
+/** The whole page: its head, and the view that the address names. */
+export function App() {
+  const view = useSignal(viewOf(location.hash));
+  useEffect(() => {
+    const turn = () => {
+      view.value = viewOf(location.hash);
+    };
+    addEventListener("hashchange", turn);
+    return () => removeEventListener("hashchange", turn);
+  }, [view]);
+  useSignalEffect(() => {
+    document.title = `${VIEWS[view.value].title} · Framewright`;
+  });
+  return (
+    <div class="app">
+      <button type="button" class="skip" onClick={skip}>
+        To the content
+      </button>
+      <header>
+        <div>
+          <span class="brand">
+            <img src="/icon.svg" width={28} height={28} alt="" />
+            Framewright
+          </span>
+          <nav aria-label="Views">
+            {Object.entries(VIEWS).map(([name, { hash, title, icon }]) => (
+              <a key={name} href={hash} aria-current={view.value === name ? "page" : undefined}>
+                <Icon name={icon} />
+                {title}
+              </a>
+            ))}
+          </nav>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {view.value === "workbench" ? (
+          <QueueView />
+        ) : (
+          <Suspense fallback={null}>
+            <Console />
+          </Suspense>
+        )}
+      </main>
+    </div>
+  );
+}
+
+function viewOf(hash: string): keyof typeof VIEWS {
+  return hash.startsWith(VIEWS.edge.hash) ? "edge" : "workbench";
+}
+
+// The address tells the view and has no room for a place on the page.
+function skip(): void {
+  document.querySelector("main")?.focus();
+}

@@ -1,0 +1,20 @@
+import { render } from "preact";
+import { createLocalClient } from "../src/browser/index.ts";
+import { App } from "./app.tsx";
+import { createEdge } from "./edge/create-edge.ts";
+import { createQueue } from "./queue/create-queue.ts";
+import { WorkbenchContext } from "./workbench.ts";
+
+// The composition root of the page.
+const device = createLocalClient({ name: "framewright-page" });
+const edge = createEdge();
+const queue = createQueue(device, edge);
+const root = document.getElementById("app");
+if (root) {
+  render(
+    <WorkbenchContext.Provider value={{ device, edge, queue }}>
+      <App />
+    </WorkbenchContext.Provider>,
+    root,
+  );
+}

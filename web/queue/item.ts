@@ -1,0 +1,59 @@
+import type { WaitingFile } from "../../src/browser/index.ts";
+import type { EncodeKind, MediaInput, OptionsOf, Source, Task } from "../../src/index.ts";
+
+/** Where a file is worked on: this machine, or the service that the visitor connected with. */
+export type Place = "device" | "edge";
+
+/** What shall become of a file. */
+export interface Wishes<K extends EncodeKind = EncodeKind> {
+  readonly kind: K;
+  /** As a task takes them; what is not named has its default. */
+  readonly options: OptionsOf<K>;
+  /** Size that the output shall not exceed, in bytes, from which the bitrate follows; null where quality or bitrate rule. */
+  readonly target_bytes: number | null;
+  /** Id of the preset that these wishes are; null for wishes of the visitor's own. */
+  readonly preset: string | null;
+  readonly place: Place;
+}
+
+/** What went wrong, as the visitor is told. */
+export interface Fault {
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** How fast a task goes on. */
+export interface Pace {
+  /** Percent of the whole task; null until it can be measured. */
+  readonly progress: number | null;
+  /** Seconds of media done in a second. */
+  readonly speed: number | null;
+  /** Seconds until the end. */
+  readonly eta: number | null;
+}
+
+/** One file or URL of the queue, from the moment it is added until it is removed. Never changed in place: every change is a new one. */
+export interface Item {
+  readonly id: string;
+  /** Name of the file, or the last part of its URL. */
+  readonly name: string;
+  /** Bytes; null where it is not known. */
+  readonly size: number | null;
+  /** What was added; null where it was a file that is gone after a reload. */
+  readonly input: MediaInput | null;
+  /** What a look into the file found; null before that, and where nothing was found. */
+  readonly source: Source | null;
+  /** A small picture of it; null where there is none yet, or none at all. */
+  readonly thumbnail: Blob | null;
+  readonly wishes: Wishes;
+  /** The task that was made of it, at `wishes.place`; null before it is started. */
+  readonly task: Task | null;
+  readonly pace: Pace | null;
+  /** The file that the task waits for, after a reload. */
+  readonly waiting: WaitingFile | null;
+  /** Why it could not be looked into, or not be started. */
+  readonly fault: Fault | null;
+}
+
+/** How an item stands: `reading` while it is looked into, `ready` to be started, then as its task; `unusable` when it is no media. */
+export type ItemState = "reading" | "unusable" | "ready" | "sending" | Task["status"] | "waiting";

@@ -1,0 +1,29 @@
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+
+/** Says a number of bytes with three figures, in powers of 1000: `950 kB`, `1.43 MB`. */
+export function bytes(count: number): string {
+  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
+  const value = count / 1000 ** power;
+  // 999.9 kB would be said as 1000 kB.
+  if (power < UNITS.length - 1 && Number(value.toPrecision(3)) >= 1000) return bytes(1000 ** (power + 1));
+  return `${power === 0 ? value : Number(value.toPrecision(3))} ${UNITS[power]}`;
+}
+
+/** Says a time in a file as a clock: `0:07`, `1:02:03`; with `exact`, to a hundredth of a second. */
+export function clock(seconds: number, exact = false): string {
+  const hundredths = exact ? Math.round(seconds * 100) : Math.round(seconds) * 100;
+  const whole = Math.floor(hundredths / 100);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  const fraction = exact ? `.${two(hundredths % 100)}` : "";
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(rest)}${fraction}`;
+}
+
+/** Says how long something will still take, as people do: `13 s left`, `2 h 5 min left`. */
+export function timeLeft(seconds: number): string {
+  if (seconds < 1) return "almost done";
+  if (seconds < 60) return `${Math.ceil(seconds)} s left`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min left`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
+}
