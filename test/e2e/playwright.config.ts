@@ -13,6 +13,10 @@ export default defineConfig({
   // Most time is spent waiting for a machine of two cores; a test that hangs still ends.
   timeout: 180_000,
   expect: { timeout: 60_000 },
-  reporter: [["list"]],
+  // As with the other tests in CI; what passed only at the second try is named there.
+  retries: process.env.CI ? 1 : 0,
+  reporter: process.env.E2E_RESULTS
+    ? [["list"], ["json", { outputFile: process.env.E2E_RESULTS }]]
+    : [["list"]],
   use: { launchOptions: LAUNCH, viewport: { width: 1280, height: 800 }, trace: "off" },
 });

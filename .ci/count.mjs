@@ -1,0 +1,35 @@
+// Prints how many tests passed and failed by the reports of Vitest and Playwright; names those that passed at the second try.
+import { readFileSync } from "node:fs";
+
+const [vitestFile, flowsFile, code] = process.argv.slice(2);
+const read = (path) => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+};
+const late = (name, message) =>
+  console.error(`PASSED AT THE SECOND TRY: ${name}: ${String(message).split("\n")[0]}`);
+
+const vitest = read(vitestFile);
+for (const { name, assertionResults } of vitest?.testResults ?? []) {
+  for (const { status, fullName, failureMessages } of assertionResults) {
+    if (status === "passed" && failureMessages.length > 0) late(`${name}: ${fullName}`, failureMessages[0]);
+  }
+}
+const flows = read(flowsFile);
+const visit = (suite) => {
+  for (const { title, tests } of suite.specs ?? []) {
+    for (const { status, results } of tests) {
+      if (status === "flaky") late(`${suite.file}: ${title}`, results[0]?.error?.message);
+    }
+  }
+  for (const inner of suite.suites ?? []) visit(inner);
+};
+for (const suite of flows?.suites ?? []) visit(suite);
+
+const passed = (vitest?.numPassedTests ?? 0) + (flows?.stats.expected ?? 0) + (flows?.stats.flaky ?? 0);
+const failed = (vitest?.numFailedTests ?? 0) + (flows?.stats.unexpected ?? 0);
+const broken = code !== "0" || (vitest?.numPassedTests ?? 0) === 0 || (flows?.stats.expected ?? 0) === 0;
+console.log(passed, failed === 0 && broken ? 1 : failed);

@@ -1,0 +1,29 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+// npm test: Vitest's tests, and beside them the flows in Chromium, which have ended long before the tests that watch the clock begin.
+// Arguments go to Vitest; with the names of files there are no flows.
+const require = createRequire(import.meta.url);
+const args = process.argv.slice(2);
+const vitest = start("vitest", "vitest.mjs", ["run", ...args], "inherit");
+const flows = args.some((arg) => !arg.startsWith("-"))
+  ? null
+  : start("@playwright/test", "cli.js", ["test", "--config", "test/e2e/playwright.config.ts"], "pipe");
+const said: Buffer[] = [];
+for (const stream of [flows?.stdout, flows?.stderr]) stream?.on("data", (bytes) => said.push(bytes));
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    vitest.kill(signal);
+    flows?.kill(signal);
+  });
+}
+const codes = await Promise.all([vitest, flows].map((child) => child && once(child, "close")));
+process.stdout.write(Buffer.concat(said));
+process.exitCode = codes.every((end) => end === null || end[0] === 0) ? 0 : 1;
+
+function start(name: string, file: string, words: string[], output: "inherit" | "pipe") {
+  const script = join(dirname(require.resolve(`${name}/package.json`)), file);
+  return spawn(process.execPath, [script, ...words], { stdio: ["ignore", output, output] });
+}
