@@ -1,6 +1,60 @@
+import { lazy, Suspense } from "preact/compat";
+import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
+import { Notice } from "../ui/notice.tsx";
+import { encoderOf, factsOf } from "./facts.ts";
+import { filesOf } from "./output-files.ts";
+import { Picture } from "./picture.tsx";
+import "./result.css";
+import { saving } from "./saving.ts";
+import { TakeAlong } from "./take-along.tsx";
+import { useOutput } from "./use-output.ts";
+
+const Player = lazy(async () => ({ default: (await import("./player.tsx")).Player }));
 
 /** What came of an item that succeeded: to play, to compare with what it was, and to take along. */
 export function Result({ item }: { item: Item }) {
-  return <p class="soft">{item.task?.status}</p>;
+  const { output, url, fault } = useOutput(item);
+  if (fault) return <Notice tone="bad">{fault.message}</Notice>;
+  if (!output) return <p class="soft">Opening…</p>;
+  const { source } = output;
+  const after = source.filesize ?? filesOf(output).reduce((sum, { file }) => sum + file.size, 0);
+  const before = item.size ?? item.source?.filesize ?? null;
+  const encoder = encoderOf(item.task);
+  return (
+    <div class="result">
+      <div class="shown">
+        <Shown source={source} url={url} name={item.name} />
+      </div>
+      <div class="stack about">
+        {before !== null && after > 0 && source.kind !== "adaptive_video" && (
+          <p class="saving numbers">{saving(before, after)}</p>
+        )}
+        <dl class="facts">
+          {factsOf(source).map(([name, words]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd class="numbers">{words}</dd>
+            </div>
+          ))}
+        </dl>
+        {encoder && (
+          <p class="small soft">
+            Made by {encoder[0]}. {encoder[1]}
+          </p>
+        )}
+        <TakeAlong item={item} output={output} url={url} />
+      </div>
+    </div>
+  );
+}
+
+function Shown({ source, url, name }: { source: Source; url: string; name: string }) {
+  if (source.kind === "image") return <Picture url={url} name={name} />;
+  const kind = source.kind === "audio" ? "audio" : "video";
+  return (
+    <Suspense fallback={<div class="player empty" />}>
+      <Player url={url} kind={kind} name={name} isStream={source.kind === "adaptive_video"} />
+    </Suspense>
+  );
 }

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { numbered, outputName } from "./file-names.ts";
+
+test.for([
+  ["holiday.MOV", "opfs:/page/out/task_1/holiday.mp4", "holiday.mp4"],
+  ["two.dots.webm", "https://e.example/media/sig.1/out/x/a.m4a?x=1.b", "two.dots.m4a"],
+  ["no ending", "opfs:/page/out/task_1/x.webp", "no ending.webp"],
+  [".hidden", "opfs:/page/out/task_1/x.png", "hidden.png"],
+  ['../a/b:"c".mp4', "opfs:/page/out/task_1/x.mp4", "_a_b__c_.mp4"],
+  ["clip.mp4?token=1#t", "opfs:/page/out/task_1/x.mp4", "clip.mp4"],
+  ["...", "opfs:/page/out/task_1/x.mp4", "media.mp4"],
+  ["plain.mov", "https://e.example/out", "plain.matroska"],
+] as const)("%s, made to %s, is called %s", ([given, url, name]) => {
+  expect(outputName(given, { kind: "video", url, format: "matroska" })).toBe(name);
+});
+
+test("a stream is a folder, and a long name is cut between letters", () => {
+  const url = "opfs:/page/out/task_1/master.m3u8";
+  expect(outputName("a.b.mov", { kind: "adaptive_video", url, format: "hls" })).toBe("a.b");
+  expect(outputName(`${"🎬".repeat(300)}.mov`, { kind: "adaptive_video", url, format: "hls" })).toBe(
+    "🎬".repeat(120),
+  );
+});
+
+test("names that are alike get numbers, and none that is given already", () => {
+  expect(numbered(["a.mp4", "A.mp4", "a (2).mp4", "a.mp4", "b", "b", "c.tar.gz", "c.tar.gz"])).toEqual([
+    "a.mp4",
+    "A (2).mp4",
+    "a (2) (2).mp4",
+    "a (3).mp4",
+    "b",
+    "b (2)",
+    "c.tar.gz",
+    "c.tar (2).gz",
+  ]);
+});

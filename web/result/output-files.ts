@@ -1,0 +1,70 @@
+import type { LocalOutput } from "../../src/browser/index.ts";
+import { MediaError, type Output } from "../../src/index.ts";
+import type { Item } from "../queue/item.ts";
+import type { Queue } from "../queue/queue.ts";
+import { outputName } from "./file-names.ts";
+import { playlistEntries } from "./playlist-entries.ts";
+
+/** One file of an output. */
+export interface OutputFile {
+  /** Path below the folder of a stream; empty for a file that stands alone. */
+  readonly path: string;
+  /** Bytes; null where that is not known before it is read. */
+  readonly size: number | null;
+  /** Opens it anew; nothing is held in memory. */
+  open(): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** What there is to take along of an item that succeeded. */
+export interface Taken {
+  /** Name of the file, or of the folder of a stream. */
+  readonly name: string;
+  readonly is_folder: boolean;
+  readonly files: readonly OutputFile[];
+}
+
+/** Lists the files of an item's output: one, or those of a stream, whose playlists are read for that where they are elsewhere. */
+export async function takenOf(item: Item, queue: Pick<Queue, "output">): Promise<Taken> {
+  const output = await queue.output(item.id);
+  const { source } = output;
+  const name = outputName(item.name, source);
+  if (source.kind !== "adaptive_video") {
+    const open = () => output.stream();
+    return { name, is_folder: false, files: [{ path: "", size: source.filesize ?? null, open }] };
+  }
+  const local = filesOf(output).map(({ name: path, file }): OutputFile => {
+    return { path, size: file.size, open: async () => file.stream() };
+  });
+  const files = local.length > 0 ? local : await remoteFiles(new URL(source.url));
+  return { name, is_folder: true, files };
+}
+
+/** The files of an output on this machine; none of one elsewhere. */
+export function filesOf(output: Output): LocalOutput["files"] {
+  return "files" in output ? (output as LocalOutput).files : [];
+}
+
+// All of a stream lies below its master playlist.
+async function remoteFiles(master: URL): Promise<OutputFile[]> {
+  const base = new URL(".", master).href;
+  const found = new Map<string, OutputFile>();
+  const visit = async (url: string): Promise<void> => {
+    if (found.has(url) || !url.startsWith(base)) return;
+    const path = url.slice(base.length).replace(/[?#].*$/, "");
+    found.set(url, { path, size: null, open: () => open(url) });
+    if (!path.endsWith(".m3u8")) return;
+    const text = await new Response(await open(url)).text();
+    for (const entry of playlistEntries(text)) await visit(new URL(entry, url).href);
+  };
+  await visit(master.href);
+  return [...found.values()];
+}
+
+async function open(url: string): Promise<ReadableStream<Uint8Array>> {
+  const response = await fetch(url).catch(() => null);
+  if (response?.ok && response.body) return response.body;
+  throw new MediaError(
+    "media_not_found",
+    "A file of the stream could not be read; outputs are kept for a limited time.",
+  );
+}

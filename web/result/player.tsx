@@ -1,0 +1,80 @@
+import type { ComponentChildren, FunctionComponent } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import "media-chrome/media-control-bar";
+import "media-chrome/media-controller";
+import "media-chrome/media-fullscreen-button";
+import "media-chrome/media-mute-button";
+import "media-chrome/media-play-button";
+import "media-chrome/media-playback-rate-button";
+import "media-chrome/media-time-display";
+import "media-chrome/media-time-range";
+import "media-chrome/media-volume-range";
+import { Notice } from "../ui/notice.tsx";
+
+// media-chrome's elements, by the names that they are registered under.
+const element = <P extends object = object>(name: string) =>
+  name as unknown as FunctionComponent<P & { children?: ComponentChildren; class?: string }>;
+const Controller = element<{ audio?: boolean; "aria-label"?: string; hotkeys?: string }>("media-controller");
+const ControlBar = element("media-control-bar");
+const PlayButton = element("media-play-button");
+const TimeRange = element("media-time-range");
+const TimeDisplay = element<{ showduration?: boolean }>("media-time-display");
+const MuteButton = element("media-mute-button");
+const VolumeRange = element("media-volume-range");
+const RateButton = element("media-playback-rate-button");
+const FullscreenButton = element("media-fullscreen-button");
+
+/** Plays a video, a sound or, with `isStream`, an adaptive video by the URL of its master playlist. */
+export function Player({
+  url,
+  kind,
+  name,
+  isStream = false,
+}: {
+  url: string;
+  kind: "video" | "audio";
+  name: string;
+  isStream?: boolean;
+}) {
+  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  useEffect(() => {
+    const played = media.current;
+    setFault(null);
+    if (!played) return;
+    const fail = () => setFault("This browser cannot play this format. Download it to play it elsewhere.");
+    if (!isStream) {
+      played.src = url;
+      played.addEventListener("error", fail);
+      return () => {
+        played.removeEventListener("error", fail);
+        // Without it the browser would go on reading.
+        played.removeAttribute("src");
+        played.load();
+      };
+    }
+    const over = new AbortController();
+    import("./play-stream.ts")
+      .then(({ playStream }) => playStream(played, url, over.signal, fail))
+      .catch(fail);
+    return () => over.abort();
+  }, [url, isStream]);
+  const Media = kind;
+  return (
+    <div class="player">
+      <Controller class={kind} audio={kind === "audio"} aria-label={`Player of ${name}`}>
+        <Media slot="media" ref={media} preload="metadata" crossOrigin="anonymous" playsInline />
+        <ControlBar>
+          <PlayButton />
+          <TimeDisplay showduration />
+          <TimeRange />
+          <MuteButton />
+          <VolumeRange />
+          <RateButton />
+          {kind === "video" && <FullscreenButton />}
+        </ControlBar>
+      </Controller>
+      {fault && <Notice tone="warn">{fault}</Notice>}
+    </div>
+  );
+}
