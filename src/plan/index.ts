@@ -41,4 +41,5 @@ export {
   toRightAngle,
 } from "./size.ts";
 export { createSpan, type Span } from "./span.ts";
+export { CONTAINER_BYTES, optionsForSize } from "./target-size.ts";
 export { createVideoPlan } from "./video.ts";
