@@ -1,0 +1,40 @@
+import { useEffect, useState } from "preact/hooks";
+import type { MediaInput } from "../../src/index.ts";
+
+/** Where an element of the page finds some media: an address once it is known, or why there will be none. */
+export interface MediaUrl {
+  readonly url: string | null;
+  /** Words for the visitor; null as long as nothing is wrong. */
+  readonly fault: string | null;
+}
+
+const NONE: MediaUrl = { url: null, fault: null };
+
+/** Gives an address for media of any sort, for as long as the part is there; that of a file is revoked with it. */
+export function useMediaUrl(input: MediaInput | null): MediaUrl {
+  const [found, setFound] = useState(NONE);
+  useEffect(() => {
+    const gone = new AbortController();
+    setFound(NONE);
+    if (input !== null)
+      void open(input, gone.signal).then((opened) => gone.signal.aborted || setFound(opened));
+    return () => gone.abort();
+  }, [input]);
+  return found;
+}
+
+async function open(input: MediaInput, gone: AbortSignal): Promise<MediaUrl> {
+  if (typeof input === "string") {
+    if (/^(https?|blob):/i.test(input)) return { url: input, fault: null };
+    return { url: null, fault: "A browser cannot show what is stored there." };
+  }
+  try {
+    const file = input instanceof Blob ? input : await input.getFile();
+    if (gone.aborted) return NONE;
+    const url = URL.createObjectURL(file);
+    gone.addEventListener("abort", () => URL.revokeObjectURL(url), { once: true });
+    return { url, fault: null };
+  } catch {
+    return { url: null, fault: "The file can no longer be read. Add it again." };
+  }
+}
