@@ -8,20 +8,30 @@ export type {
   SignedRequest,
   SignRequest,
 } from "../core/connection.ts";
-export type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../core/key.ts";
+export {
+  type ApiKey,
+  type KeyRequest,
+  type NewApiKey,
+  type RollRequest,
+  SCOPES,
+  type Scope,
+} from "../core/key.ts";
 export type { Upload, UploadCompletion, UploadPart, UploadRequest } from "../core/upload.ts";
-export type {
-  DeliveryAttempt,
-  EventKind,
-  NewWebhookEndpoint,
-  RotateRequest,
-  Topic,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEndpointChange,
-  WebhookEndpointRequest,
-  WebhookEvent,
-  WebhookSecret,
+export {
+  DELIVERY_STATUSES,
+  type DeliveryAttempt,
+  type DeliveryStatus,
+  EVENT_KINDS,
+  type EventKind,
+  type NewWebhookEndpoint,
+  type RotateRequest,
+  type Topic,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookEndpointChange,
+  type WebhookEndpointRequest,
+  type WebhookEvent,
+  type WebhookSecret,
 } from "../core/webhook.ts";
 export type {
   Client,
@@ -46,5 +56,6 @@ export type {
   Webhooks,
 } from "./client.ts";
 export type { Fetch } from "./http.ts";
+export { paceOf, progressOf } from "./progress.ts";
 export { createRemoteClient, type RemoteClientOptions } from "./remote.ts";
 export type { PollTimes } from "./watch.ts";

@@ -1,20 +1,103 @@
 import { signal } from "@preact/signals";
-import { createRemoteClient } from "../../src/client/index.ts";
-import type { Edge, EdgeConnection } from "./edge.ts";
+import type { RemoteClient } from "../../src/client/index.ts";
+import { MediaError } from "../../src/index.ts";
+import type { Edge, EdgeConnection, EdgeLoss } from "./edge.ts";
+import { parseAddress, parseKey, reachService } from "./reach-service.ts";
+import { onServiceSaved, readService, type SavedService, saveService } from "./saved-service.ts";
 
-/** Builds the page's {@link Edge}. */
+/** Builds the page's {@link Edge}. What an earlier visit connected with is connected again, after the page was first painted. */
 export function createEdge(): Edge {
   const connection = signal<EdgeConnection | null>(null);
-  return {
+  const restoring = signal(readService() !== null);
+  const loss = signal<EdgeLoss | null>(null);
+  // What is restored gives way to what came meanwhile.
+  let turn = 0;
+
+  function become(next: EdgeConnection | null, lost: EdgeLoss | null = null): void {
+    const before = connection.value;
+    turn++;
+    connection.value = next;
+    restoring.value = false;
+    loss.value = lost;
+    void before?.client.close();
+  }
+
+  async function restore(): Promise<void> {
+    const mine = ++turn;
+    const saved = readService();
+    if (!saved) return become(null);
+    try {
+      const client = await clientOf(saved);
+      if (mine !== turn) return void client.close();
+      const made = { base_url: saved.base_url, client };
+      // A service that is away for a while is no reason to forget it.
+      become(made);
+      await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(made));
+    } catch {
+      if (mine === turn) become(null, { base_url: saved.base_url, message: UNLOADED });
+    }
+  }
+
+  const edge: Edge = {
     connection,
-    async connect(base_url, api_key) {
-      const client = createRemoteClient({ baseUrl: base_url, apiKey: api_key });
-      await client.tasks.list({ limit: 1 });
-      connection.value = { base_url, client };
+    restoring,
+    loss,
+    async connect(address, key) {
+      const service = { base_url: parseAddress(address, location.protocol), api_key: parseKey(key) };
+      await reachService(service.base_url);
+      const client = await clientOf(service);
+      try {
+        await checkKey(client);
+      } catch (thrown) {
+        void client.close();
+        throw isRefusal(thrown) ? unknownKey() : thrown;
+      }
+      saveService(service);
+      become({ base_url: service.base_url, client });
     },
     disconnect() {
-      void connection.value?.client.close();
-      connection.value = null;
+      saveService(null);
+      become(null);
+    },
+    lose(lost) {
+      if (connection.value !== lost) return;
+      saveService(null);
+      become(null, { base_url: lost.base_url, message: LOST });
     },
   };
+  if (restoring.value) setTimeout(restore);
+  onServiceSaved(restore);
+  return edge;
+}
+
+const LOST =
+  "The service does not know the key of this page any more; it may have been revoked. Enter another.";
+const UNLOADED = "The connection could not be made again, as a part of the page is missing. Reload the page.";
+
+// The client is not for the first view, and brings the checks of all that the service answers.
+async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClient> {
+  const { createRemoteClient } = await import("../../src/client/index.ts");
+  return createRemoteClient({ baseUrl: base_url, apiKey: api_key });
+}
+
+async function checkKey(client: RemoteClient): Promise<void> {
+  await client.tasks.list({ limit: 1 }).catch((thrown: unknown) => {
+    // Known, if allowed something else.
+    if (!(thrown instanceof MediaError) || thrown.kind !== "forbidden") throw thrown;
+  });
+}
+
+/** True for what says that a service does not know its key. */
+export function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof MediaError && (thrown.kind === "token_invalid" || thrown.kind === "token_missing");
+}
+
+function unknownKey(): MediaError {
+  return new MediaError(
+    "token_invalid",
+    "The service does not know this key. Check it, or ask for another.",
+    {
+      param: "api_key",
+    },
+  );
 }

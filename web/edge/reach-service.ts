@@ -1,0 +1,72 @@
+import { MediaError } from "../../src/index.ts";
+
+const ANSWER_MS = 10_000;
+
+/** Reads the address of a service as people write it, with or without `https://`, for a page that came over `page_protocol`; throws `request_invalid` in words for the visitor. */
+export function parseAddress(text: string, page_protocol: string): string {
+  const given = text.trim();
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `${schemeFor(given)}://${given}`);
+  if (!given || !url?.hostname)
+    throw wrong("Enter the address of a service, such as https://media.example.com.");
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw wrong("The address has to begin with https:// or http://.");
+  if (url.username || url.password || url.search || url.hash)
+    throw wrong("Leave user name, password, ? and # out of the address; the key has a field of its own.");
+  if (page_protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname))
+    throw wrong(
+      "This page came over https, from where a browser lets it ask no service over http. Use the service's https:// address.",
+    );
+  return url.href.replace(/\/+$/, "");
+}
+
+/** Asks whether a Framewright service is at an address, without any key; rejects with `service_unavailable` in words for the visitor. */
+export async function reachService(base_url: string): Promise<void> {
+  const { host } = new URL(base_url);
+  let answer: Response;
+  try {
+    answer = await fetch(`${base_url}/health`, {
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+  } catch (thrown) {
+    const late = thrown instanceof DOMException && thrown.name === "TimeoutError";
+    const what = late
+      ? `${host} did not answer within ${ANSWER_MS / 1000} seconds.`
+      : `${host} cannot be reached, or nothing that this page may read answers there.`;
+    throw unavailable(`${what} Check the address, and that the service is running.`);
+  }
+  const health: unknown = await answer.json().catch(() => null);
+  // Many a service tells its health so; these ids are ours.
+  const ours = answer.headers.get("Request-Id")?.startsWith("req_");
+  if (answer.ok && ours && Reflect.get(Object(health), "status") === "ok") return;
+  throw unavailable(`${host} answers, but not as a Framewright service. Check the address.`);
+}
+
+/** Checks that a text can be a key; throws `token_invalid` in words for the visitor, without the text. */
+export function parseKey(text: string): string {
+  const key = text.trim();
+  if (/^[\x21-\x7e]{1,512}$/.test(key)) return key;
+  throw new MediaError("token_invalid", "Enter the key as it was given to you, without spaces.", {
+    param: "api_key",
+  });
+}
+
+/** True for a host of this machine alone. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+function schemeFor(address: string): "http" | "https" {
+  const host = URL.parse(`http://${address}`)?.hostname ?? "";
+  return isLoopback(host) ? "http" : "https";
+}
+
+function wrong(message: string): MediaError {
+  return new MediaError("request_invalid", message, { param: "base_url" });
+}
+
+function unavailable(message: string): MediaError {
+  return new MediaError("service_unavailable", message, { param: "base_url" });
+}
