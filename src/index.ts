@@ -68,4 +68,5 @@ export type { ExternalFile, Source, SourceColor, SourceStream } from "./core/sou
 export { createStep, type RunError, STEP_STATUSES, type Step, type StepStatus } from "./core/step.ts";
 export { createTask, requestOf, TASK_STATUSES, type Task, type TaskStatus } from "./core/task.ts";
 export { applyToStep, applyToTask, isFinished, type RunEvent } from "./core/transitions.ts";
+export { type Forecast, forecast } from "./plan/forecast.ts";
 export { optionsForSize } from "./plan/target-size.ts";

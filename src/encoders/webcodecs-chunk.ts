@@ -3,6 +3,7 @@ import type { VideoFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import { sourceColor } from "../ffmpeg/color.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
+import { sourceBits } from "../plan/bits.ts";
 import type { ChunkJob } from "./encoder.ts";
 import { codecConfig, LAYERED } from "./webcodecs-config.ts";
 import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";
@@ -99,16 +100,9 @@ export function holdOf(video: VideoEncode, source: Source, { quantizer }: Abilit
   const { codec, rate, geometry } = video;
   const fps = fpsOf(video, source);
   const { width, height } = geometry;
-  const stream = source.streams?.find(({ kind }) => kind === "video");
-  const bitrate = stream?.bitrate ?? source.bitrate ?? null;
-  const pixels = (source.coded_width ?? width) * (source.coded_height ?? height) * (source.fps ?? fps);
-  const share = Math.min(1, (width * height * fps) / pixels) ** FEWER;
-  const source_bits = bitrate === null ? null : bitrate * share;
+  const source_bits = sourceBits(source, { width, height, fps });
   return holdFor({ codec, rate, width, height, fps, coarsest: quantizer, source_bits });
 }
-
-// Fewer pixels take more bits each, because neighbors are less alike.
-const FEWER = 0.75;
 
 async function feed(
   { chunk, plan, source, signal, onProgress }: ChunkJob,

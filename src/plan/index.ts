@@ -3,6 +3,7 @@ export { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks, SEGMENT_
 export { BLACK, parseColor, TRANSPARENT } from "./color.ts";
 export { createPlan, needsProbe } from "./create-plan.ts";
 export { type Estimate, estimateWork } from "./estimate.ts";
+export { type Forecast, forecast } from "./forecast.ts";
 export { createGeometry, type FrameRules, geometryFor, PLACES } from "./geometry.ts";
 export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
 export { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";

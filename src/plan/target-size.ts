@@ -3,6 +3,7 @@ import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/format
 import type { AudioOptions, OptionsOf, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { createAudioPlan } from "./audio.ts";
+import { streamBits } from "./bits.ts";
 import { createPlan } from "./create-plan.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
 
@@ -116,15 +117,6 @@ function bestWithin(sounds: readonly Sound[], bits: number): Sound {
 
 function packetBits(sample_rate: number): number {
   return (sample_rate / PACKET_SAMPLES) * CONTAINER_BYTES.packet * 8;
-}
-
-/** Gives the bits per second that a source's pictures or sound take, at most those of its whole file; null where neither is known. */
-export function streamBits(source: Source, kind: "video" | "audio"): number | null {
-  const own = source.streams?.find((stream) => stream.kind === kind)?.bitrate;
-  if (own) return own;
-  // Of a file with both, the sound alone is not known.
-  if (kind === "audio" && source.codecs?.video) return null;
-  return source.bitrate || null;
 }
 
 function steppedDown(bitrate: number, sample_rate: number): number {

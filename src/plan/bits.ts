@@ -1,0 +1,109 @@
+import type { VideoCodec } from "../core/formats.ts";
+import type { Source } from "../core/source.ts";
+import type { Size } from "./size.ts";
+
+/** Values that were measured for some rate factors, in their order. */
+export type Anchors = readonly (readonly [crf: number, value: number])[];
+
+// Bits per pixel at 640x360 that come close to a CRF of the native encoders in SSIM: bench/webcodecs-rate.ts.
+const BITS_PER_PIXEL = {
+  h264: [
+    [17, 1.71],
+    [20, 0.91],
+    [23, 0.43],
+    [27, 0.26],
+    [31, 0.15],
+  ],
+  h265: [
+    [21, 1.2],
+    [24, 0.65],
+    [28, 0.32],
+    [32, 0.19],
+    [36, 0.11],
+  ],
+  vp9: [
+    [22, 0.83],
+    [27, 0.6],
+    [32, 0.51],
+    [37, 0.43],
+    [43, 0.28],
+  ],
+  av1: [
+    [25, 0.63],
+    [30, 0.53],
+    [35, 0.37],
+    [43, 0.2],
+    [50, 0.13],
+  ],
+} as const satisfies Record<VideoCodec, Anchors>;
+
+// Where pictures are plain, a source shows it by its own bitrate; more than so many times that is wasted.
+const TIMES_SOURCE = {
+  h264: [
+    [17, 3],
+    [31, 0.75],
+  ],
+  h265: [
+    [21, 2.5],
+    [36, 0.6],
+  ],
+  vp9: [
+    [22, 2.5],
+    [43, 0.6],
+  ],
+  av1: [
+    [25, 2.5],
+    [50, 0.6],
+  ],
+} as const satisfies Record<VideoCodec, Anchors>;
+
+const REFERENCE = 640 * 360;
+// Neighboring pixels of a larger picture are more alike.
+const LARGER = -0.25;
+
+/** The pictures that bits are counted for. */
+export interface PictureRate extends Size {
+  /** Pictures a second. */
+  fps: number;
+  /** Bits that the source takes for a second of as many pixels; null where unknown. */
+  source_bits: number | null;
+}
+
+/** Gives the bits per second by which usual pictures come close to a CRF; plain ones, as their source shows, take fewer. */
+export function bitsFor(codec: VideoCodec, crf: number, pictures: PictureRate): number {
+  const pixels = pictures.width * pictures.height;
+  const anchors = BITS_PER_PIXEL[codec].map(([at, bits]) => [at, Math.log(bits)] as const);
+  const bits = Math.exp(between(anchors, crf)) * (pixels / REFERENCE) ** LARGER;
+  const wanted = bits * pixels * pictures.fps;
+  const { source_bits } = pictures;
+  const most = source_bits === null ? wanted : source_bits * between(TIMES_SOURCE[codec], crf);
+  return Math.round(Math.min(wanted, most));
+}
+
+// Fewer pixels take more bits each, because neighbors are less alike.
+const FEWER = 0.75;
+
+/** Gives the bits per second that a source takes for pictures of a size at a rate, fewer than its own at the most; null where it is not known. */
+export function sourceBits(source: Source, { width, height, fps }: Size & { fps: number }): number | null {
+  const bitrate = streamBits(source, "video");
+  const pixels = (source.coded_width ?? width) * (source.coded_height ?? height) * (source.fps ?? fps);
+  return bitrate === null ? null : bitrate * Math.min(1, (width * height * fps) / pixels) ** FEWER;
+}
+
+/** Gives the bits per second of a source's pictures or sound, or those of the whole file in their stead; null where neither is known. */
+export function streamBits(source: Source, kind: "video" | "audio"): number | null {
+  const own = source.streams?.find((stream) => stream.kind === kind)?.bitrate;
+  if (own) return own;
+  // Of a file with both, that says nothing of the sound.
+  if (kind === "audio" && source.codecs?.video) return null;
+  return source.bitrate || null;
+}
+
+/** Gives the value between the two nearest anchors, or on their line beyond the last. */
+export function between(anchors: Anchors, crf: number): number {
+  const found = anchors.findIndex(([at]) => at >= crf);
+  const above = found === -1 ? anchors.length - 1 : Math.max(1, found);
+  const [low, high] = [anchors[above - 1], anchors[above]];
+  if (!low || !high) throw new RangeError("The rate has too few anchors.");
+  return low[1] + ((crf - low[0]) / (high[0] - low[0])) * (high[1] - low[1]);
+}
