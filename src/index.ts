@@ -69,4 +69,5 @@ export { createStep, type RunError, STEP_STATUSES, type Step, type StepStatus } 
 export { createTask, requestOf, TASK_STATUSES, type Task, type TaskStatus } from "./core/task.ts";
 export { applyToStep, applyToTask, isFinished, type RunEvent } from "./core/transitions.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
+export { exactFps } from "./plan/rate.ts";
 export { optionsForSize } from "./plan/target-size.ts";

@@ -1,10 +1,7 @@
 import type { MediaInput, Source } from "../../src/index.ts";
+import type { Stretch } from "./stretch.ts";
 
-/** A stretch of time in a file, in seconds; without an end it goes on to the end of the file. */
-export interface Stretch {
-  readonly start?: number;
-  readonly end?: number;
-}
+export type { Stretch };
 
 /** A timeline of a file, with handles for where the output begins and ends. */
 export function Trim(_: {

@@ -1,0 +1,23 @@
+/** A time that was typed, in seconds, or what is wrong with it in words. */
+export type ParsedTime = { seconds: number } | { fault: string };
+
+const SHAPE = /^(?:(?:(\d+):)?(\d{1,3}):)?(\d+(?:[.,]\d*)?|[.,]\d+)$/;
+const WANTED = "Write a time as 1:02.50, or in seconds as 62.5.";
+
+/** Reads a time as people type it: `1:02.50`, `1:02:03`, `62.5`, `62,5 s`. */
+export function parseTime(text: string): ParsedTime {
+  const bare = text.trim().replace(/\s*s(ec(onds?)?)?$/i, "");
+  if (/^[-−]/.test(bare)) return { fault: "A time cannot be before the beginning." };
+  const [, hours, minutes, rest] = SHAPE.exec(bare) ?? [];
+  if (rest === undefined) return { fault: WANTED };
+  const seconds = Number(rest.replace(",", "."));
+  if (minutes !== undefined && seconds >= 60) return { fault: "A minute has seconds up to 59." };
+  if (hours !== undefined && Number(minutes) >= 60) return { fault: "An hour has minutes up to 59." };
+  const total = Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + seconds;
+  return Number.isFinite(total) ? { seconds: roundTime(total) } : { fault: WANTED };
+}
+
+/** Rounds a time to whole millionths of a second, as fine as any file's clock is read. */
+export function roundTime(seconds: number): number {
+  return Math.round(seconds * 1e6) / 1e6;
+}

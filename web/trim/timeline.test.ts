@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+import { frameAt, markAt, shownAt, snap, stepBy, timelineOf } from "./timeline.ts";
+
+const video = timelineOf({ kind: "video", fps: 29.97 }, 10);
+const film = timelineOf({ kind: "video", fps: 25 }, 10);
+const sound = timelineOf({ kind: "audio", fps: 25 }, 10);
+
+test("the smallest step is a frame of the exact rate, of sound a hundredth of a second", () => {
+  expect(video.grain).toBeCloseTo(1001 / 30_000, 9);
+  expect(sound).toEqual({ duration: 10, fps: null, grain: 0.01 });
+  expect(timelineOf({ kind: "video" }, 10).fps).toBe(25);
+  expect(timelineOf({ kind: "video", fps: 25 }, 0.03).grain).toBe(0.03);
+});
+
+test.for([
+  ["begin", 0, 0],
+  ["begin", 1, 25],
+  ["begin", 1.01, 26],
+  ["end", 1, 24],
+  ["end", 1.01, 25],
+  ["end", 0.04, 0],
+  ["moment", 1, 25],
+  ["moment", 1.039, 25],
+] as const)("the frame of a %s at %d s is %d", ([mark, time, frame]) => {
+  expect(frameAt(mark, time, 25)).toBe(frame);
+});
+
+test("ten thousand steps forth and back over an odd rate lose no frame", () => {
+  let time = 0;
+  for (let step = 1; step <= 10_000; step++) {
+    time = stepBy("begin", time, 1, video);
+    expect(frameAt("begin", time, video.fps ?? 0)).toBe(step);
+  }
+  expect(time).toBeCloseTo((10_000 * 1001) / 30_000, 5);
+  for (let step = 0; step < 10_000; step++) time = stepBy("begin", time, -1, video);
+  expect(time).toBe(0);
+});
+
+test("a step goes from between two frames to the edge of one", () => {
+  expect(stepBy("begin", 1.01, -1, film)).toBe(1);
+  expect(stepBy("end", 1.01, -1, film)).toBe(1);
+  expect(stepBy("end", 1, 1, film)).toBe(1.04);
+  expect(stepBy("moment", 1.01, 1, film)).toBe(1.04);
+  expect(stepBy("begin", 0, -1, film)).toBe(0);
+  expect(stepBy("begin", 1, -1, sound)).toBe(0.99);
+});
+
+test("a mark is shown in the middle of its frame, and a frame that is shown gives its mark back", () => {
+  expect(shownAt("begin", 1, film)).toBeCloseTo(1.02, 9);
+  expect(shownAt("end", 1, film)).toBeCloseTo(0.98, 9);
+  expect(shownAt("end", 10, film)).toBeCloseTo(9.98, 9);
+  expect(shownAt("moment", 9.999, film)).toBeCloseTo(9.98, 9);
+  expect(shownAt("begin", 1.234, sound)).toBe(1.234);
+  for (const mark of ["begin", "end", "moment"] as const) {
+    expect(markAt(mark, shownAt(mark, 3.2, film), film)).toBe(3.2);
+  }
+  expect(markAt("begin", 1.2345, sound)).toBe(1.23);
+});
+
+test("a time is moved to the nearest step", () => {
+  expect(snap(1.03, film)).toBe(1.04);
+  expect(snap(1.2345, sound)).toBe(1.23);
+});
