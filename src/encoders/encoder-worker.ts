@@ -5,6 +5,7 @@ import { createBlobFile } from "./encoder-worker-file.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
 import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
+import { giveBack } from "./give-back.ts";
 import { reuseInstance } from "./reuse-instance.ts";
 import { createWasmCore } from "./wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "./wasm-mt-core.ts";
@@ -76,7 +77,7 @@ function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: Wo
   });
   const { instantiate } = keeper;
   return {
-    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine }),
+    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine, giveBack }),
     tidy: keeper.drop,
   };
 }

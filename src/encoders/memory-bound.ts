@@ -11,8 +11,8 @@ export interface MemoryBound {
   guardImports(imports: CoreImports): void;
   /** Makes the heap's growth obey the bound, seen from the glue; to be called after instantiation. */
   guardMemory(memory: WebAssembly.Memory): void;
-  /** Makes files written inside the core obey the bound. */
-  guardFiles(files: CoreFileSystem): void;
+  /** Makes files written inside the core obey the bound; `giveBack` is given the memory that they have grown out of. */
+  guardFiles(files: CoreFileSystem, giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void): void;
 }
 
 const PAGE = 65_536;
@@ -62,14 +62,17 @@ export function createMemoryBound(limit: number): MemoryBound {
         return grow(Math.min(pages, Math.max(1, Math.ceil(step / PAGE))));
       };
     },
-    guardFiles(files) {
+    guardFiles(files, giveBack = () => {}) {
       const operations = files.filesystems.MEMFS.ops_table.file.stream;
       const { write } = operations;
       operations.write = (stream, buffer, offset, length, position, canOwn) => {
         const { node } = stream;
-        const capacity = ArrayBuffer.isView(node.contents) ? node.contents.byteLength : 0;
+        const before = node.contents instanceof Uint8Array ? node.contents : null;
+        const capacity = before?.byteLength ?? 0;
         if (position + length > capacity) this.charge(grownTo(capacity, position + length) - capacity);
-        return write(stream, buffer, offset, length, position, canOwn);
+        const written = write(stream, buffer, offset, length, position, canOwn);
+        if (before && node.contents !== before) giveBack(before as Uint8Array<ArrayBuffer>);
+        return written;
       };
     },
   };

@@ -16,6 +16,8 @@ export interface WasmCoreOptions {
   memory: number;
   /** Is told each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
+  /** Is given memory that nobody uses any more; by default the garbage collector finds it. */
+  giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
 /** How a run of ffmpeg ended. */
@@ -67,7 +69,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   const memory = exports[CORE_NAMES.exports.memory] as WebAssembly.Memory;
   const restoreStack = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;
   bound.guardMemory(memory);
-  bound.guardFiles(core.FS);
+  bound.guardFiles(core.FS, options.giveBack);
 
   const stack = core._malloc(STACK);
   const top = (stack + STACK) & ~15;

@@ -18,6 +18,8 @@ export interface CoreTask {
   cores: "fresh" | "kept" | "one";
   /** Bytes; default 256 MiB. */
   memory?: number;
+  /** Has memory that is not used any more taken away at once. */
+  gives_back?: boolean;
 }
 
 /** What came of one run. */
@@ -27,6 +29,8 @@ export interface CoreResult {
   report?: Record<string, unknown> | null;
   log: readonly string[];
   heap: number;
+  /** Bytes of each piece of memory that was given back until then. */
+  given: number[];
   files: { name: string; bytes: Uint8Array; sha256: string }[];
 }
 
@@ -37,9 +41,20 @@ const file = createPagedFile(bytes.length, [{ start: 0, bytes }]);
 const keeper = reuseInstance(stockCore.instantiate);
 const instantiate = task.cores === "kept" ? keeper.instantiate : stockCore.instantiate;
 
+const given: number[] = [];
+
+function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
+  given.push(buffer.byteLength);
+  structuredClone(buffer, { transfer: [buffer] });
+}
+
 async function start(): Promise<WasmCore> {
   const memory = task.memory ?? 256 * MIB;
-  const core = await createWasmCore({ createCore: stockCore.createCore, instantiate, memory });
+  const { createCore } = stockCore;
+  const core = await createWasmCore({
+    ...{ createCore, instantiate, memory },
+    ...(task.gives_back && { giveBack }),
+  });
   core.mount("/in/input", file);
   core.makeFolder("/out");
   return core;
@@ -52,11 +67,11 @@ function run(core: WasmCore, args: readonly string[]): CoreResult {
       const sha256 = createHash("sha256").update(each.bytes).digest("hex");
       return { name: each.name, bytes: each.bytes.slice(), sha256 };
     });
-    return { ...done, heap: core.heap, files };
+    return { ...done, heap: core.heap, given: [...given], files };
   } catch (thrown) {
     if (!(thrown instanceof MediaError)) throw thrown;
     const { kind, message } = thrown;
-    return { error: { kind, message }, log: [], heap: core.heap, files: [] };
+    return { error: { kind, message }, log: [], heap: core.heap, given: [...given], files: [] };
   }
 }
 

@@ -112,6 +112,23 @@ test("the bound holds for files that a job writes as well", async () => {
   });
 });
 
+test("a file gives back the memory that it grows out of, and stays whole", async () => {
+  const task = {
+    input: await clip("mp4"),
+    runs: [args("-f lavfi -i sine=d=30:r=48000 -c:a pcm_s16le -bitexact /out/a.wav")],
+    cores: "fresh",
+  } as const;
+  const [plain] = await runCore(task);
+  const [thrifty] = await runCore({ ...task, gives_back: true });
+  const [file] = thrifty?.files ?? [];
+  expect(file).toMatchObject({ name: "a.wav", sha256: plain?.files[0]?.sha256 });
+  expect(file?.bytes.length).toBe(44 + 30 * 48_000 * 2);
+  expect(plain?.given).toEqual([]);
+  const given = thrifty?.given ?? [];
+  expect(given).toEqual(given.toSorted((a, b) => a - b));
+  expect(given.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(4 * (file?.bytes.length ?? 0));
+});
+
 test("a breakdown is encode_failed, and nothing runs in that core afterwards", async () => {
   // zimg throws a C++ exception that nothing in the core catches when it is not told the colors.
   const broken = args("-f lavfi -i testsrc2=d=0.1 -vf zscale=t=linear -frames:v 1 /out/a.png");
