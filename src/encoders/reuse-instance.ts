@@ -17,6 +17,9 @@ interface Kept {
   stack: number;
 }
 
+// Bytes that a machine gives out at once, at the least; wasm has a whole number of them.
+const PAGE = 4096;
+
 /**
  * Keeps one instance of the core for all jobs, one at a time. A new instance for each would leave the heaps of the last two or three to
  * the garbage collector's leisure (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. The memory is
@@ -61,6 +64,13 @@ export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
   };
 }
 
+function isZero(words: Int32Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    if (words[at] !== 0) return false;
+  }
+  return true;
+}
+
 function imageOf(memory: WebAssembly.Memory): Uint8Array {
   const bytes = new Uint8Array(memory.buffer);
   let end = bytes.length;
@@ -70,8 +80,15 @@ function imageOf(memory: WebAssembly.Memory): Uint8Array {
 
 function wipe({ exports, memory, image, stack }: Kept): void {
   const bytes = new Uint8Array(memory.buffer);
-  bytes.fill(0, image.length);
+  const words = new Int32Array(memory.buffer);
+  const wide = PAGE / words.BYTES_PER_ELEMENT;
+  const rest = Math.ceil(image.length / PAGE);
   bytes.set(image);
+  bytes.fill(0, image.length, rest * PAGE);
+  for (let page = rest * wide; page < words.length; page += wide) {
+    // What no job has written to takes none of the machine's memory, until it is written to: with zeros, too.
+    if (!isZero(words, page, page + wide)) words.fill(0, page, page + wide);
+  }
   const stackRestore = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;
   stackRestore(stack);
 }
