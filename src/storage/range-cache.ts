@@ -53,7 +53,11 @@ export function createRangeCache(
     if (start >= end) return new Uint8Array(0);
     const first = await spanAt(start, end, signal);
     const from = start - first.start;
-    if (end - first.start <= first.bytes.length) return first.bytes.slice(from, end - first.start);
+    if (end - first.start <= first.bytes.length) {
+      // What is not kept is nobody else's.
+      const whole = end - start === first.bytes.length && !spans.includes(first);
+      return whole ? first.bytes : first.bytes.slice(from, end - first.start);
+    }
     const bytes = new Uint8Array(end - start);
     let at = start;
     for (let span = first; ; span = await spanAt(at, end, signal)) {
