@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { ownMemoryMb, processorSeconds, roleOf } from "./processes.ts";
 
 /** What a browser took for a piece of work. */
@@ -15,6 +16,19 @@ export interface Effort {
 const EVERY_MS = 100;
 // To find the processes takes longer than to look at them.
 const FIND_EVERY = 10;
+// A browser that has just been started still sets up its own windows; the sum of this many looks must not rise by more than so many MB.
+const REST = { looks: 10, mb: 1 } as const;
+
+/** Waits until a browser with nothing to do takes no more memory than a second before. */
+export async function untilAtRest(processes: () => number[]): Promise<void> {
+  const sums: number[] = [];
+  for (;;) {
+    sums.push(processes().reduce((sum, pid) => sum + ownMemoryMb(pid), 0));
+    const [earlier] = sums.slice(-REST.looks);
+    if (sums.length >= REST.looks && (sums.at(-1) ?? 0) - (earlier ?? 0) <= REST.mb) return;
+    await setTimeout(EVERY_MS);
+  }
+}
 
 /** Looks at the processes of a browser while work is done. */
 export async function watchBrowser<T>(
