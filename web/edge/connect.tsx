@@ -1,0 +1,85 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
+import { Notice } from "../ui/notice.tsx";
+import { useWorkbench } from "../workbench.ts";
+import { isLoopback, parseAddress, reachService } from "./reach-service.ts";
+import { SendRow } from "./shared/feedback.tsx";
+import { useSending } from "./shared/use-sending.ts";
+
+/** Asks for the address and the key of a service, and connects. */
+export function Connect() {
+  const { edge } = useWorkbench();
+  const loss = edge.loss.value;
+  const address = useSignal(loss?.base_url ?? "");
+  const form = useSending(
+    (given) => edge.connect(String(given.get("base_url")), String(given.get("api_key"))),
+    ["base_url", "api_key"],
+  );
+  useEffect(() => {
+    if (address.value || !/^https?:$/.test(location.protocol)) return;
+    // Where the page comes from a service, that is the one most likely meant.
+    reachService(location.origin).then(
+      () => {
+        address.value ||= location.origin;
+      },
+      () => {},
+    );
+  }, [address]);
+
+  return (
+    <section class="connect panel stack" aria-labelledby="connect-title">
+      <h1 id="connect-title">Connect a service</h1>
+      <p class="soft">
+        A Framewright service does what is too heavy for this device, and keeps tasks going while the page is
+        closed. Here you see and manage all of it.
+      </p>
+      {loss && <Notice tone="bad">{loss.message}</Notice>}
+      <form class="stack" onSubmit={form.send} noValidate>
+        <Field
+          label="Address"
+          hint="Where the service is, such as https://media.example.com."
+          fault={form.at("base_url")}
+        >
+          {(control) => (
+            <input
+              {...control}
+              name="base_url"
+              inputMode="url"
+              autoComplete="off"
+              spellcheck={false}
+              value={address.value}
+              onInput={({ currentTarget }) => {
+                address.value = currentTarget.value;
+              }}
+            />
+          )}
+        </Field>
+        {isOpenToAll(address.value) && (
+          <Notice tone="warn">
+            Over http the key and your media can be read on their way. Use https where you can.
+          </Notice>
+        )}
+        <Field
+          label="Key"
+          hint="It is kept in this browser alone, and sent to this service alone."
+          fault={form.at("api_key")}
+        >
+          {(control) => (
+            <input {...control} name="api_key" type="password" autoComplete="off" spellcheck={false} />
+          )}
+        </Field>
+        <SendRow form={form} label="Connect" busy="Connecting…" />
+      </form>
+    </section>
+  );
+}
+
+function isOpenToAll(address: string): boolean {
+  try {
+    const { protocol, hostname } = new URL(parseAddress(address, "http:"));
+    return protocol === "http:" && !isLoopback(hostname);
+  } catch {
+    return false;
+  }
+}

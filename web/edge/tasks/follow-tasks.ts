@@ -1,0 +1,71 @@
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import type { Client } from "../../../src/index.ts";
+import { isFinished, type Task } from "../../../src/index.ts";
+import type { Pace } from "../../queue/item.ts";
+import type { Paged } from "../shared/paged.ts";
+
+/** Follows tasks of a list by their events, each of which holds a connection. */
+export interface Follower {
+  /** How fast the followed ones go on, by their ids. */
+  readonly paces: ReadonlySignal<ReadonlyMap<string, Pace>>;
+  /** Notes whether a task is in view. */
+  see(id: string, seen: boolean): void;
+  /** Follows what is in view until the signal aborts. */
+  run(signal: AbortSignal): void;
+}
+
+// Over HTTP/1.1 a browser has six connections to a host, and others need some too.
+const MOST = 3;
+
+/** Builds a {@link Follower} of the unfinished tasks in view, at most three at a time; what they tell is put into the list. */
+export function createFollower(client: Pick<Client, "events">, list: Paged<Task>): Follower {
+  const in_view = signal<ReadonlySet<string>>(new Set());
+  const paces = signal<ReadonlyMap<string, Pace>>(new Map());
+
+  async function follow(id: string, signal: AbortSignal): Promise<void> {
+    try {
+      for await (const { record, progress, speed, eta } of client.events<Task>(id, { signal })) {
+        paces.value = new Map(paces.value).set(id, { progress, speed, eta });
+        list.put(record);
+      }
+    } catch {
+      // The list goes on asking, and tells what is wrong.
+    }
+  }
+
+  return {
+    paces,
+    see(id, seen) {
+      const next = new Set(in_view.value);
+      if (seen) next.add(id);
+      else next.delete(id);
+      in_view.value = next;
+    },
+    run(signal) {
+      const followed = new Map<string, AbortController>();
+      const stop = effect(() => {
+        const wanted = choose(list.records.value ?? [], in_view.value);
+        for (const [id, controller] of followed) {
+          if (wanted.includes(id)) continue;
+          followed.delete(id);
+          controller.abort();
+        }
+        for (const id of wanted) {
+          if (followed.has(id)) continue;
+          const controller = new AbortController();
+          followed.set(id, controller);
+          void follow(id, AbortSignal.any([signal, controller.signal]));
+        }
+      });
+      signal.addEventListener("abort", stop);
+    },
+  };
+}
+
+// Those that run change the most.
+function choose(tasks: readonly Task[], in_view: ReadonlySet<string>): string[] {
+  const unfinished = tasks.filter((task) => in_view.has(task.id) && !isFinished(task));
+  const running = unfinished.filter(({ status }) => status === "processing");
+  const waiting = unfinished.filter(({ status }) => status !== "processing");
+  return [...running, ...waiting].slice(0, MOST).map(({ id }) => id);
+}

@@ -1,0 +1,140 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import {
+  ENCODE_KINDS,
+  type EncodeKind,
+  QUALITIES,
+  type NewTask as Request,
+  type Task,
+} from "../../../src/index.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { SendRow } from "../shared/feedback.tsx";
+import { useService } from "../shared/service.ts";
+import { useSending } from "../shared/use-sending.ts";
+import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";
+
+const FIELDS = ["input", "kind", "options.format", "options.quality", "output", "webhook_url"] as const;
+
+/** Makes a task of a URL. */
+export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onClose: () => void }) {
+  const { client, tell } = useService();
+  const kind = useSignal<EncodeKind>("video");
+  const form = useSending(
+    async (given) => {
+      onMade(await client.tasks.create(requestOf(given)));
+      onClose();
+    },
+    FIELDS,
+    tell,
+  );
+  return (
+    <Dialog title="New task" onClose={onClose}>
+      <form class="stack" onSubmit={form.send} noValidate>
+        <Field
+          label="Source"
+          hint="A URL that the service can fetch: https://, http:// or s3://."
+          fault={form.at("input")}
+        >
+          {(control) => (
+            <input {...control} name="input" inputMode="url" autoComplete="off" spellcheck={false} />
+          )}
+        </Field>
+        <div class="columns">
+          <Field label="Make it" fault={form.at("kind")}>
+            {(control) => (
+              <select
+                {...control}
+                name="kind"
+                value={kind.value}
+                onChange={({ currentTarget }) => {
+                  kind.value = currentTarget.value as EncodeKind;
+                }}
+              >
+                {ENCODE_KINDS.map((each) => (
+                  <option key={each} value={each}>
+                    {KIND_WORDS[each]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Format" fault={form.at("options.format")}>
+            {(control) => (
+              <select {...control} name="format" key={kind.value}>
+                {kind.value === "image" && <option value="">As it is</option>}
+                {formatsOf(kind.value).map((format) => (
+                  <option key={format} value={format}>
+                    {format.toUpperCase()}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Quality" fault={form.at("options.quality")}>
+            {(control) => (
+              <select {...control} name="quality">
+                {QUALITIES.map((quality) => (
+                  <option key={quality} value={quality} selected={quality === "medium"}>
+                    {QUALITY_WORDS[quality]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        <Field label="Destination (optional)" hint={<ConnectionHint />} fault={form.at("output")}>
+          {(control) => (
+            <input
+              {...control}
+              name="output"
+              placeholder="s3://bucket/folder/file"
+              autoComplete="off"
+              spellcheck={false}
+            />
+          )}
+        </Field>
+        <Field
+          label="Webhook (optional)"
+          hint="An https:// URL that is told how the task goes on."
+          fault={form.at("webhook_url")}
+        >
+          {(control) => (
+            <input {...control} name="webhook_url" inputMode="url" autoComplete="off" spellcheck={false} />
+          )}
+        </Field>
+        <SendRow form={form} label="Create" busy="Creating…" onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function requestOf(form: FormData): Request {
+  const text = (name: string) => String(form.get(name) ?? "").trim();
+  const [format, quality, output, webhook_url] = ["format", "quality", "output", "webhook_url"].map(text);
+  return {
+    input: text("input"),
+    kind: text("kind") as EncodeKind,
+    // The service checks what the choices make.
+    options: { ...(format && { format }), ...(quality && { quality }) } as Request["options"] & object,
+    ...(output && { output }),
+    ...(webhook_url && { webhook_url }),
+  };
+}
+
+// Which storage an s3:// destination would go to.
+function ConnectionHint() {
+  const { client } = useService();
+  const by = useSignal<string | null>(null);
+  useEffect(() => {
+    const look = async () => {
+      const { records } = await client.connections.list({ limit: 100 });
+      const name = records.find(({ is_default }) => is_default)?.name;
+      by.value = name
+        ? `It goes there by the connection “${name}”.`
+        : "It needs a connection, and there is none yet.";
+    };
+    look().catch(() => {});
+  }, [client, by]);
+  return <>Without one the service keeps the file for a while. {by.value}</>;
+}

@@ -1,0 +1,85 @@
+import { useSignal } from "@preact/signals";
+import type { EncodeKind, Task } from "../../../src/index.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { bytes } from "../../words/quantities.ts";
+import { ActButton } from "../shared/act-button.tsx";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { placeOf } from "../shared/place.ts";
+import { useService } from "../shared/service.ts";
+import { encodeOf } from "./task-words.ts";
+
+/** What came of a task that succeeded: to play, to open and to download. */
+export function TaskOutput({ task }: { task: Task }) {
+  const url = task.output ?? "";
+  const filesize = encodeOf(task)?.output?.filesize;
+  const { name } = placeOf(url);
+  if (!/^https?:/i.test(url))
+    return (
+      <section class="stack tight">
+        <h3>Output</h3>
+        <p class="mono wrap">{url}</p>
+        <p class="soft small">It was put where the task wanted it. Open it there.</p>
+      </section>
+    );
+  return (
+    <section class="stack tight">
+      <h3>Output{filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}</h3>
+      <Preview kind={task.kind} url={url} name={name} />
+      <div class="row">
+        <a class="button" href={url} target="_blank" rel="noreferrer">
+          Open
+        </a>
+        {task.kind === "adaptive_video" ? (
+          <CopyButton text={url} label="Copy its address" words />
+        ) : (
+          <Download task={task} url={url} name={name} />
+        )}
+      </div>
+      {task.kind === "adaptive_video" && (
+        <p class="soft small">A stream is many files: give its address to a player.</p>
+      )}
+    </section>
+  );
+}
+
+function Preview({ kind, url, name }: { kind: EncodeKind; url: string; name: string }) {
+  const failed = useSignal(false);
+  if (kind === "adaptive_video") return null;
+  if (failed.value)
+    return (
+      <Notice tone="warn">
+        This browser cannot show it, or it is gone: outputs are kept for a limited time.
+      </Notice>
+    );
+  const given = {
+    src: url,
+    crossOrigin: "anonymous",
+    onError: () => {
+      failed.value = true;
+    },
+  } as const;
+  if (kind === "image") return <img {...given} alt={name} />;
+  if (kind === "audio") return <audio {...given} controls preload="metadata" aria-label={name} />;
+  return <video {...given} controls preload="metadata" playsInline aria-label={name} />;
+}
+
+// A link downloads from the page's own origin alone; what comes from another is fetched first.
+function Download({ task, url, name }: { task: Task; url: string; name: string }) {
+  const { client } = useService();
+  if (URL.parse(url)?.origin === location.origin)
+    return (
+      <a class="button" href={url} download={name}>
+        <Icon name="download" />
+        Download
+      </a>
+    );
+  const fetchFirst = async () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(await (await client.output(task)).blob());
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  };
+  return <ActButton label="Download" of={name} icon="download" act={fetchFirst} />;
+}

@@ -1,0 +1,55 @@
+import {
+  ENCODE_KINDS,
+  type EncodeKind,
+  FORMATS,
+  type Quality,
+  type Step,
+  type StepKind,
+  type Task,
+} from "../../../src/index.ts";
+
+/** What each kind of task is called. */
+export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
+  video: "Video",
+  audio: "Audio",
+  image: "Image",
+  adaptive_video: "Stream",
+};
+
+/** What each step does. */
+export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
+  probe: "Look into it",
+  ingest: "Fetch it",
+  video: "Encode",
+  audio: "Encode",
+  image: "Encode",
+  adaptive_video: "Encode",
+  upload: "Store the result",
+};
+
+/** What each quality is called. */
+export const QUALITY_WORDS: Readonly<Record<Quality, string>> = {
+  very_low: "Very low",
+  low: "Low",
+  medium: "Medium",
+  high: "High",
+  very_high: "Very high",
+};
+
+/** Gives the formats of a kind, the default first. */
+export function formatsOf(kind: EncodeKind): string[] {
+  return Object.keys(FORMATS[kind]);
+}
+
+/** Gives the step of a task that encodes. */
+export function encodeOf({ steps }: Task): Step | undefined {
+  return steps.find(({ kind }) => (ENCODE_KINDS as readonly string[]).includes(kind));
+}
+
+/** Gives how long something took or has taken so far, in seconds; null before it started. */
+export function secondsOf({
+  started_at,
+  finished_at,
+}: Pick<Task, "started_at" | "finished_at">): number | null {
+  return started_at === null || finished_at === null ? null : (finished_at - started_at) / 1000;
+}

@@ -1,0 +1,172 @@
+import { useSignal } from "@preact/signals";
+import { useCallback, useEffect, useMemo } from "preact/hooks";
+import { isFinished, type Task } from "../../../src/index.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { ActButton } from "../shared/act-button.tsx";
+import { Confirm } from "../shared/confirm.tsx";
+import { createPaged } from "../shared/paged.ts";
+import { placeOf } from "../shared/place.ts";
+import { RecordList } from "../shared/record-list.tsx";
+import { type Observe, RecordTable } from "../shared/record-table.tsx";
+import { useService } from "../shared/service.ts";
+import { usePolling, whileVisible } from "../shared/while-visible.ts";
+import { createFollower } from "./follow-tasks.ts";
+import { NewTask } from "./new-task.tsx";
+import { taskColumns } from "./task-columns.tsx";
+import { TaskDetails } from "./task-details.tsx";
+import { type TaskFilter, TaskFilters } from "./task-filters.tsx";
+import "./tasks.css";
+
+const POLL_MS = 3000;
+
+/** The tasks of the service, as they are now. */
+export function TasksView() {
+  const { client, tell } = useService();
+  const filter = useSignal<TaskFilter>({ status: "", kind: "" });
+  const dialog = useSignal<"new" | Task | null>(null);
+  const { status, kind } = filter.value;
+  const [list, follower] = useMemo(() => {
+    const wanted = { ...(status && { status }), ...(kind && { kind }) };
+    const list = createPaged<Task>((asked) => client.tasks.list({ ...asked, ...wanted }), tell);
+    return [list, createFollower(client, list)] as const;
+  }, [client, tell, status, kind]);
+  usePolling(list.refresh, POLL_MS);
+  useEffect(() => whileVisible(follower.run), [follower]);
+  const observe = useInView(follower.see);
+  const columns = taskColumns((id) => follower.paces.value.get(id));
+  const close = () => {
+    dialog.value = null;
+  };
+
+  return (
+    <section class="stack" aria-label="Tasks">
+      <div class="row bar">
+        <TaskFilters filter={filter} />
+        <button
+          type="button"
+          class="primary"
+          onClick={() => {
+            dialog.value = "new";
+          }}
+        >
+          <Icon name="add" />
+          New task
+        </button>
+      </div>
+      <RecordList
+        list={list}
+        empty={
+          status || kind
+            ? "No task is like that. Choose others above."
+            : "There are no tasks yet. Make one of a URL by “New task”, or send a file here from the Workbench."
+        }
+      >
+        {(records) => (
+          <RecordTable
+            caption="Tasks, the newest first"
+            columns={columns}
+            records={records}
+            nameOf={({ input }) => placeOf(input).name}
+            observe={observe}
+            details={(task) => <TaskDetails task={task} />}
+            actions={(task) => (
+              <TaskActions
+                task={task}
+                put={list.put}
+                onDelete={() => {
+                  dialog.value = task;
+                }}
+              />
+            )}
+          />
+        )}
+      </RecordList>
+      <p class="soft small">
+        Steps that were made alone are not listed here; the API has them at GET /steps.
+      </p>
+      {dialog.value === "new" && <NewTask onMade={list.put} onClose={close} />}
+      {dialog.value && dialog.value !== "new" && (
+        <DeleteTask task={dialog.value} onGone={list.drop} onClose={close} />
+      )}
+    </section>
+  );
+}
+
+function TaskActions({
+  task,
+  put,
+  onDelete,
+}: {
+  task: Task;
+  put: (task: Task) => void;
+  onDelete: () => void;
+}) {
+  const { tasks } = useService().client;
+  const of = placeOf(task.input).name;
+  if (!isFinished(task))
+    return (
+      <ActButton
+        {...{ label: "Cancel", of, icon: "cancel", compact: true }}
+        act={async () => put(await tasks.cancel(task.id))}
+      />
+    );
+  return (
+    <>
+      <ActButton
+        {...{
+          label: task.status === "succeeded" ? "Do again" : "Try again",
+          of,
+          icon: "refresh",
+          compact: true,
+        }}
+        act={async () => put(await tasks.retry(task.id))}
+      />
+      <ActButton {...{ label: "Delete", of, icon: "remove", compact: true }} act={async () => onDelete()} />
+    </>
+  );
+}
+
+function DeleteTask({
+  task,
+  onGone,
+  onClose,
+}: {
+  task: Task;
+  onGone: (id: string) => void;
+  onClose: () => void;
+}) {
+  const { tasks } = useService().client;
+  const act = async () => {
+    await tasks.delete(task.id);
+    onGone(task.id);
+  };
+  return (
+    <Confirm title="Delete this task?" action="Delete" act={act} onClose={onClose}>
+      {placeOf(task.input).name} is taken off the list, and what the service keeps of its output is removed
+      for good.
+    </Confirm>
+  );
+}
+
+// Tells which rows can be seen.
+function useInView(see: (id: string, seen: boolean) => void): Observe {
+  const observer = useMemo(
+    () =>
+      new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries)
+          see(target.getAttribute("data-id") ?? "", isIntersecting);
+      }),
+    [see],
+  );
+  useEffect(() => () => observer.disconnect(), [observer]);
+  return useCallback(
+    (id, row) => {
+      observer.observe(row);
+      return () => {
+        observer.unobserve(row);
+        see(id, false);
+      };
+    },
+    [observer, see],
+  );
+}
