@@ -1,14 +1,134 @@
+import { useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
-import type { Stretch } from "./stretch.ts";
+import { Icon } from "../ui/icon.tsx";
+import { clock } from "../words/quantities.ts";
+import { Handle } from "./handle.tsx";
+import { Player } from "./player.tsx";
+import { Steps } from "./steps.tsx";
+import {
+  type Edge,
+  type Edges,
+  edgesOf,
+  faultOf,
+  moveEdge,
+  reachOf,
+  type Stretch,
+  stretchOf,
+} from "./stretch.ts";
+import { TimeField } from "./time-field.tsx";
+import { frameAt, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
+import { Track } from "./track.tsx";
+import { type Media, useMedia } from "./use-media.ts";
+import "./trim.css";
 
 export type { Stretch };
 
-/** A timeline of a file, with handles for where the output begins and ends. */
-export function Trim(_: {
+const LABELS = { begin: "Begin", end: "End" } as const satisfies Record<Edge, string>;
+const EDGES = ["begin", "end"] as const satisfies Edge[];
+
+interface TrimProps {
   input: MediaInput;
   source: Source;
   stretch: Stretch;
   onChange: (stretch: Stretch) => void;
-}) {
-  return null;
+}
+
+/** A timeline of a file, with handles for where the output begins and ends. */
+export function Trim(props: TrimProps) {
+  const media = useMedia(props.input, props.source);
+  const { timeline } = media;
+  return (
+    <section class="trim" aria-label="Trim">
+      <Player media={media} isSound={props.source.kind === "audio"} />
+      {timeline ? (
+        <Times {...props} media={media} timeline={timeline} />
+      ) : (
+        <p class="small soft">{media.fault ?? "How long this file is, is not known yet."}</p>
+      )}
+    </section>
+  );
+}
+
+function Times({
+  source,
+  stretch,
+  onChange,
+  media,
+  timeline,
+}: TrimProps & { media: Media; timeline: Timeline }) {
+  const { playback } = media;
+  const { fps } = timeline;
+  const [used, setUsed] = useState<Edge>("begin");
+  // As long as a handle is dragged, nobody else is told.
+  const [dragged, setDragged] = useState<Edges | null>(null);
+  const edges = dragged ?? edgesOf(stretch, timeline);
+  const move = (edge: Edge, time: number, isDone = true) => {
+    const next = moveEdge(edges, edge, time, timeline);
+    setUsed(edge);
+    setDragged(isDone ? null : next);
+    playback.seek(shownAt(edge, next[edge], timeline));
+    if (isDone) onChange(stretchOf(next, timeline));
+  };
+  const isWhole = stretch.start === undefined && stretch.end === undefined;
+  const isPlaying = playback.isPlaying.value;
+  return (
+    <>
+      <Track media={media} timeline={timeline} source={source}>
+        <span
+          class="kept"
+          style={{ "--begin": edges.begin / timeline.duration, "--end": edges.end / timeline.duration }}
+        />
+        {EDGES.map((edge) => (
+          <Handle
+            key={edge}
+            mark={edge}
+            label={LABELS[edge]}
+            time={edges[edge]}
+            reach={reachOf(edge, edges, timeline)}
+            timeline={timeline}
+            onMove={(time, isDone) => move(edge, time, isDone)}
+            onUse={() => setUsed(edge)}
+          />
+        ))}
+      </Track>
+      <div class="row">
+        {media.url !== null && (
+          <button
+            type="button"
+            onClick={() => (isPlaying ? playback.pause() : playback.play(edges.begin, edges.end))}
+          >
+            <Icon name={isPlaying ? "pause" : "play"} />
+            {isPlaying ? "Pause" : "Play this part"}
+          </button>
+        )}
+        <Steps
+          label={LABELS[used]}
+          isSound={fps === null}
+          onStep={(steps) => move(used, stepBy(used, edges[used], steps, timeline))}
+        />
+        <output class="kept-time soft numbers">{`Keeps ${clock(edges.end - edges.begin, true)}`}</output>
+        <button type="button" class="quiet" disabled={isWhole} onClick={() => onChange({})}>
+          <Icon name="refresh" />
+          Reset
+        </button>
+      </div>
+      <div class="times">
+        {EDGES.map((edge) => (
+          <TimeField
+            key={edge}
+            label={LABELS[edge]}
+            time={edges[edge]}
+            hint={
+              fps === null
+                ? null
+                : `${edge === "begin" ? "First" : "Last"} frame: ${frameAt(edge, edges[edge], fps)}`
+            }
+            faultOf={(time) => faultOf(edge, time, edges, timeline)}
+            onTime={(time) => move(edge, time)}
+            onHere={media.url === null ? null : () => move(edge, markAt(edge, playback.time.value, timeline))}
+          />
+        ))}
+      </div>
+    </>
+  );
 }

@@ -1,0 +1,65 @@
+/**
+ * Draws frames of a video into canvases, spread evenly over its duration, one after the other; ends early when `gone` is aborted.
+ * Rejects when the browser cannot play it, or there are no pictures in what it can play.
+ */
+export async function drawFrames(
+  url: string,
+  canvases: readonly HTMLCanvasElement[],
+  duration: number,
+  gone: AbortSignal,
+): Promise<void> {
+  const video = document.createElement("video");
+  video.muted = true;
+  video.preload = "auto";
+  if (!url.startsWith("blob:")) video.crossOrigin = "anonymous";
+  try {
+    video.src = url;
+    await heard(video, "loadeddata", gone);
+    for (const [index, canvas] of canvases.entries()) {
+      video.currentTime = ((index + 0.5) / canvases.length) * duration;
+      await heard(video, "seeked", gone);
+      cover(canvas, video);
+    }
+  } catch (thrown) {
+    if (!gone.aborted) throw thrown;
+  } finally {
+    // Lets go of the file at once, not when the element is collected.
+    video.removeAttribute("src");
+    video.load();
+  }
+}
+
+function heard(video: HTMLVideoElement, name: string, gone: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const over = new AbortController();
+    const options = { signal: AbortSignal.any([over.signal, gone]) };
+    const end = (settle: () => void) => () => {
+      over.abort();
+      settle();
+    };
+    gone.addEventListener(
+      "abort",
+      end(() => reject(gone.reason)),
+      { signal: over.signal },
+    );
+    video.addEventListener(
+      "error",
+      end(() => reject(video.error)),
+      options,
+    );
+    video.addEventListener(name, end(resolve), options);
+    if (gone.aborted) reject(gone.reason);
+  });
+}
+
+function cover(canvas: HTMLCanvasElement, video: HTMLVideoElement): void {
+  const { videoWidth, videoHeight } = video;
+  if (videoWidth === 0 || videoHeight === 0) throw new Error("There are no pictures.");
+  canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
+  canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+  const scale = Math.max(canvas.width / videoWidth, canvas.height / videoHeight);
+  const [width, height] = [videoWidth * scale, videoHeight * scale];
+  canvas
+    .getContext("2d")
+    ?.drawImage(video, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
+}

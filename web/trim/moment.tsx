@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import type { MediaInput, Source } from "../../src/index.ts";
+import { clock } from "../words/quantities.ts";
+import { Handle } from "./handle.tsx";
+import { roundTime } from "./parse-time.ts";
+import { Player } from "./player.tsx";
+import { Steps } from "./steps.tsx";
+import { TimeField } from "./time-field.tsx";
+import { frameAt, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
+import { Track } from "./track.tsx";
+import { type Media, useMedia } from "./use-media.ts";
+import "./trim.css";
+
+interface MomentProps {
+  input: MediaInput;
+  source: Source;
+  /** Seconds; not given for the first frame. */
+  time?: number | undefined;
+  /** Is given no time for the first frame. */
+  onChange: (time: number | undefined) => void;
+}
+
+/** A timeline of a video, with a handle for the one frame of which a picture is made. */
+export function Moment(props: MomentProps) {
+  const media = useMedia(props.input, props.source);
+  const { timeline } = media;
+  return (
+    <section class="trim" aria-label="Moment">
+      <Player media={media} isSound={false} />
+      {timeline ? (
+        <Time {...props} media={media} timeline={timeline} />
+      ) : (
+        <p class="small soft">{media.fault ?? "How long this file is, is not known yet."}</p>
+      )}
+    </section>
+  );
+}
+
+function Time({
+  source,
+  time,
+  onChange,
+  media,
+  timeline,
+}: MomentProps & { media: Media; timeline: Timeline }) {
+  const { playback } = media;
+  const { duration, fps, grain } = timeline;
+  const last = roundTime(duration - grain);
+  const [dragged, setDragged] = useState<number | null>(null);
+  const at = Math.max(0, Math.min(last, dragged ?? time ?? 0));
+  const move = (to: number, isDone = true) => {
+    const next = Math.max(0, Math.min(last, to));
+    setDragged(isDone ? null : next);
+    playback.seek(shownAt("moment", next, timeline));
+    if (isDone) onChange(next > 0 ? next : undefined);
+  };
+  return (
+    <>
+      <Track media={media} timeline={timeline} source={source}>
+        <Handle
+          mark="moment"
+          label="Moment"
+          time={at}
+          reach={[0, last]}
+          timeline={timeline}
+          onMove={move}
+          onUse={() => {}}
+        />
+      </Track>
+      <div class="times">
+        <TimeField
+          label="Moment"
+          time={at}
+          hint={fps === null ? null : `Frame: ${frameAt("moment", at, fps)}`}
+          faultOf={(typed) =>
+            typed > duration + 0.005 ? `The file ends at ${clock(duration, true)}.` : null
+          }
+          onTime={move}
+          onHere={media.url === null ? null : () => move(markAt("moment", playback.time.value, timeline))}
+        />
+        <Steps
+          label="Moment"
+          isSound={false}
+          onStep={(steps) => move(stepBy("moment", at, steps, timeline))}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import type { Media } from "./use-media.ts";
+
+/** Plays the file, with the browser's own controls. */
+export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
+  const { url, playback, onBroken, onDuration } = media;
+  if (url === null) return null;
+  const shared = {
+    ref: playback.attach,
+    src: url,
+    controls: true,
+    ...(!url.startsWith("blob:") && { crossOrigin: "anonymous" as const }),
+    onError: onBroken,
+  };
+  if (isSound) {
+    return (
+      <audio
+        {...shared}
+        preload="metadata"
+        aria-label="Player"
+        onLoadedMetadata={({ currentTarget }) => onDuration(currentTarget.duration)}
+      />
+    );
+  }
+  return (
+    <video
+      {...shared}
+      preload="auto"
+      playsInline
+      aria-label="Player"
+      onLoadedMetadata={({ currentTarget }) => {
+        onDuration(currentTarget.duration);
+        // A browser plays the sound alone where it knows no more of it.
+        if (currentTarget.videoWidth === 0) onBroken();
+      }}
+    />
+  );
+}

@@ -1,0 +1,78 @@
+import { useEffect, useState } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
+import { clock } from "../words/quantities.ts";
+import { parseTime } from "./parse-time.ts";
+
+/** A time that can be typed. It is taken when the visitor goes on or presses Enter; Escape brings back what was there. */
+export function TimeField({
+  label,
+  time,
+  hint,
+  faultOf,
+  onTime,
+  onHere,
+}: {
+  label: string;
+  time: number;
+  hint?: string | null;
+  /** Says what is wrong with a time; null when nothing is. */
+  faultOf: (time: number) => string | null;
+  onTime: (time: number) => void;
+  /** Takes the time at which the player is; null where nothing plays. */
+  onHere: (() => void) | null;
+}) {
+  const [text, setText] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const forget = () => {
+    setText(null);
+    setFault(null);
+  };
+  useEffect(forget, [time]);
+  const take = () => {
+    if (text === null) return;
+    const parsed = parseTime(text);
+    const wrong = "fault" in parsed ? parsed.fault : faultOf(parsed.seconds);
+    if (wrong !== null || "fault" in parsed) return setFault(wrong);
+    forget();
+    onTime(parsed.seconds);
+  };
+  const here = () => {
+    forget();
+    onHere?.();
+  };
+  return (
+    <div class="time">
+      <Field label={label} hint={hint} fault={fault}>
+        {(control) => (
+          <div class="typed">
+            <input
+              {...control}
+              class="numbers"
+              type="text"
+              inputMode="decimal"
+              autocomplete="off"
+              spellcheck={false}
+              value={text ?? clock(time, true)}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+              onBlur={take}
+              onKeyDown={(event) => {
+                if (event.key === "Enter") {
+                  event.preventDefault();
+                  take();
+                } else if (event.key === "Escape" && text !== null) {
+                  event.stopPropagation();
+                  forget();
+                }
+              }}
+            />
+            {onHere && (
+              <button type="button" aria-label={`Set to here: ${label.toLowerCase()}`} onClick={here}>
+                Set to here
+              </button>
+            )}
+          </div>
+        )}
+      </Field>
+    </div>
+  );
+}

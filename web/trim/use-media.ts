@@ -1,0 +1,51 @@
+import { useMemo, useState } from "preact/hooks";
+import type { MediaInput, Source } from "../../src/index.ts";
+import { useMediaUrl } from "../ui/use-media-url.ts";
+import { createPlayback, type Playback } from "./playback.ts";
+import { type Timeline, timelineOf } from "./timeline.ts";
+
+/** A file while its times are set: how it is measured, how it is played, and what cannot be shown of it. */
+export interface Media {
+  /** Null where it cannot be played, and until it is known. */
+  readonly url: string | null;
+  /** Null as long as nobody knows how long it is. */
+  readonly timeline: Timeline | null;
+  readonly playback: Playback;
+  /** Why it cannot be played; null when it can. */
+  readonly fault: string | null;
+  /** Takes that it cannot be played after all. */
+  onBroken(): void;
+  /** Takes how long the player found it to be, in seconds. */
+  onDuration(duration: number): void;
+}
+
+/** Opens a file for as long as the part is there. */
+export function useMedia(input: MediaInput, source: Source): Media {
+  const { url, fault } = useMediaUrl(input);
+  const [broken, setBroken] = useState<string | null>(null);
+  const [found, setFound] = useState<number | null>(null);
+  const playback = useMemo(createPlayback, []);
+  const { kind, fps, duration = found } = source;
+  const timeline = useMemo(
+    () => (duration ? timelineOf({ kind, ...(fps !== undefined && { fps }) }, duration) : null),
+    [kind, fps, duration],
+  );
+  const isBroken = url !== null && broken === url;
+  return {
+    url: isBroken ? null : url,
+    timeline,
+    playback,
+    fault: fault ?? (isBroken ? wordsOf(input, kind) : null),
+    onBroken: () => setBroken(url),
+    onDuration: (seconds) => Number.isFinite(seconds) && setFound(seconds),
+  };
+}
+
+function wordsOf(input: MediaInput, kind: Source["kind"]): string {
+  const [what, without] = kind === "audio" ? ["play", "waveform"] : ["show", "pictures"];
+  const why =
+    typeof input === "string"
+      ? `This browser cannot ${what} it from there: its format or its server does not allow it.`
+      : `This browser cannot ${what} this format.`;
+  return `${why} You can set the times without ${without}.`;
+}

@@ -1,0 +1,62 @@
+import { useEffect, useRef } from "preact/hooks";
+
+/** The waveform of a sound. The whole file is decoded for it, so it must not be large. */
+export function Waveform({ url, duration, onFault }: { url: string; duration: number; onFault: () => void }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const gone = new AbortController();
+    if (place.current) draw(place.current, url, duration, gone.signal, onFault).catch(onFault);
+    return () => gone.abort();
+  }, [url, duration]);
+  return <div class="waveform" ref={place} aria-hidden="true" />;
+}
+
+async function draw(
+  place: HTMLElement,
+  url: string,
+  duration: number,
+  gone: AbortSignal,
+  onFault: () => void,
+): Promise<void> {
+  const { default: WaveSurfer } = await import("wavesurfer.js");
+  if (gone.aborted) return;
+  const box = document.createElement("div");
+  const colors = () => {
+    const { color } = getComputedStyle(place);
+    return { waveColor: color, progressColor: color };
+  };
+  const wave = WaveSurfer.create({
+    ...colors(),
+    container: box,
+    url,
+    duration,
+    height: place.clientHeight,
+    barWidth: 2,
+    barGap: 1,
+    barRadius: 1,
+    barMinHeight: 1,
+    cursorWidth: 0,
+    interact: false,
+    normalize: true,
+  });
+  wave.on("error", () => gone.aborted || onFault());
+  adoptStyle(box);
+  place.append(box);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => wave.setOptions({ ...wave.options, ...colors() }), { signal: gone });
+  gone.addEventListener("abort", () => {
+    wave.destroy();
+    box.remove();
+  });
+}
+
+// The policy of the page takes no style element, and refuses it as soon as it is on the page; a sheet that a script makes is fine.
+function adoptStyle(box: HTMLElement): void {
+  const root = box.firstElementChild?.shadowRoot;
+  const style = root?.querySelector("style");
+  if (!root || !style) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style.textContent ?? "");
+  root.adoptedStyleSheets = [sheet];
+  style.remove();
+}
