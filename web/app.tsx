@@ -5,8 +5,12 @@ import "./tokens.css";
 import "./ui/base.css";
 import "./ui/controls.css";
 import "./app.css";
+import { Announcer } from "./queue/announcer.tsx";
+import { DropAnywhere } from "./queue/drop-anywhere.tsx";
 import { QueueView } from "./queue/queue-view.tsx";
+import { totalsOf } from "./queue/totals.ts";
 import { Icon } from "./ui/icon.tsx";
+import { useWorkbench } from "./workbench.ts";
 
 const Console = lazy(async () => ({ default: (await import("./edge/console.tsx")).Console }));
 
@@ -17,6 +21,7 @@ const VIEWS = {
 
 /** The whole page: its head, and the view that the address names. */
 export function App() {
+  const { queue } = useWorkbench();
   const view = useSignal(viewOf(location.hash));
   useEffect(() => {
     const turn = () => {
@@ -26,7 +31,9 @@ export function App() {
     return () => removeEventListener("hashchange", turn);
   }, [view]);
   useSignalEffect(() => {
-    document.title = `${VIEWS[view.value].title} · Framewright`;
+    const { percent } = totalsOf(queue.items.value);
+    const title = `${VIEWS[view.value].title} · Framewright`;
+    document.title = percent === null ? title : `${percent} % · ${title}`;
   });
   return (
     <div class="app">
@@ -58,6 +65,8 @@ export function App() {
           </Suspense>
         )}
       </main>
+      <Announcer />
+      <DropAnywhere />
     </div>
   );
 }

@@ -1,36 +1,76 @@
-import { lazy, Suspense } from "preact/compat";
+import { useSignal } from "@preact/signals";
+import { lazy, memo, Suspense } from "preact/compat";
+import { useId } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
+import { Icon } from "../ui/icon.tsx";
+import { describePlace } from "../words/place-words.ts";
 import { bytes } from "../words/quantities.ts";
-import { useWorkbench } from "../workbench.ts";
+import { describeSource } from "../words/source-words.ts";
+import { STATE_WORDS } from "../words/state-words.ts";
+import { describeWishes } from "../words/wish-words.ts";
+import { Actions } from "./actions.tsx";
+import "./card.css";
+import { FaultLine } from "./fault-line.tsx";
+import { ProgressLine } from "./progress-line.tsx";
+import { Thumbnail } from "./thumbnail.tsx";
+import { WaitingLine } from "./waiting-line.tsx";
 
 const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
 
-/** One file of the queue: what it is, what it becomes, where and how it stands. */
-export function Card({ item }: { item: Item }) {
-  const { queue } = useWorkbench();
+/** One file of the queue: what it is, what it becomes, where and how it stands. It is drawn anew only when its own item changes. */
+export const Card = memo(function Card({ item }: { item: Item }) {
+  const open = useSignal(false);
+  const id = useId();
   const state = stateOf(item);
+  const { source, size } = item;
+  const toggle = () => {
+    open.value = !open.value;
+  };
   return (
-    <article class="panel stack" aria-label={item.name}>
-      <h2>{item.name}</h2>
-      <p class="soft">
-        {state} {item.size !== null && bytes(item.size)}
-      </p>
-      {item.fault && <p>{item.fault.message}</p>}
-      {item.task?.error && <p>{item.task.error.message}</p>}
-      {state === "processing" && (
-        <progress max={100} value={item.pace?.progress ?? 0} aria-label="Progress" />
-      )}
-      {state === "ready" && (
-        <button type="button" class="primary" onClick={() => void queue.start([item.id])}>
-          Convert
-        </button>
-      )}
-      <Suspense fallback={null}>
-        {state === "ready" && <Editor item={item} />}
-        {state === "succeeded" && <Result item={item} />}
+    <article class={`card panel ${state}`} aria-labelledby={`${id}-name`} data-state={state}>
+      <div class="head">
+        <Thumbnail item={item} />
+        <div class="about">
+          <div class="title">
+            <h2 id={`${id}-name`}>{item.name}</h2>
+            <span class={`state ${state}`}>
+              {state === "sending" && item.starting?.sent !== null ? "Sending" : STATE_WORDS[state]}
+            </span>
+          </div>
+          <p class="soft numbers">{source ? describeSource(source) : size !== null && bytes(size)}</p>
+          {source && (
+            <p class="numbers">
+              <span aria-hidden="true">→ </span>
+              <span class="visually-hidden">Becomes </span>
+              {describeWishes(item.wishes, source)}
+            </p>
+          )}
+          {source && (
+            <p class="place soft small">
+              <Icon name={item.wishes.place} size={16} />
+              <span>{describePlace(item)}</span>
+            </p>
+          )}
+        </div>
+        <Actions item={item} options={{ open: open.value, toggle, id: `${id}-options` }} />
+      </div>
+      <ProgressLine item={item} />
+      <WaitingLine item={item} />
+      <FaultLine item={item} />
+      <Suspense fallback={<p class="soft small">Loading…</p>}>
+        {state === "ready" && open.value && (
+          <div id={`${id}-options`} class="more">
+            <Editor item={item} />
+          </div>
+        )}
+        {state === "succeeded" && (
+          <div class="more">
+            <Result item={item} />
+          </div>
+        )}
       </Suspense>
     </article>
   );
-}
+});

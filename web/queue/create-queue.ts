@@ -1,115 +1,184 @@
-import { signal } from "@preact/signals";
+import { effect } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
-import { MediaError, type MediaInput, type NewTask, type Task } from "../../src/index.ts";
+import { type Client, isFinished, MediaError } from "../../src/index.ts";
 import type { Edge } from "../edge/edge.ts";
-import { defaultWishes } from "../options/default-wishes.ts";
+import { createItem, nextId } from "./create-item.ts";
+import { faultOf } from "./fault-of.ts";
+import { createFollower } from "./follow.ts";
 import type { Item } from "./item.ts";
+import { createItemList } from "./item-list.ts";
+import { createLauncher } from "./launch.ts";
+import { createLook } from "./look.ts";
 import { type Queue, stateOf } from "./queue.ts";
+import { openQueueStore } from "./queue-store.ts";
+import { takeFile, waitingFor } from "./waiting-file.ts";
 
-/** Builds the {@link Queue} of a page over its clients. */
+const NAME = "framewright-queue";
+
+/** Builds the {@link Queue} of a page over its clients, from where an earlier visit left it. */
 export function createQueue(device: LocalClient, edge: Edge): Queue {
-  const items = signal<readonly Item[]>([]);
-  const find = (id: string) => items.value.find((item) => item.id === id);
-  const change = (id: string, changes: Partial<Item>) => {
-    items.value = items.value.map((item) => (item.id === id ? { ...item, ...changes } : item));
-  };
-  const clientOf = ({ wishes }: Item) =>
-    wishes.place === "edge" && edge.connection.value ? edge.connection.value.client : device;
+  const list = createItemList(NAME, openQueueStore(NAME), { read, gone });
+  const follower = createFollower(list, device, clientOf);
+  const launcher = createLauncher(NAME, list, device, edge);
+  const look = createLook(NAME, list, device);
+  const { items, loaded, find, change } = list;
 
-  async function look(id: string, input: MediaInput): Promise<void> {
-    try {
-      const given = typeof input === "string" ? { url: input } : input;
-      const step = await device.wait(await device.steps.create({ kind: "probe", input: given }));
-      if (step.error) throw new MediaError(step.error.kind, step.error.message);
-      if (step.output) change(id, { source: step.output, wishes: defaultWishes(step.output) });
-    } catch (thrown) {
-      change(id, { fault: faultOf(thrown) });
-    }
+  function clientOf({ wishes, service }: Item): Client | null {
+    if (wishes.place === "device") return device;
+    const connection = edge.connection.value;
+    return connection && connection.base_url === service ? connection.client : null;
   }
 
-  async function startOne(item: Item): Promise<void> {
-    const { input, wishes, id } = item;
-    if (!input) return;
+  function needClient(item: Item): Client {
     const client = clientOf(item);
+    if (client) return client;
+    const message = `This is at ${item.service}, which is not connected; connect it under Edge first.`;
+    throw new MediaError("service_unavailable", message);
+  }
+
+  function read(item: Item): void {
+    if (item.task) {
+      follower.follow(item);
+      return;
+    }
+    void waitingFor(item).then((waiting) => {
+      if (waiting) change(item.id, { waiting });
+      else if (stateOf(item) === "reading") void look(item.id);
+    });
+  }
+
+  function gone(id: string): void {
+    launcher.stop(id);
+    follower.stop(id);
+  }
+
+  function followNow(id: string): void {
+    const item = find(id);
+    if (item) follower.follow(item);
+  }
+
+  // What the visitor asked for and could not be done is said on its card.
+  async function orFault(id: string, work: () => Promise<void>): Promise<void> {
     try {
-      const request = { input, kind: wishes.kind, options: wishes.options } as NewTask;
-      follow(id, await client.tasks.create(request));
+      await work();
     } catch (thrown) {
       change(id, { fault: faultOf(thrown) });
     }
   }
 
-  function follow(id: string, task: Task): void {
-    change(id, { task, pace: null, fault: null });
-    const item = find(id);
-    if (!item) return;
-    clientOf(item).on(task, "update", ({ record, progress, speed, eta }) =>
-      change(id, { task: record, pace: { progress, speed, eta } }),
-    );
+  async function start(id: string): Promise<void> {
+    await launcher.start(id);
+    followNow(id);
   }
+
+  async function dropTask(item: Item): Promise<void> {
+    const client = clientOf(item);
+    if (!item.task || !client) return;
+    const { id } = item.task;
+    await client.tasks.cancel(id).catch(but("task_finished", "task_not_found"));
+    await client.tasks.delete(id).catch(but("task_not_found"));
+  }
+
+  // A service that is connected later has its tasks followed from then on.
+  effect(() => {
+    if (!edge.connection.value) return;
+    for (const item of items.peek()) if (item.wishes.place === "edge") follower.follow(item);
+  });
 
   return {
     items,
+    loaded,
     add(inputs) {
       for (const input of inputs) {
         const item = createItem(input);
-        items.value = [...items.value, item];
-        void look(item.id, input);
+        list.add(item);
+        void look(item.id);
       }
     },
-    wish: (id, wishes) => change(id, { wishes }),
+    wish: (id, wishes) => {
+      const item = find(id);
+      if (item && stateOf(item) === "ready") change(id, { wishes, fault: null });
+    },
     async start(ids) {
-      const ready = items.value.filter(
-        (item) => stateOf(item) === "ready" && (ids?.includes(item.id) ?? true),
-      );
-      await Promise.all(ready.map(startOne));
+      const wanted = ids ?? items.value.map(({ id }) => id);
+      await Promise.all(wanted.map(start));
     },
     async cancel(id) {
-      const item = find(id);
-      if (item?.task) await clientOf(item).tasks.cancel(item.task.id);
+      launcher.stop(id);
+      await orFault(id, async () => {
+        const item = find(id);
+        if (item?.task) await needClient(item).tasks.cancel(item.task.id).catch(but("task_finished"));
+      });
     },
     async retry(id) {
-      const item = find(id);
-      if (item?.task) follow(id, await clientOf(item).tasks.retry(item.task.id));
+      await orFault(id, async () => {
+        const item = find(id);
+        if (!item) return;
+        change(id, { fault: null });
+        if (!item.source) return look(id);
+        if (!item.task) return start(id);
+        const client = needClient(item);
+        const task = await client.tasks.retry(item.task.id);
+        change(id, { task, pace: null, waiting: null });
+        followNow(id);
+        await client.tasks.delete(item.task.id).catch(() => {});
+      });
+    },
+    async sendToEdge(id) {
+      await orFault(id, async () => {
+        const item = find(id);
+        const connection = edge.connection.value;
+        if (!item || !connection) return;
+        change(id, { fault: null });
+        if (!item.source) return look(id, connection.client, "edge");
+        await dropTask(item);
+        change(id, { task: null, pace: null, wishes: { ...item.wishes, place: "edge" } });
+        await start(id);
+      });
     },
     again(id) {
       const item = find(id);
-      if (item?.input)
-        items.value = [...items.value, { ...item, id: crypto.randomUUID(), task: null, pace: null }];
+      if (!item) return;
+      const fresh = { task: null, service: null, pace: null, waiting: null, starting: null, fault: null };
+      const made = { ...item, ...fresh, id: nextId() };
+      list.add(made);
+      read(made);
     },
     async resume(id, file) {
       const item = find(id);
-      if (item?.task) await device.resume(item.task, file);
+      if (!item?.waiting) return;
+      if (item.task) {
+        await device.resume(item.task, file);
+        change(id, { waiting: null, fault: null });
+      } else {
+        change(id, { input: await takeFile(item, file), waiting: null, fault: null });
+        if (!item.source) void look(id);
+      }
     },
     async remove(id) {
-      items.value = items.value.filter((item) => item.id !== id);
+      gone(id);
+      const item = list.remove(id);
+      if (!item) return;
+      try {
+        await dropTask(item);
+      } catch (thrown) {
+        // Its output is still there, so that it has to be said.
+        list.add({ ...item, fault: faultOf(thrown) });
+        followNow(id);
+      }
     },
     async output(id) {
       const item = find(id);
-      if (!item?.task) throw new MediaError("media_not_found", "This file is not done.");
-      return clientOf(item).output(item.task);
+      if (!item?.task || !isFinished(item.task)) {
+        throw new MediaError("media_not_found", "This file is not done.");
+      }
+      return needClient(item).output(item.task);
     },
   };
 }
 
-function createItem(input: MediaInput): Item {
-  const isUrl = typeof input === "string";
-  return {
-    id: crypto.randomUUID(),
-    name: isUrl ? (input.split("/").pop() ?? input) : "name" in input ? String(input.name) : "file",
-    size: isUrl || !("size" in input) ? null : input.size,
-    input,
-    source: null,
-    thumbnail: null,
-    wishes: defaultWishes({ kind: "video" }),
-    task: null,
-    pace: null,
-    waiting: null,
-    fault: null,
+function but(...kinds: readonly string[]): (thrown: unknown) => void {
+  return (thrown) => {
+    if (!(thrown instanceof MediaError && kinds.includes(thrown.kind))) throw thrown;
   };
-}
-
-function faultOf(thrown: unknown): { kind: string; message: string } {
-  if (thrown instanceof MediaError) return { kind: thrown.kind, message: thrown.message };
-  return { kind: "internal_error", message: String(thrown) };
 }

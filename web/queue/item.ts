@@ -14,6 +14,8 @@ export interface Wishes<K extends EncodeKind = EncodeKind> {
   /** Id of the preset that these wishes are; null for wishes of the visitor's own. */
   readonly preset: string | null;
   readonly place: Place;
+  /** What is wrong with these wishes, which are not to be started then; null or absent where nothing is. */
+  readonly fault?: Fault | null;
 }
 
 /** What went wrong, as the visitor is told. */
@@ -32,8 +34,15 @@ export interface Pace {
   readonly eta: number | null;
 }
 
+/** The moments between the start of an item and its task. */
+export interface Starting {
+  /** Percent of the file that the service has; null where nothing is sent. */
+  readonly sent: number | null;
+}
+
 /** One file or URL of the queue, from the moment it is added until it is removed. Never changed in place: every change is a new one. */
 export interface Item {
+  /** Ids rise with the time at which items are added. */
   readonly id: string;
   /** Name of the file, or the last part of its URL. */
   readonly name: string;
@@ -46,14 +55,17 @@ export interface Item {
   /** A small picture of it; null where there is none yet, or none at all. */
   readonly thumbnail: Blob | null;
   readonly wishes: Wishes;
+  readonly starting: Starting | null;
   /** The task that was made of it, at `wishes.place`; null before it is started. */
   readonly task: Task | null;
+  /** Base URL of the service that has the task; null for one of this machine. */
+  readonly service: string | null;
   readonly pace: Pace | null;
-  /** The file that the task waits for, after a reload. */
+  /** The file that the task, or the item before it is started, waits for after a reload. */
   readonly waiting: WaitingFile | null;
   /** Why it could not be looked into, or not be started. */
   readonly fault: Fault | null;
 }
 
-/** How an item stands: `reading` while it is looked into, `ready` to be started, then as its task; `unusable` when it is no media. */
+/** How an item stands: `reading` while it is looked into, `ready` to be started, then as its task; `unusable` when it is no media, `waiting` while its file has to be given again. */
 export type ItemState = "reading" | "unusable" | "ready" | "sending" | Task["status"] | "waiting";

@@ -1,23 +1,20 @@
 import { Card } from "../card/card.tsx";
 import { useWorkbench } from "../workbench.ts";
+import { AddFiles } from "./add-files.tsx";
+import { QueueBar } from "./queue-bar.tsx";
+import "./queue.css";
 
 /** The files of the queue, and where more are added. */
 export function QueueView() {
   const { queue } = useWorkbench();
+  const items = queue.items.value;
+  // Nothing that would be moved away at once is shown before it is known what an earlier visit left.
+  if (!queue.loaded.value && items.length === 0) return null;
   return (
-    <div class="stack">
-      <label class="panel">
-        Add files
-        <input
-          type="file"
-          multiple
-          onChange={({ currentTarget }) => {
-            queue.add([...(currentTarget.files ?? [])]);
-            currentTarget.value = "";
-          }}
-        />
-      </label>
-      {queue.items.value.map((item) => (
+    <div class="queue stack">
+      <AddFiles large={items.length === 0} />
+      {items.length > 0 && <QueueBar />}
+      {items.map((item) => (
         <Card key={item.id} item={item} />
       ))}
     </div>

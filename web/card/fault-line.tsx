@@ -1,0 +1,50 @@
+import type { Item } from "../queue/item.ts";
+import { stateOf } from "../queue/queue.ts";
+import { Icon } from "../ui/icon.tsx";
+import { faultWords } from "../words/fault-words.ts";
+import { useWorkbench } from "../workbench.ts";
+
+// What another place may well be able to do.
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "encoder_unavailable",
+  "out_of_memory",
+  "storage_full",
+  "input_unreachable",
+]);
+
+/** What went wrong with an item: in plain words, in those of whoever failed, and what to do next. */
+export function FaultLine({ item }: { item: Item }) {
+  const { queue, edge } = useWorkbench();
+  const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null);
+  if (!fault || item.waiting) return null;
+  const { title, todo } = faultWords(fault.kind);
+  const connection = edge.connection.value;
+  const canMove =
+    connection !== null &&
+    item.wishes.place === "device" &&
+    ELSEWHERE.has(fault.kind) &&
+    // What is not looked into is read there by its address alone.
+    (stateOf(item) === "failed" || typeof item.input === "string");
+  return (
+    <div class="notice bad">
+      <Icon name="fault" />
+      <div class="stack">
+        <p>
+          <strong>{title}</strong> {todo}
+        </p>
+        <p class="said small">{fault.message}</p>
+        {canMove && (
+          <div class="row">
+            <button type="button" onClick={() => void queue.sendToEdge(item.id)}>
+              <Icon name="edge" />
+              Send to the edge
+            </button>
+            <span class="soft small">
+              It then leaves this device for {URL.parse(connection.base_url)?.host}.
+            </span>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { faultWords } from "../words/fault-words.ts";
+import type { Item } from "./item.ts";
+import { stateOf } from "./queue.ts";
+
+// More than these at once are counted.
+const MOST_NAMES = 3;
+
+const ENDS = {
+  succeeded: "done",
+  failed: "failed",
+  cancelled: "cancelled",
+  unusable: "cannot be used",
+  waiting: "waiting for its file",
+  ready: "ready",
+  processing: "converting",
+} as const;
+
+/** Says what has happened to a queue, for those who hear it: starts, ends and faults, and progress in quarters. Empty when there is nothing to say. */
+export function announce(before: readonly Item[], after: readonly Item[]): string {
+  const known = new Map(before.map((item) => [item.id, item]));
+  const said = new Map<string, string[]>();
+  for (const item of after) {
+    const words = newsOf(known.get(item.id), item);
+    if (words) said.set(words, [...(said.get(words) ?? []), item.name]);
+  }
+  return [...said]
+    .map(([words, names]) =>
+      names.length > MOST_NAMES ? `${names.length} files: ${words}.` : `${names.join(", ")}: ${words}.`,
+    )
+    .join(" ");
+}
+
+function newsOf(before: Item | undefined, item: Item): string | null {
+  // What an earlier visit left is no news.
+  if (!before) return null;
+  const state = stateOf(item);
+  if (state !== stateOf(before)) {
+    if (!(state in ENDS)) return null;
+    const words = ENDS[state as keyof typeof ENDS];
+    const fault = state === "failed" ? item.task?.error : state === "unusable" ? item.fault : null;
+    return fault ? `${words}. ${faultWords(fault.kind).title.replace(/\.$/, "")}` : words;
+  }
+  if (item.fault && item.fault !== before.fault) return faultWords(item.fault.kind).title.replace(/\.$/, "");
+  const [was, is] = [quarterOf(before), quarterOf(item)];
+  return is > was && is < 4 ? `${is * 25} %` : null;
+}
+
+function quarterOf({ pace }: Item): number {
+  return Math.floor((pace?.progress ?? 0) / 25);
+}

@@ -1,0 +1,9 @@
+import { MediaError } from "../../src/index.ts";
+import type { Fault } from "./item.ts";
+
+/** Turns what was thrown into what the visitor is told. */
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof MediaError) return { kind: thrown.kind, message: thrown.message };
+  console.warn(thrown);
+  return { kind: "internal_error", message: "Something failed in this page." };
+}

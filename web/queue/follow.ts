@@ -1,0 +1,70 @@
+import type { LocalClient } from "../../src/browser/index.ts";
+import { type Client, isFinished, MediaError, type Task } from "../../src/index.ts";
+import { faultOf } from "./fault-of.ts";
+import type { Item } from "./item.ts";
+import type { ItemList } from "./item-list.ts";
+
+/** Keeps the items of a list at how their tasks stand. */
+export interface Follower {
+  /** Follows the task of an item until it is finished; again is the same as once. */
+  follow(item: Item): void;
+  stop(id: string): void;
+}
+
+/** Builds a {@link Follower}; `clientOf` gives null where the service of an item is not connected. */
+export function createFollower(
+  list: ItemList,
+  device: LocalClient,
+  clientOf: (item: Item) => Client | null,
+): Follower {
+  const followed = new Map<string, { task_id: string; client: Client; end(): void }>();
+
+  function stop(id: string): void {
+    followed.get(id)?.end();
+    followed.delete(id);
+  }
+
+  async function seeWhetherItWaits(id: string, task: Task): Promise<void> {
+    const waiting = isFinished(task) ? null : await device.waiting(task).catch(() => null);
+    if (list.find(id)?.task?.id === task.id) list.change(id, { waiting });
+  }
+
+  // The watch of a task that is gone would never say so.
+  async function check(id: string, client: Client, task: Task): Promise<void> {
+    try {
+      await client.tasks.get(task.id);
+    } catch (thrown) {
+      if (!(thrown instanceof MediaError) || thrown.kind !== "task_not_found") return;
+      stop(id);
+      if (list.find(id)?.task?.id !== task.id) return;
+      list.change(id, { task: null, service: null, pace: null, fault: faultOf(thrown) });
+    }
+  }
+
+  return {
+    stop,
+    follow(item) {
+      const { id, task } = item;
+      const client = task && !isFinished(task) ? clientOf(item) : null;
+      const before = followed.get(id);
+      if (before && before.task_id === task?.id && before.client === client) return;
+      stop(id);
+      if (!task || !client) return;
+      let seen: Task | null = null;
+      const end = client.on<Task>(task.id, "update", ({ record, progress, speed, eta }) => {
+        // What is told anew without a change may be that it waits for its file.
+        const mayWait = client === device && (seen === null || seen.updated_at === record.updated_at);
+        const goesOn = seen !== null && !mayWait;
+        seen = record;
+        list.change(id, {
+          ...{ task: record, pace: { progress, speed, eta } },
+          ...((goesOn || isFinished(record)) && { waiting: null }),
+        });
+        if (isFinished(record)) stop(id);
+        else if (mayWait) void seeWhetherItWaits(id, record);
+      });
+      followed.set(id, { task_id: task.id, client, end });
+      void check(id, client, task);
+    },
+  };
+}

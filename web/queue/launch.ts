@@ -1,0 +1,110 @@
+import type { LocalClient } from "../../src/browser/index.ts";
+import type { RemoteClient } from "../../src/client/index.ts";
+import { type Client, MediaError, type MediaInput, type NewTask, type Source } from "../../src/index.ts";
+import type { Edge } from "../edge/edge.ts";
+import { faultOf } from "./fault-of.ts";
+import type { Item, Wishes } from "./item.ts";
+import type { ItemList } from "./item-list.ts";
+import { stateOf } from "./queue.ts";
+
+/** Makes tasks of items. */
+export interface Launcher {
+  /** Makes the task of an item that is ready, once however often and in however many tabs it is asked for; what prevents it becomes the item's fault. */
+  start(id: string): Promise<void>;
+  /** Gives up a start that is under way. */
+  stop(id: string): void;
+}
+
+// As many files as are sent, or given to the local client, side by side.
+const AT_ONCE = 3;
+
+/** Builds a {@link Launcher} of tasks on this machine and at the service that is connected. */
+export function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
+  const going = new Map<string, AbortController>();
+
+  async function send(id: string, client: RemoteClient, input: MediaInput, signal: AbortSignal) {
+    if (typeof input === "string") return { input, drop: async () => {} };
+    list.change(id, { starting: { sent: 0 } });
+    const onProgress = (sent: number, size: number) =>
+      list.change(id, { starting: { sent: size > 0 ? Math.floor((100 * sent) / size) : 100 } });
+    const upload = await client.uploads.send(input, { signal, onProgress });
+    return { input: upload.url, drop: () => client.uploads.delete(upload.id).catch(() => {}) };
+  }
+
+  async function create(item: Item, signal: AbortSignal): Promise<void> {
+    const { id, input, wishes, source } = item;
+    if (!input || !source) return;
+    const request = { kind: wishes.kind, options: await optionsOf(wishes, source) };
+    const make = (client: Client, given: MediaInput) =>
+      client.tasks.create({ ...request, input: given } as NewTask);
+    if (wishes.place === "device") {
+      return list.change(id, { task: await make(device, input), service: null });
+    }
+    const connection = edge.connection.value;
+    if (!connection) {
+      throw new MediaError("service_unavailable", "No service is connected; connect one under Edge first.");
+    }
+    const { client, base_url } = connection;
+    const sent = await send(id, client, input, signal);
+    try {
+      signal.throwIfAborted();
+      list.change(id, { task: await make(client, sent.input), service: base_url });
+    } catch (thrown) {
+      await sent.drop();
+      throw thrown;
+    }
+  }
+
+  async function launch(id: string, { signal }: AbortController): Promise<void> {
+    await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
+      const item = lock && (await list.refresh(id));
+      if (!item || item.task || item.waiting || signal.aborted) return;
+      list.change(id, { fault: null });
+      try {
+        await create(item, signal);
+      } catch (thrown) {
+        if (!signal.aborted) list.change(id, { fault: faultOf(thrown) });
+      }
+      await list.saved();
+    });
+  }
+
+  return {
+    async start(id) {
+      const item = list.find(id);
+      if (going.has(id) || !item || stateOf(item) !== "ready") return;
+      const controller = new AbortController();
+      going.set(id, controller);
+      list.change(id, { starting: { sent: null } });
+      // Those before it, in the order in which they were asked for.
+      const turn = inTurn(() => (controller.signal.aborted ? Promise.resolve() : launch(id, controller)));
+      await turn.finally(() => {
+        going.delete(id);
+        list.change(id, { starting: null });
+      });
+    },
+    stop: (id) => going.get(id)?.abort(new DOMException("It was cancelled.", "AbortError")),
+  };
+}
+
+// How options follow from a size is not needed for the first view.
+async function optionsOf(wishes: Wishes, source: Source): Promise<Wishes["options"]> {
+  if (wishes.target_bytes === null) return wishes.options;
+  const { sizedOptions } = await import("./sized-options.ts");
+  return sizedOptions(wishes, source, wishes.target_bytes);
+}
+
+const waiting: (() => void)[] = [];
+let free = AT_ONCE;
+
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  if (free > 0) free--;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+  try {
+    await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else free++;
+  }
+}

@@ -1,0 +1,37 @@
+import { Icon } from "../ui/icon.tsx";
+import { useWorkbench } from "../workbench.ts";
+import { isOver } from "./queue.ts";
+import { totalsOf } from "./totals.ts";
+
+/** What can be done with the whole queue, and how it stands. */
+export function QueueBar() {
+  const { queue } = useWorkbench();
+  const items = queue.items.value;
+  const { ready, running, succeeded, over, percent } = totalsOf(items);
+  const removeFinished = () => {
+    for (const item of items) if (isOver(item)) void queue.remove(item.id);
+  };
+  return (
+    <div class="queue-bar">
+      <h1 class="visually-hidden">Queue</h1>
+      <p class="numbers">
+        {items.length === 1 ? "1 file" : `${items.length} files`}
+        {running > 0 && ` · ${running} running, ${percent} %`}
+        {succeeded > 0 && ` · ${succeeded} done`}
+      </p>
+      <div class="row">
+        {over > 0 && (
+          <button type="button" class="quiet" onClick={removeFinished}>
+            Remove finished
+          </button>
+        )}
+        {ready > 0 && (
+          <button type="button" class={ready > 1 ? "primary" : ""} onClick={() => void queue.start()}>
+            <Icon name="play" />
+            Convert all ({ready})
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { urlsIn } from "./take-in.ts";
+
+test.for([
+  ["https://a.example/b.mp4", ["https://a.example/b.mp4"]],
+  ["  http://a.example/b\r\nHTTPS://c.example \n", ["http://a.example/b", "HTTPS://c.example"]],
+  ["look at https://a.example/b.mp4", []],
+  ["ftp://a.example/b", []],
+  ["javascript:alert(1)", []],
+  ["https://", []],
+  ["", []],
+] as const)("of %j the addresses are %j", ([text, urls]) => {
+  expect(urlsIn(text)).toEqual(urls);
+});

@@ -1,0 +1,35 @@
+import type { Item } from "./item.ts";
+import { isOver, stateOf } from "./queue.ts";
+
+/** How a whole queue stands. */
+export interface Totals {
+  readonly ready: number;
+  /** Sent, waiting for their turn, or converted. */
+  readonly running: number;
+  readonly succeeded: number;
+  /** Finished in any way. */
+  readonly over: number;
+  /** Percent of what was started together, the finished among it; null while nothing runs. */
+  readonly percent: number | null;
+}
+
+const RUNNING: ReadonlySet<string> = new Set(["sending", "queued", "processing"]);
+
+/** Counts how the items of a queue stand. */
+export function totalsOf(items: readonly Item[]): Totals {
+  const states = items.map(stateOf);
+  const running = items.filter((_, index) => RUNNING.has(states[index] ?? ""));
+  const count = (state: string) => states.filter((each) => each === state).length;
+  const over = items.filter(isOver);
+  // What ended long before this batch began is no part of it.
+  const began = Math.min(...running.map(({ task }) => task?.created_at ?? Number.POSITIVE_INFINITY));
+  const ended = over.filter(({ task }) => (task?.finished_at ?? 0) >= began).length;
+  const done = running.reduce((sum, { pace }) => sum + (pace?.progress ?? 0), 100 * ended);
+  return {
+    ready: count("ready"),
+    running: running.length,
+    succeeded: count("succeeded"),
+    over: over.length,
+    percent: running.length === 0 ? null : Math.floor(done / (running.length + ended)),
+  };
+}

@@ -1,0 +1,59 @@
+const FORMATS: Readonly<Record<string, string>> = {
+  mp4: "MP4",
+  mov: "QuickTime",
+  webm: "WebM",
+  matroska: "Matroska",
+  mpegts: "MPEG-TS",
+  flv: "Flash Video",
+  asf: "Windows Media",
+  hls: "HLS",
+  mp3: "MP3",
+  aac: "AAC",
+  ogg: "Ogg",
+  opus: "Opus",
+  wav: "WAV",
+  flac: "FLAC",
+  aiff: "AIFF",
+  jpeg: "JPEG",
+  png: "PNG",
+  webp: "WebP",
+  gif: "GIF",
+  avif: "AVIF",
+  heic: "HEIC",
+  bmp: "BMP",
+  tiff: "TIFF",
+};
+
+const CODECS: Readonly<Record<string, string>> = {
+  h264: "H.264",
+  h265: "H.265",
+  hevc: "H.265",
+  vp8: "VP8",
+  vp9: "VP9",
+  av1: "AV1",
+  mpeg1video: "MPEG-1",
+  mpeg2video: "MPEG-2",
+  mpeg4: "MPEG-4",
+  prores: "ProRes",
+  mjpeg: "Motion JPEG",
+  aac: "AAC",
+  mp3: "MP3",
+  mp2: "MP2",
+  opus: "Opus",
+  vorbis: "Vorbis",
+  flac: "FLAC",
+  alac: "ALAC",
+  ac3: "AC-3",
+  eac3: "E-AC-3",
+  dts: "DTS",
+};
+
+/** Says a container format, such as `matroska`, as people write it. */
+export function formatName(format: string): string {
+  return FORMATS[format] ?? format.toUpperCase();
+}
+
+/** Says a codec, such as `h264`, as people write it; all PCM is alike to them. */
+export function codecName(codec: string): string {
+  return codec.startsWith("pcm_") ? "PCM" : (CODECS[codec] ?? codec.toUpperCase());
+}

@@ -1,0 +1,34 @@
+import type { Source } from "../../src/index.ts";
+import type { Item } from "../queue/item.ts";
+
+const ENCODERS: Readonly<Record<string, string>> = {
+  copy: "by copying its streams as they are",
+  canvas: "with the browser's own image encoder",
+  avif: "with the AVIF encoder",
+  wasm: "with FFmpeg in WebAssembly",
+  "wasm-mt": "with FFmpeg in WebAssembly, with threads",
+  webcodecs: "with the browser's own encoder (WebCodecs)",
+  light: "with FFmpeg in a Worker",
+  native: "with native FFmpeg in a container",
+};
+
+/** Says where an item is worked on: in the future before it is started, then with what, and why with that, once it is done. */
+export function describePlace({ wishes, task, service }: Item): string {
+  const place =
+    wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
+  if (!task)
+    return `Will run ${place}${wishes.place === "device" ? "; nothing is sent anywhere" : "; the file is sent there"}.`;
+  const encoded = task.steps.find(({ output }) => output?.encoder)?.output;
+  if (!encoded)
+    return task.status === "queued" || task.status === "processing" ? `Runs ${place}.` : `Ran ${place}.`;
+  return `Made ${place} ${describeEncoder(encoded)}`;
+}
+
+function describeEncoder({ encoder = "", reason }: Source): string {
+  const name = ENCODERS[encoder] ?? `with ${encoder}`;
+  return reason ? `${name}, as ${reason}.` : `${name}.`;
+}
+
+function hostOf(service: string): string {
+  return URL.parse(service)?.host ?? service;
+}

@@ -1,0 +1,71 @@
+import { DEFAULT_FORMAT, FORMATS, type Source } from "../../src/index.ts";
+import type { Wishes } from "../queue/item.ts";
+import { codecName, formatName } from "./names.ts";
+import { bytes, clock } from "./quantities.ts";
+
+const QUALITIES = {
+  very_low: "lowest quality",
+  low: "low quality",
+  medium: "medium quality",
+  high: "high quality",
+  very_high: "highest quality",
+} as const;
+
+/** Says what shall become of a file: `WebM, VP9, 640 wide, high quality`. */
+export function describeWishes({ kind, options, target_bytes }: Wishes, source: Source | null): string {
+  const wish = options as Readonly<Record<string, unknown>>;
+  const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
+  return [
+    kind === "adaptive_video" ? "HLS stream" : formatName(format),
+    kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
+    describeSize(wish),
+    typeof wish.fps === "number" ? `${wish.fps} fps` : null,
+    describeSpan(kind, wish),
+    describeRate(kind, format, wish, target_bytes),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function defaultFormat(kind: Wishes["kind"], source: Source | null): string {
+  const own = source?.format ?? "";
+  return kind === "image" && own in FORMATS.image ? own : DEFAULT_FORMAT[kind];
+}
+
+function defaultCodec(format: string): string {
+  return format in FORMATS.video ? FORMATS.video[format as keyof typeof FORMATS.video].codecs[0] : "";
+}
+
+function describeSize({ width, height }: Readonly<Record<string, unknown>>): string | null {
+  if (width === undefined && height === undefined) return null;
+  if (width !== undefined && width === height && typeof width === "string") return `${width} of the size`;
+  if (width !== undefined && height !== undefined) return `${width} × ${height}`;
+  return width === undefined ? `${height} high` : `${width} wide`;
+}
+
+function describeSpan(
+  kind: Wishes["kind"],
+  { start, end }: Readonly<Record<string, unknown>>,
+): string | null {
+  const [from, to] = [typeof start === "number" ? start : 0, typeof end === "number" ? end : null];
+  if (kind === "image") return from > 0 ? `frame at ${clock(from, true)}` : null;
+  if (to !== null) return `${clock(from, true)} to ${clock(to, true)}`;
+  return from > 0 ? `from ${clock(from, true)}` : null;
+}
+
+function describeRate(
+  kind: Wishes["kind"],
+  format: string,
+  { quality, bitrate }: Readonly<Record<string, unknown>>,
+  target_bytes: number | null,
+): string | null {
+  if (target_bytes !== null) return `at most ${bytes(target_bytes)}`;
+  // What loses nothing has no quality.
+  if (["wav", "flac", "png"].includes(format)) return null;
+  if (typeof bitrate === "number") {
+    return kind === "video" && bitrate >= 1e6
+      ? `${Number((bitrate / 1e6).toPrecision(3))} Mbit/s`
+      : `${Math.round(bitrate / 1000)} kbit/s`;
+  }
+  return QUALITIES[(quality ?? "medium") as keyof typeof QUALITIES] ?? null;
+}
