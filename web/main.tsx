@@ -3,16 +3,18 @@ import { createLocalClient } from "../src/browser/index.ts";
 import { App } from "./app.tsx";
 import { createEdge } from "./edge/create-edge.ts";
 import { createQueue } from "./queue/create-queue.ts";
+import { createDestinations } from "./result/destinations.ts";
 import { WorkbenchContext } from "./workbench.ts";
 
 // The composition root of the page.
-const device = createLocalClient({ name: "framewright-page" });
+const destinations = createDestinations();
+const device = createLocalClient({ name: "framewright-page", connections: [destinations.connection] });
 const edge = createEdge();
 const queue = createQueue(device, edge);
 const root = document.getElementById("app");
 if (root) {
   render(
-    <WorkbenchContext.Provider value={{ device, edge, queue }}>
+    <WorkbenchContext.Provider value={{ device, edge, queue, destinations }}>
       <App />
     </WorkbenchContext.Provider>,
     root,

@@ -3,6 +3,7 @@ import { useContext } from "preact/hooks";
 import type { LocalClient } from "../src/browser/index.ts";
 import type { Edge } from "./edge/edge.ts";
 import type { Queue } from "./queue/queue.ts";
+import type { Destinations } from "./result/destinations.ts";
 
 /** What the parts of the page work with, put together in main.tsx alone. */
 export interface Workbench {
@@ -11,6 +12,8 @@ export interface Workbench {
   /** The service that the visitor connected with. */
   readonly edge: Edge;
   readonly queue: Queue;
+  /** The S3 storage that outputs of this machine are sent to. */
+  readonly destinations: Destinations;
 }
 
 /** Gives the parts their {@link Workbench}. */

@@ -11,6 +11,8 @@ export type {
   Tasks,
   Update,
 } from "../client/client.ts";
+export type { S3Connection } from "../storage/s3-connection.ts";
+export { type PresignRequest, presignS3 } from "../storage/s3-sign.ts";
 export { createLocalClient, type LocalClient, type LocalClientOptions } from "./local-client.ts";
 export type { LocalOutput } from "./local-output.ts";
 export type { CoreFiles, LocalFile, ThreadedCoreFiles, WaitingFile } from "./media-api.ts";

@@ -1,12 +1,15 @@
 import { lazy, Suspense } from "preact/compat";
+import { useState } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
+import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { encoderOf, factsOf } from "./facts.ts";
 import { filesOf } from "./output-files.ts";
 import { Picture } from "./picture.tsx";
 import "./result.css";
 import { saving } from "./saving.ts";
+import { canCompare, SideBySide } from "./side-by-side.tsx";
 import { TakeAlong } from "./take-along.tsx";
 import { useOutput } from "./use-output.ts";
 
@@ -15,6 +18,7 @@ const Player = lazy(async () => ({ default: (await import("./player.tsx")).Playe
 /** What came of an item that succeeded: to play, to compare with what it was, and to take along. */
 export function Result({ item }: { item: Item }) {
   const { output, url, fault } = useOutput(item);
+  const [isCompared, setCompared] = useState(false);
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
   if (!output) return <p class="soft">Opening…</p>;
   const { source } = output;
@@ -24,7 +28,22 @@ export function Result({ item }: { item: Item }) {
   return (
     <div class="result">
       <div class="shown">
-        <Shown source={source} url={url} name={item.name} />
+        {isCompared ? (
+          <SideBySide item={item} output={source} url={url} />
+        ) : (
+          <Shown source={source} url={url} name={item.name} />
+        )}
+        {canCompare(item, source) && (
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isCompared}
+            onClick={() => setCompared(!isCompared)}
+          >
+            <Icon name="compare" />
+            Compare with the original
+          </button>
+        )}
       </div>
       <div class="stack about">
         {before !== null && after > 0 && source.kind !== "adaptive_video" && (

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { type ApiCall, asCurl, asTypeScript } from "./api-call.ts";
+
+const URL_CALL: ApiCall = {
+  base_url: "https://media.example",
+  url: "https://example.com/it's.mov",
+  name: "it's.mov",
+  kind: "video",
+  options: { format: "webm", width: "50%", fps: 24, codec: undefined },
+};
+const FILE_CALL: ApiCall = { base_url: null, url: null, name: 'my "clip" é.wav', kind: "audio", options: {} };
+
+test("a URL is a call of curl that the shell takes word by word", () => {
+  expect(asCurl(URL_CALL)).toBe(`curl 'https://media.example/tasks' \\
+  -H 'Authorization: Bearer YOUR_API_KEY' \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+  "input": "https://example.com/it'\\''s.mov",
+  "kind": "video",
+  "options": {
+    "format": "webm",
+    "width": "50%",
+    "fps": 24
+  }
+}'`);
+});
+
+test("a file is a URL that stands for it, with a word about it", () => {
+  const text = asCurl(FILE_CALL);
+  expect(text).toContain("# or send it by POST /uploads first");
+  expect(text).toContain('"input": "https://example.com/my%20%22clip%22%20%C3%A9.wav"');
+  expect(text).toContain("curl 'https://media.example.com/tasks'");
+  expect(text).not.toContain("options");
+});
+
+test("a URL and a file in TypeScript", () => {
+  const text = asTypeScript(URL_CALL);
+  expect(text).toContain('  input: "https://example.com/it\'s.mov",\n  kind: "video",\n');
+  expect(text).toContain('  options: { format: "webm", width: "50%", fps: 24 },\n});');
+  expect(asTypeScript(FILE_CALL)).toContain(
+    'const file = new File([await openAsBlob("my \\"clip\\" é.wav")], "my \\"clip\\" é.wav");',
+  );
+});

@@ -1,0 +1,60 @@
+/** What a visitor says of the storage that a file goes to. */
+export interface S3Form {
+  /** Id of a connection of the service that signs; null where the keys below do. */
+  readonly connection_id: string | null;
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** What the key begins with, such as a folder with a slash at its end. */
+  readonly prefix: string;
+  readonly access_key_id: string;
+  readonly secret_access_key: string;
+}
+
+/** A form that nobody has filled in. */
+export const EMPTY_FORM: S3Form = {
+  connection_id: null,
+  endpoint: "",
+  region: "",
+  bucket: "",
+  prefix: "",
+  access_key_id: "",
+  secret_access_key: "",
+};
+
+/** Says what is wrong with a form, by its fields; nothing where it can be sent. */
+export function faultsOf(form: S3Form): Partial<Record<keyof S3Form, string>> {
+  const faults: Partial<Record<keyof S3Form, string>> = {};
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(form.bucket))
+    faults.bucket = "Give the name of the bucket: small letters, digits, dots and hyphens.";
+  if (new TextEncoder().encode(form.prefix).length > 800) faults.prefix = "Make it shorter than 800 bytes.";
+  else if (form.prefix.split("/").some((part) => part === "." || part === ".."))
+    faults.prefix = "It may not have . or .. between slashes.";
+  if (form.connection_id !== null) return faults;
+  const url = URL.parse(form.endpoint);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+    faults.endpoint = "Give the address of the storage, which begins with https://, without the bucket.";
+  for (const [name, what] of [
+    ["region", "the region, such as us-east-1, or auto"],
+    ["access_key_id", "the access key"],
+    ["secret_access_key", "the secret key"],
+  ] as const)
+    if (!/^[\x21-\x7e]+$/.test(form[name])) faults[name] = `Give ${what}.`;
+  return faults;
+}
+
+/** Gives the key that an output gets: the prefix as it is, without a slash at its beginning, and the name; of a stream the folder, with a slash at its end. */
+export function keyOf({ prefix }: Pick<S3Form, "prefix">, name: string, is_folder: boolean): string {
+  return `${prefix.replace(/^\/+/, "")}${name}${is_folder ? "/" : ""}`;
+}
+
+/** The rules that a bucket needs so that a page of an origin can send to it, as S3 takes them. */
+export function corsRules(origin: string): string {
+  const rule = {
+    AllowedOrigins: [origin],
+    AllowedMethods: ["GET", "HEAD", "PUT", "POST", "DELETE"],
+    AllowedHeaders: ["*"],
+    ExposeHeaders: ["ETag", "Content-Range"],
+  };
+  return JSON.stringify([rule], null, 2);
+}
