@@ -1,7 +1,10 @@
+import { lazy, Suspense } from "preact/compat";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { isOver } from "./queue.ts";
+import { isOver, stateOf } from "./queue.ts";
 import { totalsOf } from "./totals.ts";
+
+const TakeAll = lazy(async () => ({ default: (await import("../result/take-all.tsx")).TakeAll }));
 
 /** What can be done with the whole queue, and how it stands. */
 export function QueueBar() {
@@ -19,6 +22,11 @@ export function QueueBar() {
         {running > 0 && ` · ${running} running, ${percent} %`}
         {succeeded > 0 && ` · ${succeeded} done`}
       </p>
+      {succeeded > 1 && (
+        <Suspense fallback={null}>
+          <TakeAll items={items.filter((item) => stateOf(item) === "succeeded")} />
+        </Suspense>
+      )}
       <div class="row">
         {over > 0 && (
           <button type="button" class="quiet" onClick={removeFinished}>

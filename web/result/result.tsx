@@ -4,7 +4,7 @@ import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { encoderOf, factsOf } from "./facts.ts";
+import { factsOf } from "./facts.ts";
 import { filesOf } from "./output-files.ts";
 import { Picture } from "./picture.tsx";
 import "./result.css";
@@ -24,7 +24,6 @@ export function Result({ item }: { item: Item }) {
   const { source } = output;
   const after = source.filesize ?? filesOf(output).reduce((sum, { file }) => sum + file.size, 0);
   const before = item.size ?? item.source?.filesize ?? null;
-  const encoder = encoderOf(item.task);
   return (
     <div class="result">
       <div class="shown">
@@ -57,11 +56,6 @@ export function Result({ item }: { item: Item }) {
             </div>
           ))}
         </dl>
-        {encoder && (
-          <p class="small soft">
-            Made by {encoder[0]}. {encoder[1]}
-          </p>
-        )}
         <TakeAlong item={item} output={output} url={url} />
       </div>
     </div>
