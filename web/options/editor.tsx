@@ -1,20 +1,104 @@
+import { useRef } from "preact/hooks";
+import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
-import { type Stretch, Trim } from "../trim/trim.tsx";
-import { useWorkbench } from "../workbench.ts";
+import { Trim } from "../trim/trim.tsx";
+import { NumberField } from "../ui/number-field.tsx";
+import { ApplyToAll } from "./apply-to-all.tsx";
+import "./editor.css";
+import { FitFields } from "./fit-fields.tsx";
+import { FormatFields } from "./format-fields.tsx";
+import { Outcome } from "./outcome.tsx";
+import { PlaceField } from "./place-field.tsx";
+import { PresetBar } from "./preset-bar.tsx";
+import { Preview } from "./preview.tsx";
+import { RateFields } from "./rate-fields.tsx";
+import { SizeFields } from "./size-fields.tsx";
+import { type Form, useForm } from "./use-form.ts";
 
 /** What shall become of a file that is ready: options, presets, a preview, and where they make sense the times of a trim. */
 export function Editor({ item }: { item: Item }) {
-  const { queue } = useWorkbench();
-  const { id, input, source, wishes } = item;
-  if (!input || !source || wishes.kind === "image" || source.kind === "image") return null;
-  const { start, end, ...options } = wishes.options as Stretch;
-  const stretch = { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
+  return item.source && <EditorOf item={item} source={item.source} />;
+}
+
+function EditorOf({ item, source }: { item: Item; source: Source }) {
+  const form = useForm(item, source);
+  const { wishes, options, verdict } = form;
+  // What is being typed may make no sense yet; the picture waits until it does.
+  const last = useRef(verdict.forecast);
+  if (verdict.forecast) last.current = verdict.forecast;
+  const hasPictures = wishes.kind !== "audio";
   return (
-    <Trim
-      input={input}
-      source={source}
-      stretch={stretch}
-      onChange={(next) => queue.wish(id, { ...wishes, options: { ...options, ...next } })}
+    <section class="editor" aria-label="Options">
+      <PresetBar form={form} />
+      <div class="form">
+        <FormatFields form={form} />
+        <RateFields form={form} />
+        {hasPictures && <SizeFields form={form} />}
+        {hasPictures && <FitFields form={form} />}
+        {wishes.kind === "video" && <FrameRate form={form} />}
+        <PlaceField form={form} />
+      </div>
+      <div class="aside">
+        {last.current && (
+          <Preview
+            input={item.input}
+            source={source}
+            thumbnail={item.thumbnail}
+            options={options}
+            forecast={last.current}
+          />
+        )}
+        <Outcome form={form} />
+        <ApplyToAll item={item} form={form} />
+      </div>
+      <Times item={item} form={form} />
+    </section>
+  );
+}
+
+function FrameRate({ form: { source, options, change, faultAt } }: { form: Form }) {
+  return (
+    <NumberField
+      label="Frames per second"
+      value={options.fps}
+      onChange={(fps) => change({ fps })}
+      placeholder={source.fps === undefined ? "as it is" : `as it is (${Number(source.fps.toFixed(2))})`}
+      fault={faultAt("fps")}
     />
+  );
+}
+
+function Times({ item: { input }, form }: { item: Item; form: Form }) {
+  const { source, wishes, options, faultAt } = form;
+  if (!source.duration || !input) return null;
+  // A trim is no other output, so a preset stays what it is.
+  const change = (times: { start?: number | undefined; end?: number | undefined }) => {
+    const all = Object.entries({ ...options, start: undefined, end: undefined, ...times });
+    form.wish({ ...wishes, options: Object.fromEntries(all.filter(([, value]) => value !== undefined)) });
+  };
+  if (wishes.kind === "image") {
+    if (source.kind === "image") return null;
+    return (
+      <div class="times">
+        <NumberField
+          label="Moment of the picture (seconds)"
+          value={options.start}
+          onChange={(start) => change({ start })}
+          placeholder="0"
+          fault={faultAt("start")}
+        />
+      </div>
+    );
+  }
+  const { start, end } = options;
+  return (
+    <div class="times">
+      <Trim
+        input={input}
+        source={source}
+        stretch={{ ...(start !== undefined && { start }), ...(end !== undefined && { end }) }}
+        onChange={change}
+      />
+    </div>
   );
 }

@@ -34,6 +34,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
   async function create(item: Item, signal: AbortSignal): Promise<void> {
     const { id, input, wishes, source } = item;
     if (!input || !source) return;
+    if (wishes.fault) throw new MediaError("invalid_options", wishes.fault.message);
     const request = { kind: wishes.kind, options: await optionsOf(wishes, source) };
     const make = (client: Client, given: MediaInput) =>
       client.tasks.create({ ...request, input: given } as NewTask);

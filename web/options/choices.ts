@@ -1,0 +1,84 @@
+import {
+  BOUNDS,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FORMATS,
+  type OptionsOf,
+  type Source,
+} from "../../src/index.ts";
+import type { Wishes } from "../queue/item.ts";
+
+const FRAME = ["width", "height", "fit", "position", "background"] as const;
+const SPAN = ["start", "end"] as const;
+
+/** The options of each kind. */
+export const OPTION_NAMES = {
+  video: ["format", "codec", "quality", ...FRAME, "fps", "bitrate", ...SPAN],
+  audio: ["format", "quality", "bitrate", ...SPAN],
+  image: ["format", "quality", ...FRAME, "start"],
+  adaptive_video: ["format", "quality", ...FRAME, ...SPAN],
+} as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
+
+/** Any option of any kind, each by its name; the fields of a form read them so. */
+export interface AnyOptions {
+  format?: string | undefined;
+  codec?: string | undefined;
+  quality?: OptionsOf<"video">["quality"];
+  width?: number | string | undefined;
+  height?: number | string | undefined;
+  fit?: OptionsOf<"video">["fit"];
+  position?: OptionsOf<"video">["position"];
+  background?: string | undefined;
+  fps?: number | undefined;
+  bitrate?: number | undefined;
+  start?: number | undefined;
+  end?: number | undefined;
+}
+
+/** Gives the kinds of output that make sense for a source: sound has no pictures, and a still picture no time. */
+export function kindsFor(source: Source): EncodeKind[] {
+  const { kind, codecs, animated } = source;
+  if (kind === "audio") return ["audio"];
+  if (kind === "image") return animated ? ["image", "video"] : ["image"];
+  const silent = codecs !== undefined && codecs.audio === null;
+  return silent ? ["video", "image", "adaptive_video"] : ["video", "audio", "image", "adaptive_video"];
+}
+
+/** Gives the format that an output has where the options name none. */
+export function formatOf(kind: EncodeKind, options: AnyOptions, source: Source): string {
+  if (options.format !== undefined) return options.format;
+  const keeps = kind === "image" && source.kind === "image" && source.format in FORMATS.image;
+  return keeps ? source.format : DEFAULT_FORMAT[kind];
+}
+
+/** Tells whether a bitrate can be asked for. */
+export function hasBitrate(kind: EncodeKind, format: string): boolean {
+  return kind === "video" || (kind === "audio" && format !== "wav" && format !== "flac");
+}
+
+/** Gives the bounds of the bitrate of a kind, in bits per second. */
+export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
+  return kind === "audio" ? BOUNDS.audio_bitrate : BOUNDS.video_bitrate;
+}
+
+/** Turns wishes into those of another kind, and keeps what both know. */
+export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wishes {
+  const known: readonly string[] = OPTION_NAMES[kind];
+  // The formats of two kinds, and what is much for one of them, have nothing in common.
+  const kept = Object.entries(options).filter(
+    ([name]) => known.includes(name) && !["format", "codec", "bitrate"].includes(name),
+  );
+  return {
+    ...wishes,
+    kind,
+    options: Object.fromEntries(kept),
+    target_bytes: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? wishes.target_bytes : null,
+    preset: null,
+  };
+}
+
+/** Changes options of wishes; what is undefined then has its default. They are no preset any more. */
+export function withOptions(wishes: Wishes, changes: AnyOptions): Wishes {
+  const all = Object.entries({ ...wishes.options, ...changes }).filter(([, value]) => value !== undefined);
+  return { ...wishes, options: Object.fromEntries(all), preset: null };
+}

@@ -1,0 +1,105 @@
+import { useId } from "preact/hooks";
+import { FITS, type Fit, POSITIONS, type Position } from "../../src/index.ts";
+import { Field } from "../ui/field.tsx";
+import { Segments } from "../ui/segments.tsx";
+import type { Form } from "./use-form.ts";
+import { POSITION_WORDS } from "./words.ts";
+
+const FIT_WORDS = {
+  contain: ["Contain", "All of the picture, with bars where the shape differs."],
+  cover: ["Cover", "The whole size filled; what is too much is cut off."],
+  fill: ["Fill", "Stretched to the size, however that looks."],
+} as const satisfies Record<Fit, readonly [name: string, use: string]>;
+
+// From the top left to the bottom right, as they lie.
+const GRID = [
+  ["top-left", "top", "top-right"],
+  ["left", "center", "right"],
+  ["bottom-left", "bottom", "bottom-right"],
+].flat() as readonly Position[];
+
+/** How pictures fill a size of another shape: fit, position, and the color of the bars. */
+export function FitFields({ form }: { form: Form }) {
+  const { options, change, faultAt } = form;
+  const both = options.width !== undefined && options.height !== undefined;
+  const fit = options.fit ?? (options.background === undefined ? "fill" : "contain");
+  return (
+    <>
+      <Segments<Fit>
+        label="Fit"
+        choices={FITS.map((value) => ({ value, label: FIT_WORDS[value][0] }))}
+        value={both || options.fit ? fit : null}
+        onChange={(fit) => change({ fit })}
+        hint={both ? FIT_WORDS[fit][1] : "With both width and height, choose how the picture fills them."}
+        fault={faultAt("fit")}
+      />
+      {both && fit !== "fill" && (
+        <div class="columns">
+          <PositionField value={options.position ?? "center"} onChange={(position) => change({ position })} />
+          <BackgroundField form={form} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function PositionField({ value, onChange }: { value: Position; onChange: (position: Position) => void }) {
+  const id = useId();
+  return (
+    <fieldset class="field position">
+      <legend class="label">Position</legend>
+      <div>
+        {GRID.filter((position) => POSITIONS.includes(position)).map((position) => (
+          <input
+            key={position}
+            type="radio"
+            name={id}
+            aria-label={POSITION_WORDS[position]}
+            title={POSITION_WORDS[position]}
+            checked={position === value}
+            onChange={() => onChange(position)}
+          />
+        ))}
+      </div>
+      <span class="hint">{POSITION_WORDS[value]}</span>
+    </fieldset>
+  );
+}
+
+function BackgroundField({ form: { options, change, faultAt } }: { form: Form }) {
+  const { background } = options;
+  return (
+    <Field
+      label="Background"
+      hint="Color of the bars, such as #1e90ff. Empty: black, or clear where the format can."
+      fault={faultAt("background")}
+    >
+      {(control) => (
+        <span class="color">
+          <input
+            type="color"
+            aria-label="Choose the background"
+            value={toSixDigits(background)}
+            onInput={({ currentTarget }) => change({ background: currentTarget.value })}
+          />
+          <input
+            {...control}
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="none"
+            value={background ?? ""}
+            onInput={({ currentTarget }) => change({ background: currentTarget.value.trim() || undefined })}
+          />
+        </span>
+      )}
+    </Field>
+  );
+}
+
+// The browser's choice of colors knows no other way to say them.
+function toSixDigits(color = "#000000"): string {
+  const digits = color.replace("#", "");
+  const six =
+    digits.length < 6 ? [...digits.slice(0, 3)].map((digit) => digit + digit).join("") : digits.slice(0, 6);
+  return /^[0-9a-f]{6}$/i.test(six) ? `#${six}` : "#000000";
+}

@@ -1,0 +1,101 @@
+import type { CSSProperties } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Forecast, MediaInput, Source } from "../../src/index.ts";
+import type { AnyOptions } from "./choices.ts";
+import { useMediaUrl } from "./use-media-url.ts";
+
+/** The picture, or one of a video's, in the shape that the output will have. The browser draws it; nothing is decoded or encoded for it. */
+export function Preview({
+  input,
+  source,
+  thumbnail,
+  options,
+  forecast: { width, height, format },
+}: {
+  input: MediaInput | null;
+  source: Source;
+  /** Shown where the browser cannot open the file itself. */
+  thumbnail: Blob | null;
+  options: AnyOptions;
+  forecast: Forecast;
+}) {
+  const url = useMediaUrl(input);
+  const small = useMediaUrl(thumbnail);
+  const [broken, setBroken] = useState<string | null>(null);
+  const isBroken = url !== null && broken === url;
+  if (!width || !height) return null;
+  const look = {
+    objectFit: fitOf(options),
+    objectPosition: (options.position ?? "center").replace("-", " "),
+  } as const;
+  const clear = (format === "png" || format === "webp") && options.background === undefined;
+  const shown = isBroken ? small : url;
+  return (
+    <figure class="preview">
+      <div>
+        <div
+          class={clear ? "box clear" : "box"}
+          style={{
+            aspectRatio: `${width} / ${height}`,
+            // As wide as it is high enough.
+            width: `min(100%, ${(16 * width) / height}rem)`,
+            backgroundColor: clear ? undefined : (colorOf(options.background) ?? "#000"),
+          }}
+        >
+          {shown &&
+            (source.kind === "image" || isBroken ? (
+              <img src={shown} alt="" style={look} onError={() => setBroken(url)} />
+            ) : (
+              <Frame url={shown} at={options.start ?? 0} look={look} onError={() => setBroken(url)} />
+            ))}
+        </div>
+      </div>
+      <figcaption class="soft small numbers">
+        {width} × {height} pixels
+      </figcaption>
+    </figure>
+  );
+}
+
+function Frame({
+  url,
+  at,
+  look,
+  onError,
+}: {
+  url: string;
+  at: number;
+  look: CSSProperties;
+  onError: () => void;
+}) {
+  const video = useRef<HTMLVideoElement>(null);
+  useEffect(() => {
+    if (video.current) video.current.currentTime = at;
+  }, [at]);
+  return (
+    <video
+      ref={video}
+      src={url}
+      muted
+      playsInline
+      preload="auto"
+      tabIndex={-1}
+      aria-hidden="true"
+      style={look}
+      // Some browsers show nothing before the first seek.
+      onLoadedMetadata={({ currentTarget }) => {
+        currentTarget.currentTime = at || 0.001;
+      }}
+      onError={onError}
+    />
+  );
+}
+
+function fitOf({ width, height, fit, background }: AnyOptions): "contain" | "cover" | "fill" {
+  if (width === undefined || height === undefined) return "fill";
+  return fit ?? (background === undefined ? "fill" : "contain");
+}
+
+function colorOf(background: string | undefined): string | undefined {
+  return background && `#${background.replace("#", "")}`;
+}

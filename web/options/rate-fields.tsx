@@ -1,0 +1,85 @@
+import { QUALITIES, type Quality } from "../../src/index.ts";
+import { NumberField } from "../ui/number-field.tsx";
+import { Segments } from "../ui/segments.tsx";
+import { formatName } from "../words/names.ts";
+import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
+import { SizeOfFile } from "./size-of-file.tsx";
+import type { Form } from "./use-form.ts";
+import { QUALITY_WORDS } from "./words.ts";
+
+const WAYS = [
+  { value: "quality", label: "Quality" },
+  { value: "bitrate", label: "Bitrate" },
+  { value: "size", label: "File size" },
+] as const;
+
+type Way = (typeof WAYS)[number]["value"];
+
+const USUAL_BITRATE = { video: 2_500_000, audio: 128_000 } as const;
+const MEGABYTE = 1_000_000;
+
+/** How good or how large the output is: by steps of quality, by a bitrate, or by the size of the file. */
+export function RateFields({ form }: { form: Form }) {
+  const { source, wishes, options, change } = form;
+  const { kind } = wishes;
+  const format = formatOf(kind, options, source);
+  const way: Way =
+    wishes.target_bytes !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
+  const choose = (wanted: Way) => {
+    const plain = withOptions({ ...wishes, target_bytes: null }, { bitrate: undefined });
+    if (wanted === "size") form.wish({ ...plain, target_bytes: usualBytes(source.filesize) });
+    else if (wanted === "quality") form.wish(plain);
+    else form.wish(withOptions(plain, { bitrate: USUAL_BITRATE[kind === "audio" ? "audio" : "video"] }));
+  };
+  return (
+    <>
+      {(kind === "video" || kind === "audio") && (
+        <Segments<Way> label="Decided by" choices={WAYS} value={way} onChange={choose} />
+      )}
+      {way === "quality" && (
+        <Segments<Quality>
+          label="Quality"
+          choices={QUALITIES.map((quality) => ({ value: quality, label: QUALITY_WORDS[quality][0] }))}
+          value={options.quality ?? "medium"}
+          onChange={(quality) => change({ quality })}
+          hint={qualityHint(format, options.quality ?? "medium")}
+          fault={form.faultAt("quality")}
+        />
+      )}
+      {way === "bitrate" && (
+        <NumberField
+          label="Bitrate (kbit/s)"
+          value={options.bitrate === undefined ? undefined : options.bitrate / 1000}
+          onChange={(value) =>
+            change({ bitrate: value === undefined ? Number.NaN : Math.round(value * 1000) })
+          }
+          hint={bitrateHint(form, format)}
+          fault={form.faultAt("bitrate")}
+        />
+      )}
+      {way === "size" && <SizeOfFile form={form} />}
+    </>
+  );
+}
+
+// Half of what it is now, in two figures.
+function usualBytes(filesize: number | undefined): number {
+  return filesize ? Number((filesize / 2).toPrecision(2)) : 10 * MEGABYTE;
+}
+
+function qualityHint(format: string, quality: Quality): string {
+  const name = formatName(format);
+  if (format === "png" || format === "wav")
+    return `${name} keeps everything as it is, so quality changes nothing here.`;
+  if (format === "gif") return "GIF has 256 colors at the most, so quality changes nothing here.";
+  if (format === "flac")
+    return "FLAC keeps every sample; a higher step only packs it smaller, and takes longer.";
+  return QUALITY_WORDS[quality][1];
+}
+
+function bitrateHint({ wishes: { kind } }: Form, format: string): string {
+  if (!hasBitrate(kind, format))
+    return `${formatName(format)} keeps every sample and pays no heed to a bitrate.`;
+  const { min, max } = bitrateBounds(kind);
+  return `${kind === "video" ? "Of the pictures; the sound comes on top. " : ""}From ${min / 1000} to ${max / 1000}.`;
+}

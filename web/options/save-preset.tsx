@@ -1,0 +1,59 @@
+import { useState } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { isName, PRESET_BOUNDS, savePreset } from "./own-presets.ts";
+import type { Form } from "./use-form.ts";
+
+/** Keeps the wishes as they stand under a name of the visitor's. */
+export function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
+  const [name, setName] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  if (name === null) {
+    return (
+      <button type="button" class="quiet" onClick={() => setName("")}>
+        <Icon name="add" />
+        Save as preset
+      </button>
+    );
+  }
+  const close = () => {
+    setName(null);
+    setFault(null);
+  };
+  return (
+    <form
+      class="save"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const plain = name.trim();
+        if (verdict.fault) setFault(`First mend this: ${verdict.fault.message}`);
+        else if (!isName(plain)) setFault("Give it a name.");
+        else {
+          wish({ ...wishes, preset: savePreset(plain, wishes) });
+          close();
+        }
+      }}
+      onKeyDown={({ key }) => {
+        if (key === "Escape") close();
+      }}
+    >
+      <Field label="Name of the preset" fault={fault}>
+        {(control) => (
+          <input
+            {...control}
+            // biome-ignore lint/a11y/noAutofocus: it is there because its button was pressed.
+            autoFocus
+            autocomplete="off"
+            maxLength={PRESET_BOUNDS.name}
+            value={name}
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+      </Field>
+      <button type="submit">Save</button>
+      <button type="button" class="quiet" onClick={close}>
+        Cancel
+      </button>
+    </form>
+  );
+}

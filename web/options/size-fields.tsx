@@ -1,0 +1,96 @@
+import type { Source } from "../../src/index.ts";
+import { Field } from "../ui/field.tsx";
+import type { AnyOptions } from "./choices.ts";
+import type { Form } from "./use-form.ts";
+
+const SIDES = [2160, 1440, 1080, 720, 480, 360] as const;
+const SHARES = ["75%", "50%", "25%"] as const;
+const OTHER = "other";
+
+/** How large the pictures are: a usual size, or width and height in pixels or percent of the source's. */
+export function SizeFields({ form }: { form: Form }) {
+  const { source, options, change, verdict } = form;
+  const usual = usualSizes(source);
+  const chosen = usual.find(({ size }) => size.width === options.width && size.height === options.height);
+  const side = (name: "width" | "height") => (
+    <Field label={name === "width" ? "Width" : "Height"} fault={form.faultAt(name)}>
+      {(control) => (
+        <input
+          {...control}
+          autocomplete="off"
+          placeholder={verdict.forecast?.[name] == null ? "" : String(verdict.forecast[name])}
+          value={options[name] ?? ""}
+          onInput={({ currentTarget }) => change(withSide(options, name, currentTarget.value))}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <div class="columns thirds">
+      <Field label="Size">
+        {(control) => (
+          <select
+            {...control}
+            value={chosen ? chosen.name : OTHER}
+            onChange={({ currentTarget }) => {
+              const size = usual.find(({ name }) => name === currentTarget.value)?.size;
+              if (size) change({ ...WHOLE, ...size });
+            }}
+          >
+            {usual.map(({ name, words }) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+            {!chosen && <option value={OTHER}>Own size</option>}
+          </select>
+        )}
+      </Field>
+      {side("width")}
+      {side("height")}
+      <span class="hint">
+        Pixels, or percent such as 50%. The side that you leave empty follows the other.
+      </span>
+    </div>
+  );
+}
+
+// One side keeps the shape, so there is nothing to fit.
+const WHOLE = {
+  width: undefined,
+  height: undefined,
+  fit: undefined,
+  position: undefined,
+  background: undefined,
+};
+
+type SizeOptions = Pick<AnyOptions, "width" | "height">;
+
+// Never larger than the source.
+function usualSizes({ width = 0, height = 0 }: Source): { name: string; words: string; size: SizeOptions }[] {
+  const short = Math.min(width, height);
+  const side = width < height ? "width" : "height";
+  return [
+    { name: "own", words: width ? `As it is (${width} × ${height})` : "As it is", size: {} },
+    ...SIDES.filter((pixels) => pixels < short).map((pixels) => ({
+      name: String(pixels),
+      words: `${pixels}p`,
+      size: { [side]: pixels },
+    })),
+    ...SHARES.map((share) => ({ name: share, words: share.replace("%", " %"), size: { width: share } })),
+  ];
+}
+
+// Two sides may have another shape than the source, which nobody wants to see stretched unasked.
+function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
+  const value = parseSide(text);
+  const other = options[name === "width" ? "height" : "width"];
+  const both = value !== undefined && other !== undefined;
+  return { [name]: value, ...(both && options.fit === undefined && { fit: "contain" }) };
+}
+
+function parseSide(text: string): number | string | undefined {
+  const plain = text.replaceAll(" ", "");
+  if (plain === "") return undefined;
+  return /^\d+$/.test(plain) ? Number(plain) : plain;
+}

@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks";
+import { Field } from "../ui/field.tsx";
+import { NumberField } from "../ui/number-field.tsx";
+import type { Form } from "./use-form.ts";
+
+const UNITS = { kB: 1000, MB: 1_000_000 } as const;
+
+type Unit = keyof typeof UNITS;
+
+/** The size that the output shall not exceed, as a number and its unit. */
+export function SizeOfFile({ form }: { form: Form }) {
+  const { wishes, wish, faultAt } = form;
+  const bytes = wishes.target_bytes ?? Number.NaN;
+  const [unit, setUnit] = useState<Unit>(bytes < UNITS.MB ? "kB" : "MB");
+  const set = (target_bytes: number) => wish({ ...wishes, target_bytes, preset: null });
+  return (
+    <div class="columns narrow-last">
+      <NumberField
+        label={`File size at the most (${unit})`}
+        value={bytes / UNITS[unit]}
+        onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
+        hint="The bitrate follows from it and from the length."
+        fault={faultAt("target_bytes")}
+      />
+      <Field label="Unit">
+        {(control) => (
+          <select
+            {...control}
+            value={unit}
+            onChange={({ currentTarget }) => {
+              const wanted = currentTarget.value as Unit;
+              // The number stays, as it is the unit that was wrong.
+              set((bytes / UNITS[unit]) * UNITS[wanted]);
+              setUnit(wanted);
+            }}
+          >
+            {Object.keys(UNITS).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </Field>
+    </div>
+  );
+}

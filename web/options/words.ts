@@ -1,0 +1,73 @@
+import type { EncodeKind, Position, Quality } from "../../src/index.ts";
+
+/** What each kind of output is called. */
+export const KIND_WORDS = {
+  video: "Video",
+  audio: "Audio",
+  image: "Picture",
+  adaptive_video: "Stream for a website",
+} as const satisfies Record<EncodeKind, string>;
+
+/** What each format is good for. */
+export const FORMAT_USES: Readonly<Record<string, string>> = {
+  mp4: "plays everywhere",
+  webm: "open formats, for websites",
+  mov: "for Apple's programs",
+  mp3: "plays everywhere",
+  aac: "a little better than MP3",
+  ogg: "open format",
+  opus: "best sound in small files",
+  wav: "every sample as it is, large",
+  flac: "every sample as it is, smaller",
+  jpeg: "photos, opens everywhere",
+  png: "every pixel as it is",
+  webp: "smaller than JPEG",
+  gif: "simple animations, 256 colors",
+  avif: "smallest, for new programs",
+};
+
+/** What each codec is good for. */
+export const CODEC_USES: Readonly<Record<string, string>> = {
+  h264: "plays everywhere",
+  h265: "smaller, for newer devices",
+  vp9: "smaller, for browsers",
+  av1: "smallest, takes longest",
+};
+
+/** What each step of quality is called, and what it is good for. */
+export const QUALITY_WORDS = {
+  very_low: ["Lowest", "For a first look: losses are plain to see."],
+  low: ["Low", "Small, with losses that show in fine detail."],
+  medium: ["Medium", "Good to look at and to hear; losses hardly show."],
+  high: ["High", "Losses show only in a close comparison."],
+  very_high: ["Highest", "Nearly as the original, and large."],
+} as const satisfies Record<Quality, readonly [name: string, use: string]>;
+
+/** What each position is called. */
+export const POSITION_WORDS = {
+  center: "Center",
+  top: "Top",
+  bottom: "Bottom",
+  left: "Left",
+  right: "Right",
+  "top-left": "Top left",
+  "top-right": "Top right",
+  "bottom-left": "Bottom left",
+  "bottom-right": "Bottom right",
+} as const satisfies Record<Position, string>;
+
+/** What each option is called on its field. */
+export const OPTION_WORDS: Readonly<Record<string, string>> = {
+  format: "Format",
+  codec: "Codec",
+  quality: "Quality",
+  width: "Width",
+  height: "Height",
+  fit: "Fit",
+  position: "Position",
+  background: "Background",
+  fps: "Frames per second",
+  bitrate: "Bitrate",
+  start: "Start",
+  end: "End",
+};

@@ -1,0 +1,52 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+import "./segments.css";
+
+/** A choice of few, all in sight: radio buttons that look like one control, with a hint below and, where the choice is wrong, what would be right. */
+export function Segments<T extends string>({
+  label,
+  choices,
+  value,
+  onChange,
+  hint,
+  fault,
+}: {
+  label: string;
+  /** What each choice is called, in order. */
+  choices: readonly { value: T; label: ComponentChildren }[];
+  value: T | null;
+  onChange: (value: T) => void;
+  hint?: ComponentChildren;
+  fault?: string | null | undefined;
+}) {
+  const id = useId();
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(" ");
+  return (
+    <fieldset class="field segments" aria-describedby={described || undefined}>
+      <legend class="label">{label}</legend>
+      <div>
+        {choices.map((choice) => (
+          <label key={choice.value}>
+            <input
+              type="radio"
+              name={id}
+              checked={choice.value === value}
+              onChange={() => onChange(choice.value)}
+            />
+            <span>{choice.label}</span>
+          </label>
+        ))}
+      </div>
+      {hint && (
+        <span class="hint" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+      {fault && (
+        <span class="fault" id={`${id}-fault`}>
+          {fault}
+        </span>
+      )}
+    </fieldset>
+  );
+}
