@@ -3,14 +3,20 @@ import { useEffect, useMemo } from "preact/hooks";
 import { useWorkbench } from "../workbench.ts";
 import { Connect } from "./connect.tsx";
 import "./console.css";
+import { ConnectionsView } from "./connections/connections-view.tsx";
 import { ConsoleHead } from "./console-head.tsx";
 import { isRefusal } from "./create-edge.ts";
 import type { EdgeConnection } from "./edge.ts";
+import { KeysView } from "./keys/keys-view.tsx";
 import { type Service, ServiceContext, toFault } from "./shared/service.ts";
 import { TasksView } from "./tasks/tasks-view.tsx";
+import { WebhooksView } from "./webhooks/webhooks-view.tsx";
 
 const TABS = {
   tasks: { title: "Tasks", View: TasksView },
+  connections: { title: "Connections", View: ConnectionsView },
+  webhooks: { title: "Webhooks", View: WebhooksView },
+  keys: { title: "Keys", View: KeysView },
 } as const;
 
 type Tab = keyof typeof TABS;

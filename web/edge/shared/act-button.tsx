@@ -4,21 +4,23 @@ import { Icon, type IconName } from "../../ui/icon.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { useService } from "./service.ts";
 
+const LOOKS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
+
 /** A button of a row that asks the service for something at once; what it fails by is told in a dialog. */
 export function ActButton({
   label,
   of,
   icon,
   act,
-  compact = false,
+  look = "quiet",
 }: {
   label: string;
   /** What it is done to, for those who listen. */
   of: string;
   icon: IconName;
   act: () => Promise<void>;
-  /** The sign alone. */
-  compact?: boolean;
+  /** `icon` has the sign alone, `plain` a frame. */
+  look?: "quiet" | "icon" | "plain";
 }) {
   const { tell } = useService();
   const busy = useSignal(false);
@@ -40,14 +42,14 @@ export function ActButton({
     <>
       <button
         type="button"
-        class={compact ? "quiet icon" : "quiet"}
+        class={LOOKS[look]}
         aria-disabled={busy.value}
         aria-label={`${label} ${of}`}
-        title={compact ? label : undefined}
+        title={look === "icon" ? label : undefined}
         onClick={run}
       >
-        <Icon name={icon} size={compact ? 20 : 16} />
-        {!compact && label}
+        <Icon name={icon} size={look === "quiet" ? 16 : 20} />
+        {look !== "icon" && label}
       </button>
       {fault.value && (
         <Dialog title={`${label}: not done`} onClose={close}>

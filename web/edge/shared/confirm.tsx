@@ -4,7 +4,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { useService } from "./service.ts";
 import { useSending } from "./use-sending.ts";
 
-/** Asks before something that cannot be undone, does it, and closes; a fault is told in place. */
+/** Asks before something that cannot be undone, and does it by `act`, which takes the dialog away; a fault is told in place. */
 export function Confirm({
   title,
   action,
@@ -20,14 +20,7 @@ export function Confirm({
   children: ComponentChildren;
 }) {
   const { tell } = useService();
-  const form = useSending(
-    async () => {
-      await act();
-      onClose();
-    },
-    [],
-    tell,
-  );
+  const form = useSending(act, [], tell);
   return (
     <Dialog title={title} onClose={onClose}>
       <form class="stack" onSubmit={form.send}>

@@ -1,9 +1,5 @@
-const SHORT = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});
+const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
 /** A moment in milliseconds since the Unix epoch, shortly, and in full on being pointed at. */
@@ -11,7 +7,7 @@ export function When({ at }: { at: number }) {
   const date = new Date(at);
   return (
     <time class="numbers" dateTime={date.toISOString()} title={FULL.format(date)}>
-      {SHORT.format(date)}
+      {date.toDateString() === new Date().toDateString() ? "Today" : DAY.format(date)}, {TIME.format(date)}
     </time>
   );
 }

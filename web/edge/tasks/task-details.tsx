@@ -62,7 +62,7 @@ function StepRow({ step }: { step: Step }) {
           {step.error.retryable && " Another try may help."}
         </p>
       )}
-      {step.output?.encoder && (
+      {step.kind !== "upload" && step.output?.encoder && (
         <p class="small soft">
           {step.output.encoder}
           {step.output.reason && `: ${step.output.reason}`}

@@ -81,5 +81,5 @@ function Download({ task, url, name }: { task: Task; url: string; name: string }
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   };
-  return <ActButton label="Download" of={name} icon="download" act={fetchFirst} />;
+  return <ActButton label="Download" of={name} icon="download" look="plain" act={fetchFirst} />;
 }

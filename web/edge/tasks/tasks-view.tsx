@@ -106,7 +106,7 @@ function TaskActions({
   if (!isFinished(task))
     return (
       <ActButton
-        {...{ label: "Cancel", of, icon: "cancel", compact: true }}
+        {...{ label: "Cancel", of, icon: "cancel", look: "icon" }}
         act={async () => put(await tasks.cancel(task.id))}
       />
     );
@@ -117,11 +117,11 @@ function TaskActions({
           label: task.status === "succeeded" ? "Do again" : "Try again",
           of,
           icon: "refresh",
-          compact: true,
+          look: "icon",
         }}
         act={async () => put(await tasks.retry(task.id))}
       />
-      <ActButton {...{ label: "Delete", of, icon: "remove", compact: true }} act={async () => onDelete()} />
+      <ActButton {...{ label: "Delete", of, icon: "remove", look: "icon" }} act={async () => onDelete()} />
     </>
   );
 }
@@ -139,6 +139,7 @@ function DeleteTask({
   const act = async () => {
     await tasks.delete(task.id);
     onGone(task.id);
+    onClose();
   };
   return (
     <Confirm title="Delete this task?" action="Delete" act={act} onClose={onClose}>

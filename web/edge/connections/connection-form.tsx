@@ -1,0 +1,115 @@
+import type { Connection, ConnectionRequest } from "../../../src/client/index.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { SendRow } from "../shared/feedback.tsx";
+import { useService } from "../shared/service.ts";
+import { useSending } from "../shared/use-sending.ts";
+
+const STYLES = [
+  ["", "As it is usual there"],
+  ["true", "In the path"],
+  ["false", "In the host"],
+] as const;
+
+const FIELDS = [
+  "name",
+  "endpoint",
+  "region",
+  "access_key_id",
+  "secret_access_key",
+  "force_path_style",
+] as const satisfies readonly (keyof ConnectionRequest)[];
+
+/** Makes a connection, or changes one; its secret is only ever written. */
+export function ConnectionForm({
+  connection,
+  onSaved,
+  onClose,
+}: {
+  /** Null for a new one. */
+  connection: Connection | null;
+  onSaved: () => void;
+  onClose: () => void;
+}) {
+  const { connections } = useService().client;
+  const { tell } = useService();
+  const form = useSending(
+    async (given) => {
+      const { secret_access_key, ...rest } = requestOf(given);
+      // An empty secret is none that could be meant.
+      const secret = secret_access_key ? { secret_access_key } : {};
+      if (connection) await connections.update(connection.id, { ...rest, ...secret });
+      else await connections.create({ kind: "s3", ...rest, secret_access_key });
+      onSaved();
+      onClose();
+    },
+    FIELDS,
+    tell,
+  );
+  const text = (name: "name" | "endpoint" | "region" | "access_key_id", label: string, hint: string) => (
+    <Field label={label} hint={hint} fault={form.at(name)}>
+      {(control) => (
+        <input
+          {...control}
+          name={name}
+          autoComplete="off"
+          spellcheck={false}
+          defaultValue={connection?.[name] ?? ""}
+        />
+      )}
+    </Field>
+  );
+  // What was said once can be changed, and not be left open again.
+  const style = connection?.force_path_style ?? null;
+  const styles = STYLES.filter(([value]) => style === null || value !== "");
+  return (
+    <Dialog title={connection ? `Edit ${connection.name}` : "New connection"} onClose={onClose}>
+      <form class="stack" onSubmit={form.send} noValidate>
+        {text("name", "Name", "A name of your own, such as Archive.")}
+        {text("endpoint", "Endpoint", "The address of the S3 server, without a bucket.")}
+        <div class="columns">
+          {text("region", "Region", "Such as eu-central-1; auto on R2.")}
+          <Field label="Bucket is named" fault={form.at("force_path_style")}>
+            {(control) => (
+              <select {...control} name="force_path_style">
+                {styles.map(([value, words]) => (
+                  <option key={value} value={value} selected={value === String(style ?? "")}>
+                    {words}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </div>
+        {text("access_key_id", "Key id", "The id of the access key.")}
+        <Field
+          label="Secret"
+          hint={
+            connection
+              ? "Leave it empty to keep the one that is stored."
+              : "It is stored encrypted, and never shown again."
+          }
+          fault={form.at("secret_access_key")}
+        >
+          {(control) => (
+            <input {...control} name="secret_access_key" type="password" autoComplete="new-password" />
+          )}
+        </Field>
+        <SendRow form={form} label={connection ? "Save" : "Create"} busy="Saving…" onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function requestOf(form: FormData): Omit<ConnectionRequest, "kind"> {
+  const text = (name: (typeof FIELDS)[number]) => String(form.get(name) ?? "").trim();
+  const style = text("force_path_style");
+  return {
+    name: text("name"),
+    endpoint: text("endpoint"),
+    region: text("region"),
+    access_key_id: text("access_key_id"),
+    secret_access_key: text("secret_access_key"),
+    ...(style && { force_path_style: style === "true" }),
+  };
+}

@@ -1,0 +1,144 @@
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { ApiKey, NewApiKey } from "../../../src/client/index.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { Notice } from "../../ui/notice.tsx";
+import { ActButton } from "../shared/act-button.tsx";
+import { Confirm } from "../shared/confirm.tsx";
+import { createPaged, type Paged } from "../shared/paged.ts";
+import { RecordList } from "../shared/record-list.tsx";
+import { type Column, RecordTable } from "../shared/record-table.tsx";
+import { SecretDialog } from "../shared/secret-dialog.tsx";
+import { useService } from "../shared/service.ts";
+import { When } from "../shared/when.tsx";
+import { usePolling } from "../shared/while-visible.ts";
+import { KeyForm } from "./key-form.tsx";
+
+const POLL_MS = 15_000;
+
+const COLUMNS: Column<ApiKey>[] = [
+  { title: "Name", wide: true, cell: ({ name }) => <strong class="wrap">{name}</strong> },
+  { title: "May", cell: ({ scopes }) => scopes.join(", ") },
+  {
+    title: "Last used",
+    cell: ({ last_used_at }) => (last_used_at === null ? "Never" : <When at={last_used_at} />),
+  },
+  { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
+  { title: "Id", cell: ({ id }) => <code title={id}>…{id.slice(-6)}</code> },
+];
+
+type Open = { what: "new" } | { what: "secret"; secret: string } | { what: "roll" | "revoke"; key: ApiKey };
+
+/** The API keys of the project, for a key that may manage them. */
+export function KeysView() {
+  const { client, tell } = useService();
+  const list = useMemo(() => createPaged<ApiKey>((asked) => client.keys.list(asked), tell), [client, tell]);
+  const open = useSignal<Open | null>(null);
+  usePolling(list.refresh, POLL_MS);
+  const show = (what: Open | null) => {
+    open.value = what;
+  };
+  if (list.fault.value?.kind === "forbidden")
+    return (
+      <section aria-label="Keys">
+        <Notice>
+          The key that this page is connected with may not manage keys: it lacks the scope <code>admin</code>.
+          Connect with one that has it, or ask whoever runs the service.
+        </Notice>
+      </section>
+    );
+  return (
+    <section class="stack" aria-label="Keys">
+      <div class="row bar">
+        <p class="soft">Keys of this project, but for those that the service has in its settings.</p>
+        <button type="button" class="primary" onClick={() => show({ what: "new" })}>
+          <Icon name="add" />
+          New key
+        </button>
+      </div>
+      <RecordList
+        list={list}
+        empty="There are no keys yet. Make one for each page or program that uses the service."
+      >
+        {(records) => (
+          <RecordTable
+            caption="Keys, the newest first"
+            columns={COLUMNS}
+            records={records}
+            nameOf={({ name }) => name}
+            actions={(key) => <Actions of={key.name} show={(what) => show({ what, key })} />}
+          />
+        )}
+      </RecordList>
+      <Dialogs open={open.value} list={list} show={show} />
+    </section>
+  );
+}
+
+function Actions({ of, show }: { of: string; show: (what: "roll" | "revoke") => void }) {
+  return (
+    <>
+      <ActButton {...{ label: "Roll", of, icon: "refresh" }} act={async () => show("roll")} />
+      <ActButton {...{ label: "Revoke", of, icon: "remove" }} act={async () => show("revoke")} />
+    </>
+  );
+}
+
+function Dialogs({
+  open,
+  list,
+  show,
+}: {
+  open: Open | null;
+  list: Paged<ApiKey>;
+  show: (what: Open | null) => void;
+}) {
+  const { keys } = useService().client;
+  const close = () => show(null);
+  const take = ({ secret = "", ...key }: NewApiKey) => {
+    list.put(key);
+    show({ what: "secret", secret });
+  };
+  switch (open?.what) {
+    case undefined:
+      return null;
+    case "new":
+      return <KeyForm onMade={take} onClose={close} />;
+    case "secret":
+      return (
+        <SecretDialog
+          title="The key"
+          secret={open.secret}
+          use="It goes behind “Bearer” in the header Authorization, or to a client as apiKey."
+          onClose={close}
+        />
+      );
+    case "roll":
+      return (
+        <Confirm
+          title={`Roll ${open.key.name}?`}
+          action="Roll"
+          act={async () => take(await keys.roll(open.key.id))}
+          onClose={close}
+        >
+          The key gets a new secret. The one so far is good for one more day, so that you can change it
+          everywhere.
+        </Confirm>
+      );
+    case "revoke":
+      return (
+        <Confirm
+          title={`Revoke ${open.key.name}?`}
+          action="Revoke"
+          act={async () => {
+            await keys.revoke(open.key.id);
+            list.drop(open.key.id);
+            close();
+          }}
+          onClose={close}
+        >
+          Whoever uses it is refused from then on, within half a minute. It cannot be taken back.
+        </Confirm>
+      );
+  }
+}

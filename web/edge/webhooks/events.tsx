@@ -1,0 +1,49 @@
+import { useMemo } from "preact/hooks";
+import type { WebhookEvent } from "../../../src/client/index.ts";
+import { CopyButton } from "../shared/copy-button.tsx";
+import { createPaged } from "../shared/paged.ts";
+import { RecordList } from "../shared/record-list.tsx";
+import { type Column, RecordTable } from "../shared/record-table.tsx";
+import { useService } from "../shared/service.ts";
+import { When } from "../shared/when.tsx";
+import { usePolling } from "../shared/while-visible.ts";
+
+const POLL_MS = 10_000;
+
+const COLUMNS: Column<WebhookEvent>[] = [
+  { title: "Event", wide: true, cell: ({ kind }) => <code>{kind}</code> },
+  {
+    title: "Of",
+    wide: true,
+    cell: ({ data }) => (
+      <span class="id">
+        <code>{data.id}</code>
+        <CopyButton text={data.id} label={`Copy the id ${data.id}`} />
+      </span>
+    ),
+  },
+  { title: "At", cell: ({ created_at }) => <When at={created_at} /> },
+];
+
+/** What happened in the project, whether it was posted anywhere or not. */
+export function Events() {
+  const { client, tell } = useService();
+  const { events } = client.webhooks;
+  const list = useMemo(() => createPaged<WebhookEvent>((asked) => events.list(asked), tell), [events, tell]);
+  usePolling(list.refresh, POLL_MS);
+  return (
+    <section class="stack tight" aria-label="Events">
+      <h2>Events</h2>
+      <RecordList list={list} empty="Nothing happened yet. Every change of a task is noted here.">
+        {(records) => (
+          <RecordTable
+            caption="Events, the newest first"
+            columns={COLUMNS}
+            records={records}
+            nameOf={({ kind }) => kind}
+          />
+        )}
+      </RecordList>
+    </section>
+  );
+}

@@ -1,0 +1,16 @@
+import { Deliveries } from "./deliveries.tsx";
+import { Endpoints } from "./endpoints.tsx";
+import { Events } from "./events.tsx";
+import { ProjectSecret } from "./project-secret.tsx";
+
+/** Where the service posts its events, what came of that, and the events themselves. */
+export function WebhooksView() {
+  return (
+    <div class="stack">
+      <Endpoints />
+      <Deliveries />
+      <Events />
+      <ProjectSecret />
+    </div>
+  );
+}
