@@ -7,6 +7,7 @@ import "./ui/controls.css";
 import "./app.css";
 import { Announcer } from "./queue/announcer.tsx";
 import { DropAnywhere } from "./queue/drop-anywhere.tsx";
+import { Notify } from "./queue/notify.tsx";
 import { QueueView } from "./queue/queue-view.tsx";
 import { totalsOf } from "./queue/totals.ts";
 import { Icon } from "./ui/icon.tsx";
@@ -65,6 +66,7 @@ export function App() {
           </Suspense>
         )}
       </main>
+      <Notify />
       <Announcer />
       <DropAnywhere />
     </div>

@@ -6,15 +6,15 @@ import { timeLeft } from "../words/quantities.ts";
 export function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
-    return <Line label="Sent" percent={item.starting.sent} more={[]} />;
+    return <Line label="Sent" percent={item.starting.sent} pace={[]} />;
   }
   if (state !== "processing") return null;
   const { progress = null, speed = null, eta = null } = item.pace ?? {};
-  const more = [speed !== null && `${speedWords(speed)} real time`, eta !== null && timeLeft(eta)];
-  return <Line label="Progress" percent={progress} more={more.filter((part) => part !== false)} />;
+  const pace = [speed !== null && `${speedWords(speed)} real time`, eta !== null && timeLeft(eta)];
+  return <Line label="Progress" percent={progress} pace={pace.filter((part) => part !== false)} />;
 }
 
-function Line({ label, percent, more }: { label: string; percent: number | null; more: readonly string[] }) {
+function Line({ label, percent, pace }: { label: string; percent: number | null; pace: readonly string[] }) {
   return (
     <div class="going numbers small">
       {percent === null ? (
@@ -22,8 +22,7 @@ function Line({ label, percent, more }: { label: string; percent: number | null;
       ) : (
         <progress aria-label={label} max={100} value={percent} />
       )}
-      <span class="percent">{percent === null ? "" : `${percent} %`}</span>
-      <span class="soft">{more.join(" · ")}</span>
+      <p class="soft">{percent === null ? "Beginning…" : [`${percent} %`, ...pace].join(" · ")}</p>
     </div>
   );
 }

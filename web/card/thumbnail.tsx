@@ -10,7 +10,9 @@ const SIGNS = {
 } as const satisfies Record<string, IconName>;
 
 /** The small picture of an item, or the sign of its kind. */
-export function Thumbnail({ item: { thumbnail, source } }: { item: Pick<Item, "thumbnail" | "source"> }) {
+export function Thumbnail({ item }: { item: Item }) {
+  const { thumbnail, source } = item;
+  const sign = source ? SIGNS[source.kind] : item.fault ? "fault" : "clock";
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {
     if (!thumbnail) return;
@@ -18,9 +20,5 @@ export function Thumbnail({ item: { thumbnail, source } }: { item: Pick<Item, "t
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [thumbnail]);
-  return (
-    <div class="thumbnail">
-      {url ? <img src={url} alt="" /> : <Icon name={source ? SIGNS[source.kind] : "clock"} size={28} />}
-    </div>
-  );
+  return <div class="thumbnail">{url ? <img src={url} alt="" /> : <Icon name={sign} size={28} />}</div>;
 }

@@ -26,7 +26,13 @@ export function describePlace({ wishes, task, service }: Item): string {
 
 function describeEncoder({ encoder = "", reason }: Source): string {
   const name = ENCODERS[encoder] ?? `with ${encoder}`;
-  return reason ? `${name}, as ${reason}.` : `${name}.`;
+  return reason ? `${name}, as ${worthSaying(reason)}.` : `${name}.`;
+}
+
+// That an encoder of pictures makes no sound tells a visitor nothing.
+function worthSaying(reason: string): string {
+  const parts = reason.split("; ").filter((part) => !/^not [\w-]+: it only /.test(part));
+  return parts.map((part) => part.replace(/^not copy: /, "it could not just be copied, as ")).join("; ");
 }
 
 function hostOf(service: string): string {

@@ -1,0 +1,83 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { Icon } from "../ui/icon.tsx";
+import { useWorkbench } from "../workbench.ts";
+import type { Item } from "./item.ts";
+import { stateOf } from "./queue.ts";
+
+// What is done sooner is waited for.
+const LONG_MS = 30_000;
+const KEY = "framewright no notifications";
+
+/** Offers a notification once something takes long, and shows one when such a thing ends while the tab is hidden. Nothing is asked before the visitor's click. */
+export function Notify() {
+  const { queue } = useWorkbench();
+  const permission = useSignal("Notification" in globalThis ? Notification.permission : "denied");
+  const isLong = useSignal(false);
+  const refused = useSignal(wasRefused());
+  useEffect(() => {
+    let before: readonly Item[] = queue.items.peek();
+    return queue.items.subscribe((items) => {
+      isLong.value = items.some((item) => stateOf(item) === "processing" && takesLong(item));
+      const known = new Map(before.map((item) => [item.id, item]));
+      before = items;
+      if (!document.hidden || permission.peek() !== "granted") return;
+      for (const item of items) {
+        const was = known.get(item.id);
+        if (was && stateOf(was) === "processing") tellEnd(item);
+      }
+    });
+  }, [queue, isLong, permission]);
+  if (permission.value !== "default" || refused.value || !isLong.value) return null;
+  const ask = async () => {
+    permission.value = await Notification.requestPermission();
+  };
+  const refuse = () => {
+    refused.value = true;
+    keepRefusal();
+  };
+  return (
+    <section class="notify" aria-label="Notifications">
+      <Icon name="clock" />
+      <p>This takes a while. Shall the browser tell you when it is done?</p>
+      <button type="button" onClick={() => void ask()}>
+        Tell me
+      </button>
+      <button type="button" class="quiet" onClick={refuse}>
+        No, thanks
+      </button>
+    </section>
+  );
+}
+
+// Where nothing may be kept, it is asked again on the next visit.
+function wasRefused(): boolean {
+  try {
+    return localStorage.getItem(KEY) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function keepRefusal(): void {
+  try {
+    localStorage.setItem(KEY, "yes");
+  } catch {}
+}
+
+function takesLong({ task, pace }: Item): boolean {
+  const began = task?.started_at ?? null;
+  return (pace?.eta ?? 0) * 1000 > LONG_MS || (began !== null && Date.now() - began > LONG_MS);
+}
+
+function tellEnd({ name, task, id }: Item): void {
+  const { status, started_at, finished_at } = task ?? {};
+  if (status !== "succeeded" && status !== "failed") return;
+  if (!started_at || !finished_at || finished_at - started_at < LONG_MS) return;
+  const title = status === "succeeded" ? `${name} is done` : `${name} failed`;
+  const shown = new Notification(title, { body: "Framewright", icon: "/icon.svg", tag: id });
+  shown.onclick = () => {
+    window.focus();
+    shown.close();
+  };
+}

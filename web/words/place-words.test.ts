@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { createTask, type Task } from "../../src/index.ts";
+import { createItem } from "../queue/create-item.ts";
+import type { Item } from "../queue/item.ts";
+import { describePlace } from "./place-words.ts";
+
+const draft = createItem("https://a.example/b.mp4");
+const edge: Item = {
+  ...{ ...draft, service: "https://media.example" },
+  wishes: { ...draft.wishes, place: "edge" },
+};
+
+function taskOf(status: Task["status"], encoded?: { encoder: string; reason: string }): Task {
+  const request = { input: "file:", kind: "video", options: {}, metadata: {} } as const;
+  const task = createTask(request, (sort) => `${sort}_1`, 0);
+  const output = encoded
+    ? ({ object: "source", url: "", kind: "video", format: "mp4", ...encoded } as const)
+    : null;
+  return { ...task, status, steps: task.steps.map((step, n) => (n === 2 ? { ...step, output } : step)) };
+}
+
+test("the place is said before, while and after something is made, with the encoder and its reason", () => {
+  expect(describePlace(draft)).toBe("Will run on this device; nothing is sent anywhere.");
+  expect(describePlace({ ...edge, service: null })).toBe("Will run on the edge; the file is sent there.");
+  expect(describePlace({ ...edge, task: taskOf("queued") })).toBe("Runs on the edge (media.example).");
+  expect(describePlace({ ...draft, task: taskOf("failed") })).toBe("Ran on this device.");
+  const reason =
+    "the work fits its memory and time; not copy: the pictures need encoding; not avif: it only encodes avif; in 2 chunks of about 4 s";
+  expect(describePlace({ ...draft, task: taskOf("succeeded", { encoder: "wasm", reason }) })).toBe(
+    "Made on this device with FFmpeg in WebAssembly, as the work fits its memory and time; it could not just be copied, as the pictures need encoding; in 2 chunks of about 4 s.",
+  );
+});

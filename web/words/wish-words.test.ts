@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { Source } from "../../src/index.ts";
+import type { Wishes } from "../queue/item.ts";
+import { describeWishes } from "./wish-words.ts";
+
+const wishes = (kind: Wishes["kind"], options: object, target_bytes: number | null = null): Wishes => ({
+  ...{ kind, options, target_bytes, preset: null, place: "device" },
+});
+const png: Source = { object: "source", url: "file:", kind: "image", format: "png" };
+
+test.for([
+  ["MP4, H.264, medium quality", wishes("video", {})],
+  ["WebM, VP9, 640 wide, high quality", wishes("video", { format: "webm", width: 640, quality: "high" })],
+  [
+    "MP4, AV1, 640 × 360, 30 fps, 0:01.50 to 0:04.00, 2.5 Mbit/s",
+    wishes("video", {
+      codec: "av1",
+      width: 640,
+      height: 360,
+      fps: 30,
+      start: 1.5,
+      end: 4,
+      bitrate: 2_500_000,
+    }),
+  ],
+  ["MP4, H.264, 50% of the size, at most 8 MB", wishes("video", { width: "50%", height: "50%" }, 8e6)],
+  ["MP3, from 0:03.00, 96 kbit/s", wishes("audio", { start: 3, bitrate: 96_000 })],
+  ["FLAC", wishes("audio", { format: "flac", quality: "low" })],
+  ["WebP, 480 high, lowest quality", wishes("image", { format: "webp", height: 480, quality: "very_low" })],
+  ["PNG, frame at 0:02.50", wishes("image", { start: 2.5 })],
+  ["HLS stream, highest quality", wishes("adaptive_video", { quality: "very_high" })],
+] as const)("%s", ([words, given]) => {
+  expect(describeWishes(given, png)).toBe(words);
+});
