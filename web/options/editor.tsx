@@ -1,6 +1,7 @@
 import { useRef } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
+import { Moment } from "../trim/moment.tsx";
 import { Trim } from "../trim/trim.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { ApplyToAll } from "./apply-to-all.tsx";
@@ -69,7 +70,7 @@ function FrameRate({ form: { source, options, change, faultAt } }: { form: Form 
 }
 
 function Times({ item: { input }, form }: { item: Item; form: Form }) {
-  const { source, wishes, options, faultAt } = form;
+  const { source, wishes, options } = form;
   if (!source.duration || !input) return null;
   // A trim is no other output, so a preset stays what it is.
   const change = (times: { start?: number | undefined; end?: number | undefined }) => {
@@ -80,13 +81,7 @@ function Times({ item: { input }, form }: { item: Item; form: Form }) {
     if (source.kind === "image") return null;
     return (
       <div class="times">
-        <NumberField
-          label="Moment of the picture (seconds)"
-          value={options.start}
-          onChange={(start) => change({ start })}
-          placeholder="0"
-          fault={faultAt("start")}
-        />
+        <Moment input={input} source={source} time={options.start} onChange={(start) => change({ start })} />
       </div>
     );
   }

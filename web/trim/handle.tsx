@@ -61,7 +61,7 @@ export function Handle({
         const track = event.currentTarget.parentElement?.getBoundingClientRect();
         grip.current = track ? event.clientX - track.left - (time / timeline.duration) * track.width : 0;
         event.currentTarget.setPointerCapture(event.pointerId);
-        event.currentTarget.focus();
+        event.currentTarget.focus({ preventScroll: true });
       }}
       onPointerMove={(event) => {
         if (grip.current === null) return;

@@ -1,0 +1,218 @@
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Locator, Page } from "@playwright/test";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { runNative } from "../judge/native.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+// Each frame is one grey by which its number is read: 16 for the first one, three more for each further one.
+const GREYS = "-f lavfi -i nullsrc=size=320x180:rate=25:duration=3,geq=lum=16+3*N:cb=128:cr=128".split(" ");
+// Soft in its first half, loud in its second, and higher at each moment than before.
+const RISING = [
+  ..."-f lavfi -i".split(" "),
+  "aevalsrc=exprs='if(lt(t,2),0.05,0.8)*sin(2*PI*(200+150*t)*t)':duration=4:sample_rate=44100",
+];
+
+test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbench, folder }) => {
+  const clip = await makeClip("wav", RISING);
+  const card = await openTrim(workbench, clip);
+  const trim = card.getByRole("region", { name: "Trim" });
+  const [begin, end] = [
+    trim.getByRole("slider", { name: "Begin" }),
+    trim.getByRole("slider", { name: "End" }),
+  ];
+
+  await expect(trim.locator(".waveform canvas").first()).toBeVisible();
+  const [soft, loud] = await paintedOf(trim.locator(".waveform"));
+  expect(soft).toBeGreaterThan(0);
+  expect(loud).toBeGreaterThan(5 * soft);
+
+  // The handle lies beside its time, and keeps the distance at which it was taken.
+  await begin.hover();
+  await workbench.mouse.down();
+  const grip = await gripOf(trim, begin);
+  for (const share of [0.4, 0.25]) {
+    const [x, y] = await pointAt(trim, share);
+    await workbench.mouse.move(x + grip, y, { steps: 3 });
+  }
+  await workbench.mouse.up();
+  const dragged = Number(await begin.getAttribute("aria-valuenow"));
+  expect(dragged).toBeCloseTo(1, 1);
+
+  await end.focus();
+  for (const key of ["PageDown", "End", "Shift+ArrowLeft", ...Array(5).fill("ArrowLeft")]) {
+    await workbench.keyboard.press(key);
+  }
+  await expect(end).toHaveAttribute("aria-valuetext", "0:02.50");
+  await expect(end).toHaveAttribute("aria-valuemin", String(Number((dragged + 0.01).toFixed(6))));
+  await expect(end).toHaveAttribute("aria-valuemax", "4");
+  await expect(card).toContainText("to 0:02.50");
+  expect((await new AxeBuilder({ page: workbench }).include(".trim").analyze()).violations).toEqual([]);
+
+  const output = await convert(card, folder);
+  const [got, wanted] = await Promise.all([
+    readSound(output, { channels: 1 }),
+    readSound(clip, { channels: 1, before: ["-ss", String(dragged), "-to", "2.5"] }),
+  ]);
+  expect(got.duration).toBeCloseTo(2.5 - dragged, 1);
+  const [echo] = compareSound(got, wanted);
+  expect(Math.abs(echo?.lag ?? 1)).toBeLessThan(0.003);
+  expect(echo?.correlation).toBeGreaterThan(0.98);
+});
+
+test("a video is trimmed to the frame by typed times and steps of a frame", async ({ workbench, folder }) => {
+  const clip = await makeClip("mp4", [...GREYS, ..."-c:v libx264 -preset ultrafast -g 25".split(" ")]);
+  const card = await openTrim(workbench, clip);
+  const trim = card.getByRole("region", { name: "Trim" });
+  const type = async (label: string, text: string) => {
+    await trim.getByRole("textbox", { name: label }).fill(text);
+    await workbench.keyboard.press("Enter");
+  };
+  const shown = () => trim.locator("video").evaluate((video: HTMLVideoElement) => video.currentTime);
+
+  // The frames on the strip are those of their place.
+  await expect.poll(async () => (await greysOf(trim)).at(-1)).toBeGreaterThan(0);
+  const greys = await greysOf(trim);
+  expect(greys.length).toBeGreaterThan(5);
+  expect(greys).toEqual([...new Set(greys)].sort((one, other) => one - other));
+
+  await type("Begin", "0:00.99");
+  await type("Begin", "1:75");
+  await expect(trim).toContainText("A minute has seconds up to 59.");
+  await workbench.keyboard.press("Escape");
+  await trim.getByRole("button", { name: "One frame forth" }).click();
+  await trim.getByRole("button", { name: "One frame forth" }).click();
+  await expect(trim).toContainText("First frame: 27");
+  // As players round an edge either way, they are asked for the middle of the frame.
+  await expect.poll(shown).toBeCloseTo(27.5 / 25, 2);
+
+  await type("End", "1");
+  await expect(trim).toContainText("The end has to be after the begin, which is at 0:01.08.");
+  await type("End", "3.5");
+  await expect(trim).toContainText("The file ends at 0:03.00.");
+  await type("End", "2,04 s");
+  await trim.getByRole("button", { name: "One frame back" }).click();
+  await expect(trim).toContainText("Last frame: 49");
+  await expect.poll(shown).toBeCloseTo(49.5 / 25, 2);
+
+  // The frame that the player shows becomes the last one.
+  await workbench.mouse.click(...(await pointAt(trim, 40.5 / 75)));
+  await expect.poll(shown).toBeCloseTo(40.5 / 25, 1);
+  await trim.getByRole("button", { name: "Set to here: end" }).click();
+  const last = Math.floor((await shown()) * 25);
+  await expect(trim).toContainText(`Last frame: ${last}`);
+  await trim.getByRole("button", { name: "Play this part" }).click();
+  await expect(trim.getByRole("button", { name: "Pause" })).toBeVisible();
+  await expect(trim.getByRole("button", { name: "Play this part" })).toBeVisible();
+  expect(await shown()).toBeCloseTo((last + 1) / 25, 1);
+
+  const output = await convert(card, folder);
+  const wanted = Array.from({ length: last - 27 + 1 }, (_, index) => 27 + index);
+  expect(await numbersOf(output)).toEqual(wanted);
+});
+
+test.describe("on a phone", () => {
+  test.use({ hasTouch: true, viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+
+  test("a video that the browser cannot play is trimmed by touch", async ({ workbench, folder }) => {
+    const clip = await makeClip("mkv", [...GREYS, "-c:v", "ffv1"]);
+    const card = await openTrim(workbench, clip);
+    const trim = card.getByRole("region", { name: "Trim" });
+    await expect(trim).toContainText("This browser cannot show this format.");
+    await expect(trim.locator("video")).toHaveCount(0);
+
+    const begin = trim.getByRole("slider", { name: "Begin" });
+    await begin.scrollIntoViewIfNeeded();
+    const [x, y] = await pointAt(trim, 1 / 3);
+    const devtools = await workbench.context().newCDPSession(workbench);
+    const touch = (
+      type: "touchStart" | "touchMove" | "touchEnd",
+      ...touchPoints: { x: number; y: number }[]
+    ) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints });
+    // The finger wanders off the track.
+    const grip = await gripOf(trim, begin);
+    const from = (await pointAt(trim, 0))[0] + grip;
+    await touch("touchStart", { x: from, y });
+    await touch("touchMove", { x: from + 20, y: y + 30 });
+    await touch("touchMove", { x: x + grip, y: y + 60 });
+    await touch("touchEnd");
+    await expect(trim).toContainText("First frame: 25");
+    // The page did not scroll with the finger.
+    expect(Math.abs((await pointAt(trim, 0))[1] - y)).toBeLessThan(10);
+    expect(await workbench.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect((await new AxeBuilder({ page: workbench }).include(".trim").analyze()).violations).toEqual([]);
+
+    const output = await convert(card, folder);
+    expect(await numbersOf(output)).toEqual(Array.from({ length: 50 }, (_, index) => 25 + index));
+  });
+});
+
+async function openTrim(page: Page, clip: string): Promise<Locator> {
+  await addFiles(page, clip);
+  const card = cardOf(page, clip);
+  await card.getByRole("button", { name: "Options" }).click();
+  await expect(card.getByRole("slider", { name: "End" })).toBeVisible();
+  return card;
+}
+
+async function convert(card: Locator, folder: string): Promise<string> {
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  const coming = card.page().waitForEvent("download");
+  await card.getByRole("link", { name: "Download" }).click();
+  const path = join(folder, "output");
+  await (await coming).saveAs(path);
+  return path;
+}
+
+async function pointAt(trim: Locator, share: number): Promise<[number, number]> {
+  const box = await trim.locator(".track").boundingBox();
+  if (!box) throw new Error("There is no track.");
+  return [box.x + share * box.width, box.y + box.height / 2];
+}
+
+/** Tells how far right of its time, on the first tick, the middle of a handle is. */
+async function gripOf(trim: Locator, handle: Locator): Promise<number> {
+  const box = await handle.boundingBox();
+  if (!box) throw new Error("There is no handle.");
+  return box.x + box.width / 2 - (await pointAt(trim, 0))[0];
+}
+
+/** Counts what is painted in the left and the right half of a waveform. */
+function paintedOf(waveform: Locator): Promise<[number, number]> {
+  return waveform.evaluate((place) => {
+    const counts: [number, number] = [0, 0];
+    const { left, width } = place.getBoundingClientRect();
+    for (const canvas of place.firstElementChild?.firstElementChild?.shadowRoot?.querySelectorAll("canvas") ??
+      []) {
+      const at = canvas.getBoundingClientRect().left - left;
+      const image = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height);
+      image?.data.forEach((value, index) => {
+        const x = at + (((index >> 2) % canvas.width) * canvas.clientWidth) / canvas.width;
+        if (index % 4 === 3 && value > 0) counts[x < width / 2 ? 0 : 1] += 1;
+      });
+    }
+    return counts;
+  });
+}
+
+/** Reads the grey in the middle of each frame on the strip; 0 where none is drawn yet. */
+function greysOf(trim: Locator): Promise<number[]> {
+  return trim
+    .locator(".filmstrip canvas")
+    .evaluateAll((canvases) =>
+      canvases.map(
+        (canvas) =>
+          (canvas as HTMLCanvasElement)
+            .getContext("2d")
+            ?.getImageData(canvas.clientWidth / 2, canvas.clientHeight / 2, 1, 1).data[0] ?? 0,
+      ),
+    );
+}
+
+/** Reads the number of each frame of an output from its grey. */
+async function numbersOf(path: string): Promise<number[]> {
+  const greys = ["-vf", "extractplanes=y,crop=1:1:160:90", "-f", "rawvideo", "-"];
+  const { output } = await runNative(["-i", path, "-fps_mode", "passthrough", ...greys]);
+  return [...output].map((grey) => Math.round((grey - 16) / 3));
+}
