@@ -1,4 +1,5 @@
 import { createLanes } from "./lanes.ts";
+import { sortOf } from "./run-records.ts";
 
 /** Sees to it that each run is carried out in one tab, and goes on in another when that tab closes. */
 export interface RunTurns {
@@ -12,7 +13,7 @@ export interface RunTurns {
 
 /**
  * Builds the turns of a tab; `carryOut` does a run from where it stands, never rejects, and may give what is to be done when the run is free for
- * others again. At most `most` are done at once.
+ * others again. At most `most` tasks are done at once, and as many steps beside them, so that a look into a file does not wait for encodes.
  */
 export function createRunTurns(
   name: string,
@@ -20,12 +21,12 @@ export function createRunTurns(
   carryOut: (id: string, signal: AbortSignal) => Promise<(() => Promise<void>) | undefined>,
 ): RunTurns {
   const joined = new Map<string, { controller: AbortController; again: boolean }>();
-  const lanes = createLanes(most);
+  const lanes = { task: createLanes(most), step: createLanes(most) };
   const lockOf = (id: string) => `${name} run ${id}`;
 
   async function take(id: string, { signal }: AbortController): Promise<void> {
     const after = await navigator.locks.request(lockOf(id), { signal }, () =>
-      lanes.run(async () => (signal.aborted ? undefined : carryOut(id, signal))),
+      lanes[sortOf(id)].run(async () => (signal.aborted ? undefined : carryOut(id, signal))),
     );
     await after?.();
   }
