@@ -1,25 +1,137 @@
-import { makeClip } from "../fixtures/make-clip.ts";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { unpackZip } from "./read-zip.ts";
+import { convert, downloadBy, movingClip, named, playToEnd, transparentPicture } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-test("a video is converted, and its result plays to its end in the page's player", async ({ workbench }) => {
-  const clip = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=2".split(" "),
-    ..."-f lavfi -i sine=frequency=440:duration=2 -shortest".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
-  ]);
-  await addFiles(workbench, clip);
-  const card = cardOf(workbench, clip);
-  await card.getByRole("button", { name: "Convert" }).click();
-  await card.getByRole("button", { name: "play", exact: false }).first().click();
-  const ended = await card.locator("video").evaluate(async (video: HTMLVideoElement) => {
-    if (!video.ended)
-      await new Promise((resolve) => video.addEventListener("ended", resolve, { once: true }));
-    return { at: video.currentTime, duration: video.duration, width: video.videoWidth, error: video.error };
-  });
-  expect(ended).toEqual({
+const serious = async (page: Page) => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+};
+
+test("a converted video plays to its end, one frame of it is laid over the original's, and its download has its name", async ({
+  workbench,
+  folder,
+}) => {
+  const clip = await named(await movingClip(), folder, "in/a film.mov");
+  const card = await convert(workbench, clip, "Web video");
+  expect(await playToEnd(card)).toEqual({
     at: expect.closeTo(2, 1),
     duration: expect.closeTo(2, 1),
     width: 320,
     error: null,
   });
+  expect(await serious(workbench)).toEqual([]);
+  await card.getByRole("button", { name: "Compare with the original" }).click();
+  await card.getByLabel("Moment").fill("1.52");
+  const times = () =>
+    card
+      .locator(".compare video")
+      .evaluateAll((videos) =>
+        videos.map((video) => [(video as HTMLVideoElement).currentTime, (video as HTMLVideoElement).seeking]),
+      );
+  await expect.poll(times).toEqual([
+    [1.52, false],
+    [1.52, false],
+  ]);
+  const path = await downloadBy(workbench, card.getByRole("link", { name: "Download" }), folder);
+  expect(basename(path)).toBe("a film.mp4");
+  const { picture, sound, bytes, duration } = await readFacts(path);
+  expect([picture?.codec, picture?.width, sound?.codec]).toEqual(["h264", 320, "aac"]);
+  expect(duration).toBeCloseTo(2, 1);
+  await expect(card.locator(".facts")).toContainText("FormatMP4CodecsH.264 + AACSize320 × 180 pixels");
+  const before = (await readFile(clip)).length;
+  const percent = Math.round((Math.abs(bytes - before) / before) * 100);
+  await expect(card.locator(".saving")).toContainText(
+    `${percent} % ${bytes < before ? "smaller" : "larger"}`,
+  );
+});
+
+test("a picture that was shrunk is laid over the original, and holds what it did", async ({
+  workbench,
+  folder,
+}) => {
+  const picture = await named(await transparentPicture("640x360"), folder, "in/shrunk.png");
+  const card = await convert(workbench, picture, "Web picture");
+  await card.getByRole("button", { name: "Compare with the original" }).click();
+  const slider = card.getByRole("slider", { name: /before ends/ });
+  await slider.fill("20");
+  await expect(slider).toHaveAttribute("aria-valuetext", "20 % before, 80 % after");
+  const widths = () =>
+    card
+      .locator(".compare img")
+      .evaluateAll((images) => images.map((image) => (image as HTMLImageElement).naturalWidth));
+  await expect.poll(widths).toEqual([640, 640]);
+  expect(await serious(workbench)).toEqual([]);
+  const path = await downloadBy(workbench, card.getByRole("link", { name: "Download" }), folder);
+  expect(basename(path)).toBe("shrunk.webp");
+  expect((await readFacts(path)).picture).toMatchObject({ codec: "webp", width: 640, height: 360 });
+  const options = {
+    filter: "format=rgba,crop=480:360:160:0",
+    output_filter: "format=rgba,crop=480:360:160:0",
+  };
+  expect((await measureLikeness(path, picture, options)).mean).toBeGreaterThan(0.9);
+});
+
+test("all that is done is downloaded as one zip and saved to a folder, where nothing is written over", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await page.addInitScript(() => {
+    Reflect.deleteProperty(globalThis, "showSaveFilePicker");
+    // The visitor chooses a folder of the origin's own, which may be written to as any other.
+    const pick = async () => {
+      const root = await navigator.storage.getDirectory();
+      return root.getDirectoryHandle("chosen", { create: true });
+    };
+    Reflect.set(globalThis, "showDirectoryPicker", pick);
+  });
+  await page.goto(served.url);
+  const small = await named(await transparentPicture("64x36"), folder, "one/same.png");
+  const large = await named(await transparentPicture("96x54"), folder, "two/same.png");
+  await addFiles(page, small, large);
+  const buttons = cardOf(page, small).getByRole("button", { name: "Convert", exact: true });
+  await expect(buttons).toHaveCount(2);
+  await page.getByRole("button", { name: "Convert all" }).click();
+  const zip = await downloadBy(page, page.getByRole("button", { name: "Download all" }), folder);
+  expect(basename(zip)).toBe("framewright.zip");
+  const out = join(folder, "out");
+  const names = await unpackZip(zip, out);
+  expect(names).toEqual(["same (2).png", "same.png"]);
+  const widths = await Promise.all(
+    names.map(async (name) => (await readFacts(join(out, name))).picture?.width),
+  );
+  expect(widths).toEqual([96, 64]);
+
+  const list = () =>
+    page.evaluate(async () => {
+      const root = await navigator.storage.getDirectory();
+      const sizes: Record<string, number> = {};
+      for await (const [name, handle] of (await root.getDirectoryHandle("chosen")).entries())
+        sizes[name] = handle.kind === "file" ? (await (handle as FileSystemFileHandle).getFile()).size : -1;
+      return sizes;
+    });
+  const save = page.getByRole("button", { name: "Save to a folder" });
+  await save.click();
+  await expect(page.getByText("2 saved.")).toBeVisible();
+  const [first, second] = await Promise.all(
+    ["same.png", "same (2).png"].map((name) => readFile(join(out, name))),
+  );
+  expect(await list()).toEqual({ "same.png": first?.length, "same (2).png": second?.length });
+  await page.evaluate(() => {
+    const { createWritable } = FileSystemFileHandle.prototype;
+    FileSystemFileHandle.prototype.createWritable = async function (this: FileSystemFileHandle) {
+      if (this.name === "same (3).png") throw new DOMException("No.", "NotAllowedError");
+      return createWritable.call(this);
+    };
+  });
+  await save.click();
+  await expect(page.getByText("0 of 2 saved. same.png: The browser may not write there.")).toBeVisible();
+  expect(Object.keys(await list()).sort()).toEqual(["same (2).png", "same.png"]);
 });

@@ -5,24 +5,29 @@ import "media-chrome/media-controller";
 import "media-chrome/media-fullscreen-button";
 import "media-chrome/media-mute-button";
 import "media-chrome/media-play-button";
-import "media-chrome/media-playback-rate-button";
 import "media-chrome/media-time-display";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import { Notice } from "../ui/notice.tsx";
+
+// Their tooltips say the same as their names, in a text that axe takes for another.
+interface ButtonProps {
+  notooltip: boolean;
+}
 
 // media-chrome's elements, by the names that they are registered under.
 const element = <P extends object = object>(name: string) =>
   name as unknown as FunctionComponent<P & { children?: ComponentChildren; class?: string }>;
 const Controller = element<{ audio?: boolean; "aria-label"?: string; hotkeys?: string }>("media-controller");
 const ControlBar = element("media-control-bar");
-const PlayButton = element("media-play-button");
+const PlayButton = element<ButtonProps>("media-play-button");
 const TimeRange = element("media-time-range");
-const TimeDisplay = element<{ showduration?: boolean }>("media-time-display");
-const MuteButton = element("media-mute-button");
+const TimeDisplay = element<{ showduration?: boolean; notoggle?: boolean; "aria-hidden"?: "true" }>(
+  "media-time-display",
+);
+const MuteButton = element<ButtonProps>("media-mute-button");
 const VolumeRange = element("media-volume-range");
-const RateButton = element("media-playback-rate-button");
-const FullscreenButton = element("media-fullscreen-button");
+const FullscreenButton = element<ButtonProps>("media-fullscreen-button");
 
 /** Plays a video, a sound or, with `isStream`, an adaptive video by the URL of its master playlist. */
 export function Player({
@@ -65,13 +70,13 @@ export function Player({
       <Controller class={kind} audio={kind === "audio"} aria-label={`Player of ${name}`}>
         <Media slot="media" ref={media} preload="metadata" crossOrigin="anonymous" playsInline />
         <ControlBar>
-          <PlayButton />
-          <TimeDisplay showduration />
+          <PlayButton notooltip />
+          {/* The range tells the time to screen readers. */}
+          <TimeDisplay showduration notoggle aria-hidden="true" />
           <TimeRange />
-          <MuteButton />
+          <MuteButton notooltip />
           <VolumeRange />
-          <RateButton />
-          {kind === "video" && <FullscreenButton />}
+          {kind === "video" && <FullscreenButton notooltip />}
         </ControlBar>
       </Controller>
       {fault && <Notice tone="warn">{fault}</Notice>}

@@ -1,0 +1,61 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { addFiles, cardOf, expect } from "./workbench.ts";
+
+/** Two seconds of a moving picture with a tone. */
+export const movingClip = () =>
+  makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=2".split(" "),
+    ..."-f lavfi -i sine=frequency=440:duration=2 -shortest".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
+  ]);
+
+/** A picture of so many pixels, of which a part is transparent. */
+export const transparentPicture = (size: string) =>
+  makeClip("png", [
+    ..."-f lavfi -i".split(" "),
+    `testsrc2=size=${size}:rate=1:duration=1,format=rgba,geq=r='r(X,Y)':g='g(X,Y)':b='b(X,Y)':a='if(lt(X,W/4),0,255)'`,
+    ..."-frames:v 1".split(" "),
+  ]);
+
+/** Puts a file under a name of its own, so that no other test has the same. */
+export async function named(path: string, folder: string, name: string): Promise<string> {
+  const to = join(folder, name);
+  await mkdir(dirname(to), { recursive: true });
+  await copyFile(path, to);
+  return to;
+}
+
+/** Adds a file, takes a preset for it if so wanted, converts it, and gives its card with the result. */
+export async function convert(page: Page, path: string, preset?: string): Promise<Locator> {
+  await addFiles(page, path);
+  const card = cardOf(page, path);
+  if (preset) {
+    await card.getByRole("button", { name: "Options" }).click();
+    await card.getByRole("button", { name: preset }).click();
+  }
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(card.getByRole("button", { name: "Send to S3" })).toBeVisible();
+  return card;
+}
+
+/** Plays what is in a card to its end, by the player's own button. */
+export async function playToEnd(card: Locator) {
+  await card.locator("media-play-button").click();
+  return card.locator("video, audio").evaluate(async (media: HTMLVideoElement) => {
+    if (!media.ended)
+      await new Promise((resolve) => media.addEventListener("ended", resolve, { once: true }));
+    const { currentTime: at, duration, videoWidth: width, error } = media;
+    return { at, duration, width, error: error?.message ?? null };
+  });
+}
+
+/** Clicks, and puts what is downloaded into a folder under the name that the browser gives it. */
+export async function downloadBy(page: Page, button: Locator, folder: string): Promise<string> {
+  const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  const path = join(folder, download.suggestedFilename());
+  await download.saveAs(path);
+  return path;
+}
