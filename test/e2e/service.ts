@@ -10,15 +10,22 @@ import { NO_LIMITS } from "../fixtures/no-limits.ts";
 export interface Served {
   url: string;
   key: string;
+  /** The key of another project, whose lists hold what the flows of the console make alone. */
+  console_key: string;
 }
 
 /** Starts the service with its page once before all flows, and ends it after them. */
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-e2e-"));
-  const key = randomBytes(12).toString("hex");
-  const settings = parseSettings({ PORT: "0", API_KEYS: `page:${key}`, STATE_DIR: folder, ...NO_LIMITS });
+  const [key, console_key] = [randomBytes(12).toString("hex"), randomBytes(12).toString("hex")];
+  const settings = parseSettings({
+    PORT: "0",
+    API_KEYS: `page:${key},console:${console_key}`,
+    STATE_DIR: folder,
+    ...NO_LIMITS,
+  });
   const service = await startService({ ...settings, page: true });
-  process.env.SERVED = JSON.stringify({ url: service.url, key } satisfies Served);
+  process.env.SERVED = JSON.stringify({ url: service.url, key, console_key } satisfies Served);
   return async () => {
     await service.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });

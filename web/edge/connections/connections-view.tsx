@@ -62,6 +62,7 @@ export function ConnectionsView() {
 
   return (
     <section class="stack" aria-label="Connections">
+      <h2 class="visually-hidden">Connections</h2>
       <div class="row bar">
         <p class="soft">Storage of your own (S3), for inputs and destinations that begin with s3://.</p>
         <button type="button" class="primary" onClick={create}>

@@ -49,6 +49,7 @@ export function KeysView() {
     );
   return (
     <section class="stack" aria-label="Keys">
+      <h2 class="visually-hidden">Keys</h2>
       <div class="row bar">
         <p class="soft">Keys of this project, but for those that the service has in its settings.</p>
         <button type="button" class="primary" onClick={() => show({ what: "new" })}>

@@ -40,6 +40,7 @@ export function TasksView() {
 
   return (
     <section class="stack" aria-label="Tasks">
+      <h2 class="visually-hidden">Tasks</h2>
       <div class="row bar">
         <TaskFilters filter={filter} />
         <button

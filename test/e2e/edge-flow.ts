@@ -1,0 +1,42 @@
+import { expect, type Page } from "@playwright/test";
+import type { Served } from "./service.ts";
+
+/** Opens a part of the console, connected as a visitor connects it. */
+export async function openConsole(
+  page: Page,
+  served: Served,
+  tab: "tasks" | "connections" | "webhooks" | "keys",
+): Promise<void> {
+  await page.goto(`${served.url}/#/edge/${tab}`);
+  // The page has found the service that it comes from.
+  await expect(page.getByLabel("Address")).toHaveValue(served.url);
+  await page.getByLabel("Key", { exact: true }).fill(served.console_key);
+  await page.getByRole("button", { name: "Connect" }).click();
+  await expect(page.getByRole("heading", { name: new URL(served.url).host })).toBeVisible();
+}
+
+/** Asks the service as the owner of the console's project does; gives the status and what was answered. */
+export async function ask<T>(
+  { url, console_key }: Served,
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; value: T }> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { Authorization: `Bearer ${console_key}`, "Content-Type": "application/json" },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await response.text();
+  return { status: response.status, value: (text ? JSON.parse(text) : null) as T };
+}
+
+/** Expects the page to hold a secret nowhere: not in its text, its markup, its fields or its address. */
+export async function expectNowhere(page: Page, secret: string): Promise<void> {
+  expect(await page.content()).not.toContain(secret);
+  const fields = await page
+    .locator("input")
+    .evaluateAll((all: HTMLInputElement[]) => all.map(({ value }) => value));
+  expect(fields.join()).not.toContain(secret);
+  expect(page.url()).not.toContain(secret);
+}

@@ -1,0 +1,153 @@
+import type { Connection, NewApiKey } from "../../src/client/index.ts";
+import type { Task } from "../../src/index.ts";
+import { verifyWebhook } from "../../src/webhooks/verify.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { startOrigin } from "../fixtures/origin.ts";
+import { startReceiver } from "../worker/webhooks/receiver.ts";
+import { ask, expectNowhere, openConsole } from "./edge-flow.ts";
+import { expect, test } from "./workbench.ts";
+
+test("a connection is made, tested, changed and deleted, and its secret shown nowhere", async ({
+  page,
+  served,
+  complaints,
+}) => {
+  // What takes any request and refuses it, as S3 does where a key may not write.
+  const s3 = await startOrigin();
+  const secret = "not-for-anyone-to-see";
+  await openConsole(page, served, "connections");
+  await expect(page.getByText("There are no connections yet.")).toBeVisible();
+  await page.getByRole("button", { name: "New connection" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("Archive");
+  await dialog.getByLabel("Endpoint").fill("not an address");
+  await dialog.getByLabel("Region").fill("us-east-1");
+  await dialog.getByLabel("Key id").fill("AKIAEXAMPLE");
+  await dialog.getByLabel("Secret").fill(secret);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await expect(dialog.getByLabel("Endpoint")).toHaveAccessibleDescription(/http/);
+  expect(complaints.join()).toContain("400");
+  complaints.length = 0;
+  await dialog.getByLabel("Endpoint").fill(s3.url);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const row = page.getByRole("row").filter({ hasText: "Archive" });
+  await expect(row).toContainText("Default");
+  await expectNowhere(page, secret);
+
+  await row.getByRole("button", { name: "Test Archive" }).click();
+  await dialog.getByLabel("Bucket").fill("my-bucket");
+  await dialog.getByRole("button", { name: "Test", exact: true }).click();
+  await expect(dialog.getByRole("alert")).toContainText(/\w+/);
+  expect(s3.log.map(({ method, path }) => `${method} ${path}`).join()).toContain("PUT /my-bucket/");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  await row.getByRole("button", { name: "Edit Archive" }).click();
+  await expect(dialog.getByLabel("Secret")).toHaveValue("");
+  await dialog.getByLabel("Region").fill("eu-central-1");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(row).toContainText("eu-central-1");
+
+  await row.getByRole("button", { name: "Delete Archive" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(row).toHaveCount(0);
+  expect((await ask<Connection[]>(served, "GET", "/connections")).value).toEqual([]);
+  await s3.close();
+});
+
+test("an endpoint is told of a task, by a signature of the secret that was shown once", async ({
+  page,
+  served,
+}) => {
+  const [receiver, origin] = await Promise.all([startReceiver(), startOrigin()]);
+  const hook = receiver.take("/hook");
+  const sound = await makeClip("wav", "-f lavfi -i sine=frequency=440:duration=1".split(" "));
+  await openConsole(page, served, "webhooks");
+  await page.getByRole("button", { name: "New endpoint" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("URL").fill(hook);
+  await dialog.getByLabel("Everything").uncheck();
+  await expect(dialog.getByLabel("task.succeeded")).toBeChecked();
+  await dialog.getByLabel("task.failed").uncheck();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
+  expect(secret).toMatch(/^whsec_/);
+  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await expectNowhere(page, secret);
+
+  const input = origin.serve("/tone.wav", { file: sound, mime: "audio/wav" });
+  const { value: task } = await ask<Task>(served, "POST", "/tasks", { input, kind: "audio" });
+  const got = () => receiver.got("/hook").filter(({ event }) => event.data.id === task.id);
+  await expect.poll(() => got().length).toBe(1);
+  const [first] = got();
+  const event = verifyWebhook(first?.body ?? "", first?.headers ?? {}, secret);
+  expect(event).toMatchObject({ kind: "task.succeeded", data: { id: task.id, status: "succeeded" } });
+  const deliveries = page.getByRole("region", { name: "Deliveries" });
+  const row = deliveries.getByRole("row").filter({ hasText: "task.succeeded" }).first();
+  await expect(row).toContainText("Delivered");
+  await expect(row).toContainText("1 · 200");
+  await row.getByRole("button", { name: /Details/ }).click();
+  await expect(deliveries).toContainText(event.id);
+  await expect(page.getByRole("region", { name: "Events" })).toContainText(task.id);
+
+  const before = got().length;
+  await row.getByRole("button", { name: /Replay/ }).click();
+  await expect.poll(() => got().length).toBeGreaterThan(before);
+  expect(got().at(-1)?.headers["webhook-id"]).toBe(event.id);
+  await expect(row).toContainText("2 · 200");
+
+  const endpoint = page.getByRole("region", { name: "Endpoints" }).getByRole("row").filter({ hasText: hook });
+  await endpoint.getByRole("button", { name: /^Pause/ }).click();
+  await expect(endpoint).toContainText("Paused");
+  await endpoint.getByRole("button", { name: /^Resume/ }).click();
+  await expect(endpoint).toContainText("Active");
+  await endpoint.getByRole("button", { name: /^New secret/ }).click();
+  await dialog.getByRole("button", { name: "Make a new secret" }).click();
+  await expect(dialog.getByTestId("secret")).toContainText("whsec_");
+  await expect(dialog.getByTestId("secret")).not.toHaveText(secret);
+  await page.keyboard.press("Escape");
+  await endpoint.getByRole("button", { name: /^Delete/ }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await expect(endpoint).toHaveCount(0);
+  await Promise.all([receiver.close(), origin.close()]);
+});
+
+test("a key is made, used for what it may, rolled and revoked", async ({
+  page,
+  served,
+  browser,
+  complaints,
+}) => {
+  await openConsole(page, served, "keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await expect(dialog.getByLabel("Name")).toHaveAccessibleDescription(/1 to 100/);
+  complaints.length = 0;
+  await dialog.getByLabel("Name").fill("Reader");
+  await dialog.getByLabel("write").uncheck();
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
+  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await expectNowhere(page, secret);
+  const row = page.getByRole("row").filter({ hasText: "Reader" });
+  await expect(row).toContainText("read");
+
+  const context = await browser.newContext();
+  const reader = await context.newPage();
+  await openConsole(reader, { ...served, console_key: secret }, "keys");
+  await expect(reader.getByText("may not manage keys")).toBeVisible();
+  await context.close();
+
+  await row.getByRole("button", { name: "Roll Reader" }).click();
+  await dialog.getByRole("button", { name: "Roll" }).click();
+  const rolled = (await dialog.getByTestId("secret").textContent()) ?? "";
+  expect(rolled).not.toBe(secret);
+  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await row.getByRole("button", { name: "Revoke Reader" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await expect(row).toHaveCount(0);
+  const { value: left } = await ask<NewApiKey[]>(served, "GET", "/keys");
+  expect(left.filter(({ name }) => name === "Reader")).toEqual([]);
+  // Never used before, so that nobody remembers it.
+  expect((await ask({ ...served, console_key: rolled }, "GET", "/tasks")).status).toBe(401);
+});
