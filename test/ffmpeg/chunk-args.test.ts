@@ -11,7 +11,7 @@ test.for([
   ["mp3", `-c:a libmp3lame -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f mp3`],
   ["aac", `-c:a aac -b:a 128000 -ac 2 -ar 44100 ${CLEAN} -f adts`],
   ["ogg", `-c:a libvorbis -b:a 96000 -maxrate:a 96000 -ac 2 -ar 44100 ${CLEAN} -f ogg`],
-  ["opus", `-c:a libopus -b:a 96000 -ac 2 -ar 48000 ${CLEAN} -f opus`],
+  ["opus", `-c:a libopus -vbr constrained -b:a 96000 -ac 2 -ar 48000 ${CLEAN} -f opus`],
   ["wav", `-c:a pcm_s16le -ac 2 -ar 44100 ${CLEAN} -f wav`],
   ["flac", `-c:a flac -compression_level 5 -ac 2 -ar 44100 ${CLEAN} -f flac`],
 ] as const)("audio: %s", ([format, wanted]) => {

@@ -50,7 +50,7 @@ const VIDEO: [string, string, string][] = [
   [
     "webm, cut, at a constant rate",
     argsOf(videoSource(), "video", { format: "webm", fps: 29.97, start: 2, end: 4.5, quality: "low" }),
-    `-noaccurate_seek -ss 2 -i IN ${graph("trim=end=2.4995,fps=30000/1001:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=75,format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -crf:v 37 -b:v 0 -g 150 -fps_mode vfr -r 30000/1001 -color_range tv -map 0:a:0 -filter:a atrim=start=0:end=2.5 -c:a libopus -b:a 64000 -ac 2 -ar 48000 ${CLEAN} -cues_to_front 1 -f webm OUT`,
+    `-noaccurate_seek -ss 2 -i IN ${graph("trim=end=2.4995,fps=30000/1001:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=75,format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -crf:v 37 -b:v 0 -g 150 -fps_mode vfr -r 30000/1001 -color_range tv -map 0:a:0 -filter:a atrim=start=0:end=2.5 -c:a libopus -vbr constrained -b:a 64000 -ac 2 -ar 48000 ${CLEAN} -cues_to_front 1 -f webm OUT`,
   ],
   [
     "webm at a bitrate, by the wasm core",
