@@ -2,13 +2,19 @@ import { render } from "preact";
 import { createLocalClient } from "../src/browser/index.ts";
 import { App } from "./app.tsx";
 import { createEdge } from "./edge/create-edge.ts";
+import { startOffline } from "./offline/start.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { createDestinations } from "./result/destinations.ts";
+import { THREADED_CORE } from "./threaded-core.ts";
 import { WorkbenchContext } from "./workbench.ts";
 
 // The composition root of the page.
 const destinations = createDestinations();
-const device = createLocalClient({ name: "framewright-page", connections: [destinations.connection] });
+const device = createLocalClient({
+  name: "framewright-page",
+  core_mt: THREADED_CORE,
+  connections: [destinations.connection],
+});
 const edge = createEdge();
 const queue = createQueue(device, edge);
 const root = document.getElementById("app");
@@ -20,3 +26,4 @@ if (root) {
     root,
   );
 }
+startOffline();

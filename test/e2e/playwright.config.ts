@@ -18,5 +18,11 @@ export default defineConfig({
   reporter: process.env.E2E_RESULTS
     ? [["list"], ["json", { outputFile: process.env.E2E_RESULTS }]]
     : [["list"]],
-  use: { launchOptions: LAUNCH, viewport: { width: 1280, height: 800 }, trace: "off" },
+  // Each flow is a first visit, at which a service worker would load the whole page; those that are about it allow it.
+  use: {
+    serviceWorkers: "block",
+    launchOptions: LAUNCH,
+    viewport: { width: 1280, height: 800 },
+    trace: "off",
+  },
 });

@@ -6,12 +6,13 @@ import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 
-/** The service that all flows share, as tests are told of it: its address, and the key of a project of theirs. */
+/** The service that all flows share, as tests are told of it: its address, the key of a project of theirs, and the folder of its static files. */
 export interface Served {
   url: string;
   key: string;
   /** The key of another project, whose lists hold what the flows of the console make alone. */
   console_key: string;
+  assets: string;
 }
 
 /** Starts the service with its page once before all flows, and ends it after them. */
@@ -25,7 +26,8 @@ export default async function setup(): Promise<() => Promise<void>> {
     ...NO_LIMITS,
   });
   const service = await startService({ ...settings, page: true });
-  process.env.SERVED = JSON.stringify({ url: service.url, key, console_key } satisfies Served);
+  const assets = join(folder, "scratch", "assets");
+  process.env.SERVED = JSON.stringify({ url: service.url, key, console_key, assets } satisfies Served);
   return async () => {
     await service.stop();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });

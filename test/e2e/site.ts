@@ -1,0 +1,103 @@
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { buildOffline } from "../../worker/local/build-offline.ts";
+
+const MIMES: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".wasm": "application/wasm",
+};
+
+/** The page on a server of its own, as on any that serves static files by the rules in `_headers`. */
+export interface Site {
+  url: string;
+  /** The paths that it was asked for, with its answers' status. */
+  asked: { path: string; status: number }[];
+  /** Serves another folder from now on. */
+  turnTo(folder: string): void;
+  /** Ends it, as a network that is gone would. */
+  close(): void;
+}
+
+/** Serves the built page of a folder on a free port. */
+export async function openSite(first: string): Promise<Site> {
+  let folder = first;
+  const asked: Site["asked"] = [];
+  const server = createServer(async (request, response) => {
+    const path = new URL(request.url ?? "/", "http://host").pathname;
+    const file = join(folder, path === "/" ? "index.html" : path);
+    const [bytes, rules] = await Promise.all([
+      readFile(file).catch(() => null),
+      readFile(join(folder, "_headers"), "utf8"),
+    ]);
+    for (const [name, value] of headersFor(path, rules)) response.setHeader(name, value);
+    response.setHeader("Content-Type", MIMES[extname(file)] ?? "application/octet-stream");
+    response.writeHead(bytes ? 200 : 404).end(bytes ?? "");
+    asked.push({ path, status: response.statusCode });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    asked,
+    turnTo(next) {
+      folder = next;
+    },
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function headersFor(path: string, rules: string): [string, string][] {
+  const found: [string, string][] = [];
+  for (const block of rules.split(/\n(?=\/)/)) {
+    const [pattern = "", ...lines] = block.trim().split("\n");
+    const fits = pattern.endsWith("*") ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
+    if (!fits) continue;
+    for (const line of lines) {
+      const [, name = "", value = ""] = /^\s+([^:]+): (.*)$/.exec(line) ?? [];
+      if (name) found.push([name, value]);
+    }
+  }
+  return found;
+}
+
+/** Copies the files of the page out of an assets folder, without the core's, of which there is a stand-in of a few bytes. */
+export async function copyPage(assets: string, folder: string): Promise<void> {
+  await mkdir(join(folder, "app"), { recursive: true });
+  for (const name of ["index.html", "_headers", "icon.svg", "manifest.webmanifest", "icons"]) {
+    await cp(join(assets, name), join(folder, name), { recursive: true });
+  }
+  for (const name of await readdir(join(assets, "app"))) {
+    const target = join(folder, "app", name);
+    if (name.endsWith(".gz")) await writeFile(target, STAND_IN);
+    else await cp(join(assets, "app", name), target);
+  }
+  await buildOffline(folder);
+}
+
+// An empty file, packed with gzip.
+const STAND_IN = Buffer.from("H4sIAAAAAAAAAwMAAAAAAAAAAAA=", "base64");
+
+/** Makes a later version of a page in its folder: every script and style of it has another name, and its title an end of its own. */
+export async function makeLater(folder: string): Promise<void> {
+  const app = join(folder, "app");
+  const names = (await readdir(app)).filter((name) => /\.(js|css)$/.test(name));
+  const changed = (text: string) =>
+    names.reduce((all, name) => all.replaceAll(name, name.replace(/(\.\w+)$/, "-later$1")), text);
+  for (const name of names) {
+    const text = await readFile(join(app, name), "utf8");
+    await rm(join(app, name));
+    await writeFile(join(app, changed(name)), changed(text));
+  }
+  const index = join(folder, "index.html");
+  await writeFile(`${index}.new`, changed(await readFile(index, "utf8")));
+  await rename(`${index}.new`, index);
+  await buildOffline(folder);
+}

@@ -1,0 +1,79 @@
+import { signal } from "@preact/signals";
+import { render } from "preact";
+import type { Order, TookOver } from "./names.ts";
+import { NewVersion } from "./new-version.tsx";
+import { whenIdle } from "./start.ts";
+
+const HOUR_MS = 3_600_000;
+// By then the page has loaded what its first moments need.
+const SETTLED_MS = 5000;
+const ASKED_MS = 1000;
+
+/**
+ * Has the service worker keep the page, whose version is `version`, for when there is no network; tells the visitor when there is a new one. Does
+ * nothing where the browser does not allow it.
+ */
+export async function keepPage(version: string): Promise<void> {
+  const { serviceWorker } = navigator;
+  const registration = await serviceWorker.register("/service-worker.js").catch(() => null);
+  if (!registration) return;
+  const isThere = signal(false);
+  const tell = () => {
+    isThere.value = true;
+  };
+  showBelow(isThere, () => renew(registration));
+
+  const follow = (worker: ServiceWorker | null) => {
+    const look = () => worker?.state === "installed" && serviceWorker.controller && tell();
+    worker?.addEventListener("statechange", look);
+    look();
+  };
+  follow(registration.waiting);
+  follow(registration.installing);
+  registration.addEventListener("updatefound", () => follow(registration.installing));
+  serviceWorker.addEventListener("message", ({ data }: MessageEvent<TookOver>) => {
+    if (data.version !== version) tell();
+  });
+  serviceWorker.startMessages();
+  // A part of this version that nobody has any more.
+  addEventListener("vite:preloadError", tell);
+
+  const order = (wish: Order) => registration.active?.postMessage(wish);
+  let looked = Date.now();
+  const look = () => {
+    order("tidy");
+    if (Date.now() - looked < HOUR_MS) return;
+    looked = Date.now();
+    registration.update().catch(() => {});
+  };
+  setInterval(look, HOUR_MS);
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && look());
+  await serviceWorker.ready;
+  order("tidy");
+  setTimeout(() => whenIdle(() => savesData() || order("keep all")), SETTLED_MS);
+}
+
+// Reloads into the new version as soon as it has taken over.
+function renew({ active, waiting }: ServiceWorkerRegistration): void {
+  const reload = () => location.reload();
+  if (waiting) {
+    navigator.serviceWorker.addEventListener("controllerchange", reload, { once: true });
+    active?.postMessage("stop" satisfies Order);
+    const ask = () => waiting.postMessage("take over" satisfies Order);
+    ask();
+    // A browser that was asked while the one before was at work may not look at it again.
+    setInterval(ask, ASKED_MS);
+  } else reload();
+}
+
+function showBelow(isThere: { value: boolean }, onReload: () => void): void {
+  const root = document.createElement("div");
+  document.body.append(root);
+  render(<NewVersion isThere={isThere} onReload={onReload} />, root);
+}
+
+// The visitor asked the browser to load as little as it can.
+function savesData(): boolean {
+  const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+  return connection?.saveData ?? false;
+}

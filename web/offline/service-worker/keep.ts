@@ -1,0 +1,69 @@
+import { CACHE_PREFIX, CORE_CACHE } from "../names.ts";
+
+/** Opens the cache of this version. */
+export function openOwn(): Promise<Cache> {
+  return caches.open(CACHE_PREFIX + BUILD.version);
+}
+
+/**
+ * Gives a file from the cache, else null. Those whose names tell their content may be of any version, as there may be pages of an earlier
+ * one; the others are of this.
+ */
+export async function findKept(path: string): Promise<Response | null> {
+  const found = await (await openOwn()).match(path, { ignoreVary: true });
+  if (found || !isNamedByContent(path)) return found ?? null;
+  for (const name of await caches.keys()) {
+    if (!name.startsWith(CACHE_PREFIX)) continue;
+    const earlier = await (await caches.open(name)).match(path, { ignoreVary: true });
+    if (earlier) return earlier;
+  }
+  return null;
+}
+
+/** Keeps all that the page is made of; rejects when a file is not there, or the server has another version by now. */
+export async function keepFiles(): Promise<void> {
+  const cache = await openOwn();
+  await Promise.all(
+    BUILD.files.map(async (path) => {
+      const kept = isNamedByContent(path) ? await findKept(path) : null;
+      const response = kept ?? (await load(path));
+      if (path === "/" && !(await response.clone().text()).includes(BUILD.version)) {
+        throw new Error("The server has another version of the page by now.");
+      }
+      await cache.put(path, response);
+    }),
+  );
+}
+
+/** Keeps the large files too, as far as they can be had before the signal aborts. */
+export async function keepLater(signal: AbortSignal): Promise<void> {
+  const [own, core] = await Promise.all([openOwn(), caches.open(CORE_CACHE)]);
+  const keeping = [
+    ...BUILD.later.map(async (path) => {
+      if (await own.match(path)) return;
+      await own.put(path, (await findKept(path)) ?? (await load(path, signal)));
+    }),
+    ...BUILD.core.map(async (path) => {
+      if (await core.match(path)) return;
+      const { body, headers } = await load(path, signal);
+      // As the encoders keep it themselves, so that no visit has to unpack it again. A server may have done so on the way.
+      const isPacked = !headers.has("Content-Encoding");
+      const bytes = isPacked ? body?.pipeThrough(new DecompressionStream("gzip")) : body;
+      await core.put(path, new Response(bytes ?? null));
+    }),
+  ];
+  // What fails is loaded when it is needed, or at the next visit.
+  await Promise.allSettled(keeping);
+}
+
+async function load(path: string, signal?: AbortSignal): Promise<Response> {
+  // The name of a file alone does not tell that the browser's copy of it is the latest.
+  const cache = isNamedByContent(path) ? "default" : "no-cache";
+  const response = await fetch(path, signal ? { cache, signal } : { cache });
+  if (!response.ok || response.redirected) throw new Error(`${path} is not there (${response.status}).`);
+  return response;
+}
+
+function isNamedByContent(path: string): boolean {
+  return path.startsWith("/app/");
+}
