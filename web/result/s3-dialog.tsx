@@ -126,8 +126,8 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
       {doing.progress && <p class="small soft">Closing this window stops it.</p>}
       {doing.fault?.kind === "upload_failed" && (
         <Notice>
-          Most often the bucket does not let this page in: look at its CORS rules, then at the endpoint and
-          the network.
+          Most often the bucket does not let this page in: look at its CORS rules. Some storage answers in the
+          same way to wrong keys, so look at those and at the endpoint, too.
         </Notice>
       )}
     </Dialog>
