@@ -7,8 +7,8 @@ import { streamBits } from "./bits.ts";
 import { createPlan } from "./create-plan.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
 
-/** Bytes that a file takes beside its streams: once, for each picture, and for each packet of sound. */
-export const CONTAINER_BYTES = { file: 4_000, picture: 20, packet: 9 } as const;
+/** Bytes that a file takes beside its streams: once with pictures and once without, for each picture, and for each packet of sound. */
+export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;
 
 // Encoders come near an average and not closer.
 const FILLED = { video: 0.9, audio: 0.96 } as const;
@@ -51,7 +51,7 @@ function videoForSize(options: VideoOptions, source: Source, bytes: number): Vid
   const { min, max } = BOUNDS.video_bitrate;
   const plan = createPlan(source, "video", { ...options, bitrate: min });
   const seconds = secondsOf(plan);
-  const beside = CONTAINER_BYTES.file + (plan.frames ?? seconds * DEFAULT_FPS) * CONTAINER_BYTES.picture;
+  const beside = CONTAINER_BYTES.video + (plan.frames ?? seconds * DEFAULT_FPS) * CONTAINER_BYTES.picture;
   const sounds = soundsFor(options, source, plan);
   const least = beside + ((min / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
   if (bytes < least) throw tooSmall(bytes, least, seconds);
@@ -72,7 +72,7 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
     );
   }
   const seconds = secondsOf(plan);
-  const beside = CONTAINER_BYTES.file + (seconds * packetBits(audio.sample_rate)) / 8;
+  const beside = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
   const least = beside + (min / FILLED.audio) * (seconds / 8);
   if (bytes < least) throw tooSmall(bytes, least, seconds);
   const most = Math.min(audio.bitrate, Math.max(min, WORTH * (streamBits(source, "audio") ?? max)));

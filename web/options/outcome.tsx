@@ -18,9 +18,6 @@ export function Outcome({ form: { wishes, options, source, verdict } }: { form: 
         </p>
         {size && <p class="soft small">{size}</p>}
         {forecast.quality !== null && <p class="soft small">{qualityWords(forecast.quality)}</p>}
-        {forecast.copied && (
-          <p class="soft small">Nothing has to be encoded: it is packed anew, without loss.</p>
-        )}
         {forecast.renditions.length > 0 && (
           <p class="soft small">Streams of {forecast.renditions.map((side) => `${side}p`).join(", ")}.</p>
         )}

@@ -2,6 +2,7 @@ import { QUALITIES, type Quality } from "../../src/index.ts";
 import { NumberField } from "../ui/number-field.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { formatName } from "../words/names.ts";
+import { checkWishes } from "./check-wishes.ts";
 import { bitrateBounds, formatOf, hasBitrate, withOptions } from "./choices.ts";
 import { SizeOfFile } from "./size-of-file.tsx";
 import type { Form } from "./use-form.ts";
@@ -36,16 +37,7 @@ export function RateFields({ form }: { form: Form }) {
       {(kind === "video" || kind === "audio") && (
         <Segments<Way> label="Decided by" choices={WAYS} value={way} onChange={choose} />
       )}
-      {way === "quality" && (
-        <Segments<Quality>
-          label="Quality"
-          choices={QUALITIES.map((quality) => ({ value: quality, label: QUALITY_WORDS[quality][0] }))}
-          value={options.quality ?? "medium"}
-          onChange={(quality) => change({ quality })}
-          hint={qualityHint(format, options.quality ?? "medium")}
-          fault={form.faultAt("quality")}
-        />
-      )}
+      {way === "quality" && <QualityField form={form} format={format} />}
       {way === "bitrate" && (
         <NumberField
           label="Bitrate (kbit/s)"
@@ -59,6 +51,31 @@ export function RateFields({ form }: { form: Form }) {
       )}
       {way === "size" && <SizeOfFile form={form} />}
     </>
+  );
+}
+
+// Without a quality nothing asks for an encode.
+const AS_IT_IS = { value: "as_it_is", label: "As it is" } as const;
+
+function QualityField({ form, format }: { form: Form; format: string }) {
+  const { source, wishes, options, change } = form;
+  const unasked = withOptions(wishes, { quality: undefined });
+  const mayCopy = checkWishes(unasked, source).forecast?.copied === true;
+  const quality = options.quality ?? (mayCopy ? AS_IT_IS.value : "medium");
+  const steps = QUALITIES.map((value) => ({ value, label: QUALITY_WORDS[value][0] }));
+  return (
+    <Segments<Quality | typeof AS_IT_IS.value>
+      label="Quality"
+      choices={mayCopy ? [AS_IT_IS, ...steps] : steps}
+      value={quality}
+      onChange={(value) => change({ quality: value === AS_IT_IS.value ? undefined : value })}
+      hint={
+        quality === AS_IT_IS.value
+          ? "Taken over without loss; nothing is encoded."
+          : qualityHint(format, quality)
+      }
+      fault={form.faultAt("quality")}
+    />
   );
 }
 

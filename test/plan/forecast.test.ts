@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { forecast } from "../../src/plan/index.ts";
+import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
+
+const nothing = {
+  ...{ format: "mp4", width: 1920, height: 1080, duration: 10, enlarged: false, copied: false },
+  ...{ renditions: [], bytes: null, quality: null },
+};
+const streams = [
+  { index: 0, kind: "video" as const, codec: "h264", bitrate: 4_000_000 },
+  { index: 1, kind: "audio" as const, codec: "aac", bitrate: 128_000 },
+];
+
+test("a copy keeps size and bytes", () => {
+  // 4128000 bits a second are 5160000 bytes, and 13230 are beside them.
+  expect(forecast("video", {}, videoSource({ streams }))).toEqual({
+    ...nothing,
+    copied: true,
+    bytes: 5_173_230,
+  });
+  expect(forecast("video", {}, videoSource())).toEqual({ ...nothing, copied: true });
+});
+
+test("an encode by quality tells its pixels and no bytes", () => {
+  expect(forecast("video", { quality: "low", height: 720 }, videoSource())).toEqual({
+    ...{ ...nothing, width: 1280, height: 720 },
+  });
+});
+
+test.for([
+  [300_000, "poor"],
+  [2_000_000, "very_low"],
+  [4_000_000, "low"],
+  [6_000_000, "medium"],
+  [60_000_000, "very_high"],
+] as const)("a bitrate of %d tells its bytes, and the quality %s", ([bitrate, quality]) => {
+  const source = videoSource({ codecs: { video: "h264", audio: null } });
+  const bytes = (bitrate * 10) / 8 + 4000 + 250 * 20;
+  expect(forecast("video", { bitrate }, source)).toEqual({ ...nothing, bytes, quality });
+});
+
+test("plain pictures, as their source shows, take fewer bits for a quality", () => {
+  const of = (bits: number) =>
+    forecast("video", { bitrate: 2_000_000 }, videoSource({ bitrate: bits })).quality;
+  expect([of(20_000_000), of(1_500_000), of(600_000)]).toEqual(["very_low", "very_low", "very_high"]);
+});
+
+test.for([
+  ["mp3", 161_000 + 4230],
+  ["wav", 1_764_044],
+  ["flac", null],
+] as const)("sound as %s takes %s bytes", ([format, bytes]) => {
+  expect(
+    forecast("audio", { format }, audioSource({ format: "flac", codecs: { video: null, audio: "alac" } })),
+  ).toEqual({
+    ...{ ...nothing, format, width: null, height: null, bytes },
+  });
+});
+
+test.for([
+  [{ width: 1200 }, true],
+  [{ width: 400, height: 301 }, false],
+  [{ width: 500, height: 100, fit: "contain" }, false],
+  [{ width: 500, height: 100, fit: "cover" }, true],
+  [{ width: 100, height: 250, fit: "cover" }, false],
+  [{ width: 100, height: 350, fit: "fill" }, true],
+] as const)("a picture of 400x300 as %j is enlarged: %s", ([options, enlarged]) => {
+  expect(forecast("image", options, imageSource())).toMatchObject({ format: "png", enlarged, bytes: null });
+});
+
+test("pixels that are not square are enlarged only beyond what is shown", () => {
+  const source = videoSource({
+    coded_width: 1440,
+    sample_aspect_ratio: "4:3",
+    codecs: { video: "h264", audio: null },
+  });
+  expect(forecast("video", {}, source)).toMatchObject({ width: 1920, height: 1080, enlarged: false });
+  const cover = { width: 960, height: 1080, fit: "cover" } as const;
+  expect(forecast("video", cover, source)).toMatchObject({ width: 960, height: 1080, enlarged: false });
+});
+
+test("adaptive video tells its streams", () => {
+  expect(forecast("adaptive_video", {}, videoSource({ height: 720 }))).toMatchObject({
+    ...{ width: 1920, height: 1080, format: "hls", bytes: null },
+    renditions: [1080, 720, 480, 360, 240],
+  });
+});
+
+test("what cannot be planned is refused as it is when it is planned", () => {
+  expect(faultOf(() => forecast("video", {}, imageSource())).kind).toBe("input_no_video");
+  expect(faultOf(() => forecast("audio", { start: 20 }, audioSource()))).toMatchObject({
+    kind: "invalid_options",
+    param: "options.start",
+  });
+});

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import type { AudioOptions, VideoOptions } from "../../src/core/options.ts";
+import { optionsForSize } from "../../src/plan/index.ts";
+import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
+
+// 250 pictures of 20 bytes and 4000 bytes stand beside the streams; 0.9 of what is left is asked for.
+const silent = videoSource({ codecs: { video: "h264", audio: null } });
+const streams = [
+  { index: 0, kind: "video" as const, codec: "h264", bitrate: 8_000_000 },
+  { index: 1, kind: "audio" as const, codec: "aac", bitrate: 128_000 },
+];
+
+test.for([
+  ["without sound", silent, {}, 1_009_000, { bitrate: 720_000 }],
+  // Half of the time holds half as much.
+  ["cut to half", silent, { start: 2, end: 7 }, 506_500, { start: 2, end: 7, bitrate: 720_000 }],
+  ["with another codec", silent, { format: "webm" }, 1_009_000, { format: "webm", bitrate: 720_000 }],
+  // A bitrate that was asked for gives way.
+  ["instead of a bitrate", silent, { bitrate: 5_000_000 }, 1_009_000, { bitrate: 720_000 }],
+  // 46.875 packets of 9 bytes are 3375 bits a second beside the 128000 of the sound.
+  ["with sound that is copied", videoSource({ streams }), {}, 1_009_000, { bitrate: 601_763 }],
+  ["with sound of an unknown rate", videoSource(), {}, 1_009_000, { quality: "medium", bitrate: 601_763 }],
+  [
+    "with sound of a quality",
+    videoSource(),
+    { quality: "low" },
+    1_009_000,
+    { quality: "low", bitrate: 630_563 },
+  ],
+  // A fifth of the room is not enough for more.
+  ["with sound that gives way", videoSource(), {}, 609_000, { quality: "very_low", bitrate: 371_363 }],
+  ["with the least sound", videoSource(), {}, 510_000, { quality: "very_low", bitrate: 300_083 }],
+] as const)("a video %s gets the bitrate of its size", ([, source, options, bytes, wanted]) => {
+  expect(optionsForSize("video", options as VideoOptions, source, bytes)).toEqual(wanted);
+});
+
+test.for([
+  ["mp3", 60_000, 40_000],
+  ["mp3", 1_000_000, 320_000],
+  ["aac", 100_000, 73_055],
+  ["opus", 100_000, 72_792],
+  ["ogg", 100_000, 73_055],
+] as const)("sound as %s of %d bytes has %d bits a second", ([format, bytes, bitrate]) => {
+  const options: AudioOptions = { format };
+  expect(optionsForSize("audio", options, audioSource(), bytes)).toEqual({ format, bitrate });
+});
+
+test("no more is asked for than twice what the source has", () => {
+  const source = videoSource({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
+  const plenty = 100_000_000;
+  expect(optionsForSize("video", {}, source, plenty).bitrate).toBe(800_000);
+  expect(optionsForSize("video", {}, { ...silent, bitrate: 100_000 }, plenty).bitrate).toBe(300_000);
+  expect(optionsForSize("video", {}, silent, plenty).bitrate).toBe(60_000_000);
+  const spoken = audioSource({ format: "mp3", bitrate: 40_000, codecs: { video: null, audio: "mp3" } });
+  expect(optionsForSize("audio", {}, spoken, plenty)).toEqual({ bitrate: 80_000 });
+});
+
+const long = { duration: 60 };
+
+test.for([
+  [
+    "video",
+    {},
+    videoSource(long),
+    2_000_000,
+    "2000 kB cannot hold 60 s; at the lowest bitrate it takes 3040 kB.",
+  ],
+  ["video", { end: 30 }, videoSource(long), 1_000_000, "1000 kB cannot hold 30 s"],
+  [
+    "audio",
+    {},
+    audioSource(long),
+    200_000,
+    "200 kB cannot hold 60 s; at the lowest bitrate it takes 275 kB.",
+  ],
+  ["video", {}, videoSource({ duration: undefined }), 1_000_000, "How long this takes to play is not known"],
+  ["video", {}, silent, 0, "The target size must be a number above 0."],
+  ["video", {}, silent, Number.NaN, "The target size must be a number above 0."],
+  ["audio", { format: "flac" }, audioSource(), 1_000_000, "flac keeps all of the sound"],
+  ["image", {}, imageSource(), 1_000_000, "A target size is for video and sound alone"],
+  ["adaptive_video", {}, videoSource(), 1_000_000, "A target size is for video and sound alone"],
+] as const)("%s by %j within what cannot be: %s", ([kind, options, source, bytes, message]) => {
+  const fault = faultOf(() => optionsForSize(kind, options, source as never, bytes));
+  expect(fault).toEqual({
+    kind: "invalid_options",
+    param: "target_bytes",
+    message: expect.stringContaining(message),
+  });
+});
+
+test("the least size that is told of can be reached, and one kB below cannot", () => {
+  const source = videoSource(long);
+  const [, least] =
+    /takes (\d+) kB/.exec(faultOf(() => optionsForSize("video", {}, source, 1)).message) ?? [];
+  expect(optionsForSize("video", {}, source, Number(least) * 1000)).toMatchObject({ quality: "very_low" });
+  expect(faultOf(() => optionsForSize("video", {}, source, (Number(least) - 1) * 1000)).kind).toBe(
+    "invalid_options",
+  );
+});
