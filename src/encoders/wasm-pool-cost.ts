@@ -2,7 +2,7 @@ import type { Source } from "../core/source.ts";
 import { checkTools, type Toolset, WASM_TOOLS } from "../ffmpeg/toolset.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
-import { heapOf, LIGHT_COST, secondsOf, X264_LEVELS, type X264Level } from "./light-cost.ts";
+import { heapOf, LIGHT_COST, secondsOf, X264_AMPLE, X264_LEVELS, type X264Level } from "./light-cost.ts";
 import { outputBytes } from "./light-estimate.ts";
 
 const MIB = 1_048_576;
@@ -13,6 +13,8 @@ export const WORKER_MEMORY = 1792 * MIB;
 /** Bytes of an encoder worker beside its heap and its output: code, glue and blocks of the input. */
 const WORKER_BASE = 48 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
+// MiB of heap, as for 3 Mpx: looking further ahead at larger pictures would leave no room for workers beside.
+const AMPLE = 448;
 
 /** Gives null when a plan fits into the pool's `memory` bytes for each worker, else the reason why not, in a few plain words. */
 export function refusePool(plan: Plan, source: Source, memory: number): string | null {
@@ -48,6 +50,7 @@ function inputBytes(plan: Plan, { filesize = 0, duration }: Source, { start, end
 // Alike for all chunks of a plan, which are put together later.
 function levelOf(plan: Plan, source: Source, memory: number): X264Level {
   const room = (memory - WORKER_BASE) / MIB;
+  if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, AMPLE)) return X264_AMPLE;
   return X264_LEVELS.find((level) => heapOf(plan, source, level) <= room) ?? LOWEST;
 }
 
