@@ -1,0 +1,129 @@
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+const FIRST_LOAD_BYTES = 120_000;
+
+test("the first load is small, and nothing on the page moves by itself", async ({
+  page,
+  served,
+  complaints: _,
+}) => {
+  const loaded: Promise<readonly [string, number]>[] = [];
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    loaded.push(response.body().then((body) => [pathname, gzipSync(body).length] as const));
+  });
+  await page.addInitScript(() => {
+    const seen = Object.assign(globalThis, { shift: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { value, hadRecentInput } = entry as PerformanceEntry & {
+          value: number;
+          hadRecentInput: boolean;
+        };
+        if (!hadRecentInput) seen.shift += value;
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(served.url);
+  await expect(page.getByLabel("Add files")).toBeAttached();
+  await page.waitForLoadState("networkidle");
+  const files = await Promise.all(loaded);
+  const bytes = files.reduce((sum, [, size]) => sum + size, 0);
+  expect(files.length).toBeGreaterThan(2);
+  expect(bytes, JSON.stringify(files)).toBeLessThan(FIRST_LOAD_BYTES);
+  expect(files.filter(([path]) => /\.(wasm|gz)$/.test(path))).toEqual([]);
+
+  const picture = await makeClip("png", "-f lavfi -i testsrc2=size=320x180 -frames:v 1".split(" "));
+  const sound = await makeClip("wav", "-f lavfi -i sine=frequency=440:duration=1".split(" "));
+  await addFiles(page, picture, sound);
+  for (const path of [picture, sound]) {
+    const card = cardOf(page, path);
+    await expect(card.getByRole("button", { name: "Convert", exact: true })).toBeVisible();
+  }
+  expect(await page.evaluate(() => (globalThis as unknown as { shift: number }).shift)).toBeLessThan(0.01);
+});
+
+test("H.265 is encoded on this device, as the page is isolated and brings the core with threads", async ({
+  workbench,
+  folder,
+}) => {
+  const film = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=1".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+  ]);
+  await addFiles(workbench, film);
+  const card = cardOf(workbench, film);
+  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByLabel("Codec").selectOption("h265");
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(card).toContainText(/Made on this device/);
+  const saving = workbench.waitForEvent("download");
+  await card.getByRole("link", { name: "Download" }).click();
+  const path = join(folder, "made.mp4");
+  await (await saving).saveAs(path);
+  const { picture } = await readFacts(path);
+  expect(picture).toMatchObject({ codec: "hevc", tag: "hvc1", width: 320, height: 180 });
+  expect(picture?.times).toHaveLength(25);
+});
+
+const PAGE = {
+  "cache-control": "no-cache",
+  "content-security-policy": expect.stringMatching(
+    /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; /,
+  ),
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+  "referrer-policy": "no-referrer",
+};
+const APP = {
+  "cache-control": "public, max-age=31536000, immutable",
+  "cross-origin-embedder-policy": "require-corp",
+  "cross-origin-resource-policy": "same-origin",
+};
+const OWN = { "cross-origin-resource-policy": "same-origin" };
+
+test("each file of the page comes with its own headers, and the API keeps its own", async ({
+  request,
+  served,
+}) => {
+  const get = async (path: string) => {
+    const response = await request.get(served.url + path);
+    return { status: response.status(), text: () => response.text(), headers: response.headers() };
+  };
+  const page = await get("/");
+  expect(page).toMatchObject({
+    status: 200,
+    headers: { "content-type": "text/html; charset=utf-8", ...PAGE },
+  });
+  const worker = await get("/service-worker.js");
+  expect(worker.headers).toMatchObject({
+    ...OWN,
+    "cache-control": "no-cache",
+    "content-type": expect.stringContaining("javascript"),
+    "content-security-policy": "default-src 'none'; connect-src 'self'",
+  });
+  const code = await worker.text();
+  const facts = JSON.parse(/^const BUILD = (.*);$/m.exec(code)?.[1] ?? "{}");
+  expect(facts.files).toContain("/");
+  expect([facts.core.length, facts.core_others.length, facts.later.length]).toEqual([2, 3, 1]);
+  for (const path of [...facts.files, ...facts.core, ...facts.core_others, ...facts.later]) {
+    const { status, headers } = await get(path);
+    expect([path, status]).toEqual([path, 200]);
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    if (path !== "/") expect(headers).toMatchObject(path.startsWith("/app/") ? APP : OWN);
+  }
+  const manifest = await get("/manifest.webmanifest");
+  expect(manifest.headers["content-type"]).toContain("application/manifest+json");
+  for (const { src, type } of JSON.parse(await manifest.text()).icons) {
+    expect((await get(src)).headers["content-type"]).toBe(type);
+  }
+  const tasks = await get("/tasks");
+  expect(tasks.status).toBe(401);
+  expect(JSON.parse(await tasks.text()).kind).toBe("token_missing");
+  expect(tasks.headers).not.toHaveProperty("cross-origin-embedder-policy");
+  expect((await get("/app/none.js")).status).toBe(404);
+});
