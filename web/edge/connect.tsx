@@ -13,7 +13,11 @@ export function Connect() {
   const loss = edge.loss.value;
   const address = useSignal(loss?.base_url ?? "");
   const form = useSending(
-    (given) => edge.connect(String(given.get("base_url")), String(given.get("api_key"))),
+    async (given) => {
+      await edge.connect(String(given.get("base_url")), String(given.get("api_key")));
+      // The form is gone, and with it what had the focus.
+      document.querySelector("main")?.focus();
+    },
     ["base_url", "api_key"],
   );
   useEffect(() => {

@@ -19,6 +19,11 @@ export function ConsoleHead() {
     );
   }, [client, answers]);
   usePolling(look, POLL_MS);
+  const disconnect = () => {
+    edge.disconnect();
+    // The button is gone, and with it the focus.
+    document.querySelector("main")?.focus();
+  };
   return (
     <header class="console-head">
       <div class="place">
@@ -34,7 +39,7 @@ export function ConsoleHead() {
           <Icon name="info" />
           API reference
         </a>
-        <button type="button" onClick={() => edge.disconnect()}>
+        <button type="button" onClick={disconnect}>
           Disconnect
         </button>
       </div>

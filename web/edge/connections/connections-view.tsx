@@ -29,14 +29,15 @@ const COLUMNS: Column<Connection>[] = [
   {
     title: "Storage",
     wide: true,
-    cell: ({ endpoint, region }) => (
+    cell: ({ endpoint, region, access_key_id }) => (
       <div class="place">
         <span>{endpoint}</span>
-        <span class="soft small">{region}</span>
+        <span class="soft small">
+          {region} · key {access_key_id}
+        </span>
       </div>
     ),
   },
-  { title: "Key id", cell: ({ access_key_id }) => <code class="wrap">{access_key_id}</code> },
   { title: "Changed", cell: ({ updated_at }) => <When at={updated_at} /> },
 ];
 
@@ -134,11 +135,11 @@ function Actions({
   return (
     <>
       <ActButton
-        {...{ label: "Test", of, icon: "check" }}
+        {...{ label: "Test", of, icon: "play" }}
         act={async () => open({ what: "try", connection })}
       />
       {!connection.is_default && (
-        <ActButton {...{ label: "Make default", of, icon: "upload" }} act={makeDefault} />
+        <ActButton {...{ label: "Make default", of, icon: "check" }} act={makeDefault} />
       )}
       <ActButton
         {...{ label: "Edit", of, icon: "options" }}

@@ -1,5 +1,7 @@
 import { useSignal } from "@preact/signals";
+import { lazy, Suspense } from "preact/compat";
 import type { EncodeKind, Task } from "../../../src/index.ts";
+import { outputName } from "../../result/file-names.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { bytes } from "../../words/quantities.ts";
@@ -9,11 +11,14 @@ import { placeOf } from "../shared/place.ts";
 import { useService } from "../shared/service.ts";
 import { encodeOf } from "./task-words.ts";
 
+const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));
+
 /** What came of a task that succeeded: to play, to open and to download. */
 export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
-  const filesize = encodeOf(task)?.output?.filesize;
-  const { name } = placeOf(url);
+  const made = encodeOf(task)?.output;
+  const filesize = made?.filesize;
+  const name = made ? outputName(placeOf(task.input).name, made) : placeOf(url).name;
   if (!/^https?:/i.test(url))
     return (
       <section class="stack tight">
@@ -45,23 +50,22 @@ export function TaskOutput({ task }: { task: Task }) {
 
 function Preview({ kind, url, name }: { kind: EncodeKind; url: string; name: string }) {
   const failed = useSignal(false);
-  if (kind === "adaptive_video") return null;
+  if (kind !== "image")
+    return (
+      <Suspense fallback={null}>
+        <TaskPlayer {...{ kind, url, name }} />
+      </Suspense>
+    );
   if (failed.value)
     return (
       <Notice tone="warn">
         This browser cannot show it, or it is gone: outputs are kept for a limited time.
       </Notice>
     );
-  const given = {
-    src: url,
-    crossOrigin: "anonymous",
-    onError: () => {
-      failed.value = true;
-    },
-  } as const;
-  if (kind === "image") return <img {...given} alt={name} />;
-  if (kind === "audio") return <audio {...given} controls preload="metadata" aria-label={name} />;
-  return <video {...given} controls preload="metadata" playsInline aria-label={name} />;
+  const fail = () => {
+    failed.value = true;
+  };
+  return <img src={url} crossOrigin="anonymous" alt={name} onError={fail} />;
 }
 
 // A link downloads from the page's own origin alone; what comes from another is fetched first.

@@ -1,20 +1,21 @@
 import { useSignal } from "@preact/signals";
-import { useCallback, useEffect, useMemo } from "preact/hooks";
-import { isFinished, type Task } from "../../../src/index.ts";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Task } from "../../../src/index.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { ActButton } from "../shared/act-button.tsx";
-import { Confirm } from "../shared/confirm.tsx";
 import { createPaged } from "../shared/paged.ts";
 import { placeOf } from "../shared/place.ts";
 import { RecordList } from "../shared/record-list.tsx";
-import { type Observe, RecordTable } from "../shared/record-table.tsx";
+import { RecordTable } from "../shared/record-table.tsx";
 import { useService } from "../shared/service.ts";
+import { useInView } from "../shared/use-in-view.ts";
 import { usePolling, whileVisible } from "../shared/while-visible.ts";
 import { createFollower } from "./follow-tasks.ts";
 import { NewTask } from "./new-task.tsx";
+import { DeleteTask, TaskActions } from "./task-actions.tsx";
 import { taskColumns } from "./task-columns.tsx";
 import { TaskDetails } from "./task-details.tsx";
 import { type TaskFilter, TaskFilters } from "./task-filters.tsx";
+import { TaskNews } from "./task-news.tsx";
 import "./tasks.css";
 
 const POLL_MS = 3000;
@@ -82,6 +83,7 @@ export function TasksView() {
           />
         )}
       </RecordList>
+      <TaskNews tasks={list.records.value} />
       <p class="soft small">
         Steps that were made alone are not listed here; the API has them at GET /steps.
       </p>
@@ -90,85 +92,5 @@ export function TasksView() {
         <DeleteTask task={dialog.value} onGone={list.drop} onClose={close} />
       )}
     </section>
-  );
-}
-
-function TaskActions({
-  task,
-  put,
-  onDelete,
-}: {
-  task: Task;
-  put: (task: Task) => void;
-  onDelete: () => void;
-}) {
-  const { tasks } = useService().client;
-  const of = placeOf(task.input).name;
-  if (!isFinished(task))
-    return (
-      <ActButton
-        {...{ label: "Cancel", of, icon: "cancel", look: "icon" }}
-        act={async () => put(await tasks.cancel(task.id))}
-      />
-    );
-  return (
-    <>
-      <ActButton
-        {...{
-          label: task.status === "succeeded" ? "Do again" : "Try again",
-          of,
-          icon: "refresh",
-          look: "icon",
-        }}
-        act={async () => put(await tasks.retry(task.id))}
-      />
-      <ActButton {...{ label: "Delete", of, icon: "remove", look: "icon" }} act={async () => onDelete()} />
-    </>
-  );
-}
-
-function DeleteTask({
-  task,
-  onGone,
-  onClose,
-}: {
-  task: Task;
-  onGone: (id: string) => void;
-  onClose: () => void;
-}) {
-  const { tasks } = useService().client;
-  const act = async () => {
-    await tasks.delete(task.id);
-    onGone(task.id);
-    onClose();
-  };
-  return (
-    <Confirm title="Delete this task?" action="Delete" act={act} onClose={onClose}>
-      {placeOf(task.input).name} is taken off the list, and what the service keeps of its output is removed
-      for good.
-    </Confirm>
-  );
-}
-
-// Tells which rows can be seen.
-function useInView(see: (id: string, seen: boolean) => void): Observe {
-  const observer = useMemo(
-    () =>
-      new IntersectionObserver((entries) => {
-        for (const { target, isIntersecting } of entries)
-          see(target.getAttribute("data-id") ?? "", isIntersecting);
-      }),
-    [see],
-  );
-  useEffect(() => () => observer.disconnect(), [observer]);
-  return useCallback(
-    (id, row) => {
-      observer.observe(row);
-      return () => {
-        observer.unobserve(row);
-        see(id, false);
-      };
-    },
-    [observer, see],
   );
 }

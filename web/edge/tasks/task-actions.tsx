@@ -1,0 +1,64 @@
+import { isFinished, type Task } from "../../../src/index.ts";
+import { ActButton } from "../shared/act-button.tsx";
+import { Confirm } from "../shared/confirm.tsx";
+import { placeOf } from "../shared/place.ts";
+import { useService } from "../shared/service.ts";
+
+/** What can be done with a task of the list; what the service makes of it is given to `put`. */
+export function TaskActions({
+  task,
+  put,
+  onDelete,
+}: {
+  task: Task;
+  put: (task: Task) => void;
+  onDelete: () => void;
+}) {
+  const { tasks } = useService().client;
+  const of = placeOf(task.input).name;
+  if (!isFinished(task))
+    return (
+      <ActButton
+        {...{ label: "Cancel", of, icon: "cancel", look: "icon" }}
+        act={async () => put(await tasks.cancel(task.id))}
+      />
+    );
+  return (
+    <>
+      <ActButton
+        {...{
+          label: task.status === "succeeded" ? "Do again" : "Try again",
+          of,
+          icon: "refresh",
+          look: "icon",
+        }}
+        act={async () => put(await tasks.retry(task.id))}
+      />
+      <ActButton {...{ label: "Delete", of, icon: "remove", look: "icon" }} act={async () => onDelete()} />
+    </>
+  );
+}
+
+/** Asks before a task is deleted. */
+export function DeleteTask({
+  task,
+  onGone,
+  onClose,
+}: {
+  task: Task;
+  onGone: (id: string) => void;
+  onClose: () => void;
+}) {
+  const { tasks } = useService().client;
+  const act = async () => {
+    await tasks.delete(task.id);
+    onGone(task.id);
+    onClose();
+  };
+  return (
+    <Confirm title="Delete this task?" action="Delete" act={act} onClose={onClose}>
+      {placeOf(task.input).name} is taken off the list, and what the service keeps of its output is removed
+      for good.
+    </Confirm>
+  );
+}
