@@ -18,7 +18,7 @@ test("a picture is compared with what it was, by keyboard", async ({ workbench, 
   const [view, slider] = [card.locator(".compare .view"), card.locator(".compare").getByRole("slider")];
   for (const name of ["Before", "After"]) {
     const legend = card.locator(".compare .legend").getByText(name).locator("..");
-    await expect(legend).toHaveText(new RegExp(`^${name} 1600 × 400 · \\d+ kB$`));
+    await expect(legend).toHaveText(new RegExp(`^${name} ?1600 × 400 ?\\d+ kB$`));
   }
   for (const picture of await view.getByRole("img").all()) {
     await expect
@@ -63,7 +63,7 @@ test("a picture is compared with what it was, by keyboard", async ({ workbench, 
 
 /** Tells where the picture after begins, in pixels from its left edge. */
 async function cutOf(view: Locator): Promise<number> {
-  const path = await view.locator(".picture.after").evaluate((image) => getComputedStyle(image).clipPath);
+  const path = await view.locator(".layer.after").evaluate((image) => getComputedStyle(image).clipPath);
   return Number(/([\d.]+)px\)$/.exec(path)?.[1]);
 }
 

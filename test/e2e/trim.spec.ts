@@ -16,6 +16,7 @@ const RISING = [
 
 test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbench, folder }) => {
   const clip = await makeClip("wav", RISING);
+  const addresses = await watchAddresses(workbench);
   const card = await openTrim(workbench, clip);
   const trim = card.getByRole("region", { name: "Trim" });
   const [begin, end] = [
@@ -49,6 +50,11 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
   await expect(end).toHaveAttribute("aria-valuemax", "4");
   await expect(card).toContainText("to 0:02.50");
   expect((await new AxeBuilder({ page: workbench }).include(".trim").analyze()).violations).toEqual([]);
+
+  // The file is let go with the timeline.
+  expect(await addresses()).toBeGreaterThan(0);
+  await card.getByRole("button", { name: "Options" }).click();
+  await expect.poll(addresses).toBe(0);
 
   const output = await convert(card, folder);
   const [got, wanted] = await Promise.all([
@@ -112,6 +118,38 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   expect(await numbersOf(output)).toEqual(wanted);
 });
 
+test("a picture is made of the frame of a video that was chosen on the timeline", async ({
+  workbench,
+  folder,
+}) => {
+  const clip = await makeClip("mp4", [...GREYS, ..."-c:v libx264 -preset ultrafast -g 25".split(" ")]);
+  await addFiles(workbench, clip);
+  const card = cardOf(workbench, clip);
+  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByRole("radio", { name: "Picture" }).press("Space");
+  const moment = card.getByRole("region", { name: "Moment" });
+  await moment.getByRole("slider").press("Shift+ArrowRight");
+  await moment.getByRole("button", { name: "One frame forth" }).click();
+  await expect(moment).toContainText("Frame: 26");
+  await moment.getByRole("textbox").fill("9");
+  await workbench.keyboard.press("Enter");
+  await expect(moment).toContainText("The file ends at 0:03.00.");
+  await workbench.keyboard.press("Escape");
+  expect((await new AxeBuilder({ page: workbench }).include(".trim").analyze()).violations).toEqual([]);
+  expect(await numbersOf(await convert(card, folder))).toEqual([26]);
+});
+
+test("a sound of half an hour has a plain timeline, and a line that says why", async ({ workbench }) => {
+  const clip = await makeClip("flac", "-f lavfi -i anullsrc=r=8000:cl=mono -t 1801".split(" "));
+  const card = await openTrim(workbench, clip);
+  await expect(card).toContainText("This file is long, so its waveform is not drawn.");
+  await expect(card.locator(".waveform")).toHaveCount(0);
+  await card.getByRole("textbox", { name: "Begin" }).fill("29:30,5");
+  await workbench.keyboard.press("Enter");
+  await expect(card.getByRole("slider", { name: "Begin" })).toHaveAttribute("aria-valuenow", "1770.5");
+  await expect(card).toContainText("Keeps 0:30.50");
+});
+
 test.describe("on a phone", () => {
   test.use({ hasTouch: true, viewport: { width: 390, height: 844 }, colorScheme: "dark" });
 
@@ -147,6 +185,25 @@ test.describe("on a phone", () => {
     expect(await numbersOf(output)).toEqual(Array.from({ length: 50 }, (_, index) => 25 + index));
   });
 });
+
+/** Counts the addresses of files that the page makes from now on, and has not revoked. */
+async function watchAddresses(page: Page): Promise<() => Promise<number>> {
+  const kept = await page.evaluateHandle(() => {
+    const addresses = new Set<string>();
+    const { createObjectURL, revokeObjectURL } = URL;
+    URL.createObjectURL = (file) => {
+      const address = createObjectURL.call(URL, file);
+      addresses.add(address);
+      return address;
+    };
+    URL.revokeObjectURL = (address) => {
+      addresses.delete(address);
+      revokeObjectURL.call(URL, address);
+    };
+    return addresses;
+  });
+  return () => kept.evaluate((addresses) => addresses.size);
+}
 
 async function openTrim(page: Page, clip: string): Promise<Locator> {
   await addFiles(page, clip);
@@ -212,7 +269,13 @@ function greysOf(trim: Locator): Promise<number[]> {
 
 /** Reads the number of each frame of an output from its grey. */
 async function numbersOf(path: string): Promise<number[]> {
-  const greys = ["-vf", "extractplanes=y,crop=1:1:160:90", "-f", "rawvideo", "-"];
+  const greys = [
+    "-vf",
+    "scale=out_range=tv,format=yuv420p,extractplanes=y,crop=1:1:160:90",
+    "-f",
+    "rawvideo",
+    "-",
+  ];
   const { output } = await runNative(["-i", path, "-fps_mode", "passthrough", ...greys]);
   return [...output].map((grey) => Math.round((grey - 16) / 3));
 }

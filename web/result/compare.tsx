@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
+import { shownAt, timelineOf } from "../trim/timeline.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { bytes } from "../words/quantities.ts";
@@ -9,7 +10,7 @@ import "./compare.css";
 export interface CompareSide {
   /** Best the same object at each call: another one is read anew. */
   readonly input: MediaInput;
-  readonly source: Pick<Source, "kind" | "width" | "height" | "filesize">;
+  readonly source: Pick<Source, "kind" | "width" | "height" | "filesize" | "fps">;
   /** Seconds in the video; default 0. A picture has no such. */
   readonly time?: number;
 }
@@ -52,10 +53,10 @@ export function Compare({ before, after, alt }: { before: CompareSide; after: Co
           type="range"
           min={0}
           max={100}
-          step={1}
+          step="any"
           value={share}
           aria-label="Where before ends and after begins"
-          aria-valuetext={`${share} % before, ${100 - share} % after`}
+          aria-valuetext={`${Math.round(share)} % before, ${100 - Math.round(share)} % after`}
           onInput={({ currentTarget }) => setShare(currentTarget.valueAsNumber)}
         />
         <span class="divider" aria-hidden="true">
@@ -79,11 +80,9 @@ function Legend({ name, side: { source } }: { name: string; side: CompareSide })
   const { width, height, filesize } = source;
   return (
     <p class={name.toLowerCase()}>
-      <strong>{name}</strong>{" "}
-      <span class="soft numbers">
-        {width && height && `${width} × ${height}`}
-        {filesize !== undefined && ` · ${bytes(filesize)}`}
-      </span>
+      <strong>{name}</strong>
+      {width && height && <span class="soft numbers">{`${width} × ${height}`}</span>}
+      {filesize !== undefined && <span class="soft numbers">{bytes(filesize)}</span>}
     </p>
   );
 }
@@ -95,16 +94,18 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
   const onError = () => setBroken(url);
   const video = useRef<HTMLVideoElement>(null);
   const { time = 0 } = side;
+  // The middle of a frame, as browsers round its edge either way.
+  const shown = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
   const seek = () => {
-    if (video.current) video.current.currentTime = time;
+    if (video.current) video.current.currentTime = shown;
   };
-  useEffect(seek, [time]);
+  useEffect(seek, [shown]);
   if (fault || (url !== null && broken === url)) {
     const why = fault ?? "This browser cannot show this format.";
-    return <p class={`picture ${name.toLowerCase()} small`}>{`${name}: ${why}`}</p>;
+    return <p class={`layer ${name.toLowerCase()} small`}>{`${name}: ${why}`}</p>;
   }
   if (url === null) return null;
-  const shared = { class: `picture ${name.toLowerCase()}`, src: url, onError, ...originOf(url) };
+  const shared = { class: `layer ${name.toLowerCase()}`, src: url, onError, ...originOf(url) };
   if (side.source.kind === "image") return <img {...shared} alt={label} />;
   return (
     <video

@@ -3,6 +3,14 @@ import { clock } from "../words/quantities.ts";
 import { timeByKey } from "./slider-keys.ts";
 import { type Mark, snap, type Timeline } from "./timeline.ts";
 
+/** How a pointer holds a handle. */
+interface Grip {
+  pointer: number;
+  /** Pixels from the time to where it was taken. */
+  offset: number;
+  isMoved: boolean;
+}
+
 /** A time on the track, to be moved by mouse, touch and keyboard. `onMove` is told whether the visitor is done or still moving. */
 export function Handle({
   mark,
@@ -21,21 +29,18 @@ export function Handle({
   onMove: (time: number, isDone: boolean) => void;
   onUse: () => void;
 }) {
-  // Where the pointer took it, in pixels from its time; null while none has it.
-  const grip = useRef<number | null>(null);
-  const isMoved = useRef(false);
+  const grip = useRef<Grip | null>(null);
   const timeAt = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const track = event.currentTarget.parentElement?.getBoundingClientRect();
     if (!track) return time;
-    const share = (event.clientX - (grip.current ?? 0) - track.left) / Math.max(1, track.width);
+    const share = (event.clientX - (grip.current?.offset ?? 0) - track.left) / Math.max(1, track.width);
     return Math.max(reach[0], Math.min(reach[1], snap(share * timeline.duration, timeline)));
   };
   const release = (event: PointerEvent & { currentTarget: HTMLElement }) => {
-    if (grip.current === null) return;
-    if (isMoved.current) onMove(timeAt(event), true);
+    if (grip.current?.pointer !== event.pointerId) return;
+    // Where a pointer was when it was taken away is not told.
+    if (grip.current.isMoved) onMove(event.type === "pointercancel" ? time : timeAt(event), true);
     grip.current = null;
-    isMoved.current = false;
-    event.currentTarget.releasePointerCapture(event.pointerId);
   };
   return (
     <div
@@ -57,17 +62,19 @@ export function Handle({
         if (next !== time) onMove(next, true);
       }}
       onPointerDown={(event) => {
-        if (event.button !== 0) return;
+        if (event.button !== 0 || grip.current !== null) return;
         const track = event.currentTarget.parentElement?.getBoundingClientRect();
-        grip.current = track ? event.clientX - track.left - (time / timeline.duration) * track.width : 0;
+        if (!track) return;
+        const offset = event.clientX - track.left - (time / timeline.duration) * track.width;
+        grip.current = { pointer: event.pointerId, offset, isMoved: false };
         event.currentTarget.setPointerCapture(event.pointerId);
         event.currentTarget.focus({ preventScroll: true });
       }}
       onPointerMove={(event) => {
-        if (grip.current === null) return;
+        if (grip.current?.pointer !== event.pointerId) return;
         const next = timeAt(event);
         if (next === time) return;
-        isMoved.current = true;
+        grip.current.isMoved = true;
         onMove(next, false);
       }}
       onPointerUp={release}

@@ -26,6 +26,7 @@ export function Moment(props: MomentProps) {
   const { timeline } = media;
   return (
     <section class="trim" aria-label="Moment">
+      <h3>Moment</h3>
       <Player media={media} isSound={false} />
       {timeline ? (
         <Time {...props} media={media} timeline={timeline} />

@@ -36,9 +36,12 @@ export function createPlayback(): Playback {
     if (event?.type === "pause") stopAt = null;
     if (stopAt !== null && !element.seeking && element.currentTime >= stopAt) {
       const end = stopAt;
-      element.pause();
       stopAt = null;
-      element.currentTime = end;
+      // Who has sought beyond the end by other means wants to hear more.
+      if (element.currentTime < end + 1) {
+        element.pause();
+        element.currentTime = end;
+      }
     }
     isPlaying.value = stopAt !== null;
     cancelAnimationFrame(frame);

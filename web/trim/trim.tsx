@@ -39,6 +39,7 @@ export function Trim(props: TrimProps) {
   const { timeline } = media;
   return (
     <section class="trim" aria-label="Trim">
+      <h3>Trim</h3>
       <Player media={media} isSound={props.source.kind === "audio"} />
       {timeline ? (
         <Times {...props} media={media} timeline={timeline} />
@@ -106,7 +107,7 @@ function Times({
           isSound={fps === null}
           onStep={(steps) => move(used, stepBy(used, edges[used], steps, timeline))}
         />
-        <output class="kept-time soft numbers">{`Keeps ${clock(edges.end - edges.begin, true)}`}</output>
+        <span class="kept-time soft numbers">{`Keeps ${clock(edges.end - edges.begin, true)}`}</span>
         <button type="button" class="quiet" disabled={isWhole} onClick={() => onChange({})}>
           <Icon name="refresh" />
           Reset
