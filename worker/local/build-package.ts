@@ -27,11 +27,15 @@ const HERE = "__framewright_here__";
 export async function buildPackage(): Promise<void> {
   await buildCore();
   await buildModules(join(DIST, "lib"));
-  const workers = join(DIST, "workers");
-  const inside = new Set<string>(await bundle(WORKER_FILES, workers));
-  await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(workers, "avif_enc.wasm"));
-  for (const name of await bundle(PAGE_FILES, join(DIST, "page"))) inside.add(name);
+  const inside = await buildPageParts(DIST);
   await writeFile(join(DIST, "LICENSES.txt"), await licensesOf(inside));
+}
+
+/** Builds `workers/` and `page/` of the package in a folder, beside which they find its `core/`; gives the names of the packages that went into them. */
+export async function buildPageParts(folder: string): Promise<ReadonlySet<string>> {
+  const inside = await bundle(WORKER_FILES, "workers", folder);
+  await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
+  return new Set([...inside, ...(await bundle(PAGE_FILES, "page", folder))]);
 }
 
 async function buildModules(folder: string): Promise<void> {
@@ -71,14 +75,19 @@ async function rewrite(path: string, change: (text: string) => string): Promise<
 }
 
 // Gives the names of the packages that went into it.
-async function bundle(entries: Readonly<Record<string, string>>, folder: string): Promise<string[]> {
+async function bundle(
+  entries: Readonly<Record<string, string>>,
+  part: string,
+  target: string,
+): Promise<string[]> {
+  const folder = join(target, part);
   const entry = Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(ROOT, path)]));
   const built = await build({
     root: ROOT,
     configFile: false,
     logLevel: "warn",
     publicDir: false,
-    plugins: [keepUrls(relative(ROOT, folder))],
+    plugins: [keepUrls(relative(ROOT, join(DIST, part)))],
     build: {
       write: false,
       target: "esnext",

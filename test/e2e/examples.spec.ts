@@ -1,0 +1,121 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Page } from "@playwright/test";
+import { buildCore } from "../../worker/local/build-core.ts";
+import { buildPageParts } from "../../worker/local/build-package.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { serveFolder } from "../package/rig.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { expect, test } from "./workbench.ts";
+
+// Those of a file build it once, and one after another.
+test.describe.configure({ mode: "default" });
+
+let home: string;
+let clip: string;
+let server: Awaited<ReturnType<typeof serveFolder>>;
+test.beforeAll(async () => {
+  // The examples as they lie in a project that has installed the package, of which there is what a page takes.
+  home = await mkdtemp(join(tmpdir(), "framewright-examples-"));
+  await cp(join(ROOT, "web", "examples"), home, { recursive: true });
+  const installed = join(home, "node_modules", "framewright");
+  await mkdir(join(installed, "dist", "core"), { recursive: true });
+  await buildPageParts(join(installed, "dist"));
+  await buildCore();
+  await cp(join(ROOT, "dist", "core"), join(installed, "dist", "core"), { recursive: true });
+  const exports = { "./client": "./dist/page/client.js" };
+  await writeFile(join(installed, "package.json"), JSON.stringify({ type: "module", exports }));
+  await writeFile(join(home, "package.json"), JSON.stringify({ type: "module" }));
+  for (const name of ["hono", "@hono"]) {
+    await symlink(join(ROOT, "node_modules", name), join(home, "node_modules", name));
+  }
+  clip = await makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=1".split(" "),
+    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+  ]);
+  await copyFile(clip, join(home, "clip.mp4"));
+  server = await serveFolder(home);
+});
+test.afterAll(async () => {
+  server?.close();
+  if (home) await rm(home, { recursive: true, force: true });
+});
+
+/** Saves what a page shows or offers at an address, and gives what native ffprobe says of it. */
+async function judge(page: Page, address: string, folder: string) {
+  const base64 = await page.evaluate(async (url) => {
+    const reader = new FileReader();
+    reader.readAsDataURL(await (await fetch(url)).blob());
+    await new Promise((resolve) => reader.addEventListener("load", resolve));
+    return String(reader.result).replace(/^.*,/, "");
+  }, address);
+  const path = join(folder, "made.mp4");
+  await writeFile(path, Buffer.from(base64, "base64"));
+  return (await readFacts(path)).picture;
+}
+
+test("minimal.html shrinks a video in less than thirty lines", async ({ page, folder, complaints: _ }) => {
+  const lines = (await readFile(join(home, "minimal.html"), "utf8")).trim().split("\n");
+  expect(lines.length).toBeLessThan(30);
+  await page.goto(`${server.url}minimal.html`);
+  await page.getByLabel("Choose a video").setInputFiles(clip);
+  const video = page.getByLabel("Result");
+  await expect(video).toHaveAttribute("src", /^blob:/);
+  const made = await judge(page, (await video.getAttribute("src")) ?? "", folder);
+  expect(made).toMatchObject({ codec: "h264", width: 320, height: 180 });
+  await expect(page.getByLabel("Progress")).toHaveJSProperty("value", 100);
+});
+
+test("fallback.html goes to the edge for what the page cannot do", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await page.goto(`${server.url}fallback.html`);
+  await page.getByLabel("Address of a video").fill(`${server.url}clip.mp4`);
+  await page.getByLabel("Codec").selectOption("h265");
+  await page.getByLabel("Address of the service").fill(served.url);
+  await page.getByLabel("Key of the service").fill(served.key);
+  await page.getByRole("button", { name: "Convert" }).click();
+  await expect(page.getByRole("status")).toContainText("Encoded by native");
+  const link = page.getByRole("link", { name: "Download" });
+  const made = await judge(page, (await link.getAttribute("href")) ?? "", folder);
+  expect(made).toMatchObject({ codec: "hevc", width: 640, height: 360 });
+});
+
+test("upload.html sends a video by signed URLs, and its server alone has the key", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  const env = { ...process.env, SERVICE_URL: served.url, SERVICE_KEY: served.key, PORT: "0" };
+  const own = spawn(process.execPath, ["upload-server.js"], {
+    cwd: home,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [address] = await once(createInterface(own.stdout), "line");
+    const keys: string[] = [];
+    page.on("request", async (request) => {
+      const { authorization } = await request.allHeaders();
+      if (authorization || request.url().includes(served.key)) keys.push(request.url());
+    });
+    await page.goto(String(address));
+    await page.getByLabel("Choose a video").setInputFiles(clip);
+    await expect(page.getByRole("status")).toHaveText("Done.");
+    const link = page.getByRole("link", { name: "Download" });
+    const made = await judge(page, (await link.getAttribute("href")) ?? "", folder);
+    expect(made).toMatchObject({ codec: "h264", width: 320, height: 180 });
+    expect(keys).toEqual([]);
+  } finally {
+    own.kill();
+  }
+});
