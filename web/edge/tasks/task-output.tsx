@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
-import type { EncodeKind, Task } from "../../../src/index.ts";
+import type { EncodeKind, Source, Task } from "../../../src/index.ts";
 import { outputName } from "../../result/file-names.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Notice } from "../../ui/notice.tsx";
@@ -30,7 +30,7 @@ export function TaskOutput({ task }: { task: Task }) {
   return (
     <section class="stack tight">
       <h3>Output{filesize !== undefined && <span class="soft"> · {bytes(filesize)}</span>}</h3>
-      <Preview kind={task.kind} url={url} name={name} />
+      <Preview kind={task.kind} url={url} name={name} made={made} />
       <div class="row">
         <a class="button" href={url} target="_blank" rel="noreferrer">
           Open
@@ -48,12 +48,22 @@ export function TaskOutput({ task }: { task: Task }) {
   );
 }
 
-function Preview({ kind, url, name }: { kind: EncodeKind; url: string; name: string }) {
+function Preview({
+  kind,
+  url,
+  name,
+  made,
+}: {
+  kind: EncodeKind;
+  url: string;
+  name: string;
+  made: Source | null | undefined;
+}) {
   const failed = useSignal(false);
   if (kind !== "image")
     return (
       <Suspense fallback={null}>
-        <TaskPlayer {...{ kind, url, name }} />
+        <TaskPlayer kind={kind} url={url} name={name} made={made ?? undefined} />
       </Suspense>
     );
   if (failed.value)

@@ -1,17 +1,30 @@
-import type { EncodeKind } from "../../../src/index.ts";
+import type { EncodeKind, Source } from "../../../src/index.ts";
 import { Player } from "../../result/player.tsx";
 import "../../result/result.css";
 
 /** Plays the output of a task; apart, as players are heavy. */
-export function TaskPlayer({ kind, url, name }: { kind: EncodeKind; url: string; name: string }) {
+export function TaskPlayer({
+  kind,
+  url,
+  name,
+  made,
+}: {
+  kind: EncodeKind;
+  url: string;
+  name: string;
+  /** What is known of the output. */
+  made: Pick<Source, "width" | "height"> | undefined;
+}) {
+  const player = {
+    url,
+    kind: kind === "audio" ? "audio" : "video",
+    name,
+    isStream: kind === "adaptive_video",
+    shape: made?.width && made.height ? `${made.width} / ${made.height}` : "16 / 9",
+  } as const;
   return (
     <div class="result">
-      <Player
-        url={url}
-        kind={kind === "audio" ? "audio" : "video"}
-        name={name}
-        isStream={kind === "adaptive_video"}
-      />
+      <Player {...player} />
     </div>
   );
 }
