@@ -5,33 +5,38 @@ import { readFacts } from "../judge/facts.ts";
 import { runNative } from "../judge/native.ts";
 import { parseMaster } from "../judge/playlists.ts";
 import { unpackZip } from "./read-zip.ts";
-import { convert, downloadBy, movingClip, named, playToEnd } from "./result-flow.ts";
+import { connect, convert, downloadBy, movingClip, named, playToEnd } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
-test("a stream made of a file plays to its end by hls.js, and its zip is one that ffmpeg plays too", async ({
-  page,
-  served,
-  folder,
-  complaints: _,
-}) => {
-  await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
-  await page.goto(served.url);
-  const clip = await named(await movingClip(), folder, "in/stream.mp4");
-  const card = await convert(page, clip, "HLS for my site");
-  const seen = await playToEnd(card);
-  expect(seen).toMatchObject({ at: expect.closeTo(2, 0), duration: expect.closeTo(2, 0), error: null });
-  expect(await card.locator("video").evaluate((video: HTMLVideoElement) => video.src)).toMatch(/^blob:/);
+for (const place of [undefined, "Edge"] as const) {
+  const where = place ? "at the edge" : "on this device";
+  test(`a stream made ${where} plays to its end by hls.js, and its zip is one that ffmpeg plays too`, async ({
+    page,
+    served,
+    folder,
+    complaints: _,
+  }) => {
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+    await page.goto(served.url);
+    if (place) await connect(page, served);
+    const clip = await named(await movingClip(), folder, "in/stream.mp4");
+    const card = await convert(page, clip, "HLS for my site", place);
+    const seen = await playToEnd(card);
+    expect(seen).toMatchObject({ at: expect.closeTo(2, 0), duration: expect.closeTo(2, 0), error: null });
+    // Fed by hls.js, not by a player of the system.
+    expect(await card.locator("video").evaluate((video: HTMLVideoElement) => video.src)).toMatch(/^blob:/);
 
-  const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);
-  expect(basename(zip)).toBe("stream.zip");
-  const names = await unpackZip(zip, folder);
-  expect(names.every((name) => name.startsWith("stream/"))).toBe(true);
-  const master = join(folder, "stream", "master.m3u8");
-  const { variants } = parseMaster(await readFile(master, "utf8"), pathToFileURL(master).href);
-  expect(variants.length).toBeGreaterThan(0);
-  const { picture, sound, duration } = await readFacts(master);
-  expect([picture?.codec, sound?.codec]).toEqual(["h264", "aac"]);
-  expect(duration).toBeCloseTo(2, 0);
-  const { log } = await runNative(["-v", "warning", "-i", master, "-f", "null", "-"]);
-  expect(log.match(/error|invalid/gi)).toBe(null);
-});
+    const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);
+    expect(basename(zip)).toBe("stream.zip");
+    const names = await unpackZip(zip, folder);
+    expect(names.every((name) => name.startsWith("stream/"))).toBe(true);
+    const master = join(folder, "stream", "master.m3u8");
+    const { variants } = parseMaster(await readFile(master, "utf8"), pathToFileURL(master).href);
+    expect(variants.length).toBeGreaterThan(0);
+    const { picture, sound, duration } = await readFacts(master);
+    expect([picture?.codec, sound?.codec]).toEqual(["h264", "aac"]);
+    expect(duration).toBeCloseTo(2, 0);
+    const { log } = await runNative(["-v", "warning", "-i", master, "-f", "null", "-"]);
+    expect(log.match(/error|invalid/gi)).toBe(null);
+  });
+}

@@ -2,6 +2,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
+import type { Served } from "./service.ts";
 import { addFiles, cardOf, expect } from "./workbench.ts";
 
 /** Two seconds of a moving picture with a tone. */
@@ -28,13 +29,24 @@ export async function named(path: string, folder: string, name: string): Promise
   return to;
 }
 
-/** Adds a file, takes a preset for it if so wanted, converts it, and gives its card with the result. */
-export async function convert(page: Page, path: string, preset?: string): Promise<Locator> {
+/** Connects the page with the service that it comes from, and goes back to the queue. */
+export async function connect(page: Page, served: Served): Promise<void> {
+  await page.getByRole("link", { name: "Edge" }).click();
+  await page.getByLabel("Address").fill(served.url);
+  await page.getByLabel("Key", { exact: true }).fill(served.key);
+  await page.getByRole("button", { name: "Connect" }).click();
+  await expect(page.getByLabel("Address")).toBeHidden();
+  await page.getByRole("link", { name: "Workbench" }).click();
+}
+
+/** Adds a file, takes a preset for it if so wanted and a place, converts it, and gives its card with the result. */
+export async function convert(page: Page, path: string, preset?: string, place?: "Edge"): Promise<Locator> {
   await addFiles(page, path);
   const card = cardOf(page, path);
   if (preset) {
     await card.getByRole("button", { name: "Options" }).click();
     await card.getByRole("button", { name: preset }).click();
+    if (place) await card.getByRole("radio", { name: place }).check();
   }
   await card.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(card.getByRole("button", { name: "Send to S3" })).toBeVisible();

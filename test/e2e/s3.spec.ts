@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { readFacts } from "../judge/facts.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";
-import { convert, movingClip, named, transparentPicture } from "./result-flow.ts";
+import { connect, convert, movingClip, named, transparentPicture } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 // One Ceph serves both.
@@ -87,12 +87,7 @@ test("an output goes to a bucket by a connection of the service, which signs, an
     body: JSON.stringify({ name: "Signing Ceph", kind: "s3", ...ceph.connection }),
   });
   expect(made.status).toBe(201);
-  await workbench.getByRole("link", { name: "Edge" }).click();
-  await workbench.getByLabel("Address").fill(served.url);
-  await workbench.getByLabel("Key", { exact: true }).fill(served.key);
-  await workbench.getByRole("button", { name: "Connect" }).click();
-  await expect(workbench.getByLabel("Address")).toBeHidden();
-  await workbench.getByRole("link", { name: "Workbench" }).click();
+  await connect(workbench, served);
 
   const picture = await named(await transparentPicture("64x36"), folder, "in/signed.png");
   const dialog = await openDialog(workbench, await convert(workbench, picture));

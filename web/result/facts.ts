@@ -5,14 +5,15 @@ import { bytes, clock } from "../words/quantities.ts";
 /** A fact in words, under its name. */
 export type Fact = readonly [name: string, words: string];
 
-/** Says what is known of an output: format, codecs, pixels, time, frames, sound, bitrate. */
-export function factsOf(source: Source): Fact[] {
+/** Says what is known of an output: format, codecs, pixels, time, frames, sound, bitrate; of a stream by the bytes of its files too, as far as they are here. */
+export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   const { codecs, audio, renditions } = source;
+  const isStream = source.kind === "adaptive_video";
   const coded = [codecs?.video, codecs?.audio].filter((codec) => codec !== null && codec !== undefined);
   const facts: (readonly [string, string | null | undefined | false])[] = [
     ["Format", formatName(source.format)],
-    ["Codecs", coded.length > 0 && source.kind !== "image" && coded.map(codecName).join(" + ")],
-    ["Size", pixels(source)],
+    [coded.length > 1 ? "Codecs" : "Codec", source.kind !== "image" && namesOf(coded, source.format)],
+    ["Picture", pixels(source)],
     ["Duration", source.duration !== undefined && clock(source.duration, true)],
     [
       "Frame rate",
@@ -21,9 +22,18 @@ export function factsOf(source: Source): Fact[] {
     ["Sound", audio && `${channels(audio.channels)}, ${Number((audio.sample_rate / 1000).toFixed(1))} kHz`],
     ["Bitrate", source.bitrate !== undefined && source.kind !== "image" && bitrate(source.bitrate)],
     ["Renditions", renditions?.map(({ width, height }) => `${width} × ${height}`).join(", ")],
-    ["File", source.kind !== "adaptive_video" && source.filesize !== undefined && bytes(source.filesize)],
+    [
+      "Files",
+      isStream && sizes.length > 0 && `${sizes.length}, ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`,
+    ],
   ];
   return facts.filter((fact): fact is Fact => typeof fact[1] === "string" && fact[1] !== "");
+}
+
+// An MP3 of MP3 is said once.
+function namesOf(codecs: readonly string[], format: string): string | null {
+  const names = codecs.map(codecName);
+  return names.length === 1 && names[0] === formatName(format) ? null : names.join(" + ");
 }
 
 function pixels({ width, height }: Source): string | null {

@@ -2,7 +2,17 @@ import { useState } from "preact/hooks";
 import { Notice } from "../ui/notice.tsx";
 
 /** Shows a picture whole, on a checkerboard where it lets the ground through. */
-export function Picture({ url, name }: { url: string; name: string }) {
+export function Picture({
+  url,
+  name,
+  width = 0,
+  height = 0,
+}: {
+  url: string;
+  name: string;
+  width: number | undefined;
+  height: number | undefined;
+}) {
   const [isUnknown, setUnknown] = useState(false);
   if (isUnknown) {
     return (
@@ -10,7 +20,7 @@ export function Picture({ url, name }: { url: string; name: string }) {
     );
   }
   return (
-    <div class="picture">
+    <div class="picture" style={width && height ? { "--wide": width, "--high": height } : {}}>
       <img src={url} alt={name} crossOrigin="anonymous" onError={() => setUnknown(true)} />
     </div>
   );

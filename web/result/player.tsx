@@ -35,11 +35,14 @@ export function Player({
   kind,
   name,
   isStream = false,
+  shape = "16 / 9",
 }: {
   url: string;
   kind: "video" | "audio";
   name: string;
   isStream?: boolean;
+  /** Width to height of a video, by which its place is kept until it is there; default `16 / 9`. */
+  shape?: string;
 }) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -66,7 +69,7 @@ export function Player({
   }, [url, isStream]);
   const Media = kind;
   return (
-    <div class="player">
+    <div class="player" style={{ "--shape": shape }}>
       <Controller class={kind} audio={kind === "audio"} aria-label={`Player of ${name}`}>
         <Media slot="media" ref={media} preload="metadata" crossOrigin="anonymous" playsInline />
         <ControlBar>

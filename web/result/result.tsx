@@ -22,7 +22,8 @@ export function Result({ item }: { item: Item }) {
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
   if (!output) return <p class="soft">Opening…</p>;
   const { source } = output;
-  const after = source.filesize ?? filesOf(output).reduce((sum, { file }) => sum + file.size, 0);
+  const files = filesOf(output);
+  const after = source.kind === "adaptive_video" ? null : (source.filesize ?? files[0]?.file.size ?? null);
   const before = item.size ?? item.source?.filesize ?? null;
   return (
     <div class="result">
@@ -35,7 +36,7 @@ export function Result({ item }: { item: Item }) {
         {canCompare(item, source) && (
           <button
             type="button"
-            class="quiet"
+            class="compare-toggle"
             aria-pressed={isCompared}
             onClick={() => setCompared(!isCompared)}
           >
@@ -44,12 +45,13 @@ export function Result({ item }: { item: Item }) {
           </button>
         )}
       </div>
-      <div class="stack about">
-        {before !== null && after > 0 && source.kind !== "adaptive_video" && (
-          <p class="saving numbers">{saving(before, after)}</p>
-        )}
+      <div class="told">
+        {before !== null && after !== null && <p class="saving numbers">{saving(before, after)}</p>}
         <dl class="facts">
-          {factsOf(source).map(([name, words]) => (
+          {factsOf(
+            source,
+            files.map(({ file }) => file.size),
+          ).map(([name, words]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd class="numbers">{words}</dd>
@@ -63,11 +65,16 @@ export function Result({ item }: { item: Item }) {
 }
 
 function Shown({ source, url, name }: { source: Source; url: string; name: string }) {
-  if (source.kind === "image") return <Picture url={url} name={name} />;
+  const { width, height } = source;
+  if (source.kind === "image") return <Picture url={url} name={name} width={width} height={height} />;
   const kind = source.kind === "audio" ? "audio" : "video";
   return (
     <Suspense fallback={<div class="player empty" />}>
-      <Player url={url} kind={kind} name={name} isStream={source.kind === "adaptive_video"} />
+      <Player
+        {...{ url, kind, name }}
+        isStream={source.kind === "adaptive_video"}
+        shape={width && height ? `${width} / ${height}` : "16 / 9"}
+      />
     </Suspense>
   );
 }

@@ -107,7 +107,8 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
         </div>
         {form.connection_id === null && (
           <p class="small soft">
-            The keys stay in the memory of this page until it is closed. They go nowhere.
+            The keys stay in the memory of this page until it is closed. Only signatures made of them leave
+            it.
           </p>
         )}
         <details open={doing.fault?.kind === "upload_failed"}>
