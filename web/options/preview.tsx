@@ -1,8 +1,8 @@
 import type { CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
+import { useMediaUrl } from "../ui/use-media-url.ts";
 import type { AnyOptions } from "./choices.ts";
-import { useMediaUrl } from "./use-media-url.ts";
 
 /** The picture, or one of a video's, in the shape that the output will have. The browser draws it; nothing is decoded or encoded for it. */
 export function Preview({
@@ -19,8 +19,8 @@ export function Preview({
   options: AnyOptions;
   forecast: Forecast;
 }) {
-  const url = useMediaUrl(input);
-  const small = useMediaUrl(thumbnail);
+  const { url } = useMediaUrl(input);
+  const { url: small } = useMediaUrl(thumbnail);
   const [broken, setBroken] = useState<string | null>(null);
   const isBroken = url !== null && broken === url;
   if (!width || !height) return null;

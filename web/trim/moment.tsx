@@ -68,6 +68,13 @@ function Time({
           onUse={() => {}}
         />
       </Track>
+      <div class="row">
+        <Steps
+          label="Moment"
+          isSound={false}
+          onStep={(steps) => move(stepBy("moment", at, steps, timeline))}
+        />
+      </div>
       <div class="times">
         <TimeField
           label="Moment"
@@ -78,11 +85,6 @@ function Time({
           }
           onTime={move}
           onHere={media.url === null ? null : () => move(markAt("moment", playback.time.value, timeline))}
-        />
-        <Steps
-          label="Moment"
-          isSound={false}
-          onStep={(steps) => move(stepBy("moment", at, steps, timeline))}
         />
       </div>
     </>
