@@ -1,8 +1,6 @@
 import { useRef } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
-import { Moment } from "../trim/moment.tsx";
-import { Trim } from "../trim/trim.tsx";
 import { NumberField } from "../ui/number-field.tsx";
 import { ApplyToAll } from "./apply-to-all.tsx";
 import "./editor.css";
@@ -14,6 +12,7 @@ import { PresetBar } from "./preset-bar.tsx";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";
+import { Times } from "./times.tsx";
 import { type Form, useForm } from "./use-form.ts";
 
 /** What shall become of a file that is ready: options, presets, a preview, and where they make sense the times of a trim. */
@@ -52,7 +51,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
         <Outcome form={form} />
         <ApplyToAll item={item} form={form} />
       </div>
-      <Times item={item} form={form} />
+      <Times input={item.input} form={form} />
     </section>
   );
 }
@@ -66,34 +65,5 @@ function FrameRate({ form: { source, options, change, faultAt } }: { form: Form 
       placeholder={source.fps === undefined ? "as it is" : `as it is (${Number(source.fps.toFixed(2))})`}
       fault={faultAt("fps")}
     />
-  );
-}
-
-function Times({ item: { input }, form }: { item: Item; form: Form }) {
-  const { source, wishes, options } = form;
-  if (!source.duration || !input) return null;
-  // A trim is no other output, so a preset stays what it is.
-  const change = (times: { start?: number | undefined; end?: number | undefined }) => {
-    const all = Object.entries({ ...options, start: undefined, end: undefined, ...times });
-    form.wish({ ...wishes, options: Object.fromEntries(all.filter(([, value]) => value !== undefined)) });
-  };
-  if (wishes.kind === "image") {
-    if (source.kind === "image") return null;
-    return (
-      <div class="times">
-        <Moment input={input} source={source} time={options.start} onChange={(start) => change({ start })} />
-      </div>
-    );
-  }
-  const { start, end } = options;
-  return (
-    <div class="times">
-      <Trim
-        input={input}
-        source={source}
-        stretch={{ ...(start !== undefined && { start }), ...(end !== undefined && { end }) }}
-        onChange={change}
-      />
-    </div>
   );
 }
