@@ -161,7 +161,7 @@ test("tasks of others appear, are cancelled, filtered, tried again and deleted",
   origin,
 }) => {
   const film = await makeFilm();
-  const slow = origin.serve("/slow-film.mp4", { file: film, mime: "video/mp4", bytes_per_second: 2000 });
+  const slow = origin.serve("/slow-film.mp4", { file: film, mime: "video/mp4", bytes_per_second: 500 });
   await openConsole(page, served, "tasks");
   const { value: task } = await ask<Task>(served, "POST", "/tasks", { input: slow, kind: "video" });
   const missing = { input: `${origin.url}/missing-film.mp4`, kind: "audio" };
@@ -211,8 +211,10 @@ test("the console is right for axe and for a phone, in light and dark", async ({
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 390, height: 800 });
   await look();
-  for (const tab of ["Connections", "Webhooks", "Keys"]) {
+  const heads = { Connections: "Connections", Webhooks: "Events", Keys: "Keys" };
+  for (const [tab, head] of Object.entries(heads)) {
     await page.getByRole("link", { name: tab }).click();
+    await expect(page.getByRole("heading", { name: head })).toBeAttached();
     await expect(page.getByText("Loading…")).toHaveCount(0);
     await look();
     const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;

@@ -80,7 +80,7 @@ function Times({ task }: { task: Task }) {
 
 function Id({ id }: { id: string }) {
   return (
-    <span class="id">
+    <span class="id nowrap">
       <code title={id}>…{id.slice(-6)}</code>
       <CopyButton text={id} label={`Copy the id ${id}`} />
     </span>

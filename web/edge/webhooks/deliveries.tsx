@@ -31,7 +31,7 @@ const COLUMNS: Column<WebhookDelivery>[] = [
     cell: ({ attempts }) => {
       const last = attempts.at(-1);
       return (
-        <span class="numbers">
+        <span class="numbers nowrap">
           {attempts.length}
           {last && <span class="soft small"> · {last.response_status ?? "no answer"}</span>}
         </span>
