@@ -1,13 +1,48 @@
-import { makeClip } from "../fixtures/make-clip.ts";
+import { join } from "node:path";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { LIKE } from "../judge/limits.ts";
+import { chooseFormat, longClip } from "./queue-clips.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-test("a video is converted and played to its end", async ({ workbench }) => {
-  const clip = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=2".split(" "),
-    ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
-  ]);
+test("a video becomes another, and its card tells what it was, what it becomes, where, and how it went", async ({
+  workbench,
+  folder,
+}) => {
+  const clip = await longClip("a trip.mp4", 3, folder);
   await addFiles(workbench, clip);
-  const card = cardOf(workbench, clip);
+  const card = cardOf(workbench, "a trip.mp4");
+  await expect(card).toContainText(/MP4 video, H\.264, 320 × 180, 25 fps, 0:03, [\d.]+ kB/);
+  await expect(card).toContainText("Will run on this device; nothing is sent anywhere.");
+  await expect(card.locator(".thumbnail img")).toBeVisible();
+  await chooseFormat(card, "webm");
+  await card.getByLabel("Width", { exact: true }).fill("160");
+  await expect(card).toContainText("WebM, VP9, 160 wide, medium quality");
   await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(card.getByRole("progressbar")).toBeVisible();
+  await expect(workbench).toHaveTitle(/^\d+ % · /);
   await expect(card).toContainText("Done");
+  await expect(card).toContainText(/Made on this device with .+, as .+\./);
+  await expect(workbench).toHaveTitle("Workbench · Framewright");
+  await expect(workbench.getByRole("status", { name: "News of the queue" })).toContainText(
+    "a trip.mp4: done.",
+  );
+
+  const [download] = await Promise.all([
+    workbench.waitForEvent("download"),
+    card.getByRole("link", { name: "Download" }).click(),
+  ]);
+  const path = join(folder, download.suggestedFilename());
+  await download.saveAs(path);
+  const { picture, format } = await readFacts(path);
+  expect([format, picture?.codec, picture?.width, picture?.height]).toEqual([
+    "matroska,webm",
+    "vp9",
+    160,
+    90,
+  ]);
+  expect(picture?.times.length).toBe(75);
+  const { mean, frames } = await measureLikeness(path, clip, { filter: "scale=160:90:flags=bicubic" });
+  expect(frames).toBe(75);
+  expect(mean).toBeGreaterThan(LIKE);
 });

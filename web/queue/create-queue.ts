@@ -172,7 +172,8 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.task || !isFinished(item.task)) {
         throw new MediaError("media_not_found", "This file is not done.");
       }
-      return needClient(item).output(item.task);
+      // By its id, as the URLs in an old record may have expired.
+      return needClient(item).output(item.task.id);
     },
   };
 }

@@ -38,12 +38,10 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     const request = { kind: wishes.kind, options: await optionsOf(wishes, source) };
     const make = (client: Client, given: MediaInput) =>
       client.tasks.create({ ...request, input: given } as NewTask);
-    if (wishes.place === "device") {
-      return list.change(id, { task: await make(device, input), service: null });
-    }
-    const connection = edge.connection.value;
+    const connection = wishes.place === "edge" ? edge.connection.value : null;
     if (!connection) {
-      throw new MediaError("service_unavailable", "No service is connected; connect one under Edge first.");
+      const task = await make(device, input);
+      return list.change(id, { task, service: null, wishes: { ...wishes, place: "device" } });
     }
     const { client, base_url } = connection;
     const sent = await send(id, client, input, signal);

@@ -42,6 +42,7 @@ test.for([
   ],
   ["GIF animation, 320 × 200", { kind: "image", format: "gif", width: 320, height: 200, animated: true }],
   ["NUT video", { format: "nut" }],
+  ["AVI video, unknown codec and MP3", { format: "avi", codecs: { video: null, audio: "mp3" } }],
 ] as [string, Partial<Source>][])("%s", ([words, given]) => {
   expect(describeSource(source(given))).toBe(words);
 });

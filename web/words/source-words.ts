@@ -4,16 +4,19 @@ import { bytes, clock } from "./quantities.ts";
 
 const KINDS = { video: "video", audio: "audio", image: "image", adaptive_video: "stream" } as const;
 
+const UNKNOWN = "unknown codec";
+
 /** Says what a file is: `MP4 video, H.264 and AAC, 1920 × 1080, 30 fps, 0:32, 45.2 MB`. What is not known is left out. */
 export function describeSource(source: Source): string {
   const { kind, format, width, height, fps, duration, filesize, codecs } = source;
   const moves = kind === "video" || kind === "adaptive_video";
-  const names = [codecs?.video, codecs?.audio].filter((name) => name !== null && name !== undefined);
+  const pictures = moves && codecs?.video === null ? UNKNOWN : codecs?.video;
+  const names = [pictures, codecs?.audio].filter((name) => name !== null && name !== undefined);
   return [
     `${formatName(format)} ${source.animated ? "animation" : KINDS[kind]}`,
     kind === "image" || (kind === "audio" && codecName(names[0] ?? "") === formatName(format))
       ? null
-      : names.map(codecName).join(" and "),
+      : names.map(named).join(" and "),
     width && height ? `${width} × ${height}` : null,
     moves && fps ? `${Number(fps.toFixed(2))} fps` : null,
     kind === "audio" ? describeSound(source) : null,
@@ -22,6 +25,10 @@ export function describeSource(source: Source): string {
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+function named(codec: string): string {
+  return codec === UNKNOWN ? codec : codecName(codec);
 }
 
 function describeSound({ audio }: Source): string | null {

@@ -1,0 +1,78 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { readFacts } from "../judge/facts.ts";
+import { clipNamed, MIXED } from "./queue-clips.ts";
+import { cardOf, expect, test } from "./workbench.ts";
+
+/** Goes on by Tab until the focus is on what has that name; the focus is seen at each stop. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const stops: string[] = [];
+  while (stops.length < 80) {
+    await page.keyboard.press("Tab");
+    const stop = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      const seen = at && (at.matches(":focus-visible") || at.shadowRoot !== null);
+      const text = at?.getAttribute("aria-label") ?? at?.textContent ?? "";
+      return { text: text.trim(), seen: at === document.body || seen };
+    });
+    expect(stop.seen, `the focus on ${stop.text} is seen`).toBe(true);
+    stops.push(stop.text);
+    if (stop.text === name) return;
+  }
+  throw new Error(`${name} is not reached: ${stops.join(", ")}`);
+}
+
+test("a picture is chosen, given options, converted and taken along by keyboard alone", async ({
+  page,
+  served,
+  folder,
+  complaints: _,
+}) => {
+  await page.addInitScript(() => {
+    for (const name of ["showOpenFilePicker", "showSaveFilePicker"]) Reflect.deleteProperty(globalThis, name);
+  });
+  await page.goto(served.url);
+  const picture = await clipNamed("by keys.png", MIXED[6][1], folder);
+  // Long before the key, as the browser has to be told that its own dialog is not wanted.
+  const choosing = page.waitForEvent("filechooser");
+  await expect(page.getByRole("button", { name: "Choose files" })).toBeVisible();
+  await tabTo(page, "Choose files");
+  await page.keyboard.press("Enter");
+  await (await choosing).setFiles(picture);
+  const card = cardOf(page, "by keys.png");
+  await expect(card).toContainText("Ready");
+  await page.locator("body").press("Shift+Tab");
+  await tabTo(page, "Options");
+  await page.keyboard.press("Space");
+  const format = card.getByLabel("Format", { exact: true });
+  await expect(format).toBeVisible();
+  while (!(await format.evaluate((element) => element === document.activeElement))) {
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.type("WebP");
+  await expect(card).toContainText("WebP, medium quality");
+  // Back up to the button that begins it.
+  const convert = card.getByRole("button", { name: "Convert", exact: true });
+  while (!(await convert.evaluate((element) => element === document.activeElement))) {
+    await page.keyboard.press("Shift+Tab");
+  }
+  await page.keyboard.press("Enter");
+  await expect(card).toContainText("Done");
+  await expect(card.getByRole("link", { name: "Download" })).toBeVisible();
+  await tabTo(page, "Download");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
+  expect(download.suggestedFilename()).toBe("by keys.webp");
+  const path = `${folder}/by keys.webp`;
+  await download.saveAs(path);
+  expect((await readFacts(path)).picture?.codec).toBe("webp");
+});
+
+test("the first stop leads past the head to the content", async ({ workbench }) => {
+  await expect(workbench.getByRole("heading", { level: 1 })).toBeVisible();
+  await workbench.keyboard.press("Tab");
+  await expect(workbench.getByRole("button", { name: "To the content" })).toBeFocused();
+  await workbench.keyboard.press("Enter");
+  await expect(workbench.locator("main")).toBeFocused();
+  const { violations } = await new AxeBuilder({ page: workbench }).analyze();
+  expect(violations).toEqual([]);
+});

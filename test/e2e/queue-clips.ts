@@ -1,0 +1,52 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { expect } from "./workbench.ts";
+
+const pictures = (size: string, seconds: number) =>
+  `-f lavfi -i testsrc2=size=${size}:rate=25:duration=${seconds}`.split(" ");
+const TONE = "-f lavfi -i sine=frequency=440:duration=2".split(" ");
+const H264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" ");
+const STILL = ["-frames:v", "1"];
+
+/** Three videos, three sounds and four pictures, with what each becomes when nobody says anything. */
+export const MIXED = [
+  ["film.mp4", [...pictures("160x90", 2), ...H264], "h264"],
+  ["film.mov", [...pictures("160x90", 2), ...H264], "h264"],
+  ["film.webm", [...pictures("160x90", 2), ..."-c:v libvpx -b:v 200k".split(" ")], "h264"],
+  ["sound.wav", TONE, "mp3"],
+  ["sound.flac", TONE, "mp3"],
+  ["sound.ogg", [...TONE, "-c:a", "libvorbis"], "mp3"],
+  ["picture.png", [...pictures("320x180", 1), ...STILL], "png"],
+  ["picture.jpg", [...pictures("320x180", 1), ...STILL], "mjpeg"],
+  ["picture.webp", [...pictures("320x180", 1), ...STILL], "webp"],
+  ["picture.bmp", [...pictures("320x180", 1), ...STILL], "mjpeg"],
+] as const;
+
+/** Makes a clip under a name of its own. */
+export async function clipNamed(name: string, args: readonly string[], folder: string): Promise<string> {
+  const to = join(folder, "in", name);
+  await mkdir(dirname(to), { recursive: true });
+  await copyFile(await makeClip(name.replace(/.*\./, ""), args), to);
+  return to;
+}
+
+/** A video of so many seconds that takes a browser its time to make a WebM of. */
+export const longClip = (name: string, seconds: number, folder: string) =>
+  clipNamed(name, [...pictures("320x180", seconds), ...H264, "-g", "25"], folder);
+
+/** Opens the options of a card and chooses a format. */
+export async function chooseFormat(card: Locator, format: string): Promise<void> {
+  await card.getByRole("button", { name: "Options" }).click();
+  await card.getByLabel("Format", { exact: true }).selectOption(format);
+}
+
+/** Connects the page with the service by its console, and comes back to the workbench. */
+export async function connectEdge(page: Page, { url, key }: { url: string; key: string }): Promise<void> {
+  await page.goto(`${url}/#/edge`);
+  await page.getByLabel("Key", { exact: true }).fill(key);
+  await page.getByRole("button", { name: "Connect" }).click();
+  await expect(page.getByRole("heading", { name: new URL(url).host })).toBeVisible();
+  await page.getByRole("link", { name: "Workbench" }).click();
+}

@@ -1,0 +1,213 @@
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import type { Task } from "../../src/index.ts";
+import { clip } from "../fixtures/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { chooseFormat, clipNamed, connectEdge, longClip, MIXED } from "./queue-clips.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+/** All that the browser keeps in a store of a database. */
+const rowsOf = (page: Page, name: string, store: string) =>
+  page.evaluate(
+    ({ name, store }) =>
+      new Promise<unknown[]>((resolve, reject) => {
+        const opened = indexedDB.open(name);
+        opened.onerror = () => reject(opened.error);
+        opened.onsuccess = () => {
+          const db = opened.result;
+          const asked = db.transaction(store).objectStore(store).getAll();
+          asked.onsuccess = () => resolve(asked.result);
+          asked.onerror = () => reject(asked.error);
+          db.close();
+        };
+      }),
+    { name, store },
+  );
+
+/** The tasks of this machine, and how many pieces of their work are done for good. */
+async function tasksOf(page: Page) {
+  const tasks = (await rowsOf(page, "framewright-page", "tasks")) as Task[];
+  return { tasks, pieces: (await rowsOf(page, "framewright-page", "pieces")).length };
+}
+
+/** Downloads what came of a file. */
+async function outputOf(page: Page, name: string, folder: string): Promise<string> {
+  const card = cardOf(page, name);
+  const way = card.getByRole("link", { name: "Download" }).or(card.getByRole("button", { name: "Download" }));
+  const [download] = await Promise.all([page.waitForEvent("download"), way.click()]);
+  const path = join(folder, `out-${download.suggestedFilename()}`);
+  await download.saveAs(path);
+  return path;
+}
+
+test("ten files of all kinds are converted at once, and each is what it should be", async ({
+  workbench,
+  folder,
+}) => {
+  const paths = await Promise.all(MIXED.map(([name, args]) => clipNamed(name, args, folder)));
+  await addFiles(workbench, ...paths);
+  await workbench.getByRole("button", { name: "Convert all (10)" }).click();
+  await expect(workbench.locator("[data-state=succeeded]")).toHaveCount(10);
+  for (const [name, , codec] of MIXED) {
+    const { picture, sound, duration } = await readFacts(await outputOf(workbench, name, folder));
+    expect([name, picture?.codec ?? sound?.codec]).toEqual([name, codec]);
+    if (name.startsWith("film")) expect([picture?.width, picture?.times.length]).toEqual([160, 50]);
+    if (name.startsWith("sound")) expect(duration).toBeCloseTo(2, 0);
+    if (name.startsWith("picture")) expect([picture?.width, picture?.height]).toEqual([320, 180]);
+  }
+  await workbench.getByRole("button", { name: "Remove finished" }).click();
+  await expect(workbench.getByRole("heading", { level: 1 })).toHaveText(
+    "Drop videos, sound and pictures here",
+  );
+  await expect.poll(async () => (await tasksOf(workbench)).tasks).toEqual([]);
+});
+
+test("a reload in the middle of an encode costs nothing: it goes on by itself to its end", async ({
+  workbench,
+  folder,
+}) => {
+  const path = await longClip("long.mp4", 12, folder);
+  await addFiles(workbench, path);
+  const card = cardOf(workbench, "long.mp4");
+  await chooseFormat(card, "webm");
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  // Some of it is done for good.
+  await expect.poll(async () => (await tasksOf(workbench)).pieces, { intervals: [50] }).toBeGreaterThan(3);
+  await workbench.reload();
+  const before = await tasksOf(workbench);
+  expect(before.tasks.map(({ status }) => status)).toEqual(["processing"]);
+  await expect(card).toContainText("WebM, VP9, medium quality");
+  await expect(card.locator(".thumbnail img")).toBeVisible();
+  await expect(card).toContainText("Done");
+  const after = await tasksOf(workbench);
+  expect(after.tasks.map(({ id, started_at }) => [id, started_at])).toEqual(
+    before.tasks.map(({ id, started_at }) => [id, started_at]),
+  );
+  const { picture } = await readFacts(await outputOf(workbench, "long.mp4", folder));
+  expect([picture?.codec, picture?.times.length]).toEqual(["vp9", 300]);
+});
+
+test("what runs is cancelled, begun again and removed, and leaves nothing behind", async ({
+  workbench,
+  folder,
+}) => {
+  await addFiles(workbench, await longClip("stop.mp4", 20, folder));
+  const card = cardOf(workbench, "stop.mp4");
+  await chooseFormat(card, "webm");
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(card).toContainText(/[1-9]\d? %/);
+  await card.getByRole("button", { name: "Cancel" }).click();
+  await expect(card).toContainText("Cancelled");
+  await card.getByRole("button", { name: "Try again" }).click();
+  await expect(card).toContainText("Converting");
+  await card.getByRole("button", { name: "Remove stop.mp4" }).click();
+  await expect(card).toHaveCount(0);
+  await expect.poll(() => tasksOf(workbench)).toEqual({ tasks: [], pieces: 0 });
+  const files = () =>
+    workbench.evaluate(async () => {
+      const found: string[] = [];
+      const walk = async (folder: FileSystemDirectoryHandle): Promise<void> => {
+        for await (const child of folder.values()) {
+          if (child.kind === "file") found.push(child.name);
+          else await walk(child as FileSystemDirectoryHandle);
+        }
+      };
+      await walk(await navigator.storage.getDirectory());
+      return found;
+    });
+  await expect.poll(files).toEqual([]);
+});
+
+test("drafts outlive a reload, but for a file too large to keep, which is asked for again; tabs share them", async ({
+  workbench,
+  folder,
+  context,
+}) => {
+  const [small, large] = await Promise.all(
+    ["small.mp4", "large.mp4"].map((name) => longClip(name, 2, folder)),
+  );
+  if (!small || !large) throw new Error("There are no clips.");
+  // A box to be left out, beyond what a browser is asked to copy; nothing of it takes room on the disk.
+  const bytes = await readFile(large);
+  const filler = 300_000_000;
+  const box = Buffer.from([0, 0, 0, 0, ...Buffer.from("free")]);
+  box.writeUInt32BE(filler);
+  await writeFile(large, Buffer.concat([bytes, box]));
+  await truncate(large, bytes.length + filler);
+  await addFiles(workbench, small, large);
+  const [kept, gone] = [cardOf(workbench, "small.mp4"), cardOf(workbench, "large.mp4")];
+  await expect(workbench.locator("[data-state=ready]")).toHaveCount(2);
+  await chooseFormat(kept, "mov");
+  await expect
+    .poll(async () => JSON.stringify(await rowsOf(workbench, "framewright-queue", "items")))
+    .toContain('"mov"');
+
+  await workbench.reload();
+  await expect(kept).toContainText("QuickTime, H.264, medium quality");
+  await expect(gone).toContainText("Waiting for its file");
+  await gone.getByLabel("File for large.mp4").setInputFiles(small);
+  await expect(gone.getByRole("alert")).toContainText("That is another file than large.mp4.");
+  await gone.getByLabel("File for large.mp4").setInputFiles(large);
+  await expect(gone).toContainText("Ready");
+
+  const other = await context.newPage();
+  await other.goto(workbench.url());
+  await cardOf(other, "small.mp4").getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(kept).toContainText("Done");
+  expect((await tasksOf(workbench)).tasks).toHaveLength(1);
+  await gone.getByRole("button", { name: "Remove large.mp4" }).click();
+  await expect(other.getByRole("article")).toHaveCount(1);
+});
+
+test("files and folders are dropped anywhere, and addresses pasted", async ({ workbench, folder }) => {
+  await clipNamed("in a folder/picture.png", MIXED[6][1], folder);
+  await clipNamed("in a folder/deeper/sound.wav", MIXED[3][1], folder);
+  expect(await readdir(join(folder, "in", "in a folder"))).toContain("deeper");
+  const session = await workbench.context().newCDPSession(workbench);
+  const drag = (type: "dragEnter" | "dragOver" | "drop") =>
+    session.send("Input.dispatchDragEvent", {
+      ...{ type, x: 400, y: 700 },
+      data: { items: [], files: [join(folder, "in", "in a folder")], dragOperationsMask: 1 },
+    });
+  await drag("dragEnter");
+  await drag("dragOver");
+  await expect(workbench.getByText("Let go to add them")).toBeVisible();
+  await drag("drop");
+  await expect(workbench.getByText("Let go to add them")).toBeHidden();
+  await expect(cardOf(workbench, "picture.png")).toContainText("PNG image, 320 × 180");
+  await expect(cardOf(workbench, "sound.wav")).toContainText("WAV audio, PCM, mono, 44.1 kHz, 0:02");
+  await workbench.evaluate(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", "s3://not/this https://media.invalid/clip.mp4");
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+    clipboardData.setData("text/plain", `${location.origin}/none/two%20words.mp4`);
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  });
+  await expect(workbench.getByRole("article")).toHaveCount(3);
+  await expect(cardOf(workbench, "two words.mp4")).toContainText("Cannot be used");
+});
+
+test("what this browser cannot do is sent to the edge when the visitor says so, and not before", async ({
+  workbench,
+  served,
+  folder,
+}) => {
+  await connectEdge(workbench, served);
+  const photo = join(folder, "photo.avif");
+  await writeFile(photo, await readFile(await clip("avif")));
+  await workbench.evaluate(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+  await addFiles(workbench, photo);
+  const card = cardOf(workbench, "photo.avif");
+  await chooseFormat(card, "webp");
+  const sent: string[] = [];
+  workbench.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(card).toContainText("This browser cannot do that.");
+  expect(sent).toEqual([]);
+  await card.getByRole("button", { name: "Send to the edge" }).click();
+  await expect(card).toContainText("Done");
+  await expect(card).toContainText(`Made on the edge (${new URL(served.url).host})`);
+  const { picture } = await readFacts(await outputOf(workbench, "photo.avif", folder));
+  expect(picture?.codec).toBe("webp");
+});

@@ -1,0 +1,69 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { chooseFormat, clipNamed, longClip, MIXED } from "./queue-clips.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+/** Expects that nothing is cut off at the side, and nothing serious is wrong with the page for those who see or use it otherwise. */
+async function expectFit(page: Page, what: string): Promise<void> {
+  const width = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const out = [
+      ...document.querySelectorAll("main button, main input:not([type=file]), main select, header a"),
+    ]
+      .filter((element) => element.checkVisibility())
+      .filter((element) => {
+        const { left, right, width } = element.getBoundingClientRect();
+        return width > 1 && (left < 0 || right > clientWidth + 0.5);
+      })
+      .map((element) => element.textContent || element.outerHTML.slice(0, 80));
+    return { over: scrollWidth - clientWidth, out };
+  });
+  expect([what, width]).toEqual([what, { over: 0, out: [] }]);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect([what, serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([what, []]);
+}
+
+for (const [name, use] of [
+  ["a phone in the light", { viewport: { width: 390, height: 844 }, colorScheme: "light" }],
+  ["a wide screen in the dark", { viewport: { width: 1280, height: 800 }, colorScheme: "dark" }],
+] as const) {
+  test.describe(() => {
+    test.use(use);
+    test(`all that a card can be fits ${name}, and axe finds nothing serious`, async ({
+      workbench,
+      folder,
+    }) => {
+      await expect(workbench.getByRole("heading", { level: 1 })).toBeVisible();
+      const ground = await workbench.evaluate(
+        () => getComputedStyle(document.documentElement).backgroundColor,
+      );
+      expect(ground).toBe(use.colorScheme === "dark" ? "rgb(20, 22, 26)" : "rgb(246, 247, 249)");
+      await expectFit(workbench, "nothing");
+      const bad = join(folder, `${"a_very_long_name_without_any_gap_".repeat(3)}.mp4`);
+      await writeFile(bad, "text");
+      const picture = await clipNamed("done.png", MIXED[6][1], folder);
+      const [draft, long] = await Promise.all([
+        longClip("draft.mp4", 2, folder),
+        longClip("running.mp4", 20, folder),
+      ]);
+      await addFiles(workbench, picture, bad, draft, long);
+      await expect(workbench.locator("[data-state=ready]")).toHaveCount(3);
+      await expect(workbench.locator("[data-state=unusable]")).toHaveCount(1);
+      await cardOf(workbench, "done.png").getByRole("button", { name: "Convert", exact: true }).click();
+      await expect(cardOf(workbench, "done.png").getByRole("button", { name: "Copy as code" })).toBeVisible();
+      const running = cardOf(workbench, "running.mp4");
+      await chooseFormat(running, "webm");
+      await running.getByRole("button", { name: "Convert", exact: true }).click();
+      await expect(running.getByRole("progressbar")).toBeVisible();
+      await cardOf(workbench, "draft.mp4").getByRole("button", { name: "Options" }).click();
+      await expect(cardOf(workbench, "draft.mp4").getByLabel("Format", { exact: true })).toBeVisible();
+      await expectFit(workbench, "draft, running, done and unusable");
+      await running.getByRole("button", { name: "Cancel" }).click();
+      await expect(running).toContainText("Cancelled");
+      await expectFit(workbench, "cancelled");
+    });
+  });
+}
