@@ -122,6 +122,26 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
     ["same.png", "same (2).png"].map((name) => readFile(join(out, name))),
   );
   expect(await list()).toEqual({ "same.png": first?.length, "same (2).png": second?.length });
+  // Where the visitor can choose a place for the zip, it is written there and nowhere else.
+  await page.evaluate(() => {
+    const pick = async () => {
+      const root = await navigator.storage.getDirectory();
+      return root.getFileHandle("picked.zip", { create: true });
+    };
+    Reflect.set(globalThis, "showSaveFilePicker", pick);
+  });
+  await page.getByRole("button", { name: "Download all" }).click();
+  await expect(page.getByText("The zip is ready.")).toBeVisible();
+  const kept = () =>
+    page.evaluate(async () => {
+      const root = await navigator.storage.getDirectory();
+      const picked = await (await root.getFileHandle("picked.zip")).getFile();
+      const stash: string[] = [];
+      for await (const name of (await root.getDirectoryHandle("framewright-downloads")).keys())
+        stash.push(name);
+      return { picked: picked.size, stash: stash.length };
+    });
+  expect(await kept()).toEqual({ picked: (await readFile(zip)).length, stash: 1 });
   await page.evaluate(() => {
     const { createWritable } = FileSystemFileHandle.prototype;
     FileSystemFileHandle.prototype.createWritable = async function (this: FileSystemFileHandle) {
@@ -132,4 +152,8 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
   await save.click();
   await expect(page.getByText("0 of 2 saved. same.png: The browser may not write there.")).toBeVisible();
   expect(Object.keys(await list()).sort()).toEqual(["same (2).png", "same.png"]);
+  // What a page left that is closed goes with the next download.
+  await page.reload();
+  await downloadBy(page, page.getByRole("button", { name: "Download all" }), folder);
+  expect((await kept()).stash).toBe(1);
 });

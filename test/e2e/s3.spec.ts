@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { readFacts } from "../judge/facts.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";
+import { type S3Proxy, startProxy } from "../s3/proxy.ts";
 import { connect, convert, movingClip, named, transparentPicture } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
@@ -10,12 +11,17 @@ import { expect, test } from "./workbench.ts";
 test.describe.configure({ mode: "default" });
 
 let ceph: Ceph;
+let proxy: S3Proxy;
 test.beforeAll(async () => {
   ceph = await startCeph();
+  proxy = await startProxy(ceph.connection.endpoint);
   await ceph.createBucket("page-open", true);
   await ceph.createBucket("page-closed");
 });
-test.afterAll(() => ceph?.stop());
+test.afterAll(async () => {
+  await proxy?.close();
+  await ceph?.stop();
+});
 
 async function openDialog(page: Page, card: Locator): Promise<Locator> {
   await card.getByRole("button", { name: "Send to S3" }).click();
@@ -61,6 +67,16 @@ test("an output goes to a bucket by keys that stay in the page, and a refusal sa
   await expect(dialog.locator("pre")).toContainText(`"${new URL(workbench.url()).origin}"`);
 
   await dialog.getByLabel("Bucket", { exact: true }).fill("page-open");
+  proxy.fail(() => "hold");
+  await dialog.getByLabel("Endpoint").fill(proxy.url);
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await expect.poll(() => proxy.log.length).toBe(1);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await expect(dialog.getByRole("progressbar")).toBeHidden();
+  await expect(dialog.getByRole("alert")).toBeHidden();
+  expect((await ceph.ask("page-open", { method: "HEAD", key: "films/sent film.mp4" })).status).toBe(404);
+
+  await dialog.getByLabel("Endpoint").fill(endpoint);
   await dialog.getByRole("button", { name: "Send" }).click();
   await expect(dialog.getByText("Sent to s3://page-open/films/sent film.mp4")).toBeVisible();
   const { picture, sound, duration } = await readFacts(await download("films/sent film.mp4", folder));

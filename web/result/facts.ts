@@ -21,7 +21,10 @@ export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
     ],
     ["Sound", audio && `${channels(audio.channels)}, ${Number((audio.sample_rate / 1000).toFixed(1))} kHz`],
     ["Bitrate", source.bitrate !== undefined && source.kind !== "image" && bitrate(source.bitrate)],
-    ["Renditions", renditions?.map(({ width, height }) => `${width} × ${height}`).join(", ")],
+    [
+      "Renditions",
+      renditions?.map(({ width, height }) => (width && height ? `${width} × ${height}` : "sound")).join(", "),
+    ],
     [
       "Files",
       isStream && sizes.length > 0 && `${sizes.length}, ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`,
