@@ -18,6 +18,7 @@ test.describe.configure({ mode: "default" });
 
 let home: string;
 let clip: string;
+test.use({ viewport: { width: 800, height: 640 } });
 let server: Awaited<ReturnType<typeof serveFolder>>;
 test.beforeAll(async () => {
   // The examples as they lie in a project that has installed the package, of which there is what a page takes.
@@ -35,7 +36,9 @@ test.beforeAll(async () => {
     await symlink(join(ROOT, "node_modules", name), join(home, "node_modules", name));
   }
   clip = await makeClip("mp4", [
-    ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=1".split(" "),
+    ..."-f lavfi -i gradients=s=640x360:r=25:d=1:n=4:c0=0x1b2a49:c1=0xee6c4d:c2=0xf2c14e:c3=0x3d5a80:x0=0:y0=0:x1=500:y1=300".split(
+      " ",
+    ),
     ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
   ]);
   await copyFile(clip, join(home, "clip.mp4"));
@@ -45,6 +48,13 @@ test.afterAll(async () => {
   server?.close();
   if (home) await rm(home, { recursive: true, force: true });
 });
+
+// For the README, and for people to look at.
+const picture = (page: Page, name: string) =>
+  page.screenshot({
+    path: join(ROOT, "dist", "e2e", "screens", `example-${name}.png`),
+    animations: "disabled",
+  });
 
 /** Saves what a page shows or offers at an address, and gives what native ffprobe says of it. */
 async function judge(page: Page, address: string, folder: string) {
@@ -69,6 +79,8 @@ test("minimal.html shrinks a video in less than thirty lines", async ({ page, fo
   const made = await judge(page, (await video.getAttribute("src")) ?? "", folder);
   expect(made).toMatchObject({ codec: "h264", width: 320, height: 180 });
   await expect(page.getByLabel("Progress")).toHaveJSProperty("value", 100);
+  await expect(video).toHaveJSProperty("videoWidth", 320);
+  await picture(page, "minimal");
 });
 
 test("fallback.html goes to the edge for what the page cannot do", async ({
@@ -87,6 +99,7 @@ test("fallback.html goes to the edge for what the page cannot do", async ({
   const link = page.getByRole("link", { name: "Download" });
   const made = await judge(page, (await link.getAttribute("href")) ?? "", folder);
   expect(made).toMatchObject({ codec: "hevc", width: 640, height: 360 });
+  await picture(page, "fallback");
 });
 
 test("upload.html sends a video by signed URLs, and its server alone has the key", async ({
@@ -115,6 +128,7 @@ test("upload.html sends a video by signed URLs, and its server alone has the key
     const made = await judge(page, (await link.getAttribute("href")) ?? "", folder);
     expect(made).toMatchObject({ codec: "h264", width: 320, height: 180 });
     expect(keys).toEqual([]);
+    await picture(page, "upload");
   } finally {
     own.kill();
   }

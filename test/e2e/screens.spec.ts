@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { connect, convert, named } from "./result-flow.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+// Pictures of each view for people to look at; nothing is compared.
+const LOOKS = {
+  light: { colorScheme: "light", width: 1280 },
+  dark: { colorScheme: "dark", width: 1280 },
+  phone: { colorScheme: "light", width: 390 },
+} as const;
+
+// Something calm to look at.
+const scene = (size: string, seconds: number) =>
+  `-f lavfi -i gradients=s=${size}:r=25:d=${seconds}:n=4:c0=0x1b2a49:c1=0xee6c4d:c2=0xf2c14e:c3=0x3d5a80:x0=0:y0=0:x1=500:y1=300:speed=0.02`.split(
+    " ",
+  );
+const TONE = "-f lavfi -i sine=frequency=440:duration=2".split(" ");
+const H264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" ");
+
+async function show(page: Page, name: string): Promise<void> {
+  for (const [look, { colorScheme, width }] of Object.entries(LOOKS)) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    const path = join(ROOT, "dist", "e2e", "screens", `${name}-${look}.png`);
+    await page.screenshot({ path, fullPage: true, animations: "disabled" });
+    const hidden = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect([name, look, hidden]).toEqual([name, look, 0]);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+test("the queue in each of its states", async ({ workbench: page, folder }) => {
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await show(page, "empty");
+  const make = async (name: string, args: readonly string[]) =>
+    named(await makeClip(name.replace(/.*\./, ""), args), folder, `in/${name}`);
+  const film = await make("A holiday by the sea.mp4", [
+    ...[...scene("640x360", 2), ...TONE],
+    ...[...H264, "-c:a", "aac", "-shortest"],
+  ]);
+  const picture = await make("The harbour at dawn.png", [...scene("640x360", 1), "-frames:v", "1"]);
+  const sound = await make("An interview.wav", TONE);
+  const text = await named(join(ROOT, "LICENSE"), folder, "in/Not a film.mp4");
+  await addFiles(page, film, text);
+  const card = cardOf(page, film);
+  await card.getByRole("button", { name: "Options" }).click();
+  await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
+  await expect(cardOf(page, text)).toContainText("Cannot be used");
+  await show(page, "options-and-a-bad-file");
+  await cardOf(page, text)
+    .getByRole("button", { name: /^Remove/ })
+    .click();
+
+  const long = await make("A long film.mp4", [...scene("320x180", 40), ...H264, "-g", "25"]);
+  await addFiles(page, long);
+  await cardOf(page, long).getByRole("button", { name: "Options" }).click();
+  await cardOf(page, long).getByLabel("Format", { exact: true }).selectOption("webm");
+  await cardOf(page, long).getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(cardOf(page, long).getByRole("progressbar")).toBeVisible();
+  await show(page, "running");
+  await cardOf(page, long).getByRole("button", { name: "Cancel" }).click();
+  await expect(cardOf(page, long)).toContainText("Cancelled");
+  await show(page, "cancelled");
+  for (const path of [long, film]) {
+    await cardOf(page, path)
+      .getByRole("button", { name: /^Remove/ })
+      .click();
+  }
+
+  for (const [name, path, preset] of [
+    ["result-picture", picture],
+    ["result-sound", sound],
+    ["result-stream", film, "HLS for my site"],
+  ] as const) {
+    const made = await convert(page, path, preset);
+    await show(page, name);
+    if (name === "result-picture") {
+      for (const dialog of ["Copy as code", "Send to S3"]) {
+        await made.getByRole("button", { name: dialog }).click();
+        await expect(page.getByRole("dialog")).toBeVisible();
+        await show(page, dialog.toLowerCase().replaceAll(" ", "-"));
+        await page.keyboard.press("Escape");
+      }
+    }
+    await made.getByRole("button", { name: /^Remove/ }).click();
+  }
+});
+
+test("the console in each of its parts", async ({ workbench: page, served }) => {
+  await page.getByRole("link", { name: "Edge" }).click();
+  await expect(page.getByLabel("Address")).toHaveValue(served.url);
+  await show(page, "edge-before");
+  await connect(page, served);
+  for (const part of ["tasks", "connections", "webhooks", "keys"]) {
+    await page.goto(`${served.url}/#/edge/${part}`);
+    await expect(page.getByRole("heading", { name: new URL(served.url).host })).toBeVisible();
+    await page.waitForLoadState("networkidle");
+    await show(page, `edge-${part}`);
+  }
+  await page.goto(`${served.url}/#/edge/connections`);
+  await page.getByRole("button", { name: "New connection" }).click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await show(page, "edge-new-connection");
+});
