@@ -24,7 +24,7 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
     trim.getByRole("slider", { name: "End" }),
   ];
 
-  await expect(trim.locator(".waveform canvas").first()).toBeVisible();
+  await expect.poll(async () => (await paintedOf(trim.locator(".waveform")))[1]).toBeGreaterThan(0);
   const [soft, loud] = await paintedOf(trim.locator(".waveform"));
   expect(soft).toBeGreaterThan(0);
   expect(loud).toBeGreaterThan(5 * soft);
@@ -108,10 +108,13 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   await trim.getByRole("button", { name: "Set to here: end" }).click();
   const last = Math.floor((await shown()) * 25);
   await expect(trim).toContainText(`Last frame: ${last}`);
+  const playing = await trim.locator("video").evaluateHandle((video: HTMLVideoElement) => ({
+    ended: new Promise((resolve) => video.addEventListener("pause", resolve, { once: true })),
+  }));
   await trim.getByRole("button", { name: "Play this part" }).click();
-  await expect(trim.getByRole("button", { name: "Pause" })).toBeVisible();
-  await expect(trim.getByRole("button", { name: "Play this part" })).toBeVisible();
+  await playing.evaluate(({ ended }) => ended.then(() => undefined));
   expect(await shown()).toBeCloseTo((last + 1) / 25, 1);
+  await expect(trim.getByRole("button", { name: "Play this part" })).toBeVisible();
 
   const output = await convert(card, folder);
   const wanted = Array.from({ length: last - 27 + 1 }, (_, index) => 27 + index);

@@ -52,6 +52,7 @@ function Time({
   const move = (to: number, isDone = true) => {
     const next = Math.max(0, Math.min(last, to));
     setDragged(isDone ? null : next);
+    playback.pause();
     playback.seek(shownAt("moment", next, timeline));
     if (isDone) onChange(next > 0 ? next : undefined);
   };

@@ -34,14 +34,14 @@ export function createPlayback(): Playback {
     }
     time.value = wanted ?? element.currentTime;
     if (event?.type === "pause") stopAt = null;
+    // Who seeks beyond the end by the player's own controls wants to hear more.
+    const isSought = event?.type === "seeking" && wanted === null;
+    if (isSought && stopAt !== null && element.currentTime > stopAt) stopAt = null;
     if (stopAt !== null && !element.seeking && element.currentTime >= stopAt) {
       const end = stopAt;
       stopAt = null;
-      // Who has sought beyond the end by other means wants to hear more.
-      if (element.currentTime < end + 1) {
-        element.pause();
-        element.currentTime = end;
-      }
+      element.pause();
+      element.currentTime = end;
     }
     isPlaying.value = stopAt !== null;
     cancelAnimationFrame(frame);

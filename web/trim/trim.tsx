@@ -67,6 +67,7 @@ function Times({
     const next = moveEdge(edges, edge, time, timeline);
     setUsed(edge);
     setDragged(isDone ? null : next);
+    playback.pause();
     playback.seek(shownAt(edge, next[edge], timeline));
     if (isDone) onChange(stretchOf(next, timeline));
   };
