@@ -1,0 +1,232 @@
+import { stat } from "node:fs/promises";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Locator, Page } from "@playwright/test";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
+import { downloadBy, named } from "./result-flow.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+const picture = () =>
+  makeClip("png", "-f lavfi -i mandelbrot=size=400x300:maxiter=200 -frames:v 1 -pix_fmt rgb24".split(" "));
+
+// Much of it is noise, so that every bit is used.
+const noisyVideo = () =>
+  makeClip("mp4", [
+    ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=4,noise=alls=12:allf=t".split(" "),
+    ..."-f lavfi -i sine=frequency=440:duration=4".split(" "),
+    ..."-c:v libx264 -preset ultrafast -crf 12 -pix_fmt yuv420p -c:a aac -b:a 128k -shortest".split(" "),
+  ]);
+
+test("a picture is shrunk to half, filled from a corner, as WebP", async ({ workbench, folder }) => {
+  const file = await named(await picture(), folder, "half.png");
+  const card = await openOptions(workbench, file);
+  await card.getByLabel("Format").selectOption("webp");
+  await card.getByLabel("Width").fill("50%");
+  await card.getByLabel("Height").fill("200");
+  // Two sides alone do not stretch it.
+  await expect(card.getByRole("radio", { name: "Contain" })).toBeChecked();
+  await choose(card, "Fit", "Cover");
+  await choose(card, "Position", "Top left");
+  await choose(card, "Quality", "Highest");
+
+  await expect(card.locator(".outcome")).toContainText("WebP · 200 × 200");
+  const shown = card.locator(".preview img");
+  await expect(shown).toHaveCSS("object-fit", "cover");
+  await expect(shown).toHaveCSS("object-position", "0% 0%");
+  const { width = 0, height = 1 } = (await card.locator(".preview .box").boundingBox()) ?? {};
+  expect(width / height).toBeCloseTo(1, 1);
+
+  const output = await convertTo(workbench, card, folder);
+  expect(await readFacts(output)).toMatchObject({ picture: { codec: "webp", width: 200, height: 200 } });
+  const likeness = async (x: number) => {
+    const filter = `crop=300:300:${x}:0,scale=200:200:flags=bicubic`;
+    return (await measureLikeness(output, file, { filter, pixels: "gbrp" })).mean;
+  };
+  expect(await likeness(0)).toBeGreaterThan(0.9);
+  expect(await likeness(50)).toBeLessThan(0.6);
+});
+
+test("a video stays within the size that was asked for", async ({ workbench, folder }) => {
+  const file = await named(await noisyVideo(), folder, "sized.mp4");
+  const card = await openOptions(workbench, file);
+  await choose(card, "Decided by", "File size");
+  // Half of the file is offered.
+  const half = Number(((await stat(file)).size / 2e6).toPrecision(2));
+  await expect(card.getByLabel("File size at the most (MB)")).toHaveValue(String(half));
+  await card.getByLabel("Unit").selectOption("kB");
+  await card.getByLabel("File size at the most (kB)").fill("100");
+  await expect(card.getByLabel("File size at the most (kB)")).toHaveAccessibleDescription(
+    /100 kB cannot hold 4 s; at the lowest bitrate it takes 2\d\d kB/,
+  );
+  await card.getByLabel("File size at the most (kB)").fill("400");
+  await expect(card.locator(".outcome")).toContainText(/About 3\d\d kB, and meant to stay below 400 kB/);
+  await expect(card.locator(".outcome")).toContainText("Pictures should look about as with quality");
+
+  const output = await convertTo(workbench, card, folder);
+  const { size } = await stat(output);
+  expect(size).toBeLessThanOrEqual(400_000);
+  expect(size).toBeGreaterThan(280_000);
+  const facts = await readFacts(output);
+  expect(facts).toMatchObject({
+    picture: { codec: "h264", width: 320, height: 180 },
+    sound: { codec: "aac" },
+  });
+  expect(facts.duration).toBeCloseTo(4, 0);
+});
+
+test("what does not go together is said at its field, and is not started", async ({ workbench, folder }) => {
+  const file = await named(await noisyVideo(), folder, "wrong.mp4");
+  const card = await openOptions(workbench, file);
+  const notice = card.getByRole("region", { name: "Options" }).getByRole("alert");
+  const wrongs: [field: Locator, set: () => Promise<unknown>, why: RegExp, mend: () => Promise<unknown>][] = [
+    [
+      card.getByLabel("Codec"),
+      () => card.getByLabel("Codec").selectOption("vp9"),
+      /mp4 cannot hold vp9 here; use h264, h265, av1\./,
+      () => card.getByLabel("Codec").selectOption(""),
+    ],
+    [
+      card.getByRole("group", { name: "Fit" }),
+      () => choose(card, "Fit", "Cover"),
+      /Fit needs both width and height\./,
+      () => card.getByLabel("Size", { exact: true }).selectOption("50%"),
+    ],
+    [
+      card.getByLabel("Frames per second"),
+      () => card.getByLabel("Frames per second").fill("200"),
+      /Frames per second must be a number from 1 to 60\./,
+      () => card.getByLabel("Frames per second").fill("12.5"),
+    ],
+    [
+      card.getByLabel("Width"),
+      () => card.getByLabel("Width").fill("wide"),
+      /Width must be a whole number of pixels/,
+      () => card.getByLabel("Width").fill(""),
+    ],
+  ];
+  for (const [field, set, why, mend] of wrongs) {
+    await set();
+    await expect(field).toHaveAccessibleDescription(why);
+    await expect(notice).toHaveText(why);
+    await card.getByRole("button", { name: "Convert", exact: true }).click();
+    await expect(card.locator(".said")).toHaveText(why);
+    await expect(card).toHaveAttribute("data-state", "ready");
+    await mend();
+    await expect(notice).toBeHidden();
+  }
+  await expect(card.locator(".outcome")).toContainText("MP4 · 320 × 180");
+  await card.getByLabel("Width").fill("1000");
+  await expect(card).toContainText("The file grows, and the picture gets no sharper.");
+});
+
+test("presets are used, kept, given to others, renamed and deleted", async ({ workbench, folder }) => {
+  const [first, second] = [
+    await named(await picture(), folder, "preset-1.png"),
+    await named(await picture(), folder, "preset-2.png"),
+  ];
+  // What others may have left there does no harm.
+  const hostile = [
+    { id: "x", name: "Bad", kind: "video", options: { codec: "rm -rf" } },
+    null,
+    3,
+    { name: {} },
+  ];
+  await workbench.evaluate(
+    (kept) => localStorage.setItem("framewright-presets", kept),
+    JSON.stringify(hostile),
+  );
+  await workbench.reload();
+  await addFiles(workbench, second);
+  let card = await openOptions(workbench, first);
+  await expect(card.getByRole("button", { name: "Bad" })).toHaveCount(0);
+  await expect(card.getByRole("button", { name: "Podcast audio" })).toHaveCount(0);
+  await card.getByRole("button", { name: "Thumbnail" }).click();
+  await expect(card.locator(".outcome")).toContainText("JPEG · 320 × 240");
+  await card.getByLabel("Width").fill("100");
+  await expect(card.getByRole("button", { name: "Thumbnail" })).toHaveAttribute("aria-pressed", "false");
+  await card.getByRole("button", { name: "Save as preset" }).click();
+  await card.getByLabel("Name of the preset").fill("Tiny");
+  await card.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(card.getByRole("button", { name: "Tiny" })).toHaveAttribute("aria-pressed", "true");
+  await card.getByRole("button", { name: "Use for all 2 files like this" }).click();
+  await expect(cardOf(workbench, second)).toContainText("JPEG, 100 wide, medium quality");
+
+  await workbench.reload();
+  card = cardOf(workbench, second);
+  await card.getByRole("button", { name: "Options" }).click();
+  await expect(card.getByRole("button", { name: "Tiny" })).toHaveAttribute("aria-pressed", "true");
+  await card.getByRole("button", { name: "Manage your presets" }).click();
+  const dialog = workbench.getByRole("dialog", { name: "Your presets" });
+  await dialog.getByLabel("Name of Tiny").fill("Stamp");
+  await dialog.getByLabel("Name of Tiny").press("Enter");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await expect(card.getByRole("button", { name: "Stamp" })).toBeVisible();
+  await card.getByRole("button", { name: "Manage your presets" }).click();
+  await dialog.getByRole("button", { name: "Delete Stamp" }).click();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await expect(card.getByRole("button", { name: "Stamp" })).toHaveCount(0);
+  expect(await workbench.evaluate(() => localStorage.getItem("framewright-presets"))).toBe("[]");
+});
+
+test("options are chosen by keyboard, and axe finds nothing in light and dark", async ({
+  workbench,
+  folder,
+}) => {
+  const file = await named(await noisyVideo(), folder, "keys.mp4");
+  await addFiles(workbench, file);
+  const card = cardOf(workbench, file);
+  const keys = workbench.keyboard;
+  await card.getByRole("button", { name: "Options" }).focus();
+  await keys.press("Enter");
+  await expect(card.getByRole("button", { name: "Web video" })).toBeVisible();
+  await tabTo(workbench, card.getByRole("radio", { name: "Video", exact: true }));
+  await keys.press("ArrowRight");
+  await expect(card.getByRole("radio", { name: "Audio" })).toBeChecked();
+  await keys.press("ArrowRight");
+  await expect(card.getByRole("radio", { name: "Picture" })).toBeFocused();
+  await tabTo(workbench, card.getByLabel("Width"));
+  await keys.type("160");
+  await keys.press("Tab");
+  await keys.type("160");
+  await keys.press("Tab");
+  await keys.press("ArrowRight");
+  await expect(card.getByRole("radio", { name: "Cover" })).toBeChecked();
+  await keys.press("Tab");
+  await keys.press("ArrowRight");
+  await expect(card.getByText("Right", { exact: true })).toBeVisible();
+  await expect(card.locator(".outcome")).toContainText("JPEG · 160 × 160");
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    await workbench.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const { violations } = await new AxeBuilder({ page: workbench }).include(".editor").analyze();
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  }
+});
+
+async function openOptions(page: Page, path: string): Promise<Locator> {
+  await addFiles(page, path);
+  const card = cardOf(page, path);
+  await card.getByRole("button", { name: "Options" }).click();
+  await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
+  return card;
+}
+
+// The radio button lies below its words, which are what is clicked.
+async function choose(card: Locator, group: string, name: string): Promise<void> {
+  const radio = card.getByRole("group", { name: group }).getByRole("radio", { name, exact: true });
+  await radio.check();
+}
+
+async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
+}
+
+async function tabTo(page: Page, control: Locator): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    if (await control.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("Tab does not lead there.");
+}
