@@ -31,6 +31,12 @@ export async function ask<T>(
   return { status: response.status, value: (text ? JSON.parse(text) : null) as T };
 }
 
+/** Deletes what an earlier try of a flow left in a list of the console's project. */
+export async function clear(served: Served, path: "/connections" | "/keys"): Promise<void> {
+  const { value: left } = await ask<{ id: string }[]>(served, "GET", path);
+  for (const { id } of left) await ask(served, "DELETE", `${path}/${id}`);
+}
+
 /** Expects the page to hold a secret nowhere: not in its text, its markup, its fields or its address. */
 export async function expectNowhere(page: Page, secret: string): Promise<void> {
   expect(await page.content()).not.toContain(secret);

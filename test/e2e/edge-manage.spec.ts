@@ -4,7 +4,7 @@ import { verifyWebhook } from "../../src/webhooks/verify.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { startOrigin } from "../fixtures/origin.ts";
 import { startReceiver } from "../worker/webhooks/receiver.ts";
-import { ask, expectNowhere, openConsole } from "./edge-flow.ts";
+import { ask, clear, expectNowhere, openConsole } from "./edge-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 test("a connection is made, tested, changed and deleted, and its secret shown nowhere", async ({
@@ -15,6 +15,7 @@ test("a connection is made, tested, changed and deleted, and its secret shown no
   // What takes any request and refuses it, as S3 does where a key may not write.
   const s3 = await startOrigin();
   const secret = "not-for-anyone-to-see";
+  await clear(served, "/connections");
   await openConsole(page, served, "connections");
   await expect(page.getByText("There are no connections yet.")).toBeVisible();
   await page.getByRole("button", { name: "New connection" }).click();
@@ -115,8 +116,10 @@ test("a key is made, used for what it may, rolled and revoked", async ({
   page,
   served,
   browser,
+  context,
   complaints,
 }) => {
+  await clear(served, "/keys");
   await openConsole(page, served, "keys");
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
@@ -127,16 +130,20 @@ test("a key is made, used for what it may, rolled and revoked", async ({
   await dialog.getByLabel("write").uncheck();
   await dialog.getByRole("button", { name: "Create" }).click();
   const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await dialog.getByRole("button", { name: "Copy" }).click();
+  await expect(dialog.getByRole("button", { name: "Copied" })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
   await dialog.getByRole("button", { name: "I have kept it" }).click();
   await expectNowhere(page, secret);
   const row = page.getByRole("row").filter({ hasText: "Reader" });
   await expect(row).toContainText("read");
 
-  const context = await browser.newContext();
-  const reader = await context.newPage();
+  const elsewhere = await browser.newContext();
+  const reader = await elsewhere.newPage();
   await openConsole(reader, { ...served, console_key: secret }, "keys");
   await expect(reader.getByText("may not manage keys")).toBeVisible();
-  await context.close();
+  await elsewhere.close();
 
   await row.getByRole("button", { name: "Roll Reader" }).click();
   await dialog.getByRole("button", { name: "Roll" }).click();
