@@ -11,7 +11,11 @@ const CORS = {
   "Access-Control-Expose-Headers": "*",
   "Cross-Origin-Resource-Policy": "cross-origin",
 } as const;
-const MIMES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
+const MIMES: Readonly<Record<string, string>> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+};
 
 /** Answers with a file of the folder, whole or in a range, to pages of any origin; `path` begins with a slash. */
 export async function answerFile(

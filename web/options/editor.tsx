@@ -30,26 +30,28 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   return (
     <section class="editor" aria-label="Options">
       <PresetBar form={form} />
-      <div class="form">
-        <FormatFields form={form} />
-        <RateFields form={form} />
-        {hasPictures && <SizeFields form={form} />}
-        {hasPictures && <FitFields form={form} />}
-        {wishes.kind === "video" && <FrameRate form={form} />}
-        <PlaceField form={form} />
-      </div>
-      <div class="aside">
-        {last.current && (
-          <Preview
-            input={item.input}
-            source={source}
-            thumbnail={item.thumbnail}
-            options={options}
-            forecast={last.current}
-          />
-        )}
-        <Outcome form={form} />
-        <ApplyToAll item={item} form={form} />
+      <div class="choices">
+        <div class="form">
+          <FormatFields form={form} />
+          <RateFields form={form} />
+          {hasPictures && <SizeFields form={form} />}
+          {hasPictures && <FitFields form={form} />}
+          {wishes.kind === "video" && <FrameRate form={form} />}
+          <PlaceField form={form} />
+        </div>
+        <div class="aside">
+          {last.current && (
+            <Preview
+              input={item.input}
+              source={source}
+              thumbnail={item.thumbnail}
+              options={options}
+              forecast={last.current}
+            />
+          )}
+          <Outcome form={form} />
+          <ApplyToAll item={item} form={form} />
+        </div>
       </div>
       <Times input={item.input} form={form} />
     </section>
