@@ -17,6 +17,8 @@ test("each request is signed by what was given for its address, and by nothing e
     ["other", "a.mp4"],
   ] as const)
     await expect(ask(bucket, key)).rejects.toMatchObject({ kind: "upload_forbidden", retryable: false });
+  use("films/", async () => "https://four.example/");
+  expect(await ask("films", "stream/master.m3u8")).toBe("https://two.example/");
   use("films/a.mp4", async () => "https://three.example/");
   expect(await ask("films", "a.mp4")).toBe("https://three.example/");
 });

@@ -17,9 +17,11 @@ export function createDestinations(): Destinations {
       id: "page",
       async sign(request) {
         const asked = `${request.bucket}/${request.key}`;
-        const found = [...signers].find(([address]) =>
+        const fitting = [...signers].filter(([address]) =>
           address.endsWith("/") ? asked.startsWith(address) : asked === address,
         );
+        // The longest is the nearest.
+        const [found] = fitting.sort(([one], [other]) => other.length - one.length);
         if (found) return found[1](request);
         const message =
           "The page was opened anew, and has no access to the storage any more. Send the file again.";

@@ -20,8 +20,7 @@ export function numbered(names: readonly string[]): string[] {
   });
 }
 
-/** Gives a name, or the first one with a number that is not taken. */
-export function freeName(name: string, isTaken: (name: string) => boolean): string {
+function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
   for (let number = 2; isTaken(free); number++) free = withNumber(name, number);
   return free;

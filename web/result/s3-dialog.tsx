@@ -38,6 +38,8 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   const [isTried, setTried] = useState(false);
   const doing = useDoing();
   const isHere = filesOf(output).length > 0;
+  // A browser tells a page no more than that of an answer that it may not read.
+  const isUnreached = doing.fault?.message.endsWith("could not be reached.") ?? false;
   const first = isHere ? null : (connections[0]?.id ?? null);
   const isKnown = connections.some(({ id }) => id === kept.connection_id);
   const form: S3Form = isKnown ? kept : { ...kept, connection_id: first };
@@ -111,7 +113,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
             it.
           </p>
         )}
-        <details open={doing.fault?.kind === "upload_failed"}>
+        <details open={isUnreached}>
           <summary>What the bucket has to allow</summary>
           <p>Its CORS rules have to let this page in, else the browser reaches nothing:</p>
           <pre>
@@ -125,7 +127,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
       </form>
       <DoingView doing={doing} label="Sending" />
       {doing.progress && <p class="small soft">Closing this window stops it.</p>}
-      {doing.fault?.kind === "upload_failed" && (
+      {isUnreached && (
         <Notice>
           Most often the bucket does not let this page in: look at its CORS rules. Some storage answers in the
           same way to wrong keys, so look at those and at the endpoint, too.

@@ -11,7 +11,7 @@ import { useDoing } from "./use-doing.ts";
 /** Downloads items that succeeded as one zip, or saves them to a folder of the visitor. */
 export function TakeAll({ items }: { items: readonly Item[] }) {
   const { queue } = useWorkbench();
-  const doing = useDoing();
+  const doing = useDoing({ outlives: true });
   const zip = () =>
     doing.begin(async (watch) => {
       const isDone = await downloadAll(items, queue, watch);

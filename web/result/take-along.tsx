@@ -17,7 +17,7 @@ const S3Dialog = lazy(async () => ({ default: (await import("./s3-dialog.tsx")).
 export function TakeAlong({ item, output, url }: { item: Item; output: Output; url: string }) {
   const { queue } = useWorkbench();
   const [dialog, setDialog] = useState<"copy" | "s3" | null>(null);
-  const doing = useDoing();
+  const doing = useDoing({ outlives: true });
   const close = () => setDialog(null);
   const { source } = output;
   // A file of this machine the browser itself copies; one elsewhere it would open.

@@ -15,11 +15,16 @@ export interface Doing {
   stop(): void;
 }
 
-/** Gives a component a {@link Doing}, which ends with it. */
-export function useDoing(): Doing {
+/** Gives a component a {@link Doing}, which ends with it, or goes on in silence where it `outlives` it, as a download does when another view is opened. */
+export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doing {
   const [state, setState] = useState<Pick<Doing, "progress" | "fault" | "said">>(IDLE);
   const over = useRef<AbortController | null>(null);
-  useEffect(() => () => over.current?.abort(), []);
+  useEffect(
+    () => () => {
+      if (!outlives) over.current?.abort();
+    },
+    [outlives],
+  );
   return {
     ...state,
     begin(work) {
