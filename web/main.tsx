@@ -13,6 +13,8 @@ const destinations = createDestinations();
 const device = createLocalClient({
   name: "framewright-page",
   core_mt: THREADED_CORE,
+  // Addresses are typed by the visitor, whose own network may have the files.
+  allow_private: true,
   connections: [destinations.connection],
 });
 const edge = createEdge();

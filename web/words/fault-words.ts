@@ -77,9 +77,12 @@ const WORDS = {
     title: "This cannot be read as media.",
     todo: "It may be damaged, or no video, sound or picture at all. Add another file.",
   },
-  input_no_video: { title: "There are no pictures in this file.", todo: "Choose sound as its output." },
+  input_no_video: {
+    title: "There are no pictures in this file that can be read.",
+    todo: "If there is sound, choose that as its output; else add a file with a codec that is better known.",
+  },
   input_no_audio: {
-    title: "There is no sound in this file.",
+    title: "There is no sound in this file that can be read.",
     todo: "Choose video or a picture as its output.",
   },
   probe_failed: {

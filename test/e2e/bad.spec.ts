@@ -1,0 +1,75 @@
+import { copyFile, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { clipNamed, longClip, MIXED } from "./queue-clips.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+test("bad files of each sort are told from good ones, in words that help, and do no harm", async ({
+  workbench,
+  folder,
+}) => {
+  const at = (name: string) => join(folder, name);
+  const film = await readFile(await longClip("film.mp4", 2, folder));
+  const picture = await readFile(await clipNamed("picture.jpg", MIXED[7][1], folder));
+  const avi = await readFile(
+    await clipNamed("film.avi", [...MIXED[0][1].slice(0, 4), "-c:v", "mpeg4"], folder),
+  );
+  await writeFile(at("text.mp4"), "Dear reader,\nthis is a letter.\n");
+  await writeFile(at("cut.mp4"), film.subarray(0, film.length / 2));
+  await writeFile(at("empty.webm"), "");
+  await writeFile(at("broken.jpg"), Buffer.concat([picture.subarray(0, 4), Buffer.alloc(4000, 0x5a)]));
+  // A codec of which nobody has heard.
+  await writeFile(
+    at("unknown.avi"),
+    Buffer.from(avi.toString("latin1").replaceAll("FMP4", "ZZZ9"), "latin1"),
+  );
+  await copyFile(join(folder, "in", "film.mp4"), at("good.mp4"));
+  const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "good.mp4"];
+  await addFiles(workbench, ...names.map(at));
+  const said = {
+    "text.mp4": "This cannot be read as media. It may be damaged, or no video, sound or picture at all.",
+    "cut.mp4": "its index (moov) is missing or cut off",
+    "empty.webm": "The file is empty.",
+    "broken.jpg": "This cannot be read as media.",
+  };
+  for (const [name, words] of Object.entries(said)) {
+    const card = cardOf(workbench, name);
+    await expect(card).toContainText("Cannot be used");
+    await expect(card).toContainText(words);
+    await expect(card.getByRole("button", { name: "Try again" })).toBeVisible();
+  }
+  const unknown = cardOf(workbench, "unknown.avi");
+  await expect(unknown).toContainText("AVI video, unknown codec, 160 × 90");
+  await unknown.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(unknown).toContainText("Failed");
+  await expect(unknown.locator(".notice")).toContainText(
+    "There are no pictures in this file that can be read.",
+  );
+  const good = cardOf(workbench, "good.mp4");
+  await good.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(good).toContainText("Done");
+});
+
+test("addresses of nothing, of what is not for everyone and of a page are told apart", async ({
+  workbench,
+  served,
+  complaints,
+}) => {
+  const field = workbench.getByLabel("Address of a file on the web");
+  const add = workbench.getByRole("button", { name: "Add", exact: true });
+  await field.fill("my film");
+  await add.click();
+  await expect(workbench.getByText("An address starts with https:// or http://")).toBeVisible();
+  const said = [
+    ["https://unreachable.invalid/gone.mp4", "gone.mp4", "This could not be reached."],
+    [`${served.url}/secret.mp4`, "secret.mp4", "This file may not be read. Its server asks for a permission"],
+    [`${served.url}/`, "127.0.0.1", "The URL gives a web page, not a media file."],
+  ] as const;
+  for (const [url] of said) {
+    await field.fill(url);
+    await add.click();
+  }
+  for (const [, name, words] of said) await expect(cardOf(workbench, name)).toContainText(words);
+  // What the browser itself says of addresses that give nothing.
+  const own = complaints.filter((text) => !text.startsWith("Failed to load resource"));
+  complaints.splice(0, complaints.length, ...own);
+});
