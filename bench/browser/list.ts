@@ -6,6 +6,7 @@ import { qualityBenchmarks } from "./quality.ts";
 import { soundBenchmarks } from "./sound.ts";
 import { speedBenchmarks } from "./speed.ts";
 import { trimBenchmarks } from "./trim.ts";
+import { workbenchBenchmarks } from "./workbench.ts";
 
 /** Every benchmark in a browser, in the order in which they run. */
 export const BROWSER_BENCHMARKS: readonly Benchmark[] = [
@@ -16,4 +17,5 @@ export const BROWSER_BENCHMARKS: readonly Benchmark[] = [
   ...trimBenchmarks,
   ...imagesBenchmarks,
   ...soundBenchmarks,
+  ...workbenchBenchmarks,
 ];
