@@ -28,7 +28,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   if (verdict.forecast) last.current = verdict.forecast;
   const hasPictures = wishes.kind !== "audio";
   return (
-    <section class="editor" aria-label="Options">
+    <section class="editor" aria-label={`Options of ${item.name}`}>
       <PresetBar form={form} />
       <div class="choices">
         <div class="form">

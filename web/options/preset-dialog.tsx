@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { deletePreset, isName, ownPresets, PRESET_BOUNDS, renamePreset } from "./own-presets.ts";
+import { deletePreset, ownPresets, renamePreset } from "./own-presets.ts";
+import { isName, PRESET_BOUNDS } from "./parse-presets.ts";
 import type { Preset } from "./presets.ts";
 import { KIND_WORDS } from "./words.ts";
 

@@ -44,7 +44,7 @@ export function Preview({
         >
           {shown &&
             (source.kind === "image" || isBroken ? (
-              <img src={shown} alt="" style={look} onError={() => setBroken(url)} />
+              <img src={shown} alt="" crossOrigin="anonymous" style={look} onError={() => setBroken(url)} />
             ) : (
               <Frame url={shown} at={options.start ?? 0} look={look} onError={() => setBroken(url)} />
             ))}
@@ -76,6 +76,8 @@ function Frame({
     <video
       ref={video}
       src={url}
+      // A page that is isolated is given no file of elsewhere otherwise.
+      crossOrigin="anonymous"
       muted
       playsInline
       preload="auto"

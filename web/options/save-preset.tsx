@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { isName, PRESET_BOUNDS, savePreset } from "./own-presets.ts";
+import { savePreset } from "./own-presets.ts";
+import { isName, PRESET_BOUNDS } from "./parse-presets.ts";
 import type { Form } from "./use-form.ts";
 
 /** Keeps the wishes as they stand under a name of the visitor's. */

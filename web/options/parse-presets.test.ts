@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { PRESET_BOUNDS, parsePresets } from "./parse-presets.ts";
+
+const good = { id: "a", name: "Small", kind: "image", options: { width: "50%" }, target_bytes: null };
+const parsed = { ...good, purpose: "" };
+
+test("presets are read as they were kept", () => {
+  const sized = { ...good, id: "b", kind: "video", options: {}, target_bytes: 2e6 };
+  expect(parsePresets(JSON.stringify([good, sized]))).toEqual([parsed, { ...sized, purpose: "" }]);
+  expect(parsePresets(null)).toEqual([]);
+});
+
+test.for([
+  "",
+  "{",
+  "null",
+  "3",
+  '{"length":1}',
+  "[null, 3, [], {}]",
+  JSON.stringify([{ ...good, id: 3 }]),
+  JSON.stringify([{ ...good, id: "x".repeat(101) }]),
+  JSON.stringify([{ ...good, name: " " }]),
+  JSON.stringify([{ ...good, name: "x".repeat(PRESET_BOUNDS.name + 1) }]),
+  JSON.stringify([{ ...good, kind: "upload" }]),
+  JSON.stringify([{ ...good, kind: "toString" }]),
+  JSON.stringify([{ ...good, options: { codec: "h264" } }]),
+  JSON.stringify([{ ...good, options: { width: -1 } }]),
+  JSON.stringify([{ ...good, options: [] }]),
+  JSON.stringify([{ ...good, target_bytes: "20" }]),
+  JSON.stringify([{ ...good, target_bytes: -1 }]),
+])("what is no preset is left out: %s", (text) => {
+  expect(parsePresets(text)).toEqual([]);
+});
+
+test("a good one among others is kept, and no more than there may be", () => {
+  expect(parsePresets(JSON.stringify([null, good, 7]))).toEqual([parsed]);
+  expect(parsePresets(JSON.stringify(Array(PRESET_BOUNDS.count + 9).fill(good)))).toHaveLength(
+    PRESET_BOUNDS.count,
+  );
+});
