@@ -180,7 +180,7 @@ export interface Webhooks {
     each(
       options?: Omit<EachOptions, "status" | "kind"> & DeliveryFilter,
     ): AsyncGenerator<WebhookDelivery, void>;
-    /** Delivers its event again, by a delivery of its own. */
+    /** Delivers its event again, as one more try of the delivery. */
     replay(id: string): Promise<WebhookDelivery>;
   };
   /** What happened in the project, whether it was posted anywhere or not. */
