@@ -35,13 +35,14 @@ test.beforeAll(async () => {
   for (const name of ["hono", "@hono"]) {
     await symlink(join(ROOT, "node_modules", name), join(home, "node_modules", name));
   }
-  clip = await makeClip("mp4", [
+  clip = join(home, "holiday.mp4");
+  const film = await makeClip("mp4", [
     ..."-f lavfi -i gradients=s=640x360:r=25:d=1:n=4:c0=0x1b2a49:c1=0xee6c4d:c2=0xf2c14e:c3=0x3d5a80:x0=0:y0=0:x1=500:y1=300".split(
       " ",
     ),
     ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
   ]);
-  await copyFile(clip, join(home, "clip.mp4"));
+  await copyFile(film, clip);
   server = await serveFolder(home);
 });
 test.afterAll(async () => {
@@ -90,7 +91,7 @@ test("fallback.html goes to the edge for what the page cannot do", async ({
   complaints: _,
 }) => {
   await page.goto(`${server.url}fallback.html`);
-  await page.getByLabel("Address of a video").fill(`${server.url}clip.mp4`);
+  await page.getByLabel("Address of a video").fill(`${server.url}holiday.mp4`);
   await page.getByLabel("Codec").selectOption("h265");
   await page.getByLabel("Address of the service").fill(served.url);
   await page.getByLabel("Key of the service").fill(served.key);
