@@ -54,7 +54,7 @@ test.afterAll(async () => {
 const picture = (page: Page, name: string) =>
   page.screenshot({
     path: join(ROOT, "dist", "e2e", "screens", `example-${name}.png`),
-    animations: "disabled",
+    fullPage: true,
   });
 
 /** Saves what a page shows or offers at an address, and gives what native ffprobe says of it. */
