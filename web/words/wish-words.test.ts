@@ -32,3 +32,16 @@ test.for([
 ] as const)("%s", ([words, given]) => {
   expect(describeWishes(given, png)).toBe(words);
 });
+
+test("what is taken over without loss is said to be as it is", () => {
+  const streams = [
+    { index: 0, kind: "video" as const, codec: "h264" },
+    { index: 1, kind: "audio" as const, codec: "aac" },
+  ];
+  const film: Source = {
+    ...{ object: "source", url: "file:", kind: "video", format: "mp4", width: 640, height: 360 },
+    ...{ duration: 4, codecs: { video: "h264", audio: "aac" }, pixel_format: "yuv420p", streams },
+  };
+  expect(describeWishes(wishes("video", {}), film)).toBe("MP4, H.264, as it is");
+  expect(describeWishes(wishes("video", { width: 320 }), film)).toBe("MP4, H.264, 320 wide, medium quality");
+});

@@ -1,4 +1,4 @@
-import { DEFAULT_FORMAT, FORMATS, type Source } from "../../src/index.ts";
+import { DEFAULT_FORMAT, FORMATS, forecast, type Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
 import { codecName, formatName } from "./names.ts";
 import { bytes, clock } from "./quantities.ts";
@@ -12,7 +12,8 @@ const QUALITIES = {
 } as const;
 
 /** Says what shall become of a file: `WebM, VP9, 640 wide, high quality`. */
-export function describeWishes({ kind, options, target_bytes }: Wishes, source: Source | null): string {
+export function describeWishes(wishes: Wishes, source: Source | null): string {
+  const { kind, options, target_bytes } = wishes;
   const wish = options as Readonly<Record<string, unknown>>;
   const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
   return [
@@ -21,10 +22,20 @@ export function describeWishes({ kind, options, target_bytes }: Wishes, source: 
     describeSize(wish),
     typeof wish.fps === "number" ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
-    describeRate(kind, format, wish, target_bytes),
+    isCopied(wishes, source) ? "as it is" : describeRate(kind, format, wish, target_bytes),
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+function isCopied({ kind, options, target_bytes }: Wishes, source: Source | null): boolean {
+  if (!source || target_bytes !== null) return false;
+  try {
+    return forecast(kind, options, source).copied;
+  } catch {
+    // What can't be made is said where it is chosen.
+    return false;
+  }
 }
 
 function defaultFormat(kind: Wishes["kind"], source: Source | null): string {
