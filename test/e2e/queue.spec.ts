@@ -144,7 +144,7 @@ test("drafts outlive a reload, but for a file too large to keep, which is asked 
     .toContain('"mov"');
 
   await workbench.reload();
-  await expect(kept).toContainText("QuickTime, H.264, medium quality");
+  await expect(kept).toContainText("QuickTime, H.264, as it is");
   await expect(gone).toContainText("Waiting for its file");
   await gone.getByLabel("File for large.mp4").setInputFiles(small);
   await expect(gone.getByRole("alert")).toContainText("That is another file than large.mp4.");

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { MediaInput } from "../../src/index.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { droppedInputs, isTaken, pastedInputs } from "./take-in.ts";
@@ -13,6 +14,11 @@ export function DropAnywhere() {
     const { signal } = page;
     // An element that is left for one within it is no way out.
     let depth = 0;
+    const take = (inputs: readonly MediaInput[]) => {
+      queue.add(inputs);
+      // They are shown in the queue.
+      if (inputs.length > 0) location.hash = "#/";
+    };
     const leave = () => {
       depth = 0;
       over.value = false;
@@ -33,14 +39,14 @@ export function DropAnywhere() {
       const { dataTransfer } = event;
       if (!dataTransfer || !isTaken(dataTransfer) || event.defaultPrevented || isOwnField(event)) return;
       event.preventDefault();
-      void droppedInputs(dataTransfer).then(queue.add);
+      void droppedInputs(dataTransfer).then(take);
     };
     const paste = (event: ClipboardEvent) => {
       if (isOwnField(event) || !event.clipboardData) return;
       const inputs = pastedInputs(event.clipboardData);
       if (inputs.length === 0) return;
       event.preventDefault();
-      queue.add(inputs);
+      take(inputs);
     };
     addEventListener("dragenter", enter, { signal });
     addEventListener("dragover", move, { signal });

@@ -33,6 +33,8 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
   const adding = new Map<string, Promise<void>>();
+  // What was never written, for want of room, was not removed by another tab.
+  const written = new Set<string>();
   let flushing: Promise<void> | null = null;
   const find = (id: string) => items.value.find((item) => item.id === id);
 
@@ -42,8 +44,15 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
 
   function take(stored: StoredItem): void {
     const before = find(stored.id);
+    written.add(stored.id);
+    // What changed here meanwhile is about to be written.
+    if (before && dirty.has(stored.id)) return;
     const item: Item = before
-      ? { ...before, ...stored, task: newest(before, stored), input: before.input ?? stored.input }
+      ? {
+          ...{ ...before, ...stored, task: newest(before, stored) },
+          input: before.input ?? stored.input,
+          thumbnail: before.thumbnail ?? stored.thumbnail,
+        }
       : { ...stored, starting: null, pace: null, waiting: null };
     if (before) items.value = items.value.map((each) => (each === before ? item : each));
     else items.value = [...items.value, item].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -71,12 +80,13 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
       dirty.clear();
       await Promise.all(ids.map((id) => adding.get(id)));
       const rows = ids.map(find).filter((item) => item !== undefined);
-      const gone = new Set(await store.put(rows.map(rowOf)));
+      const missing = new Set(await store.put(rows.map(rowOf)));
+      const gone = missing.intersection(written);
       for (const id of gone) {
         drop(id);
         events.gone(id);
       }
-      for (const { id } of rows) if (!gone.has(id)) channel.postMessage({ id, gone: false });
+      for (const { id } of rows) if (!missing.has(id)) channel.postMessage({ id, gone: false });
     }
     flushing = null;
   }
@@ -89,8 +99,10 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
     find,
     add(item) {
       items.value = [...items.value, item];
-      const added = store.add(rowOf(item), item.input).then(() => {
+      const added = store.add(rowOf(item), item.input).then((kept) => {
         adding.delete(item.id);
+        if (!kept) return;
+        written.add(item.id);
         channel.postMessage({ id: item.id, gone: false });
       });
       adding.set(item.id, added);
@@ -115,6 +127,7 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
       return item;
     },
     async refresh(id) {
+      await flushing;
       const stored = await store.get(id);
       if (stored && find(id)) take(stored);
       return find(id);

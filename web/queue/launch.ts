@@ -1,6 +1,13 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import type { RemoteClient } from "../../src/client/index.ts";
-import { type Client, MediaError, type MediaInput, type NewTask, type Source } from "../../src/index.ts";
+import {
+  type Client,
+  MediaError,
+  type MediaInput,
+  type NewTask,
+  type Source,
+  type Task,
+} from "../../src/index.ts";
 import type { Edge } from "../edge/edge.ts";
 import { faultOf } from "./fault-of.ts";
 import type { Item, Wishes } from "./item.ts";
@@ -41,13 +48,17 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     const connection = wishes.place === "edge" ? edge.connection.value : null;
     if (!connection) {
       const task = await make(device, input);
+      if (signal.aborted) return discard(device, task);
       return list.change(id, { task, service: null, wishes: { ...wishes, place: "device" } });
     }
     const { client, base_url } = connection;
     const sent = await send(id, client, input, signal);
     try {
       signal.throwIfAborted();
-      list.change(id, { task: await make(client, sent.input), service: base_url });
+      const task = await make(client, sent.input);
+      if (signal.aborted) await discard(client, task);
+      signal.throwIfAborted();
+      list.change(id, { task, service: base_url });
     } catch (thrown) {
       await sent.drop();
       throw thrown;
@@ -84,6 +95,12 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
     },
     stop: (id) => going.get(id)?.abort(new DOMException("It was cancelled.", "AbortError")),
   };
+}
+
+// It was given up, or removed, while its task was made.
+async function discard(client: Client, { id }: Task): Promise<void> {
+  await client.tasks.cancel(id).catch(() => {});
+  await client.tasks.delete(id).catch(() => {});
 }
 
 // How options follow from a size is not needed for the first view.

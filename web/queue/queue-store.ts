@@ -13,9 +13,9 @@ export interface QueueStore {
   /** All items, in the order in which they were added. */
   all(): Promise<StoredItem[]>;
   get(id: string): Promise<StoredItem | null>;
-  /** Adds an item with its file; a file that is too large is left out. */
-  add(row: ItemRow, input: MediaInput | null): Promise<void>;
-  /** Writes items anew; gives the ids of those that another tab removed, which are not. */
+  /** Adds an item with its file, which is left out where it is too large; false where the item could not be kept. */
+  add(row: ItemRow, input: MediaInput | null): Promise<boolean>;
+  /** Writes items anew; gives the ids of those that are not there, which stay away. */
   put(rows: readonly ItemRow[]): Promise<string[]>;
   putInput(id: string, input: MediaInput): Promise<void>;
   putThumbnail(id: string, thumbnail: Blob): Promise<void>;
@@ -83,8 +83,9 @@ export function openQueueStore(name: string): QueueStore {
         return { ...row, input: input?.input ?? null, thumbnail: thumbnail?.blob ?? null };
       }),
     async add(row, input) {
-      await within(undefined, async (db) => void (await db.put("items", row)));
-      if (input !== null) await putInput(row.id, input);
+      const kept = await within(false, async (db) => (await db.put("items", row)) === row.id);
+      if (kept && input !== null) await putInput(row.id, input);
+      return kept;
     },
     put: (rows) =>
       within<string[]>([], async (db) => {

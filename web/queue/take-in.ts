@@ -15,10 +15,12 @@ export async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
   const entries = items.map(async (item) => {
     const file = item.getAsFile();
     const folder = item.webkitGetAsEntry?.();
+    const given = file ? [file] : [];
     const handle = await handleOf(item);
-    if (handle) return filesOfHandle(handle);
-    if (folder?.isDirectory) return filesOfFolder(folder as FileSystemDirectoryEntry);
-    return file ? [file] : [];
+    // A folder may be gone, or closed to the page, before it is walked.
+    if (handle) return filesOfHandle(handle).catch(() => given);
+    if (folder?.isDirectory) return filesOfFolder(folder as FileSystemDirectoryEntry).catch(() => []);
+    return given;
   });
   const links = urlsIn(data.getData("text/uri-list"));
   const files = (await Promise.all(entries)).flat();

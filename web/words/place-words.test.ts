@@ -21,7 +21,10 @@ function taskOf(status: Task["status"], encoded?: { encoder: string; reason: str
 
 test("the place is said before, while and after something is made, with the encoder and its reason", () => {
   expect(describePlace(draft)).toBe("Will run on this device; nothing is sent anywhere.");
-  expect(describePlace({ ...edge, service: null })).toBe("Will run on the edge; the file is sent there.");
+  expect(describePlace({ ...edge, service: null })).toBe("Will run on the edge; its address is sent there.");
+  expect(describePlace({ ...edge, service: null, input: new Blob() })).toBe(
+    "Will run on the edge; the file is sent there.",
+  );
   expect(describePlace({ ...edge, task: taskOf("queued") })).toBe("Runs on the edge (media.example).");
   expect(describePlace({ ...draft, task: taskOf("failed") })).toBe("Ran on this device.");
   const reason =

@@ -13,11 +13,13 @@ const ENCODERS: Readonly<Record<string, string>> = {
 };
 
 /** Says where an item is worked on: in the future before it is started, then with what, and why with that, once it is done. */
-export function describePlace({ wishes, task, service }: Item): string {
+export function describePlace({ wishes, task, service, input }: Item): string {
   const place =
     wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
-  if (!task)
-    return `Will run ${place}${wishes.place === "device" ? "; nothing is sent anywhere" : "; the file is sent there"}.`;
+  if (!task) {
+    const given = typeof input === "string" ? "its address" : "the file";
+    return `Will run ${place}; ${wishes.place === "device" ? "nothing is sent anywhere" : `${given} is sent there`}.`;
+  }
   const encoded = task.steps.find(({ output }) => output?.encoder)?.output;
   if (!encoded)
     return task.status === "queued" || task.status === "processing" ? `Runs ${place}.` : `Ran ${place}.`;
