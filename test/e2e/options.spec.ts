@@ -141,6 +141,14 @@ test("presets are used, kept, given to others, renamed and deleted", async ({ wo
   let card = await openOptions(workbench, first);
   await expect(card.getByRole("button", { name: "Bad" })).toHaveCount(0);
   await expect(card.getByRole("button", { name: "Podcast audio" })).toHaveCount(0);
+  // Both before the page is drawn anew.
+  await card.evaluate((element) => {
+    [...element.querySelectorAll("button")].find((button) => /Thumbnail/.test(button.textContent))?.click();
+    const format = element.querySelector("select");
+    if (format) format.value = "webp";
+    format?.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  await expect(card.locator(".outcome")).toContainText("WebP · 320 × 240");
   await card.getByRole("button", { name: "Thumbnail" }).click();
   await expect(card.locator(".outcome")).toContainText("JPEG · 320 × 240");
   await card.getByLabel("Width").fill("100");

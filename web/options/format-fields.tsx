@@ -18,7 +18,7 @@ export function FormatFields({ form }: { form: Form }) {
           label="Becomes"
           choices={kinds.map((kind) => ({ value: kind, label: KIND_WORDS[kind] }))}
           value={wishes.kind}
-          onChange={(kind) => form.wish(turnInto(kind, wishes))}
+          onChange={(kind) => form.wish((now) => turnInto(kind, now))}
         />
       )}
       {wishes.kind !== "adaptive_video" && (

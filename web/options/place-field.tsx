@@ -25,7 +25,7 @@ export function PlaceField({ form: { wishes, wish } }: { form: Form }) {
       label="Where"
       choices={PLACES}
       value={wishes.place}
-      onChange={(place) => wish({ ...wishes, place })}
+      onChange={(place) => wish((now) => ({ ...now, place }))}
       hint={
         wishes.place === "device"
           ? "The file stays on this device."

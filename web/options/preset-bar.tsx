@@ -23,7 +23,7 @@ export function PresetBar({ form }: { form: Form }) {
             <button
               type="button"
               aria-pressed={wishes.preset === preset.id}
-              onClick={() => wish(fromPreset(preset, wishes, source))}
+              onClick={() => wish((now) => fromPreset(preset, now, source))}
             >
               <strong>{preset.name}</strong>
               <span class="soft small">{preset.purpose || "Your own"}</span>

@@ -27,10 +27,12 @@ export function RateFields({ form }: { form: Form }) {
   const way: Way =
     wishes.target_bytes !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
   const choose = (wanted: Way) => {
-    const plain = withOptions({ ...wishes, target_bytes: null }, { bitrate: undefined });
-    if (wanted === "size") form.wish({ ...plain, target_bytes: usualBytes(source.filesize) });
-    else if (wanted === "quality") form.wish(plain);
-    else form.wish(withOptions(plain, { bitrate: USUAL_BITRATE[kind === "audio" ? "audio" : "video"] }));
+    form.wish((now) => {
+      const plain = withOptions({ ...now, target_bytes: null }, { bitrate: undefined });
+      if (wanted === "size") return { ...plain, target_bytes: usualBytes(source.filesize) };
+      if (wanted === "quality") return plain;
+      return withOptions(plain, { bitrate: USUAL_BITRATE[kind === "audio" ? "audio" : "video"] });
+    });
   };
   return (
     <>

@@ -30,7 +30,8 @@ export function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) 
         if (verdict.fault) setFault(`First mend this: ${verdict.fault.message}`);
         else if (!isName(plain)) setFault("Give it a name.");
         else {
-          wish({ ...wishes, preset: savePreset(plain, wishes) });
+          const preset = savePreset(plain, wishes);
+          wish((now) => ({ ...now, preset }));
           close();
         }
       }}

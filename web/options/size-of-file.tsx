@@ -13,7 +13,7 @@ export function SizeOfFile({ form }: { form: Form }) {
   const bytes = wishes.target_bytes ?? Number.NaN;
   const [unit, setUnit] = useState<Unit>(bytes < UNITS.MB ? "kB" : "MB");
   const set = (target_bytes: number) =>
-    wish({ ...wishes, target_bytes: Math.round(target_bytes), preset: null });
+    wish((now) => ({ ...now, target_bytes: Math.round(target_bytes), preset: null }));
   return (
     <div class="columns narrow-last">
       <NumberField

@@ -1,6 +1,7 @@
 import type { MediaInput } from "../../src/index.ts";
 import { Moment } from "../trim/moment.tsx";
 import { type Stretch, Trim } from "../trim/trim.tsx";
+import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 
 /** Which part of a file is taken, or for a picture which moment of it; nothing for what has no time. */
@@ -10,8 +11,10 @@ export function Times({ input, form }: { input: MediaInput | null; form: Form })
   if (wishes.kind === "image" && source.kind === "image") return null;
   // The same preset is used for any part of a file.
   const change = (times: Stretch) => {
-    const { start: _start, end: _end, ...rest } = options;
-    form.wish({ ...wishes, options: { ...rest, ...times } as typeof wishes.options });
+    form.wish((now) => {
+      const { start: _start, end: _end, ...rest } = now.options as AnyOptions;
+      return { ...now, options: { ...rest, ...times } as typeof now.options };
+    });
   };
   const { start, end } = options;
   return (

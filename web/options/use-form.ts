@@ -15,22 +15,25 @@ export interface Form {
   faultAt(field: string): string | null;
   /** Changes options; undefined takes one away. */
   change(changes: AnyOptions): void;
-  /** Puts other wishes in the place of these. */
-  wish(wishes: Wishes): void;
+  /** Puts other wishes in the place of those that there are by then, which may be newer than what is drawn. */
+  wish(change: (wishes: Wishes) => Wishes): void;
 }
 
 /** Gives the form of an item that is ready. */
 export function useForm({ id, wishes }: Item, source: Source): Form {
   const { queue } = useWorkbench();
   const verdict = useMemo(() => checkWishes(wishes, source), [wishes, source]);
-  const wish = (wanted: Wishes) => queue.wish(id, judged(wanted, source));
+  const wish = (change: (wishes: Wishes) => Wishes) => {
+    const now = queue.items.peek().find((item) => item.id === id)?.wishes ?? wishes;
+    queue.wish(id, judged(change(now), source));
+  };
   return {
     source,
     wishes,
     options: wishes.options,
     verdict,
     faultAt: (field) => (verdict.fault?.field === field ? verdict.fault.message : null),
-    change: (changes) => wish(withOptions(wishes, changes)),
+    change: (changes) => wish((now) => withOptions(now, changes)),
     wish,
   };
 }
