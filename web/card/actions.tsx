@@ -3,16 +3,16 @@ import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 
-/** The disclosure of an item's options. */
-interface OptionsDisclosure {
-  open: boolean;
+/** The disclosure of an item's options, or of its result. */
+interface Disclosure {
+  shown: boolean;
   toggle: () => void;
   /** Id of what is disclosed. */
   id: string;
 }
 
 /** What can be done with an item as it stands. */
-export function Actions({ item, options }: { item: Item; options: OptionsDisclosure }) {
+export function Actions({ item, more }: { item: Item; more: Disclosure }) {
   const { queue } = useWorkbench();
   const { id, name } = item;
   const state = stateOf(item);
@@ -20,21 +20,21 @@ export function Actions({ item, options }: { item: Item; options: OptionsDisclos
   const failed = state === "failed" || state === "cancelled" || state === "unusable";
   return (
     <div class="actions">
+      {(state === "ready" || state === "succeeded") && (
+        <button
+          type="button"
+          aria-expanded={more.shown}
+          aria-controls={more.shown ? more.id : undefined}
+          onClick={more.toggle}
+        >
+          <Icon name={state === "ready" ? "options" : "chevron"} />
+          {state === "ready" ? "Options" : "Result"}
+        </button>
+      )}
       {state === "ready" && (
-        <>
-          <button
-            type="button"
-            aria-expanded={options.open}
-            aria-controls={options.open ? options.id : undefined}
-            onClick={options.toggle}
-          >
-            <Icon name="options" />
-            Options
-          </button>
-          <button type="button" class="primary" onClick={() => void queue.start([id])}>
-            Convert
-          </button>
-        </>
+        <button type="button" class="primary" onClick={() => void queue.start([id])}>
+          Convert
+        </button>
       )}
       {(runs || (state === "waiting" && item.task)) && (
         <button type="button" onClick={() => void queue.cancel(id)}>

@@ -20,13 +20,23 @@ const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
 
 /** One file of the queue: what it is, what it becomes, where and how it stands. It is drawn anew only when its own item changes. */
-export const Card = memo(function Card({ item }: { item: Item }) {
+export const Card = memo(function Card({
+  item,
+  brief,
+}: {
+  item: Item;
+  /** Shows a result when it is asked for, and not by itself. */
+  brief: boolean;
+}) {
   const open = useSignal(false);
+  const result = useSignal<boolean | null>(null);
   const id = useId();
   const state = stateOf(item);
   const { source, size } = item;
+  const isDone = state === "succeeded";
+  const shown = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
   const toggle = () => {
-    open.value = !open.value;
+    (isDone ? result : open).value = !shown;
   };
   return (
     <article class={`card panel ${state}`} aria-labelledby={`${id}-name`} data-state={state}>
@@ -54,20 +64,15 @@ export const Card = memo(function Card({ item }: { item: Item }) {
             </p>
           )}
         </div>
-        <Actions item={item} options={{ open: open.value, toggle, id: `${id}-options` }} />
+        <Actions item={item} more={{ shown, toggle, id: `${id}-more` }} />
       </div>
       <ProgressLine item={item} />
       <WaitingLine item={item} />
       <FaultLine item={item} />
       <Suspense fallback={<p class="soft small">Loading…</p>}>
-        {state === "ready" && open.value && (
-          <div id={`${id}-options`} class="more">
-            <Editor item={item} />
-          </div>
-        )}
-        {state === "succeeded" && (
-          <div class="more">
-            <Result item={item} />
+        {shown && (
+          <div id={`${id}-more`} class="more">
+            {isDone ? <Result item={item} /> : <Editor item={item} />}
           </div>
         )}
       </Suspense>

@@ -13,6 +13,7 @@ import { faultOf } from "./fault-of.ts";
 import type { Item, Wishes } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
+import { createTurns } from "./turns.ts";
 
 /** Makes tasks of items. */
 export interface Launcher {
@@ -28,6 +29,7 @@ const AT_ONCE = 3;
 /** Builds a {@link Launcher} of tasks on this machine and at the service that is connected. */
 export function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
   const going = new Map<string, AbortController>();
+  const inTurn = createTurns(AT_ONCE);
 
   async function send(id: string, client: RemoteClient, input: MediaInput, signal: AbortSignal) {
     if (typeof input === "string") return { input, drop: async () => {} };
@@ -108,19 +110,4 @@ async function optionsOf(wishes: Wishes, source: Source): Promise<Wishes["option
   if (wishes.target_bytes === null) return wishes.options;
   const { sizedOptions } = await import("./sized-options.ts");
   return sizedOptions(wishes, source, wishes.target_bytes);
-}
-
-const waiting: (() => void)[] = [];
-let free = AT_ONCE;
-
-async function inTurn(work: () => Promise<void>): Promise<void> {
-  if (free > 0) free--;
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else free++;
-  }
 }

@@ -4,6 +4,9 @@ import { AddFiles } from "./add-files.tsx";
 import { QueueBar } from "./queue-bar.tsx";
 import "./queue.css";
 
+// Of more files than these, results would push one another away.
+const MOST_AT_LENGTH = 5;
+
 /** The files of the queue, and where more are added. */
 export function QueueView() {
   const { queue } = useWorkbench();
@@ -15,7 +18,7 @@ export function QueueView() {
       <AddFiles large={items.length === 0} />
       {items.length > 0 && <QueueBar />}
       {items.map((item) => (
-        <Card key={item.id} item={item} />
+        <Card key={item.id} item={item} brief={items.length > MOST_AT_LENGTH} />
       ))}
     </div>
   );

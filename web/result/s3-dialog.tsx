@@ -120,10 +120,12 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
             <code>{corsRules(location.origin)}</code>
           </pre>
         </details>
-        <button type="submit" class="primary" disabled={doing.progress !== null}>
-          <Icon name="upload" />
-          Send
-        </button>
+        <div class="row end">
+          <button type="submit" class="primary" disabled={doing.progress !== null}>
+            <Icon name="upload" />
+            Send
+          </button>
+        </div>
       </form>
       <DoingView doing={doing} label="Sending" />
       {doing.progress && <p class="small soft">Closing this window stops it.</p>}
