@@ -13,7 +13,7 @@ export const WORKER_MEMORY = 1792 * MIB;
 /** Bytes of an encoder worker beside its heap and its output: code, glue and blocks of the input. */
 const WORKER_BASE = 48 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
-// MiB of heap, as for 3 Mpx: looking further ahead at larger pictures would leave no room for workers beside.
+// MiB of heap, as for 3.5 Mpx: looking further ahead at larger pictures would leave no room for workers beside.
 const AMPLE = 448;
 
 /** Gives null when a plan fits into the pool's `memory` bytes for each worker, else the reason why not, in a few plain words. */
