@@ -5,6 +5,12 @@ import type { Page } from "@playwright/test";
 import { chooseFormat, clipNamed, longClip, MIXED } from "./queue-clips.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
+// It has to be running still when all has been looked at.
+const LONG = [
+  ..."-f lavfi -i testsrc2=size=1280x720:rate=25:duration=60".split(" "),
+  ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" "),
+];
+
 /** Expects that nothing is cut off at the side, and nothing serious is wrong with the page for those who see or use it otherwise. */
 async function expectFit(page: Page, what: string): Promise<void> {
   const width = await page.evaluate(() => {
@@ -47,7 +53,7 @@ for (const [name, use] of [
       const picture = await clipNamed("done.png", MIXED[6][1], folder);
       const [draft, long] = await Promise.all([
         longClip("draft.mp4", 2, folder),
-        longClip("running.mp4", 20, folder),
+        clipNamed("running.mp4", LONG, folder),
       ]);
       await addFiles(workbench, picture, bad, draft, long);
       await expect(workbench.locator("[data-state=ready]")).toHaveCount(3);
@@ -64,6 +70,21 @@ for (const [name, use] of [
       await running.getByRole("button", { name: "Cancel" }).click();
       await expect(running).toContainText("Cancelled");
       await expectFit(workbench, "cancelled");
+    });
+  });
+}
+
+for (const [reducedMotion, seconds] of [
+  ["no-preference", "0.12s"],
+  ["reduce", "0s"],
+] as const) {
+  test.describe(() => {
+    test.use({ contextOptions: { reducedMotion } });
+    test(`a button changes within ${seconds} where the visitor's wish for less motion is "${reducedMotion}"`, async ({
+      workbench,
+    }) => {
+      const button = workbench.getByRole("button", { name: "Add", exact: true });
+      expect(await button.evaluate((element) => getComputedStyle(element).transitionDuration)).toBe(seconds);
     });
   });
 }

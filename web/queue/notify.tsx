@@ -71,13 +71,19 @@ function takesLong({ task, pace }: Item): boolean {
 }
 
 function tellEnd({ name, task, id }: Item): void {
-  const { status, started_at, finished_at } = task ?? {};
+  const { status, started_at } = task ?? {};
   if (status !== "succeeded" && status !== "failed") return;
-  if (!started_at || !finished_at || finished_at - started_at < LONG_MS) return;
+  if (!started_at || Date.now() - started_at < LONG_MS) return;
   const title = status === "succeeded" ? `${name} is done` : `${name} failed`;
-  const shown = new Notification(title, { body: "Framewright", icon: "/icon.svg", tag: id });
-  shown.onclick = () => {
-    window.focus();
-    shown.close();
-  };
+  const options = { body: "Framewright", icon: "/icon.svg", tag: id };
+  try {
+    const shown = new Notification(title, options);
+    shown.onclick = () => {
+      window.focus();
+      shown.close();
+    };
+  } catch {
+    // Browsers of phones show those of a service worker alone.
+    void navigator.serviceWorker?.getRegistration().then((found) => found?.showNotification(title, options));
+  }
 }
