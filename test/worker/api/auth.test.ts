@@ -19,7 +19,7 @@ async function ask(authorization: string | null, path = "/tasks") {
   return { status: response.status, kind: body.kind, challenge: response.headers.get("WWW-Authenticate") };
 }
 
-test.each(["/tasks", "/steps", "/tasks/task_01kbb1d3x4e8v0t6m9q2y5z7av", "/nope", "/"])(
+test.each(["/tasks", "/steps", "/tasks/task_01kbb1d3x4e8v0t6m9q2y5z7av", "/nope"])(
   "%s without a header is token_missing",
   async (path) => {
     expect(await ask(null, path)).toEqual({
@@ -29,6 +29,13 @@ test.each(["/tasks", "/steps", "/tasks/task_01kbb1d3x4e8v0t6m9q2y5z7av", "/nope"
     });
   },
 );
+
+test("/ is the page's: it needs no key, and is nothing where no page was built", async () => {
+  const response = await fetch(service.base);
+  const type = response.headers.get("Content-Type");
+  const isPage = response.status === 200 && type === "text/html; charset=utf-8";
+  expect(isPage || (response.status === 404 && (await response.text()) === "")).toBe(true);
+});
 
 test.each([
   "Bearer unknown",
