@@ -47,6 +47,10 @@ test("who wants to be told is told when something long ends in a hidden tab, and
     window.hides = true;
   });
   await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await expect(page.getByRole("button", { name: "Tell me" })).toBeVisible();
+  // On a phone too, the offer covers nothing.
+  await page.setViewportSize({ width: 390, height: 600 });
+  await card.getByRole("button", { name: "Cancel" }).click({ trial: true });
   await page.getByRole("button", { name: "Tell me" }).click();
   await expect(page.getByRole("button", { name: "Tell me" })).toBeHidden();
   await expect(card).toHaveAttribute("data-state", "succeeded");
