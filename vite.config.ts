@@ -58,8 +58,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // More than twice the cores of the machine that is to be thought of, as each file waits now and then.
-    maxWorkers: 5,
+    // Twice the cores of the machine that is to be thought of, as each file waits now and then.
+    maxWorkers: 4,
     globalSetup: ["test/fixtures/build-assets.ts", "test/fixtures/service-pool.ts"],
     sequence: { sequencer: LongestFirst },
     projects: [
