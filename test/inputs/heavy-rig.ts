@@ -149,7 +149,7 @@ export async function startHeavyRig(
 }
 
 /** Waits until something is so, looking often; rejects when it is not in time. */
-export async function until<T>(look: () => Promise<T> | T, most_ms = 120_000): Promise<NonNullable<T>> {
+export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
   for (const end = Date.now() + most_ms; ; await sleep(20)) {
     const found = await look();
     if (found) return found;
