@@ -17,7 +17,8 @@ import { addUploadRoutes } from "./routes/uploads.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
 import type { Services } from "./services.ts";
 
-const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|media\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
+// A file of the page comes here when it is gone, and is then not found, whoever asks.
+const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
 
 /** Builds the API over its services; every route, every header and every error of HTTP is in here. */
 export function createApp(services: Services): Api {

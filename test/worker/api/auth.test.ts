@@ -109,6 +109,14 @@ test("what is open needs no key, and does not mind a wrong one", async () => {
   }
 });
 
+test("what a page of before asks for and is gone is not found, whoever asks", async () => {
+  for (const headers of [{}, { Authorization: "Bearer wrong" }, { Authorization: "Bearer boot-key" }]) {
+    const response = await fetch(`${service.base}/app/none.js`, { headers });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ kind: "route_not_found" });
+  }
+});
+
 test("only what is open is open", async () => {
   for (const path of [
     "/healthy",
@@ -117,6 +125,8 @@ test("only what is open is open", async () => {
     "/openapi.json/x",
     "/mediax",
     "/media",
+    "/app",
+    "/apps/none.js",
     "//health",
     "/HEALTH",
   ]) {
