@@ -154,6 +154,15 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
   expect(Object.keys(await list()).sort()).toEqual(["same (2).png", "same.png"]);
   // What a page left that is closed goes with the next download.
   await page.reload();
-  await downloadBy(page, page.getByRole("button", { name: "Download all" }), folder);
+  // A browser that writes to its files in workers alone, and then one that gives the page none, as in a private window.
+  await page.evaluate(() => Reflect.deleteProperty(FileSystemFileHandle.prototype, "createWritable"));
+  const again = () => downloadBy(page, page.getByRole("button", { name: "Download all" }), folder);
+  const writer = page.waitForEvent("worker", (worker) => worker.url().includes("stash-worker"));
+  expect(await unpackZip(await again(), join(folder, "by a worker"))).toEqual(names);
+  await writer;
   expect((await kept()).stash).toBe(1);
+  await page.evaluate(() => {
+    navigator.storage.getDirectory = () => Promise.reject(new DOMException("No.", "SecurityError"));
+  });
+  expect(await unpackZip(await again(), join(folder, "in memory"))).toEqual(names);
 });

@@ -40,7 +40,7 @@ async function download(
     onProgress(total === null ? done : Math.min(done, total), total);
   });
   if (!handle) {
-    offer(name, await stash(stream, signal));
+    offer(name, await stash(stream, total, signal));
     return true;
   }
   try {

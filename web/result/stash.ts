@@ -1,24 +1,32 @@
+import { holdInMemory } from "./hold-in-memory.ts";
 import { saveFault, writeFile } from "./write-file.ts";
+import { writeInWorker } from "./write-in-worker.ts";
 
 const FOLDER = "framewright-downloads";
+// What a tab of a phone bears too.
+const MOST_IN_MEMORY = 500_000_000;
 const lockOf = (name: string) => `${FOLDER}/${name}`;
 
 /**
- * Puts a stream into the browser's own file system, so that it can be downloaded from there however large it is, and keeps it while this page is
- * open. Where the browser cannot write there piece by piece, it is up to the browser whether it holds the whole in memory.
+ * Puts a stream of `total` bytes, null where that is not known, into the browser's own file system, so that it can be downloaded from there
+ * however large it is, and keeps it while this page is open. Where the browser gives the page no files, as in some private windows, it is held
+ * in memory; one of more than 500 MB is refused with `storage_full` before that is full.
  */
-export async function stash(stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<Blob> {
-  if (!("createWritable" in FileSystemFileHandle.prototype)) {
-    return new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>).blob();
-  }
-  await clearStash();
-  const name = crypto.randomUUID();
-  await hold(name);
+export async function stash(
+  stream: ReadableStream<Uint8Array>,
+  total: number | null,
+  signal: AbortSignal,
+): Promise<Blob> {
+  const folder = await openFolder().catch(() => null);
   try {
-    const folder = await openFolder();
+    if (!folder) return await holdInMemory(stream, { total, most: MOST_IN_MEMORY, signal });
+    await clearStash(folder);
+    const name = crypto.randomUUID();
+    await hold(name);
     const handle = await folder.getFileHandle(name, { create: true });
     try {
-      await writeFile(handle, stream, signal);
+      if ("createWritable" in handle) await writeFile(handle, stream, signal);
+      else await writeInWorker([FOLDER, name], stream, signal);
       return await handle.getFile();
     } catch (thrown) {
       await folder.removeEntry(name).catch(() => {});
@@ -30,10 +38,9 @@ export async function stash(stream: ReadableStream<Uint8Array>, signal: AbortSig
   }
 }
 
-/** Removes what pages that are closed by now have left. Never rejects. */
-export async function clearStash(): Promise<void> {
+// Removes what pages that are closed by now have left.
+async function clearStash(folder: FileSystemDirectoryHandle): Promise<void> {
   try {
-    const folder = await openFolder();
     for await (const name of folder.keys()) {
       await navigator.locks.request(lockOf(name), { ifAvailable: true }, async (lock) => {
         if (lock) await folder.removeEntry(name);
