@@ -20,7 +20,7 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     kind === "adaptive_video" ? "HLS stream" : formatName(format),
     kind === "video" ? codecName(String(wish.codec ?? defaultCodec(format))) : null,
     describeSize(wish),
-    typeof wish.fps === "number" ? `${wish.fps} fps` : null,
+    Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
     isCopied(wishes, source) ? "as it is" : describeRate(kind, format, wish, target_bytes),
   ]
@@ -49,9 +49,14 @@ function defaultCodec(format: string): string {
 
 function describeSize({ width, height }: Readonly<Record<string, unknown>>): string | null {
   if (width === undefined && height === undefined) return null;
-  if (width !== undefined && width === height && typeof width === "string") return `${width} of the size`;
-  if (width !== undefined && height !== undefined) return `${width} × ${height}`;
-  return width === undefined ? `${height} high` : `${width} wide`;
+  const [wide, high] = [sideWords(width), sideWords(height)];
+  if (width === height && typeof width === "string") return `${wide} of the size`;
+  if (width !== undefined && height !== undefined) return `${wide} × ${high}`;
+  return width === undefined ? `${high} high` : `${wide} wide`;
+}
+
+function sideWords(side: unknown): string {
+  return String(side).replace(/\s*%$/, " %");
 }
 
 function describeSpan(
@@ -70,10 +75,12 @@ function describeRate(
   { quality, bitrate }: Readonly<Record<string, unknown>>,
   target_bytes: number | null,
 ): string | null {
-  if (target_bytes !== null) return `at most ${bytes(target_bytes)}`;
-  // What loses nothing has no quality.
-  if (["wav", "flac", "png"].includes(format)) return null;
+  // What is being typed may be no number yet.
+  if (target_bytes !== null) return target_bytes > 0 ? `at most ${bytes(target_bytes)}` : null;
+  // On these a quality changes nothing that is seen or heard.
+  if (["wav", "flac", "png", "gif"].includes(format)) return null;
   if (typeof bitrate === "number") {
+    if (Number.isNaN(bitrate)) return null;
     return kind === "video" && bitrate >= 1e6
       ? `${Number((bitrate / 1e6).toPrecision(3))} Mbit/s`
       : `${Math.round(bitrate / 1000)} kbit/s`;
