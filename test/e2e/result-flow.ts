@@ -1,7 +1,12 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Locator, Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { readFacts } from "../judge/facts.ts";
+import { runNative } from "../judge/native.ts";
+import { parseMaster } from "../judge/playlists.ts";
+import { enterService } from "./edge-flow.ts";
 import type { Served } from "./service.ts";
 import { addFiles, cardOf, expect } from "./workbench.ts";
 
@@ -32,14 +37,7 @@ export async function named(path: string, folder: string, name: string): Promise
 /** Connects the page with the service that it comes from, and goes back to the queue. */
 export async function connect(page: Page, served: Served): Promise<void> {
   await page.getByRole("link", { name: "Edge" }).click();
-  await page.getByLabel("Address").fill(served.url);
-  await page.getByLabel("Key", { exact: true }).fill(served.key);
-  // A service that is very busy may not answer in time; as a visitor would, it is asked again.
-  await expect(async () => {
-    const again = page.getByRole("button", { name: "Connect" });
-    await again.click({ timeout: 10_000 }).catch(() => {});
-    await expect(page.getByLabel("Address")).toBeHidden({ timeout: 20_000 });
-  }).toPass();
+  await enterService(page, served.url, served.key);
   await page.getByRole("link", { name: "Workbench" }).click();
 }
 
@@ -74,4 +72,15 @@ export async function downloadBy(page: Page, button: Locator, folder: string): P
   const path = join(folder, download.suggestedFilename());
   await download.saveAs(path);
   return path;
+}
+
+/** Expects the moving clip as a stream that ffmpeg plays without a word, by its master playlist on this disk. */
+export async function expectStream(master: string): Promise<void> {
+  const { variants } = parseMaster(await readFile(master, "utf8"), pathToFileURL(master).href);
+  expect(variants.length).toBeGreaterThan(0);
+  const { picture, sound, duration } = await readFacts(master);
+  expect([picture?.codec, sound?.codec]).toEqual(["h264", "aac"]);
+  expect(duration).toBeCloseTo(2, 0);
+  const { log } = await runNative(["-v", "warning", "-i", master, "-f", "null", "-"]);
+  expect(log.match(/error|invalid/gi)).toBe(null);
 }

@@ -1,10 +1,11 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { readFacts } from "../judge/facts.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";
 import { type S3Proxy, startProxy } from "../s3/proxy.ts";
-import { connect, convert, movingClip, named, transparentPicture } from "./result-flow.ts";
+import { clear } from "./edge-flow.ts";
+import { connect, convert, expectStream, movingClip, named, transparentPicture } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
 // One Ceph serves both.
@@ -28,10 +29,18 @@ async function openDialog(page: Page, card: Locator): Promise<Locator> {
   return page.getByRole("dialog", { name: "Send to S3" });
 }
 
+async function keysBelow(prefix: string): Promise<string[]> {
+  const query = { "list-type": "2", prefix };
+  const listed = await (await ceph.ask("page-open", { method: "GET", key: "", query })).text();
+  expect(listed).toContain("<ListBucketResult");
+  return [...listed.matchAll(/<Key>(.*?)<\/Key>/g)].map(([, key]) => key ?? "");
+}
+
 async function download(key: string, folder: string): Promise<string> {
   const answer = await ceph.ask("page-open", { method: "GET", key });
   expect([key, answer.status]).toEqual([key, 200]);
-  const path = join(folder, key.replaceAll("/", "_"));
+  const path = join(folder, key);
+  await mkdir(dirname(path), { recursive: true });
   await writeFile(path, Buffer.from(await answer.arrayBuffer()));
   return path;
 }
@@ -92,29 +101,66 @@ test("an output goes to a bucket by keys that stay in the page, and a refusal sa
   );
 });
 
-test("an output goes to a bucket by a connection of the service, which signs, and the page holds no secret", async ({
+test("a connection made and tested in the console takes what a task makes, and signs for the page, which holds no secret, a whole stream", async ({
   workbench,
   folder,
   served,
 }) => {
-  const made = await fetch(`${served.url}/connections`, {
-    method: "POST",
-    headers: { Authorization: `Bearer ${served.key}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ name: "Signing Ceph", kind: "s3", ...ceph.connection }),
-  });
-  expect(made.status).toBe(201);
+  // What an earlier try left would be the default.
+  await clear({ ...served, console_key: served.key }, "/connections");
   await connect(workbench, served);
+  await workbench.getByRole("link", { name: "Edge" }).click();
+  await workbench.getByRole("link", { name: "Connections" }).click();
+  await workbench.getByRole("button", { name: "New connection" }).click();
+  const dialog = workbench.getByRole("dialog");
+  const { endpoint, region, access_key_id, secret_access_key } = ceph.connection;
+  await dialog.getByLabel("Name", { exact: true }).fill("Signing Ceph");
+  await dialog.getByLabel("Endpoint").fill(endpoint);
+  await dialog.getByLabel("Region").fill(region);
+  await dialog.getByLabel("Key id").fill(access_key_id);
+  await dialog.getByLabel("Secret").fill(secret_access_key);
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await workbench.getByRole("button", { name: "Test Signing Ceph" }).click();
+  await dialog.getByLabel("Bucket").fill("page-open");
+  await dialog.getByLabel("Folder").fill("tried/");
+  await dialog.getByRole("button", { name: "Test", exact: true }).click();
+  await expect(dialog.getByText("It works: an object could be written, read and deleted.")).toBeVisible();
+  expect(await keysBelow("tried/")).toEqual([]);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
 
-  const picture = await named(await transparentPicture("64x36"), folder, "in/signed.png");
-  const dialog = await openDialog(workbench, await convert(workbench, picture));
-  await dialog
+  const picture = await readFile(await transparentPicture("64x36"));
+  await ceph.ask("page-open", { method: "PUT", key: "given.png", body: picture });
+  await workbench.getByRole("link", { name: "Tasks" }).click();
+  await workbench.getByRole("button", { name: "New task" }).click();
+  await dialog.getByLabel("Source").fill("s3://page-open/given.png");
+  await dialog.getByLabel("Make it").selectOption({ label: "Image" });
+  await dialog.getByLabel("Format").selectOption("webp");
+  await expect(dialog.getByText("by the connection “Signing Ceph”")).toBeVisible();
+  await dialog.getByLabel("Destination").fill("s3://page-open/made/by task.webp");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const row = workbench.getByRole("row").filter({ hasText: "given.png" });
+  await expect(row).toContainText("Done");
+  await row.getByRole("button", { name: /^Details/ }).click();
+  await expect(workbench.getByText("s3://page-open/made/by task.webp")).toBeVisible();
+  const made = (await readFacts(await download("made/by task.webp", folder))).picture;
+  expect(made).toMatchObject({ codec: "webp", width: 64, height: 36 });
+
+  await workbench.getByRole("link", { name: "Workbench" }).click();
+  const clip = await named(await movingClip(), folder, "in/sent stream.mp4");
+  const card = await convert(workbench, clip, "HLS for my site");
+  const count = Number(/Files(\d+),/.exec((await card.locator(".facts").textContent()) ?? "")?.[1]);
+  const sending = await openDialog(workbench, card);
+  await sending
     .getByLabel("Access", { exact: true })
     .selectOption({ label: "Signing Ceph, signed by the service" });
-  await expect(dialog.getByLabel("Secret key")).toBeHidden();
-  await dialog.getByLabel("Bucket", { exact: true }).fill("page-open");
-  await dialog.getByRole("button", { name: "Send" }).click();
-  await expect(dialog.getByText(/Sent to s3:\/\/page-open\/signed\.\w+/)).toBeVisible();
-  const said = await dialog.getByText(/Sent to/).textContent();
-  const key = said?.replace("Sent to s3://page-open/", "") ?? "";
-  expect((await readFacts(await download(key, folder))).picture).toMatchObject({ width: 64, height: 36 });
+  await expect(sending.getByLabel("Secret key")).toBeHidden();
+  await sending.getByLabel("Bucket", { exact: true }).fill("page-open");
+  await sending.getByLabel("Folder in the bucket").fill("streams/");
+  await sending.getByRole("button", { name: "Send" }).click();
+  const at = "streams/sent stream/";
+  await expect(sending.getByText(`Sent to s3://page-open/${at}master.m3u8`)).toBeVisible();
+  const keys = await keysBelow(at);
+  expect(keys).toHaveLength(count);
+  for (const key of keys) await download(key, folder);
+  await expectStream(join(folder, at, "master.m3u8"));
 });

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useWorkbench } from "../workbench.ts";
@@ -20,12 +20,16 @@ export function Connect() {
     },
     ["base_url", "api_key"],
   );
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (address.value || !/^https?:$/.test(location.protocol)) return;
     // Where the page comes from a service, that is the one most likely meant.
     reachService(location.origin).then(
       () => {
-        address.value ||= location.origin;
+        const input = field.current;
+        // Not under the hands of who is about to type or to paste another; and at once, not with the next drawing.
+        if (!input || input.value || document.activeElement === input) return;
+        input.value = address.value = location.origin;
       },
       () => {},
     );
@@ -48,6 +52,7 @@ export function Connect() {
           {(control) => (
             <input
               {...control}
+              ref={field}
               name="base_url"
               inputMode="url"
               autoComplete="off"
