@@ -6,6 +6,7 @@ import { startOffline } from "./offline/start.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { createDestinations } from "./result/destinations.ts";
 import { THREADED_CORE } from "./threaded-core.ts";
+import { keepFocus } from "./ui/keep-focus.ts";
 import { WorkbenchContext } from "./workbench.ts";
 
 // The composition root of the page.
@@ -27,5 +28,6 @@ if (root) {
     </WorkbenchContext.Provider>,
     root,
   );
+  keepFocus(root);
 }
 startOffline();

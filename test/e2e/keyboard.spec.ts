@@ -57,6 +57,9 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
     await page.keyboard.press("Shift+Tab");
   }
   await page.keyboard.press("Enter");
+  // The button is gone; who pressed it stays at the card.
+  await expect(convert).toHaveCount(0);
+  await expect(card).toBeFocused();
   await expect(card).toContainText("Done");
   await expect(card.getByRole("link", { name: "Download" })).toBeVisible();
   await tabTo(page, "Download");
@@ -65,6 +68,9 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   const path = `${folder}/by keys.webp`;
   await download.saveAs(path);
   expect((await readFacts(path)).picture?.codec).toBe("webp");
+  await tabTo(page, "Remove finished");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Choose files" })).toBeFocused();
 });
 
 test("the first stop leads past the head to the content", async ({ workbench }) => {

@@ -22,6 +22,7 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
     <div class="actions">
       {(state === "ready" || state === "succeeded") && (
         <button
+          key="more"
           type="button"
           aria-expanded={more.shown}
           aria-controls={more.shown ? more.id : undefined}
@@ -32,29 +33,30 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
         </button>
       )}
       {state === "ready" && (
-        <button type="button" class="primary" onClick={() => void queue.start([id])}>
+        <button key="start" type="button" class="primary" onClick={() => void queue.start([id])}>
           Convert
         </button>
       )}
       {(runs || (state === "waiting" && item.task)) && (
-        <button type="button" onClick={() => void queue.cancel(id)}>
+        <button key="cancel" type="button" onClick={() => void queue.cancel(id)}>
           <Icon name="cancel" />
           Cancel
         </button>
       )}
       {failed && (
-        <button type="button" onClick={() => void queue.retry(id)}>
+        <button key="retry" type="button" onClick={() => void queue.retry(id)}>
           <Icon name="refresh" />
           Try again
         </button>
       )}
       {(state === "succeeded" || ((state === "failed" || state === "cancelled") && item.source)) && (
-        <button type="button" onClick={() => queue.again(id)}>
+        <button key="again" type="button" onClick={() => queue.again(id)}>
           <Icon name="copy" />
           Convert anew
         </button>
       )}
       <button
+        key="remove"
         type="button"
         class="quiet icon"
         aria-label={`Remove ${name}`}

@@ -39,7 +39,13 @@ export const Card = memo(function Card({
     (isDone ? result : open).value = !shown;
   };
   return (
-    <article class={`card panel ${state}`} aria-labelledby={`${id}-name`} data-state={state}>
+    <article
+      class={`card panel ${state}`}
+      aria-labelledby={`${id}-name`}
+      data-state={state}
+      data-home
+      tabIndex={-1}
+    >
       <div class="head">
         <Thumbnail item={item} />
         <div class="about">

@@ -26,7 +26,7 @@ export function AddFiles({ large }: { large: boolean }) {
         </div>
       )}
       <div class="ways">
-        <button type="button" class="primary" onClick={() => void choose()}>
+        <button type="button" class="primary" data-home onClick={() => void choose()}>
           <Icon name="add" />
           Choose files
         </button>

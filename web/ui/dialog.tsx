@@ -22,6 +22,8 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
+      data-home
+      tabIndex={-1}
       aria-labelledby={id}
       onCancel={(event) => {
         // It is taken away by whoever put it there.
