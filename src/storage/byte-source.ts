@@ -32,6 +32,20 @@ export function toStream(source: ByteSource): ReadableStream<Uint8Array> {
   });
 }
 
+/** Reads a source to its end, which comes after exactly `size` bytes. */
+export async function readSource(source: ByteSource, size: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(size);
+  let scratch = new Uint8Array(Math.min(size, CHUNK_BYTES));
+  for (let at = 0; ; ) {
+    // A byte more than is due is asked for at the end, so that a longer source shows.
+    const filled = await source.read(scratch.subarray(0, Math.max(1, size - at)));
+    if (!filled) return bytes;
+    bytes.set(filled, at);
+    at += filled.length;
+    scratch = new Uint8Array(filled.buffer);
+  }
+}
+
 /** Opens a stream for reading; one that cannot fill memory of ours is copied from. */
 export function createByteSource(body: ReadableStream<Uint8Array>): ByteSource {
   const reader = openByob(body);

@@ -1,8 +1,6 @@
+import { BrokenBody, Silence } from "./broken-body.ts";
 import { createByteSource } from "./byte-source.ts";
 import { unreachable } from "./http-request.ts";
-
-/** A body that broke off or fell silent; another request for the rest may mend it. */
-export class BrokenBody extends Error {}
 
 /** What bounds the reading of a body. */
 export interface BodyLimits {
@@ -11,11 +9,11 @@ export interface BodyLimits {
   signal?: AbortSignal | undefined;
 }
 
-/** Waits for the next bytes of a body; rejects with {@link BrokenBody} when none come in time or the connection breaks, else as the signal says. */
+/** Waits for the next bytes of a body; rejects with {@link Silence} when none come in time, with {@link BrokenBody} when the connection breaks, else as the signal says. */
 export async function inTime<T>(next: Promise<T>, { idle_ms, signal }: BodyLimits): Promise<T> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const aborted = () => stop(signal?.reason);
-  const timer = setTimeout(() => stop(new BrokenBody(`nothing came for ${idle_ms / 1000} s`)), idle_ms);
+  const timer = setTimeout(() => stop(new Silence(`nothing came for ${idle_ms / 1000} s`)), idle_ms);
   signal?.addEventListener("abort", aborted);
   try {
     return await Promise.race([next, stopped]);

@@ -1,9 +1,8 @@
 import type { ByteRange, ByteReader } from "../core/ports.ts";
-import { toStream } from "./byte-source.ts";
-import { readExactly } from "./http-body.ts";
+import { readSource, toStream } from "./byte-source.ts";
 import { type HttpFacts, parseContentRange, readFacts } from "./http-facts.ts";
-import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
-import { checkSize, checkVersion, createHttpSource, type Watch } from "./http-stream.ts";
+import { discard, type HttpOptions, requestHttp } from "./http-request.ts";
+import { checkSize, createHttpSource, type HttpReading, type Watch } from "./http-stream.ts";
 import { createRangeCache } from "./range-cache.ts";
 
 /** A file on a web server, opened: its facts, and two ways to its bytes. */
@@ -47,7 +46,7 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
   return {
     ...facts,
     reader: null,
-    stream: (watch) => toStream(createHttpSource(facts, options, take(), watch)),
+    stream: (watch) => toStream(createHttpSource(facts, options, { first: take(), watch })),
     async close() {
       const response = take();
       if (response) await discard(response);
@@ -84,38 +83,20 @@ async function rangedFile(
   response: Response,
   options: HttpOptions,
 ): Promise<HttpFile> {
-  const head = await readRange(response, { start: 0, end: Math.min(size, HEAD_BYTES) }, facts, options);
-  const fetchRange = async (range: ByteRange, signal?: AbortSignal) => {
+  const readRange = (range: ByteRange, more: HttpReading, signal = options.signal) =>
+    readSource(createHttpSource(facts, { ...options, signal }, { range, ...more }), range.end - range.start);
+  const head = await readRange({ start: 0, end: Math.min(size, HEAD_BYTES) }, { first: response });
+  const fetchRange = (range: ByteRange, signal?: AbortSignal) => {
     const signals = [options.signal, signal].filter((each) => each !== undefined);
-    const inner = { ...options, signal: AbortSignal.any(signals) };
-    const headers = { Range: `bytes=${range.start}-${range.end - 1}` };
-    const answer = await requestHttp(facts.url, headers, inner, [416]);
-    return readRange(answer.response, range, facts, inner);
+    return readRange(range, {}, AbortSignal.any(signals));
   };
   return {
     ...facts,
     reader: createRangeCache(size, fetchRange, { ...CACHE, head }),
     stream(watch) {
-      const known = head.length === size ? new Response(head) : null;
-      return toStream(createHttpSource(facts, options, known, watch));
+      const first = head.length === size ? new Response(head) : null;
+      return toStream(createHttpSource(facts, options, { first, watch }));
     },
     close: async () => {},
   };
-}
-
-async function readRange(response: Response, asked: ByteRange, facts: HttpFacts, options: HttpOptions) {
-  try {
-    checkVersion(facts, response);
-    const range = parseContentRange(response.headers.get("content-range"));
-    const fits = response.status === 206 && range?.start === asked.start && range.end === asked.end;
-    if (!fits || range.total !== facts.size) {
-      throw unreachable(facts.url, "did not give the range it was asked for", true);
-    }
-    const { idle_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
-    const limits = { idle_ms, signal: options.signal, url: facts.url };
-    return await readExactly(response, asked.end - asked.start, limits);
-  } catch (thrown) {
-    await discard(response);
-    throw thrown;
-  }
 }

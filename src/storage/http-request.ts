@@ -1,4 +1,5 @@
 import { MediaError } from "../core/errors.ts";
+import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";
 
 /** How long a source may keep us waiting, in milliseconds. */
@@ -103,7 +104,10 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
   } catch (thrown) {
     options.signal?.throwIfAborted();
     if (thrown instanceof MediaError) throw thrown;
-    if (late.signal.aborted) throw unreachable(url, `did not answer within ${headers_ms / 1000} s`, true);
+    if (late.signal.aborted) {
+      const what = `did not answer within ${headers_ms / 1000} s`;
+      throw unreachable(url, what, true, new Silence(what));
+    }
     throw unreachable(url, "could not be reached", true, thrown);
   } finally {
     clearTimeout(timer);

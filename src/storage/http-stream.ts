@@ -1,30 +1,44 @@
 import { MediaError } from "../core/errors.ts";
+import type { ByteRange } from "../core/ports.ts";
+import { BrokenBody, Silence } from "./broken-body.ts";
 import { type ByteSource, createByteSource } from "./byte-source.ts";
-import { BrokenBody, inTime } from "./http-body.ts";
+import { inTime } from "./http-body.ts";
 import { contentLength, type HttpFacts, parseContentRange } from "./http-facts.ts";
 import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
 import { sleep } from "./sleep.ts";
 
 /** How often a broken body is taken up again where it broke. */
 export const MAX_RESUMES = 5;
+// A range is short: when it stays silent twice, its server is dead, and that is to be told soon.
+const RANGE_SILENCE_RESUMES = 3;
 
 /** Told how many bytes have come so far; the reading waits for it and fails with it. */
 export type Watch = (received: number) => Promise<void> | void;
 
+/** What of a file is read, and how. */
+export interface HttpReading {
+  /** An answer with it that is already there. */
+  first?: Response | null;
+  /** A range that lies within the file, of a server that has ranges; default is the whole. */
+  range?: ByteRange;
+  watch?: Watch | undefined;
+}
+
 /**
- * Reads a whole file from its start, by way of `first` where an answer with it is already there. A read rejects with
- * `input_too_large`, with `timeout` when the whole takes too long, and with `input_unreachable` when the bytes stop
- * coming, break off or are not as many as declared; a break is mended by asking for the rest, where the server has ranges.
+ * Reads a file from its start, or a range of it. A read rejects with `input_too_large`, with `timeout` when it takes too long in
+ * all, and with `input_unreachable` when the bytes stop coming, break off, are not as many as declared or of another version; a
+ * break is mended by asking for the rest, where the server has ranges.
  */
 export function createHttpSource(
   facts: HttpFacts,
   options: HttpOptions,
-  first: Response | null,
-  watch?: Watch,
+  { first = null, range, watch }: HttpReading = {},
 ): ByteSource {
   const { idle_ms, total_ms, pause_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   const over = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
+  const start = range?.start ?? 0;
+  const due = range ? range.end - range.start : facts.size;
   let ready = first;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let body: ByteSource | null = null;
@@ -32,10 +46,13 @@ export function createHttpSource(
   let resumes = 0;
 
   const open = async () => {
-    const response = ready ?? (await requestFrom(received, facts, { ...options, signal }));
+    const known = ready;
     ready = null;
+    const asked = { start: start + received, end: range?.end };
+    const response = known ?? (await requestFrom(asked, facts, { ...options, signal }));
     try {
-      checkDeclared(facts, received, contentLength(response), options.max_bytes);
+      if (range || !known) checkAnswer(response, asked, facts);
+      checkDeclared(facts.url, due, received, contentLength(response), options.max_bytes);
     } catch (thrown) {
       await discard(response);
       throw thrown;
@@ -46,7 +63,7 @@ export function createHttpSource(
   const next = async (view: Uint8Array<ArrayBuffer>) => {
     body ??= await open();
     const bytes = await inTime(body.read(view), { idle_ms, signal });
-    if (!bytes && facts.size !== null && received < facts.size) throw new BrokenBody("the body ended early");
+    if (!bytes && due !== null && received < due) throw new BrokenBody("the body ended early");
     return bytes;
   };
 
@@ -61,9 +78,12 @@ export function createHttpSource(
         await body?.cancel();
         body = null;
         if (!(thrown instanceof BrokenBody)) throw thrown;
-        if (!facts.ranges || resumes >= MAX_RESUMES) throw brokenOff(thrown, facts, received);
+        // What broke is the end alone.
+        if (received === due) return null;
+        const cost = range && thrown instanceof Silence ? RANGE_SILENCE_RESUMES : 1;
+        if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
         await sleep(pause_ms * 2 ** resumes, signal);
-        resumes++;
+        resumes += cost;
       }
     }
   };
@@ -81,7 +101,7 @@ export function createHttpSource(
         const bytes = await nextOrResume(view);
         if (!bytes) clearTimeout(timer);
         received += bytes?.length ?? 0;
-        checkReceived(facts, received, options.max_bytes);
+        checkReceived(facts.url, due, received, options.max_bytes);
         if (bytes) await watch?.(received);
         return bytes;
       } catch (thrown) {
@@ -93,13 +113,6 @@ export function createHttpSource(
   };
 }
 
-/** Throws `input_unreachable` when an answer is of another version of the file than the facts are. */
-export function checkVersion(facts: HttpFacts, response: Response): void {
-  const version = response.headers.get("etag") ?? response.headers.get("last-modified");
-  if (facts.version === null || version === null || version === facts.version) return;
-  throw unreachable(facts.url, "changed while it was being read", true);
-}
-
 /** Throws `input_too_large` when a file is larger than allowed. */
 export function checkSize(size: number | null, max_bytes: number | undefined): void {
   if (size === null || max_bytes === undefined || size <= max_bytes) return;
@@ -109,48 +122,62 @@ export function checkSize(size: number | null, max_bytes: number | undefined): v
   );
 }
 
+interface Asked {
+  start: number;
+  /** Absent for the end of the file. */
+  end?: number | undefined;
+}
+
 // By range even from the start, where there are ranges: an answer that tells of its place and of the whole.
-async function requestFrom(at: number, facts: HttpFacts, options: HttpOptions): Promise<Response> {
-  const headers: Record<string, string> = facts.ranges ? { Range: `bytes=${at}-` } : {};
-  const { response } = await requestHttp(facts.url, headers, options, [416]).catch((cause) => {
-    const passing = cause instanceof MediaError && cause.retryable;
-    throw passing ? new BrokenBody("the source did not answer again", { cause }) : cause;
-  });
+async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: HttpOptions): Promise<Response> {
+  const last = end === undefined ? "" : end - 1;
+  const headers: Record<string, string> = facts.ranges ? { Range: `bytes=${start}-${last}` } : {};
   try {
-    checkVersion(facts, response);
-    const range = parseContentRange(response.headers.get("content-range"));
-    if (facts.ranges && (response.status !== 206 || range?.start !== at || range.total !== facts.size)) {
-      throw unreachable(facts.url, `did not give the bytes from ${at} on`, true);
-    }
-    return response;
-  } catch (thrown) {
-    await discard(response);
-    throw thrown;
+    return (await requestHttp(facts.url, headers, options, [416])).response;
+  } catch (cause) {
+    if (!(cause instanceof MediaError && cause.retryable)) throw cause;
+    const Fault = cause.cause instanceof Silence ? Silence : BrokenBody;
+    throw new Fault("the source did not answer again", { cause });
   }
 }
 
+function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts): void {
+  const { status, headers } = response;
+  const version = headers.get("etag") ?? headers.get("last-modified");
+  if (facts.version !== null && version !== null && version !== facts.version) {
+    throw unreachable(facts.url, "changed while it was being read", true);
+  }
+  if (!facts.ranges) return;
+  const range = parseContentRange(headers.get("content-range"));
+  const fits = range?.start === start && (end === undefined || range.end === end);
+  if (status === 206 && fits && range.total === facts.size) return;
+  throw unreachable(facts.url, "did not give the range it was asked for", true);
+}
+
 function checkDeclared(
-  { url, size }: HttpFacts,
+  url: string,
+  due: number | null,
   received: number,
   length: number | null,
   max_bytes?: number,
 ): void {
-  const declared = length === null ? size : received + length;
+  const declared = length === null ? due : received + length;
   checkSize(declared, max_bytes);
-  if (size === null || declared === size) return;
-  throw unreachable(url, `declared ${size} bytes first and ${declared} then`, true);
+  if (due === null || declared === due) return;
+  throw unreachable(url, `declared ${due} bytes first and ${declared} then`, true);
 }
 
 function checkReceived(
-  { url, size }: HttpFacts,
+  url: string,
+  due: number | null,
   received: number,
   max_bytes = Number.POSITIVE_INFINITY,
 ): void {
   if (received > max_bytes) {
     throw new MediaError("input_too_large", `The source has more than the ${max_bytes} bytes allowed.`);
   }
-  if (size !== null && received > size) {
-    throw unreachable(url, `sent more than the ${size} bytes it declared`, true);
+  if (due !== null && received > due) {
+    throw unreachable(url, `sent more than the ${due} bytes it declared`, true);
   }
 }
 
@@ -158,8 +185,8 @@ function tooSlow(total_ms: number): MediaError {
   return new MediaError("timeout", `Fetching the source took longer than ${total_ms / 1000} s.`);
 }
 
-function brokenOff(broken: BrokenBody, { url, size }: HttpFacts, received: number): MediaError {
+function brokenOff(broken: BrokenBody, url: string, due: number | null, received: number): MediaError {
   if (broken.cause instanceof MediaError) return broken.cause;
-  const of = size === null ? "" : ` of ${size}`;
+  const of = due === null ? "" : ` of ${due}`;
   return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
 }

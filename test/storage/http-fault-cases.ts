@@ -54,6 +54,82 @@ export const HTTP_FAULTS: HttpCase[] = [
       expect(origin.log.length).toBe(7);
     },
   },
+  {
+    name: "a range that breaks off or meets a fault that passes, asked for again",
+    async judge(origin, run) {
+      const whole = file(MB);
+      const faults = [
+        { cut_after: 0 },
+        {},
+        { cut_after: 0 },
+        { status: 503 },
+        { status: 429 },
+        { cut_after: 0 },
+      ];
+      const url = origin.serve("/passing", (n) => ({ file: whole, ...faults[n] }));
+      const ranges = [{ start: 500_000, end: 500_010 }];
+      const hashes = [sha256(whole, 500_000, 500_010)];
+      expect(await run({ url, act: { kind: "read", ranges } })).toMatchObject({ hashes });
+      const [head, range] = ["bytes=0-32767", "bytes=500000-565535"];
+      expect(origin.log.map((request) => [request.range, request.status])).toEqual([
+        ...[206, 206].map((status) => [head, status]),
+        ...[206, 503, 429, 206, 206].map((status) => [range, status]),
+      ]);
+      const dropping = origin.serve("/dropping", (n) => ({ file: whole, dropped: n > 0 && n < 3 }));
+      expect(await run({ url: dropping, act: { kind: "read", ranges } })).toMatchObject({ hashes });
+    },
+  },
+  {
+    name: "a long range that breaks off, taken up again where it broke",
+    async judge(origin, run) {
+      const whole = file(3 * MB);
+      const range = { start: 100_000, end: 100_000 + 2 * MB };
+      const url = origin.serve("/long-range", (n) => ({
+        file: whole,
+        ...(n > 0 && n < 5 ? { cut_after: 500_000 } : {}),
+      }));
+      const { hashes } = await run({ url, act: { kind: "read", ranges: [range] } });
+      expect(hashes).toEqual([sha256(whole, range.start, range.end)]);
+      const asked = origin.log.slice(1).map((request) => /^bytes=(\d+)-(\d+)$/.exec(request.range ?? ""));
+      expect(asked.map((match) => Number(match?.[2]))).toEqual(Array(5).fill(range.end - 1));
+      const starts = asked.map((match) => Number(match?.[1]));
+      expect(starts).toEqual(starts.toSorted((a, b) => a - b));
+      expect(starts.at(-1)).toBeGreaterThan(range.start);
+    },
+  },
+  {
+    name: "a range that never comes whole as unreachable, after a bounded number of tries",
+    async judge(origin, run) {
+      const ranges = [{ start: 500_000, end: 500_010 }];
+      const faults = [
+        [{ cut_after: 0 }, 6],
+        [{ status: 503 }, 6],
+        [{ stall_after: 0 }, 2],
+        [{ silent: true }, 2],
+      ] as const;
+      const timeouts = { idle_ms: 1500, headers_ms: 1500 };
+      const tell = faults.map(async ([fault, tries], at) => {
+        const path = `/never-${at}`;
+        const url = origin.serve(path, (n) => ({ file: file(MB), ...(n > 0 ? fault : {}) }));
+        const { error } = await run({ url, act: { kind: "read", ranges }, ...(tries === 2 && { timeouts }) });
+        expect(error).toMatchObject({ kind: "input_unreachable", retryable: true });
+        const asked = origin.log.filter((request) => request.path === path).map((request) => request.range);
+        expect([path, asked]).toEqual([path, ["bytes=0-32767", ...Array(tries).fill("bytes=500000-565535")]]);
+      });
+      await Promise.all(tell);
+    },
+  },
+  {
+    name: "a body whose end alone is missing as whole",
+    async judge(origin, run) {
+      const whole = file(100_000);
+      const url = origin.serve("/no-end", (_, range) => ({
+        ...{ file: whole, chunked: true },
+        cut_after: range === "bytes=0-" ? 100_000 : 32_768,
+      }));
+      expect(await run({ url, act: stream })).toMatchObject({ bytes: 100_000, hashes: [sha256(whole)] });
+    },
+  },
   ...([false, true] as const).map((chunked) => ({
     name: `a body that breaks off without ranges${chunked ? " and without a length" : ""} as unreachable`,
     async judge(origin: Origin, run: Run) {
@@ -96,6 +172,7 @@ export const HTTP_FAULTS: HttpCase[] = [
         retryable: true,
         message: expect.stringContaining("changed"),
       });
+      expect(origin.log.length).toBe(2);
       const streamed = await run({ url, act: stream });
       expect(streamed.error).toMatchObject({ message: expect.stringContaining("changed") });
       const dated = origin.serve("/dated", (n) => ({
@@ -149,6 +226,14 @@ export const HTTP_FAULTS: HttpCase[] = [
       });
       const slow = origin.serve("/abort-slow", { file: file(MB), bytes_per_second: 10_000, ranges: false });
       expect(await run({ url: slow, act: stream, abort_after: 200 })).toEqual({
+        error: { aborted: "Error: stopped" },
+      });
+      const away = origin.serve("/abort-pause", (n) => ({ file: file(MB), ...(n > 0 && { status: 503 }) }));
+      const read = { kind: "read", ranges: [{ start: 500_000, end: 500_010 }] } as const;
+      const timeouts = { pause_ms: 3_600_000 };
+      expect(
+        await run({ url: away, act: { ...read, ranges: [...read.ranges] }, abort_after: 500, timeouts }),
+      ).toEqual({
         error: { aborted: "Error: stopped" },
       });
       await expect.poll(() => origin.log.every(({ done }) => done)).toBe(true);
