@@ -88,7 +88,13 @@ test("what does not go together is said at its field, and is not started", async
     ],
     [
       card.getByRole("group", { name: "Fit" }),
-      () => choose(card, "Fit", "Cover"),
+      async () => {
+        await expect(card.getByRole("group", { name: "Fit" })).toHaveCount(0);
+        await card.getByLabel("Width").fill("90");
+        await card.getByLabel("Height").fill("90");
+        await choose(card, "Fit", "Cover");
+        await card.getByLabel("Height").fill("");
+      },
       /Fit needs both width and height\./,
       () => card.getByLabel("Size", { exact: true }).selectOption("50%"),
     ],
@@ -154,10 +160,13 @@ test("presets are used, kept, given to others, renamed and deleted", async ({ wo
   await card.getByLabel("Width").fill("100");
   await expect(card.getByRole("button", { name: "Thumbnail" })).toHaveAttribute("aria-pressed", "false");
   await card.getByRole("button", { name: "Save as preset" }).click();
+  await expect(card.getByLabel("Name of the preset")).toBeFocused();
   await card.getByLabel("Name of the preset").fill("Tiny");
   await card.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(card.getByRole("button", { name: "Save as preset" })).toBeFocused();
   await expect(card.getByRole("button", { name: "Tiny" })).toHaveAttribute("aria-pressed", "true");
   await card.getByRole("button", { name: "Use for all 2 files like this" }).click();
+  await expect(card.getByText("The other file becomes the same.")).toBeVisible();
   await expect(cardOf(workbench, second)).toContainText("JPEG, 100 wide, medium quality");
 
   await workbench.reload();

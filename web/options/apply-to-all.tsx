@@ -1,36 +1,47 @@
+import { useState } from "preact/hooks";
 import type { Item, Wishes } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { judged } from "./check-wishes.ts";
-import type { AnyOptions } from "./choices.ts";
+import { ownPresets } from "./own-presets.ts";
+import { PRESETS } from "./presets.ts";
+import { sameFor } from "./same-for.ts";
 import type { Form } from "./use-form.ts";
 
-/** Lets the other files of the same kind that are ready become the same; their own times of a trim stay. */
+/** Lets the other files of the same kind that are ready become the same, and says so. */
 export function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form }) {
   const { queue } = useWorkbench();
+  // For which wishes, and what came of it; of others nothing is said.
+  const [used, setUsed] = useState<{ wishes: Wishes; words: string } | null>(null);
   const others = queue.items.value.filter(
     (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,
   );
   if (others.length === 0) return null;
   const apply = () => {
-    for (const { id, source: own, wishes: before } of others) {
-      if (own)
-        queue.wish(id, judged({ ...wishes, options: withTimesOf(before.options, wishes.options) }, own));
+    const wrong: string[] = [];
+    for (const other of others) {
+      if (!other.source) continue;
+      const same = sameFor(wishes, [...PRESETS, ...ownPresets.value], { ...other, source: other.source });
+      queue.wish(other.id, same);
+      if (same.fault) wrong.push(other.name);
     }
+    setUsed({ wishes, words: usedWords(others.length, wrong) });
   };
   return (
-    <button type="button" onClick={apply}>
-      <Icon name="copy" />
-      Use for all {others.length + 1} files like this
-    </button>
+    <div class="apply">
+      <button type="button" onClick={apply}>
+        <Icon name="copy" />
+        Use for all {others.length + 1} files like this
+      </button>
+      <p class="soft small" role="status">
+        {used?.wishes === wishes && used.words}
+      </p>
+    </div>
   );
 }
 
-function withTimesOf(
-  { start, end }: AnyOptions,
-  { start: _start, end: _end, ...options }: AnyOptions,
-): Wishes["options"] {
-  const all: AnyOptions = { ...options, start, end };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+function usedWords(count: number, wrong: readonly string[]): string {
+  const said = count === 1 ? "The other file becomes the same." : `All ${count} other files become the same.`;
+  if (wrong.length === 0) return said;
+  return `${said} Look at the options of ${wrong[0]}${wrong.length > 1 ? ` and ${wrong.length - 1} more` : ""}: they do not fit it.`;
 }

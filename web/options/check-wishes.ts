@@ -47,5 +47,7 @@ function sayFault({ message }: MediaError, field: string | null, kind: Wishes["k
     const { min, max } = bitrateBounds(kind);
     return `Bitrate must be a number from ${min / 1000} to ${max / 1000} kbit/s.`;
   }
-  return message.replace(/options\.([a-z]+)/g, (whole, name: string) => OPTION_WORDS[name] ?? whole);
+  return message
+    .replace(/\btarget size\b/g, "file size")
+    .replace(/options\.([a-z]+)/g, (whole, name: string) => OPTION_WORDS[name] ?? whole);
 }

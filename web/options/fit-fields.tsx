@@ -23,14 +23,16 @@ export function FitFields({ form }: { form: Form }) {
   const { options, change, faultAt } = form;
   const both = options.width !== undefined && options.height !== undefined;
   const fit = options.fit ?? (options.background === undefined ? "fill" : "contain");
+  // One side keeps the shape, so there is nothing to choose.
+  if (!both && options.fit === undefined) return null;
   return (
     <>
       <Segments<Fit>
         label="Fit"
         choices={FITS.map((value) => ({ value, label: FIT_WORDS[value][0] }))}
-        value={both || options.fit ? fit : null}
+        value={fit}
         onChange={(fit) => change({ fit })}
-        hint={both ? FIT_WORDS[fit][1] : "With both width and height, choose how the picture fills them."}
+        hint={FIT_WORDS[fit][1]}
         fault={faultAt("fit")}
       />
       {both && fit !== "fill" && (

@@ -4,6 +4,7 @@ import { checkWishes } from "./check-wishes.ts";
 import { kindsFor, turnInto, withOptions } from "./choices.ts";
 import { defaultWishes } from "./default-wishes.ts";
 import { fromPreset, PRESETS } from "./presets.ts";
+import { sameFor } from "./same-for.ts";
 
 const source = (facts: Partial<Source>): Source => ({
   ...{ object: "source", url: "https://example.com/file", kind: "video", format: "mp4" },
@@ -53,6 +54,31 @@ test("a preset never enlarges, and keeps the times of a trim", () => {
   expect(of(3840, 2160)).toEqual({ ...plain, height: 1080 });
   expect(of(2160, 3840)).toEqual({ ...plain, width: 1080 });
   expect(of(640, 360)).toEqual(plain);
+});
+
+test("what is used for other files too has the size that suits each, and each keeps its own times", () => {
+  const [web] = PRESETS;
+  const wide = fromPreset(web, defaultWishes(videoSource()), videoSource({ width: 3840, height: 2160 }));
+  expect(wide.options).toMatchObject({ height: 1080 });
+  const upright = videoSource({ width: 2160, height: 3840 });
+  const other = { wishes: withOptions(defaultWishes(upright), { start: 2, end: 4 }), source: upright };
+  const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
+  expect(sameFor({ ...wide, place: "edge" }, PRESETS, other)).toEqual({
+    ...{ kind: "video", options: { ...plain, width: 1080 }, target_bytes: null, preset: web.id },
+    ...{ place: "edge", fault: null },
+  });
+  const own = withOptions(wide, { height: 700, start: 1 });
+  expect(sameFor(own, PRESETS, other)).toMatchObject({ options: { ...plain, height: 700 }, preset: null });
+  const late = { ...other, source: videoSource({ duration: 1 }) };
+  expect(sameFor(wide, PRESETS, late).fault?.kind).toBe("invalid_options");
+});
+
+test("the size of a file is called as its field is", () => {
+  const empty = { ...defaultWishes(videoSource()), target_bytes: Number.NaN };
+  expect(checkWishes(empty, videoSource()).fault).toEqual({
+    ...{ kind: "invalid_options", field: "target_bytes" },
+    message: "The file size must be a number above 0.",
+  });
 });
 
 test("another kind keeps what it knows", () => {

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { savePreset } from "./own-presets.ts";
@@ -9,9 +9,18 @@ import type { Form } from "./use-form.ts";
 export function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
   const [name, setName] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const isOpen = name !== null;
+  const wasOpen = useRef(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isOpen) field.current?.focus();
+    else if (wasOpen.current) opener.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   if (name === null) {
     return (
-      <button type="button" class="quiet" onClick={() => setName("")}>
+      <button ref={opener} type="button" class="quiet" onClick={() => setName("")}>
         <Icon name="add" />
         Save as preset
       </button>
@@ -43,8 +52,7 @@ export function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) 
         {(control) => (
           <input
             {...control}
-            // biome-ignore lint/a11y/noAutofocus: it is there because its button was pressed.
-            autoFocus
+            ref={field}
             autocomplete="off"
             maxLength={PRESET_BOUNDS.name}
             value={name}

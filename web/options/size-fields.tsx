@@ -49,7 +49,7 @@ export function SizeFields({ form }: { form: Form }) {
       {side("width")}
       {side("height")}
       <span class="hint">
-        Pixels, or percent such as 50%. The side that you leave empty follows the other.
+        Pixels, or percent such as 50 %. The side that you leave empty follows the other.
       </span>
     </div>
   );
