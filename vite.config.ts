@@ -60,7 +60,7 @@ export default defineConfig({
   test: {
     // Twice the cores of the machine that is to be thought of, as each file waits now and then.
     maxWorkers: 4,
-    globalSetup: ["test/fixtures/build-assets.ts", "test/fixtures/service-pool.ts"],
+    globalSetup: ["build-assets", "lab-vite", "service-pool"].map((name) => `test/fixtures/${name}.ts`),
     sequence: { sequencer: LongestFirst },
     projects: [
       {

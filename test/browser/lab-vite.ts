@@ -1,0 +1,92 @@
+import { createHash, randomUUID } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createServer, type Plugin } from "vite";
+import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
+import { ROOT } from "../structure/source-files.ts";
+
+/** The variable of the environment with the address of the Vite that all labs of a run share. */
+export const LAB_VITE = "FRAMEWRIGHT_LAB_VITE";
+// In place of Vite's client, which would ask for a socket to reload the page by.
+const CLIENT = "export const injectQuery = (url) => url;";
+// Bundled once before the first page, as a package found later would reload the page in the middle of a test.
+const BUNDLED = ["aws4fetch", "hls.js", "idb", "ipaddr.js", "mediabunny", "ulid", "zod"];
+
+/** What answers for the modules of a lab. */
+export interface LabVite {
+  answer(request: IncomingMessage, response: ServerResponse): void;
+  close(): Promise<void>;
+}
+
+/** Starts Vite over the whole repository: every module is below its own path. */
+export async function startLabVite(): Promise<LabVite> {
+  const cacheDir = await mkdtemp(join(tmpdir(), "framewright-lab-"));
+  const keep = await takeBundled(cacheDir);
+  const vite = await createServer({
+    root: ROOT,
+    configFile: false,
+    appType: "custom",
+    logLevel: "warn",
+    cacheDir,
+    plugins: [assertOfPages()],
+    optimizeDeps: { noDiscovery: true, include: BUNDLED },
+    server: {
+      middlewareMode: true,
+      hmr: false,
+      ws: false,
+      watch: null,
+      fs: { allow: [ROOT, cacheDir] },
+    },
+  });
+  await keep();
+  return {
+    answer(request, response) {
+      const { pathname } = new URL(request.url ?? "/", "http://lab");
+      if (pathname === "/@vite/client") {
+        return void response.setHeader("Content-Type", "text/javascript").end(CLIENT);
+      }
+      vite.middlewares(request, response, () => response.writeHead(404).end());
+    },
+    async close() {
+      await vite.close();
+      await rm(cacheDir, { recursive: true, force: true });
+    },
+  };
+}
+
+// Bundling takes a second of processor time, so the first lab keeps what came of it for the others. A copy is each one's own; Vite
+// itself checks whether it still fits, and bundles anew if not.
+async function takeBundled(cacheDir: string): Promise<() => Promise<void>> {
+  const lock = await readFile(join(ROOT, "package-lock.json"));
+  const key = createHash("sha256")
+    .update(lock)
+    .update(JSON.stringify([ROOT, BUNDLED]))
+    .digest("hex");
+  const kept = join(CLIP_FOLDER, `bundled-${key.slice(0, 24)}`);
+  const found = await cp(kept, cacheDir, { recursive: true }).then(
+    () => true,
+    () => false,
+  );
+  if (found) return async () => {};
+  return async () => {
+    const making = join(CLIP_FOLDER, `making-${randomUUID()}`);
+    await mkdir(CLIP_FOLDER, { recursive: true });
+    await cp(cacheDir, making, { recursive: true });
+    // Another lab may have been quicker.
+    await rename(making, kept).catch(() => rm(making, { recursive: true, force: true }));
+  };
+}
+
+// The contracts say `import assert from "node:assert/strict"`; a page has its own.
+function assertOfPages(): Plugin {
+  const id = "\0assert-of-pages";
+  return {
+    name: "assert-of-pages",
+    enforce: "pre",
+    resolveId: (source) => (source === "node:assert/strict" ? id : null),
+    load: (loaded) =>
+      loaded === id ? 'import * as assert from "/test/browser/assert.ts"; export default assert;' : null,
+  };
+}
