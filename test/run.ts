@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { COMPILED } from "../worker/local/spawn.ts";
 
 // npm test: Vitest's tests, and beside them the flows in Chromium, which have ended long before the tests that watch the clock begin.
 // Arguments go to Vitest; with the names of files there are no flows.
@@ -25,5 +26,9 @@ process.exitCode = codes.every((end) => end === null || end[0] === 0) ? 0 : 1;
 
 function start(name: string, file: string, words: string[], output: "inherit" | "pipe") {
   const script = join(dirname(require.resolve(`${name}/package.json`)), file);
-  return spawn(process.execPath, [script, ...words], { stdio: ["ignore", output, output] });
+  return spawn(process.execPath, [script, ...words], {
+    stdio: ["ignore", output, output],
+    // Hundreds of processes load the same packages.
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+  });
 }

@@ -1,6 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "./settings.ts";
 import type { State } from "./state.ts";
+
+/** The folder in which Node keeps what it compiled, so that a process of ours starts in two thirds of the time; it takes it as `NODE_COMPILE_CACHE`. */
+export const COMPILED = join(ROOT, "node_modules", ".cache", "node");
 
 /**
  * Starts a script of ours in a process and process group of its own, its output in the log of that name, with an IPC channel whose end tells it
@@ -13,7 +18,7 @@ export function spawnScript(path: string, log: string, state: State, env: NodeJS
     detached: true,
     stdio: ["ignore", file, file, "ipc"],
     execArgv: [],
-    env: { PATH, HOME, TMPDIR, LANG, ...env },
+    env: { PATH, HOME, TMPDIR, LANG, NODE_COMPILE_CACHE: COMPILED, ...env },
   });
   closeSync(file);
   return child;
