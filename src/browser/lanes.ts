@@ -1,22 +1,49 @@
 /** Lets so many pieces of work run at once, in the order in which they come. */
 export interface Lanes {
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Does the work when its turn comes; as soon as the signal aborts it waits no longer, and is done beside the others. */
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 /** Builds {@link Lanes}; `most` is at least 1. */
 export function createLanes(most: number): Lanes {
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   let free = most;
+
+  function takeLane(signal?: AbortSignal): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const enter = () => {
+      waiting.delete(enter);
+      signal?.removeEventListener("abort", giveUp);
+      resolve(true);
+    };
+    const giveUp = () => {
+      waiting.delete(enter);
+      resolve(false);
+    };
+    if (signal?.aborted) giveUp();
+    else if (free > 0) {
+      free--;
+      enter();
+    } else {
+      waiting.add(enter);
+      signal?.addEventListener("abort", giveUp, { once: true });
+    }
+    return promise;
+  }
+
+  function leave(): void {
+    const [next] = waiting;
+    if (next) next();
+    else free++;
+  }
+
   return {
-    async run(work) {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+    async run(work, signal) {
+      const inLane = await takeLane(signal);
       try {
         return await work();
       } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else free++;
+        if (inLane) leave();
       }
     },
   };

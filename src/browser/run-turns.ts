@@ -12,8 +12,9 @@ export interface RunTurns {
 }
 
 /**
- * Builds the turns of a tab; `carryOut` does a run from where it stands, never rejects, and may give what is to be done when the run is free for
- * others again. At most `most` tasks are done at once, and as many steps beside them, so that a look into a file does not wait for encodes.
+ * Builds the turns of a tab; `carryOut` does a run from where it stands, or tidies up one that was stopped, never rejects, and may give what is to
+ * be done when the run is free for others again. At most `most` tasks are done at once, and as many steps beside them, so that a look into a
+ * file does not wait for encodes.
  */
 export function createRunTurns(
   name: string,
@@ -26,7 +27,7 @@ export function createRunTurns(
 
   async function take(id: string, { signal }: AbortController): Promise<void> {
     const after = await navigator.locks.request(lockOf(id), { signal }, () =>
-      lanes[sortOf(id)].run(async () => (signal.aborted ? undefined : carryOut(id, signal))),
+      lanes[sortOf(id)].run(() => carryOut(id, signal), signal),
     );
     await after?.();
   }
