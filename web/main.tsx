@@ -17,6 +17,8 @@ const device = createLocalClient({
   // Addresses are typed by the visitor, whose own network may have the files.
   allow_private: true,
   connections: [destinations.connection],
+  // The queue keeps each file, once for all that is done with it.
+  keep_input_bytes: 0,
 });
 const edge = createEdge();
 const queue = createQueue(device, edge);

@@ -23,16 +23,16 @@ export interface InputFiles {
   remove(run_id: string): Promise<void>;
 }
 
-// A browser copies a file that it stores. A larger one stays where it is: after a reload it has to be chosen again, but for a handle.
-const STORED_BYTES = 268_435_456;
-
-/** Keeps the files of runs: handles and small files in the store, so that they outlive the page, large ones as long as it is open. */
-export function createInputFiles(rows: InputStore): InputFiles {
+/**
+ * Keeps the files of runs: handles, and files of so many bytes at most, in the store, so that they outlive the page; others as long as it is open.
+ * A browser copies a file that it stores.
+ */
+export function createInputFiles(rows: InputStore, keep_bytes: number): InputFiles {
   const held = new Map<string, Blob>();
 
   async function put(run_id: string, file: LocalFile, blob: Blob, fingerprint: string): Promise<void> {
     const { size, type } = blob;
-    const stored = isHandle(file) || size <= STORED_BYTES ? file : null;
+    const stored = isHandle(file) || size <= keep_bytes ? file : null;
     held.set(run_id, blob);
     await rows.put({ id: run_id, file: stored, name: nameOf(file), size, type, fingerprint });
   }

@@ -52,6 +52,11 @@ export interface LocalClientOptions {
   allow_private?: boolean;
   /** Seconds after which outputs are cleared; default 604 800, a week. Their records stay. */
   keep_seconds?: number;
+  /**
+   * Bytes up to which a visitor's file without a handle is copied into the browser's storage, once for each run, so that the run outlives its
+   * page; default 268 435 456. 0 is for a page that keeps the files itself, and gives them again by {@link LocalClient.resume}.
+   */
+  keep_input_bytes?: number;
 }
 
 /** Tasks and steps on the page's own machine. */
@@ -61,7 +66,7 @@ export interface LocalClient extends Client {
   /**
    * Tells which file a run waits for that was there when it was created and is not now, as after a reload; null when it waits for none.
    * Such a run stays `queued` or `processing`, an update is told when it begins to wait, and it goes on by {@link LocalClient.resume}. Handles
-   * outlive a reload, and so do files of up to 256 MB, which are copied into the browser's storage; larger files do as long as their page is open.
+   * outlive a reload, and so do files of up to `keep_input_bytes`, which are copied into the browser's storage; larger files do as long as their page is open.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**
@@ -74,6 +79,7 @@ export interface LocalClient extends Client {
 
 const NAME = "framewright";
 const WEEK = 604_800;
+const KEPT_BYTES = 268_435_456;
 
 /**
  * Creates the client of the page's own machine: a media worker keeps tasks in IndexedDB and files in the origin's private file system, and
@@ -208,6 +214,7 @@ function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connectio
     host: location.host,
     allow_private: options.allow_private ?? false,
     keep_seconds: options.keep_seconds ?? WEEK,
+    keep_input_bytes: options.keep_input_bytes ?? KEPT_BYTES,
     fallback: options.fallback !== undefined,
   };
 }

@@ -49,6 +49,8 @@ export interface MediaSettings {
   allow_private: boolean;
   /** Seconds after which outputs are cleared. */
   keep_seconds: number;
+  /** Bytes up to which a visitor's file is copied into storage. */
+  keep_input_bytes: number;
   /** S3 storage for outputs and inputs; never stored. */
   connections: ConnectionSettings[];
   /** Whether the page can create tasks elsewhere. */

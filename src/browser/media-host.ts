@@ -38,7 +38,7 @@ export function createMediaHost(
   const { connections } = parts;
   const rules = { allow_private: settings.allow_private, allowed_hosts: [settings.host], connections };
   const newId = createIds(Math.random);
-  const files = createInputFiles(stores.inputs);
+  const files = createInputFiles(stores.inputs, settings.keep_input_bytes);
   const uploads = createRunUploads(connections, storage, stores.pieces);
 
   const records = createRunRecords(settings.name, stores, (notice, own) => {

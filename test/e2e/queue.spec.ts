@@ -1,10 +1,11 @@
-import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import type { Task } from "../../src/index.ts";
 import { clip } from "../fixtures/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { chooseFormat, clipNamed, connectEdge, longClip, MIXED } from "./queue-clips.ts";
+import { storedSizes } from "./stored-sizes.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 /** All that the browser keeps in a store of a database. */
@@ -65,17 +66,20 @@ test("ten files of all kinds are converted at once, and each is what it should b
   await expect.poll(async () => (await tasksOf(workbench)).tasks).toEqual([]);
 });
 
-test("a reload in the middle of an encode costs nothing: it goes on by itself to its end", async ({
+test("a reload in the middle of an encode costs nothing: it goes on by itself to its end, and its file is stored once", async ({
   workbench,
   folder,
 }) => {
   const path = await longClip("long.mp4", 12, folder);
+  const { size } = await stat(path);
+  const stored = async () => (await storedSizes(workbench)).databases;
   await addFiles(workbench, path);
   const card = cardOf(workbench, "long.mp4");
   await chooseFormat(card, "webm");
   await card.getByRole("button", { name: "Convert", exact: true }).click();
   // Some of it is done for good.
   await expect.poll(async () => (await tasksOf(workbench)).pieces, { intervals: [50] }).toBeGreaterThan(3);
+  expect(await stored()).toEqual([size]);
   await workbench.reload();
   const before = await tasksOf(workbench);
   expect(before.tasks.map(({ status }) => status)).toEqual(["processing"]);
@@ -86,8 +90,20 @@ test("a reload in the middle of an encode costs nothing: it goes on by itself to
   expect(after.tasks.map(({ id, started_at }) => [id, started_at])).toEqual(
     before.tasks.map(({ id, started_at }) => [id, started_at]),
   );
-  const { picture } = await readFacts(await outputOf(workbench, "long.mp4", folder));
+  const output = await outputOf(workbench, "long.mp4", folder);
+  const { picture } = await readFacts(output);
   expect([picture?.codec, picture?.times.length]).toEqual(["vp9", 300]);
+
+  await card.getByRole("button", { name: "Convert anew" }).click();
+  await expect(card).toHaveCount(2);
+  const made = (await stat(output)).size;
+  await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [made] });
+  await card.first().getByRole("button", { name: "Remove long.mp4" }).click();
+  await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [] });
+  await workbench.reload();
+  await expect(card).toContainText("Ready");
+  await card.getByRole("button", { name: "Remove long.mp4" }).click();
+  await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });
 });
 
 test("what runs is cancelled, begun again and removed, and leaves nothing behind", async ({
@@ -106,19 +122,7 @@ test("what runs is cancelled, begun again and removed, and leaves nothing behind
   await card.getByRole("button", { name: "Remove stop.mp4" }).click();
   await expect(card).toHaveCount(0);
   await expect.poll(() => tasksOf(workbench)).toEqual({ tasks: [], pieces: 0 });
-  const files = () =>
-    workbench.evaluate(async () => {
-      const found: string[] = [];
-      const walk = async (folder: FileSystemDirectoryHandle): Promise<void> => {
-        for await (const child of folder.values()) {
-          if (child.kind === "file") found.push(child.name);
-          else await walk(child as FileSystemDirectoryHandle);
-        }
-      };
-      await walk(await navigator.storage.getDirectory());
-      return found;
-    });
-  await expect.poll(files).toEqual([]);
+  await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });
 });
 
 test("drafts outlive a reload, but for a file too large to keep, which is asked for again; tabs share them", async ({
@@ -179,6 +183,8 @@ test("files and folders are dropped anywhere, and addresses pasted", async ({ wo
   await expect(workbench.getByText("Let go to add them")).toBeHidden();
   await expect(cardOf(workbench, "picture.png")).toContainText("PNG image, 320 × 180");
   await expect(cardOf(workbench, "sound.wav")).toContainText("WAV audio, PCM, mono, 44.1 kHz, 0:02");
+  // By their handles they are read where they lie.
+  expect(await storedSizes(workbench)).toEqual({ databases: [], files: [] });
   await workbench.evaluate(() => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", "s3://not/this https://media.invalid/clip.mp4");

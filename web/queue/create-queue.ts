@@ -82,7 +82,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   // A service that is connected later has its tasks followed from then on.
   effect(() => {
     if (!edge.connection.value) return;
-    for (const item of items.peek()) if (item.wishes.place === "edge") follower.follow(item);
+    for (const item of list.all()) if (item.wishes.place === "edge") follower.follow(item);
   });
 
   return {
@@ -97,10 +97,13 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     },
     wish: (id, wishes) => {
       const item = find(id);
-      if (item && stateOf(item) === "ready") change(id, { wishes, fault: null });
+      if (!item || stateOf(item) !== "ready") return;
+      change(id, { wishes, fault: null });
+      // Whoever types sees it at once.
+      list.show(id);
     },
     async start(ids) {
-      const wanted = ids ?? items.value.map(({ id }) => id);
+      const wanted = ids ?? list.all().map(({ id }) => id);
       await Promise.all(wanted.map(start));
     },
     async cancel(id) {
@@ -140,7 +143,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       const item = find(id);
       if (!item) return;
       const fresh = { task: null, service: null, pace: null, waiting: null, starting: null, fault: null };
-      const made = { ...item, ...fresh, id: nextId() };
+      const made = { ...item, ...fresh, id: nextId(), file_of: item.file_of ?? item.id };
       list.add(made);
       read(made);
     },
@@ -149,7 +152,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.waiting) return;
       if (item.task) {
         await device.resume(item.task, file);
-        change(id, { waiting: null, fault: null });
+        change(id, { ...(file && { input: file }), waiting: null, fault: null });
       } else {
         change(id, { input: await takeFile(item, file), waiting: null, fault: null });
         if (!item.source) void look(id);

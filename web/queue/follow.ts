@@ -25,8 +25,19 @@ export function createFollower(
   }
 
   async function seeWhetherItWaits(id: string, task: Task): Promise<void> {
-    const waiting = isFinished(task) ? null : await device.waiting(task).catch(() => null);
+    let waiting = isFinished(task) ? null : await device.waiting(task).catch(() => null);
+    if (waiting?.reason === "gone" && (await giveKept(id, task))) waiting = null;
     if (list.find(id)?.task?.id === task.id) list.change(id, { waiting });
+  }
+
+  // The client stores no files, as the queue does.
+  async function giveKept(id: string, task: Task): Promise<boolean> {
+    const file = await list.keptFile(id);
+    if (!file) return false;
+    return device.resume(task, file).then(
+      () => true,
+      () => false,
+    );
   }
 
   // The watch of a task that is gone would never say so.

@@ -6,13 +6,11 @@ import type { ItemRow, QueueStore } from "./queue-store.ts";
 /** A store in memory that keeps what `isKept` lets in, as one that is full keeps nothing. */
 function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
   const rows = new Map<string, ItemRow>();
-  const stored = (row: ItemRow) => ({ ...row, input: null, thumbnail: null });
+  const none = { input: null, thumbnail: null };
   return {
-    all: async () => [...rows.values()].map(stored),
-    get: async (id) => {
-      const row = rows.get(id);
-      return row ? stored(row) : null;
-    },
+    all: async () => [...rows.values()].map((row) => ({ ...row, ...none })),
+    get: async (id) => rows.get(id) ?? null,
+    files: async () => none,
     async add(row) {
       if (isKept(row)) rows.set(row.id, row);
       return isKept(row);
@@ -23,35 +21,37 @@ function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
     },
     putInput: async () => {},
     putThumbnail: async () => {},
-    remove: async (id) => void rows.delete(id),
+    remove: async ({ id }) => void rows.delete(id),
   };
 }
 
+// Draws at once.
+const now = (work: () => void) => work();
 const deaf = { read() {}, gone() {} };
 const fault = { kind: "probe_failed", message: "No." };
 
 test("what could not be stored stays in the list, and what another tab removed goes", async () => {
   const store = memoryStore(({ name }) => name === "kept.mp4");
-  const list = createItemList(`list ${crypto.randomUUID()}`, store, deaf);
+  const list = createItemList(`list ${crypto.randomUUID()}`, store, deaf, now);
   const [kept, lost] = ["kept.mp4", "lost.mp4"].map((name) => createItem(`https://a.example/${name}`));
   if (!kept || !lost) throw new Error("There are no items.");
   list.add(kept);
   list.add(lost);
   for (const { id } of [kept, lost]) list.change(id, { fault });
-  await list.saved();
+  for (const { id } of [kept, lost]) await list.saved(id);
   expect(list.items.value.map(({ name, fault }) => [name, fault?.kind])).toEqual([
     ["kept.mp4", "probe_failed"],
     ["lost.mp4", "probe_failed"],
   ]);
-  await store.remove(kept.id);
+  await store.remove(kept);
   for (const { id } of [kept, lost]) list.change(id, { fault: null });
-  await list.saved();
+  for (const { id } of [kept, lost]) await list.saved(id);
   expect(list.items.value.map(({ name }) => name)).toEqual(["lost.mp4"]);
 });
 
 test("a change that is not written yet is not undone by what is stored", async () => {
   const store = memoryStore(() => true);
-  const list = createItemList(`list ${crypto.randomUUID()}`, store, deaf);
+  const list = createItemList(`list ${crypto.randomUUID()}`, store, deaf, now);
   const item = createItem("https://a.example/clip.mp4");
   list.add(item);
   list.change(item.id, { fault });

@@ -1,21 +1,30 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { createFrames } from "./frames.ts";
 import type { Item } from "./item.ts";
 import type { ItemRow, QueueStore, StoredItem } from "./queue-store.ts";
+import { createShownItems } from "./shown-items.ts";
 
 /** The items of this tab, written to the store as they change and read from it as other tabs change them. */
 export interface ItemList {
+  /** The items as they are drawn, which follow those that are told of here within a few frames. */
   readonly items: ReadonlySignal<readonly Item[]>;
   readonly loaded: ReadonlySignal<boolean>;
+  /** All items as they are now. */
+  all(): Item[];
   find(id: string): Item | undefined;
   add(item: Item): void;
   /** Changes an item, unless it was removed. */
   change(id: string, changes: Partial<Item>): void;
+  /** Draws an item as it is now, not a few frames later. */
+  show(id: string): void;
   /** Takes an item away; gives it back where there was one. */
   remove(id: string): Item | undefined;
   /** Reads what another tab may just have written of an item. */
   refresh(id: string): Promise<Item | undefined>;
-  /** Resolves when all changes are written. */
-  saved(): Promise<void>;
+  /** Resolves when an item is written as it is, with its file. */
+  saved(id: string): Promise<void>;
+  /** Reads the file of an item that is kept in the store; null where none is, as that of a handle. */
+  keptFile(id: string): Promise<Blob | null>;
 }
 
 /** What a list tells of what came from elsewhere. */
@@ -26,9 +35,15 @@ export interface ItemListEvents {
   gone(id: string): void;
 }
 
-/** Builds an {@link ItemList} over a store; tabs of one `name` tell each other of their changes. */
-export function createItemList(name: string, store: QueueStore, events: ItemListEvents): ItemList {
-  const items = signal<readonly Item[]>([]);
+/** Builds an {@link ItemList} over a store; tabs of one `name` tell each other of their changes. `soon` does work with one of the next frames. */
+export function createItemList(
+  name: string,
+  store: QueueStore,
+  events: ItemListEvents,
+  soon = createFrames(),
+): ItemList {
+  const current = new Map<string, Item>();
+  const shown = createShownItems(current, soon);
   const loaded = signal(false);
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
@@ -36,17 +51,21 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
   // What was never written, for want of room, was not removed by another tab.
   const written = new Set<string>();
   let flushing: Promise<void> | null = null;
-  const find = (id: string) => items.value.find((item) => item.id === id);
+  const find = (id: string) => current.get(id);
 
+  const put = (item: Item) => {
+    current.set(item.id, item);
+    shown.changed(item.id);
+  };
   const drop = (id: string) => {
-    items.value = items.value.filter((item) => item.id !== id);
+    if (current.delete(id)) shown.changed(id);
   };
 
-  function take(stored: StoredItem): void {
+  function take(stored: StoredItem): Item | null {
     const before = find(stored.id);
     written.add(stored.id);
     // What changed here meanwhile is about to be written.
-    if (before && dirty.has(stored.id)) return;
+    if (before && dirty.has(stored.id)) return null;
     const item: Item = before
       ? {
           ...{ ...before, ...stored, task: newest(before, stored) },
@@ -54,31 +73,44 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
           thumbnail: before.thumbnail ?? stored.thumbnail,
         }
       : { ...stored, starting: null, pace: null, waiting: null };
-    if (before) items.value = items.value.map((each) => (each === before ? item : each));
-    else items.value = [...items.value, item].sort((a, b) => (a.id < b.id ? -1 : 1));
-    events.read(item);
+    put(item);
+    return item;
+  }
+
+  function takeAnew(stored: StoredItem): void {
+    const item = take(stored);
+    if (item) events.read(item);
   }
 
   async function load(): Promise<void> {
-    const stored = await store.all();
-    const known = new Set(items.value.map(({ id }) => id));
-    for (const each of stored) if (!known.has(each.id)) take(each);
+    for (const each of await store.all()) if (!find(each.id)) takeAnew(each);
+    // Else the page would be drawn for an empty queue.
+    shown.show();
     loaded.value = true;
   }
 
+  /** Reads an item, and its file and picture where they are not here. */
+  async function read(id: string): Promise<StoredItem | null> {
+    const row = await store.get(id);
+    if (!row) return null;
+    const { input = null, thumbnail = null } = find(id) ?? {};
+    return { ...row, ...(input && thumbnail ? { input, thumbnail } : await store.files(row)) };
+  }
+
   channel.onmessage = async ({ data }: MessageEvent<{ id: string; gone: boolean }>) => {
-    const stored = data.gone ? null : await store.get(data.id);
-    if (stored) return take(stored);
+    const stored = data.gone ? null : await read(data.id);
+    if (stored) return takeAnew(stored);
     drop(data.id);
     events.gone(data.id);
   };
 
+  // A large file that is still being added holds nothing up but its own item.
+  const unwritten = () => [...dirty].filter((id) => !adding.has(id));
+
   // One write at a time, of whatever has changed by then.
   async function flush(): Promise<void> {
-    while (dirty.size > 0) {
-      const ids = [...dirty];
-      dirty.clear();
-      await Promise.all(ids.map((id) => adding.get(id)));
+    for (let ids = unwritten(); ids.length > 0; ids = unwritten()) {
+      for (const id of ids) dirty.delete(id);
       const rows = ids.map(find).filter((item) => item !== undefined);
       const missing = new Set(await store.put(rows.map(rowOf)));
       const gone = missing.intersection(written);
@@ -91,16 +123,22 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
     flushing = null;
   }
 
+  const write = () => {
+    if (unwritten().length > 0) flushing ??= flush();
+  };
+
   void load();
 
   return {
-    items,
+    items: shown.items,
     loaded,
+    all: () => [...current.values()],
     find,
     add(item) {
-      items.value = [...items.value, item];
+      put(item);
       const added = store.add(rowOf(item), item.input).then((kept) => {
         adding.delete(item.id);
+        write();
         if (!kept) return;
         written.add(item.id);
         channel.postMessage({ id: item.id, gone: false });
@@ -111,28 +149,39 @@ export function createItemList(name: string, store: QueueStore, events: ItemList
       const before = find(id);
       if (!before) return;
       const item = { ...before, ...changes };
-      items.value = items.value.map((each) => (each === before ? item : each));
-      if (item.input && item.input !== before.input) void store.putInput(id, item.input);
-      if (item.thumbnail && item.thumbnail !== before.thumbnail) void store.putThumbnail(id, item.thumbnail);
+      put(item);
+      if (item.input && item.input !== before.input) void store.putInput(item, item.input);
+      if (item.thumbnail && item.thumbnail !== before.thumbnail)
+        void store.putThumbnail(item, item.thumbnail);
       if (!isKept(before, item)) return;
       dirty.add(id);
-      flushing ??= flush();
+      write();
     },
+    show: shown.show,
     remove(id) {
       const item = find(id);
       if (!item) return;
       drop(id);
-      const removed = (adding.get(id) ?? Promise.resolve()).then(() => store.remove(id));
+      const removed = (adding.get(id) ?? Promise.resolve()).then(() => store.remove(item));
       void removed.then(() => channel.postMessage({ id, gone: true }));
       return item;
     },
     async refresh(id) {
       await flushing;
-      const stored = await store.get(id);
+      // No other tab knows of one that is not added yet.
+      const stored = adding.has(id) ? null : await read(id);
       if (stored && find(id)) take(stored);
       return find(id);
     },
-    saved: async () => void (await flushing),
+    async saved(id) {
+      await adding.get(id);
+      await flushing;
+    },
+    async keptFile(id) {
+      const item = find(id);
+      const { input } = item ? await store.files(item) : { input: null };
+      return input instanceof Blob ? input : null;
+    },
   };
 }
 
@@ -153,6 +202,6 @@ function isKept(before: Item, after: Item): boolean {
 }
 
 function rowOf(item: Item): ItemRow {
-  const { id, name, size, source, wishes, task, service, fault } = item;
-  return { id, name, size, source, wishes, task, service, fault };
+  const { id, name, size, file_of, source, wishes, task, service, fault } = item;
+  return { id, name, size, file_of: file_of ?? null, source, wishes, task, service, fault };
 }

@@ -50,6 +50,8 @@ export interface Item {
   readonly size: number | null;
   /** What was added; null where it was a file that is gone after a reload. */
   readonly input: MediaInput | null;
+  /** Id of the item from whose file this one was made anew, which is stored once for both; null or absent for one with a file of its own. */
+  readonly file_of?: string | null;
   /** What a look into the file found; null before that, and where nothing was found. */
   readonly source: Source | null;
   /** A small picture of it; null where there is none yet, or none at all. */

@@ -69,6 +69,8 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
 
   async function launch(id: string, { signal }: AbortController): Promise<void> {
     await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
+      // After a reload its task is given the file that is kept by then.
+      await list.saved(id);
       const item = lock && (await list.refresh(id));
       if (!item || item.task || item.waiting || signal.aborted) return;
       list.change(id, { fault: null });
@@ -77,7 +79,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
       } catch (thrown) {
         if (!signal.aborted) list.change(id, { fault: faultOf(thrown) });
       }
-      await list.saved();
+      await list.saved(id);
     });
   }
 

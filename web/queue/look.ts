@@ -29,7 +29,7 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
       } catch (thrown) {
         if (!list.find(id)?.source) list.change(id, { fault: faultOf(thrown) });
       }
-      await list.saved();
+      await list.saved(id);
     });
 }
 

@@ -1,49 +1,63 @@
-import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type StoreNames } from "idb";
 import type { MediaInput } from "../../src/index.ts";
 import type { Item } from "./item.ts";
 
 /** What of an item outlives the page, without its file and its picture, which are written once. */
 export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting">;
 
-/** An item as it was stored; its input is null where that could not be kept. */
-export type StoredItem = ItemRow & Pick<Item, "input" | "thumbnail">;
+/** The file of an item and its picture; null what could not be kept. */
+export type StoredFiles = Pick<Item, "input" | "thumbnail">;
+
+/** An item as it was stored. */
+export type StoredItem = ItemRow & StoredFiles;
+
+/** What tells under which key the file of an item is stored. */
+type FileOf = Pick<Item, "id" | "file_of">;
 
 /** The queue as it is kept in this browser, shared by all tabs. Nothing rejects: without a database it keeps nothing. */
 export interface QueueStore {
   /** All items, in the order in which they were added. */
   all(): Promise<StoredItem[]>;
-  get(id: string): Promise<StoredItem | null>;
-  /** Adds an item with its file, which is left out where it is too large; false where the item could not be kept. */
+  get(id: string): Promise<ItemRow | null>;
+  files(item: FileOf): Promise<StoredFiles>;
+  /** Adds an item with its file, which is left out where it is too large, or stored already; false where the item could not be kept. */
   add(row: ItemRow, input: MediaInput | null): Promise<boolean>;
   /** Writes items anew; gives the ids of those that are not there, which stay away. */
   put(rows: readonly ItemRow[]): Promise<string[]>;
-  putInput(id: string, input: MediaInput): Promise<void>;
-  putThumbnail(id: string, thumbnail: Blob): Promise<void>;
-  remove(id: string): Promise<void>;
+  putInput(item: FileOf, input: MediaInput): Promise<void>;
+  putThumbnail(item: FileOf, thumbnail: Blob): Promise<void>;
+  /** Removes an item, and its file unless another item is made of it. */
+  remove(item: FileOf): Promise<void>;
 }
 
 interface Schema extends DBSchema {
-  items: { key: string; value: ItemRow };
+  items: { key: string; value: ItemRow; indexes: { file_of: string } };
   inputs: { key: string; value: { id: string; input: MediaInput } };
   thumbnails: { key: string; value: { id: string; blob: Blob } };
 }
 
-// A browser copies a file that it stores; the local client has the same bound.
+type Upgrading = IDBPTransaction<Schema, StoreNames<Schema>[], "versionchange">;
+
+const NAMES = ["items", "inputs", "thumbnails"] as const;
+
+// A browser copies a file that it stores. A larger one is asked for again after a reload.
 const STORED_BYTES = 268_435_456;
 
 // From each version of the database to the next. What is published is never edited.
-const UPGRADES: readonly ((db: IDBPDatabase<Schema>) => void)[] = [
+const UPGRADES: readonly ((db: IDBPDatabase<Schema>, transaction: Upgrading) => void)[] = [
   (db) => {
-    for (const name of ["items", "inputs", "thumbnails"] as const)
-      db.createObjectStore(name, { keyPath: "id" });
+    for (const name of NAMES) db.createObjectStore(name, { keyPath: "id" });
+  },
+  (_, transaction) => {
+    transaction.objectStore("items").createIndex("file_of", "file_of");
   },
 ];
 
 /** Opens the store of a queue. */
 export function openQueueStore(name: string): QueueStore {
   const opened = openDB<Schema>(name, UPGRADES.length, {
-    upgrade(db, from) {
-      for (const step of UPGRADES.slice(from)) step(db);
+    upgrade(db, from, _, transaction) {
+      for (const step of UPGRADES.slice(from)) step(db, transaction);
     },
     blocking: (_current, _next, event) => (event.target as IDBDatabase | null)?.close(),
   }).catch(() => null);
@@ -54,10 +68,13 @@ export function openQueueStore(name: string): QueueStore {
     return db ? work(db).catch(() => fallback) : fallback;
   }
 
-  const putInput = (id: string, input: MediaInput) =>
+  const putInput = (item: FileOf, input: MediaInput) =>
     within(undefined, async (db) => {
-      if (isKept(input)) await db.put("inputs", { id, input });
+      if (isKept(input)) await db.put("inputs", { id: keyOf(item), input });
     });
+
+  const hasInput = (item: FileOf) =>
+    within(false, async (db) => (await db.getKey("inputs", keyOf(item))) !== undefined);
 
   return {
     all: () =>
@@ -71,20 +88,20 @@ export function openQueueStore(name: string): QueueStore {
         const thumbnailOf = new Map(thumbnails.map(({ id, blob }) => [id, blob]));
         return rows.map((row) => ({
           ...row,
-          input: inputOf.get(row.id) ?? null,
-          thumbnail: thumbnailOf.get(row.id) ?? null,
+          input: inputOf.get(keyOf(row)) ?? null,
+          thumbnail: thumbnailOf.get(keyOf(row)) ?? null,
         }));
       }),
-    get: (id) =>
-      within<StoredItem | null>(null, async (db) => {
-        const row = await db.get("items", id);
-        if (!row) return null;
-        const [input, thumbnail] = await Promise.all([db.get("inputs", id), db.get("thumbnails", id)]);
-        return { ...row, input: input?.input ?? null, thumbnail: thumbnail?.blob ?? null };
+    get: (id) => within<ItemRow | null>(null, async (db) => (await db.get("items", id)) ?? null),
+    files: (item) =>
+      within<StoredFiles>({ input: null, thumbnail: null }, async (db) => {
+        const key = keyOf(item);
+        const [input, thumbnail] = await Promise.all([db.get("inputs", key), db.get("thumbnails", key)]);
+        return { input: input?.input ?? null, thumbnail: thumbnail?.blob ?? null };
       }),
     async add(row, input) {
       const kept = await within(false, async (db) => (await db.put("items", row)) === row.id);
-      if (kept && input !== null) await putInput(row.id, input);
+      if (kept && input !== null && !(await hasInput(row))) await putInput(row, input);
       return kept;
     },
     put: (rows) =>
@@ -99,18 +116,27 @@ export function openQueueStore(name: string): QueueStore {
         return gone.flat();
       }),
     putInput,
-    putThumbnail: (id, blob) =>
-      within(undefined, async (db) => void (await db.put("thumbnails", { id, blob }))),
-    remove: (id) =>
+    putThumbnail: (item, blob) =>
+      within(undefined, async (db) => void (await db.put("thumbnails", { id: keyOf(item), blob }))),
+    remove: (item) =>
       within(undefined, async (db) => {
-        const names = ["items", "inputs", "thumbnails"] as const;
-        const transaction = db.transaction(names, "readwrite");
-        await Promise.all([
-          ...names.map((name) => transaction.objectStore(name).delete(id)),
-          transaction.done,
-        ]);
+        const transaction = db.transaction(NAMES, "readwrite");
+        const items = transaction.objectStore("items");
+        const key = keyOf(item);
+        await items.delete(item.id);
+        const users = [await items.getKey(key), await items.index("file_of").getKey(key)];
+        if (users.every((user) => user === undefined)) {
+          const files = ["inputs", "thumbnails"] as const;
+          await Promise.all(files.map((name) => transaction.objectStore(name).delete(key)));
+        }
+        await transaction.done;
       }),
   };
+}
+
+// Items that are made of one another have one file.
+function keyOf({ id, file_of }: FileOf): string {
+  return file_of ?? id;
 }
 
 function isKept(input: MediaInput): boolean {

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createItem } from "./create-item.ts";
+import type { Item } from "./item.ts";
+import { createShownItems } from "./shown-items.ts";
+
+test("many changes are drawn over several frames, in their order, each item as it is by then", () => {
+  const frames: (() => void)[] = [];
+  const current = new Map<string, Item>();
+  const shown = createShownItems(current, (work) => frames.push(work));
+  const put = (item: Item) => {
+    current.set(item.id, item);
+    shown.changed(item.id);
+  };
+  const names = () => shown.items.value.map(({ name }) => name);
+  const made = Array.from({ length: 30 }, (_, n) => createItem(`https://a.example/${n}`));
+  for (const item of made) put(item);
+  expect([names().length, frames.length]).toEqual([0, 1]);
+  frames.shift()?.();
+  expect(names()).toEqual(made.slice(0, 12).map(({ name }) => name));
+
+  const [first, second, , last = second] = [made[0], made[1], made[2], made[29]];
+  if (!first || !second || !last) throw new Error("There are no items.");
+  current.delete(first.id);
+  shown.changed(first.id);
+  put({ ...last, name: "last" });
+  put({ ...second, name: "second" });
+  shown.show(second.id);
+  expect(names().slice(0, 3)).toEqual(["0", "second", "2"]);
+  while (frames.length > 0) frames.shift()?.();
+  expect(names()).toEqual(["second", ...made.slice(2, 29).map(({ name }) => name), "last"]);
+});

@@ -1,0 +1,52 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { Item } from "./item.ts";
+
+/** Items as they are drawn. However many change at once, so few are drawn anew with each frame that the page stays at hand. */
+export interface ShownItems {
+  /** In the order of their ids. */
+  readonly items: ReadonlySignal<readonly Item[]>;
+  /** Shows with one of the next frames that an item was added, changed or removed. */
+  changed(id: string): void;
+  /** Shows changes now: that of an item, or the first of all. */
+  show(id?: string): void;
+}
+
+// What a slow machine draws well within 50 ms.
+const MOST = 12;
+
+/** Builds {@link ShownItems} over the items as they are; `soon` does work with one of the next frames. */
+export function createShownItems(
+  current: ReadonlyMap<string, Item>,
+  soon: (work: () => void) => void,
+): ShownItems {
+  const items = signal<readonly Item[]>([]);
+  const changes = new Set<string>();
+  let scheduled = false;
+
+  function draw(ids: readonly string[]): void {
+    for (const id of ids) changes.delete(id);
+    const drawn = new Set(ids);
+    const before = items.peek().filter(({ id }) => !drawn.has(id));
+    const after = ids.map((id) => current.get(id)).filter((item) => item !== undefined);
+    items.value = [...before, ...after].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  function schedule(): void {
+    if (scheduled || changes.size === 0) return;
+    scheduled = true;
+    soon(() => {
+      scheduled = false;
+      if (changes.size > 0) draw([...changes].slice(0, MOST));
+      schedule();
+    });
+  }
+
+  return {
+    items,
+    changed(id) {
+      changes.add(id);
+      schedule();
+    },
+    show: (id) => draw(id === undefined ? [...changes].slice(0, MOST) : [id]),
+  };
+}
