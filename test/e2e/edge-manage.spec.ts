@@ -26,8 +26,9 @@ test("a connection is made, tested, changed and deleted, and its secret shown no
   await dialog.getByLabel("Key id").fill("AKIAEXAMPLE");
   await dialog.getByLabel("Secret").fill(secret);
   await dialog.getByRole("button", { name: "Create" }).click();
-  await expect(dialog.getByLabel("Endpoint")).toHaveAccessibleDescription(/http/);
-  expect(complaints.join()).toContain("400");
+  await expect(dialog.getByLabel("Endpoint")).toHaveAttribute("aria-invalid", "true");
+  await expect(dialog.getByLabel("Endpoint")).toHaveAccessibleDescription(/It must .*http/);
+  await expect.poll(() => complaints.join()).toContain("400");
   complaints.length = 0;
   await dialog.getByLabel("Endpoint").fill(s3.url);
   await dialog.getByRole("button", { name: "Create" }).click();

@@ -71,7 +71,7 @@ export function Connect() {
         )}
         <Field
           label="Key"
-          hint="It is kept in this browser alone, and sent to this service alone."
+          hint="Whoever runs the service gives it to you. It is kept in this browser alone, and sent to this service alone."
           fault={form.at("api_key")}
         >
           {(control) => (

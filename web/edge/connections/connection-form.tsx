@@ -6,9 +6,9 @@ import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
 
 const STYLES = [
-  ["", "As it is usual there"],
+  ["", "As is usual there"],
   ["true", "In the path"],
-  ["false", "In the host"],
+  ["false", "In the host name"],
 ] as const;
 
 const FIELDS = [
@@ -66,10 +66,18 @@ export function ConnectionForm({
     <Dialog title={connection ? `Edit ${connection.name}` : "New connection"} onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
         {text("name", "Name", "A name of your own, such as Archive.")}
-        {text("endpoint", "Endpoint", "The address of the S3 server, without a bucket.")}
+        {text(
+          "endpoint",
+          "Endpoint",
+          "Of the storage, without a bucket, such as https://s3.eu-central-1.amazonaws.com.",
+        )}
         <div class="columns">
           {text("region", "Region", "Such as eu-central-1; auto on R2.")}
-          <Field label="Bucket is named" fault={form.at("force_path_style")}>
+          <Field
+            label="Bucket in URLs"
+            hint="Most storage needs no choice here."
+            fault={form.at("force_path_style")}
+          >
             {(control) => (
               <select {...control} name="force_path_style">
                 {styles.map(([value, words]) => (
@@ -81,7 +89,7 @@ export function ConnectionForm({
             )}
           </Field>
         </div>
-        {text("access_key_id", "Key id", "The id of the access key.")}
+        {text("access_key_id", "Key id", "The public half of the access key.")}
         <Field
           label="Secret"
           hint={

@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Connection } from "../../../src/client/index.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { ActButton } from "../shared/act-button.tsx";
 import { Confirm } from "../shared/confirm.tsx";
 import { createPaged, type Paged } from "../shared/paged.ts";
-import { RecordList } from "../shared/record-list.tsx";
-import { type Column, RecordTable } from "../shared/record-table.tsx";
+import type { Column } from "../shared/record-table.tsx";
+import { Records } from "../shared/records.tsx";
 import { useService } from "../shared/service.ts";
 import { When } from "../shared/when.tsx";
 import { usePolling } from "../shared/while-visible.ts";
@@ -18,7 +17,6 @@ const POLL_MS = 15_000;
 const COLUMNS: Column<Connection>[] = [
   {
     title: "Name",
-    wide: true,
     cell: ({ name, is_default }) => (
       <span class="row">
         <strong class="wrap">{name}</strong>
@@ -28,7 +26,6 @@ const COLUMNS: Column<Connection>[] = [
   },
   {
     title: "Storage",
-    wide: true,
     cell: ({ endpoint, region, access_key_id }) => (
       <div class="place">
         <span>{endpoint}</span>
@@ -57,38 +54,23 @@ export function ConnectionsView() {
   const close = () => {
     open.value = null;
   };
-  const create = () => {
-    open.value = { what: "form", connection: null };
+  const show = (what: Open) => {
+    open.value = what;
   };
 
   return (
-    <section class="stack" aria-label="Connections">
-      <h2 class="visually-hidden">Connections</h2>
-      <div class="row bar">
-        <p class="soft">Storage of your own (S3), for inputs and destinations that begin with s3://.</p>
-        <button type="button" class="primary" onClick={create}>
-          <Icon name="add" />
-          New connection
-        </button>
-      </div>
-      <RecordList
-        list={list}
-        empty="There are no connections yet. With one, tasks read from and write to your own bucket: make it by “New connection”."
-      >
-        {(records) => (
-          <RecordTable
-            caption="Connections, the newest first"
-            columns={COLUMNS}
-            records={records}
-            nameOf={({ name }) => name}
-            actions={(connection) => (
-              <Actions connection={connection} list={list} open={(what) => (open.value = what)} />
-            )}
-          />
-        )}
-      </RecordList>
+    <Records
+      title="Connections"
+      bar={<p class="soft">Storage of your own (S3), for inputs and destinations that begin with s3://.</p>}
+      add={{ label: "New connection", onClick: () => show({ what: "form", connection: null }) }}
+      list={list}
+      empty="There are no connections yet. With one, tasks read from and write to your own bucket: make it by “New connection”."
+      columns={COLUMNS}
+      nameOf={({ name }) => name}
+      actions={(connection) => <Actions connection={connection} list={list} open={show} />}
+    >
       <Dialogs open={open.value} list={list} close={close} />
-    </section>
+    </Records>
   );
 }
 

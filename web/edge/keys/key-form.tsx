@@ -1,6 +1,7 @@
 import { type NewApiKey, SCOPES, type Scope } from "../../../src/client/index.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Choices } from "../shared/choices.tsx";
 import { SendRow } from "../shared/feedback.tsx";
 import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
@@ -22,15 +23,13 @@ export function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void;
     ["name", "scopes"],
     tell,
   );
-  const fault = form.at("scopes");
   return (
     <Dialog title="New key" onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
         <Field label="Name" hint="Who or what uses it, such as Web shop." fault={form.at("name")}>
           {(control) => <input {...control} name="name" autoComplete="off" />}
         </Field>
-        <fieldset aria-describedby={fault ? "scopes-fault" : undefined}>
-          <legend>It may</legend>
+        <Choices legend="It may" fault={form.at("scopes")}>
           {SCOPES.map((scope) => (
             <label key={scope} class="choice">
               <input type="checkbox" name="scopes" value={scope} defaultChecked={scope !== "admin"} />
@@ -39,12 +38,7 @@ export function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void;
               </span>
             </label>
           ))}
-          {fault && (
-            <span class="small bad" id="scopes-fault" role="alert">
-              {fault}
-            </span>
-          )}
-        </fieldset>
+        </Choices>
         <SendRow form={form} label="Create" busy="Creating…" onCancel={onClose} />
       </form>
     </Dialog>

@@ -1,13 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { ApiKey, NewApiKey } from "../../../src/client/index.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { ActButton } from "../shared/act-button.tsx";
 import { Confirm } from "../shared/confirm.tsx";
 import { createPaged, type Paged } from "../shared/paged.ts";
-import { RecordList } from "../shared/record-list.tsx";
-import { type Column, RecordTable } from "../shared/record-table.tsx";
+import type { Column } from "../shared/record-table.tsx";
+import { Records } from "../shared/records.tsx";
 import { SecretDialog } from "../shared/secret-dialog.tsx";
 import { useService } from "../shared/service.ts";
 import { When } from "../shared/when.tsx";
@@ -48,31 +47,18 @@ export function KeysView() {
       </section>
     );
   return (
-    <section class="stack" aria-label="Keys">
-      <h2 class="visually-hidden">Keys</h2>
-      <div class="row bar">
-        <p class="soft">Keys of this project, but for those that the service has in its settings.</p>
-        <button type="button" class="primary" onClick={() => show({ what: "new" })}>
-          <Icon name="add" />
-          New key
-        </button>
-      </div>
-      <RecordList
-        list={list}
-        empty="There are no keys yet. Make one for each page or program that uses the service."
-      >
-        {(records) => (
-          <RecordTable
-            caption="Keys, the newest first"
-            columns={COLUMNS}
-            records={records}
-            nameOf={({ name }) => name}
-            actions={(key) => <Actions of={key.name} show={(what) => show({ what, key })} />}
-          />
-        )}
-      </RecordList>
+    <Records
+      title="Keys"
+      bar={<p class="soft">The keys of this project. Those in the settings of the service are not listed.</p>}
+      add={{ label: "New key", onClick: () => show({ what: "new" }) }}
+      list={list}
+      empty="There are no keys yet. Make one for each page or program that uses the service."
+      columns={COLUMNS}
+      nameOf={({ name }) => name}
+      actions={(key) => <Actions of={key.name} show={(what) => show({ what, key })} />}
+    >
       <Dialogs open={open.value} list={list} show={show} />
-    </section>
+    </Records>
   );
 }
 

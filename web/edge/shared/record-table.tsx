@@ -15,16 +15,8 @@ export interface Column<T> {
 /** Takes the row of a record, and gives what lets go of it. */
 export type Observe = (id: string, row: Element) => () => void;
 
-/** Records as a table, which becomes cards on a narrow screen. With `details` each row opens. */
-export function RecordTable<T extends { id: string }>({
-  caption,
-  columns,
-  records,
-  nameOf,
-  details,
-  actions,
-  observe,
-}: {
+/** What a {@link RecordTable} shows, and how. */
+export interface RecordTableProps<T> {
   caption: string;
   columns: readonly Column<T>[];
   records: readonly T[];
@@ -34,7 +26,18 @@ export function RecordTable<T extends { id: string }>({
   actions?: (record: T) => ComponentChildren;
   /** Is given each row as long as it is there; gives what ends that. */
   observe?: Observe | undefined;
-}) {
+}
+
+/** Records as a table, which becomes cards on a narrow screen. With `details` each row opens. */
+export function RecordTable<T extends { id: string }>({
+  caption,
+  columns,
+  records,
+  nameOf,
+  details,
+  actions,
+  observe,
+}: RecordTableProps<T>) {
   const open = useSignal<ReadonlySet<string>>(new Set());
   const turn = (id: string) => {
     const next = new Set(open.value);

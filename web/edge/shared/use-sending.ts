@@ -43,11 +43,16 @@ export function useSending(
   return {
     sending: sending.value,
     fault: fault.value && !at_field ? fault.value.message : null,
-    at: (param) => (at_field && fault.value?.param === param ? fault.value.message : null),
+    at: (param) => (at_field && fault.value?.param === param ? spokenOf(fault.value.message, param) : null),
     send(event) {
       event?.preventDefault();
       if (sending.value) return;
       void run(event?.currentTarget instanceof HTMLFormElement ? event.currentTarget : null);
     },
   };
+}
+
+// A field has a label, which is not the name that the service has for it.
+function spokenOf(message: string, param: string): string {
+  return message.startsWith(`${param} `) ? `It${message.slice(param.length)}` : message;
 }

@@ -7,7 +7,7 @@ import { CopyButton } from "../shared/copy-button.tsx";
 import { placeOf } from "../shared/place.ts";
 import type { Column } from "../shared/record-table.tsx";
 import { When } from "../shared/when.tsx";
-import { encodeOf, KIND_WORDS, secondsOf } from "./task-words.ts";
+import { encodeOf, encoderWords, KIND_WORDS, secondsOf } from "./task-words.ts";
 
 /** The columns of the list of tasks; `paceOf` gives how fast one goes on, where that is known. */
 export function taskColumns(paceOf: (id: string) => Pace | undefined): Column<Task>[] {
@@ -56,7 +56,7 @@ function Outcome({ task, pace }: { task: Task; pace: Pace | undefined }) {
   if (output?.encoder)
     return (
       <p class="small">
-        {output.encoder}
+        {encoderWords(output.encoder)}
         {output.reason && <span class="soft"> · {output.reason}</span>}
       </p>
     );

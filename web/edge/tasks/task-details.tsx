@@ -2,7 +2,7 @@ import type { Step, Task } from "../../../src/index.ts";
 import { bytes, clock } from "../../words/quantities.ts";
 import { Badge } from "../shared/badge.tsx";
 import { TaskOutput } from "./task-output.tsx";
-import { STEP_WORDS, secondsOf } from "./task-words.ts";
+import { encoderWords, STEP_WORDS, secondsOf } from "./task-words.ts";
 
 /** A task in full: its steps, its wishes and its output. */
 export function TaskDetails({ task }: { task: Task }) {
@@ -64,7 +64,7 @@ function StepRow({ step }: { step: Step }) {
       )}
       {step.kind !== "upload" && step.output?.encoder && (
         <p class="small soft">
-          {step.output.encoder}
+          {encoderWords(step.output.encoder)}
           {step.output.reason && `: ${step.output.reason}`}
         </p>
       )}

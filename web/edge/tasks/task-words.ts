@@ -27,6 +27,17 @@ export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
   upload: "Store the result",
 };
 
+/** Says what a task was made with; the name that the API has where there is no other. */
+export function encoderWords(encoder: string): string {
+  return ENCODER_WORDS[encoder] ?? encoder;
+}
+
+const ENCODER_WORDS: Readonly<Record<string, string>> = {
+  copy: "Copied as it is",
+  light: "FFmpeg in a Worker",
+  native: "Native FFmpeg in a container",
+};
+
 /** What each quality is called. */
 export const QUALITY_WORDS: Readonly<Record<Quality, string>> = {
   very_low: "Very low",

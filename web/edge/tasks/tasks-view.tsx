@@ -1,11 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Task } from "../../../src/index.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { createPaged } from "../shared/paged.ts";
 import { placeOf } from "../shared/place.ts";
-import { RecordList } from "../shared/record-list.tsx";
-import { RecordTable } from "../shared/record-table.tsx";
+import { Records } from "../shared/records.tsx";
 import { useService } from "../shared/service.ts";
 import { useInView } from "../shared/use-in-view.ts";
 import { usePolling, whileVisible } from "../shared/while-visible.ts";
@@ -40,49 +38,35 @@ export function TasksView() {
   };
 
   return (
-    <section class="stack" aria-label="Tasks">
-      <h2 class="visually-hidden">Tasks</h2>
-      <div class="row bar">
-        <TaskFilters filter={filter} />
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            dialog.value = "new";
+    <Records
+      title="Tasks"
+      bar={<TaskFilters filter={filter} />}
+      add={{
+        label: "New task",
+        onClick: () => {
+          dialog.value = "new";
+        },
+      }}
+      list={list}
+      empty={
+        status || kind
+          ? "No task is like that. Choose others above."
+          : "There are no tasks yet. Make one of a URL by “New task”, or send a file here from the Workbench."
+      }
+      columns={columns}
+      nameOf={({ input }) => placeOf(input).name}
+      observe={observe}
+      details={(task) => <TaskDetails task={task} />}
+      actions={(task) => (
+        <TaskActions
+          task={task}
+          put={list.put}
+          onDelete={() => {
+            dialog.value = task;
           }}
-        >
-          <Icon name="add" />
-          New task
-        </button>
-      </div>
-      <RecordList
-        list={list}
-        empty={
-          status || kind
-            ? "No task is like that. Choose others above."
-            : "There are no tasks yet. Make one of a URL by “New task”, or send a file here from the Workbench."
-        }
-      >
-        {(records) => (
-          <RecordTable
-            caption="Tasks, the newest first"
-            columns={columns}
-            records={records}
-            nameOf={({ input }) => placeOf(input).name}
-            observe={observe}
-            details={(task) => <TaskDetails task={task} />}
-            actions={(task) => (
-              <TaskActions
-                task={task}
-                put={list.put}
-                onDelete={() => {
-                  dialog.value = task;
-                }}
-              />
-            )}
-          />
-        )}
-      </RecordList>
+        />
+      )}
+    >
       <TaskNews tasks={list.records.value} />
       <p class="soft small">
         Steps that were made alone are not listed here; the API has them at GET /steps.
@@ -91,6 +75,6 @@ export function TasksView() {
       {dialog.value && dialog.value !== "new" && (
         <DeleteTask task={dialog.value} onGone={list.drop} onClose={close} />
       )}
-    </section>
+    </Records>
   );
 }

@@ -6,8 +6,8 @@ import { ActButton } from "../shared/act-button.tsx";
 import { Badge, wordOf } from "../shared/badge.tsx";
 import { createPaged } from "../shared/paged.ts";
 import { placeOf } from "../shared/place.ts";
-import { RecordList } from "../shared/record-list.tsx";
-import { type Column, RecordTable } from "../shared/record-table.tsx";
+import type { Column } from "../shared/record-table.tsx";
+import { Records } from "../shared/records.tsx";
 import { useService } from "../shared/service.ts";
 import { When } from "../shared/when.tsx";
 import { usePolling } from "../shared/while-visible.ts";
@@ -57,9 +57,10 @@ export function Deliveries() {
   );
   usePolling(list.refresh, POLL_MS);
   return (
-    <section class="stack tight" aria-label="Deliveries">
-      <div class="row bar">
-        <h2>Deliveries</h2>
+    <Records
+      title="Deliveries"
+      isPart
+      bar={
         <div class="filters">
           <Field label="Status">
             {(control) => (
@@ -80,28 +81,19 @@ export function Deliveries() {
             )}
           </Field>
         </div>
-      </div>
-      <RecordList
-        list={list}
-        empty="Nothing was posted yet. It comes here when a task changes and an endpoint wants to know."
-      >
-        {(records) => (
-          <RecordTable
-            caption="Deliveries, the newest first"
-            columns={COLUMNS}
-            records={records}
-            nameOf={({ kind, url }) => `${kind} to ${placeOf(url).host}`}
-            details={(delivery) => <Attempts delivery={delivery} />}
-            actions={({ id, kind: of }) => (
-              <ActButton
-                {...{ label: "Replay", of, icon: "refresh" }}
-                act={async () => list.put(await deliveries.replay(id))}
-              />
-            )}
-          />
-        )}
-      </RecordList>
-    </section>
+      }
+      list={list}
+      empty="Nothing was posted yet. It comes here when a task changes and an endpoint wants to know."
+      columns={COLUMNS}
+      nameOf={({ kind, url }) => `${kind} to ${placeOf(url).host}`}
+      details={(delivery) => <Attempts delivery={delivery} />}
+      actions={({ id, kind: of }) => (
+        <ActButton
+          {...{ label: "Replay", of, icon: "refresh" }}
+          act={async () => list.put(await deliveries.replay(id))}
+        />
+      )}
+    />
   );
 }
 
@@ -128,7 +120,7 @@ function Attempts({ delivery }: { delivery: WebhookDelivery }) {
       )}
       {next_attempt_at !== null && (
         <p class="small">
-          Tried again: <When at={next_attempt_at} />
+          Next try: <When at={next_attempt_at} />
         </p>
       )}
       <p class="small soft wrap">

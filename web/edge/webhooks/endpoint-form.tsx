@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { EVENT_KINDS, type NewWebhookEndpoint, type Topic } from "../../../src/client/index.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
+import { Choices } from "../shared/choices.tsx";
 import { SendRow } from "../shared/feedback.tsx";
 import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
@@ -24,7 +25,6 @@ export function EndpointForm({
     ["url", "topics"],
     tell,
   );
-  const fault = form.at("topics");
   return (
     <Dialog title="New endpoint" onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
@@ -33,8 +33,7 @@ export function EndpointForm({
             <input {...control} name="url" inputMode="url" autoComplete="off" spellcheck={false} />
           )}
         </Field>
-        <fieldset aria-describedby={fault ? "topics-fault" : undefined}>
-          <legend>Tell it of</legend>
+        <Choices legend="Tell it of" fault={form.at("topics")}>
           <label class="choice">
             <input
               type="checkbox"
@@ -60,12 +59,7 @@ export function EndpointForm({
               ))}
             </div>
           )}
-          {fault && (
-            <span class="small bad" id="topics-fault" role="alert">
-              {fault}
-            </span>
-          )}
-        </fieldset>
+        </Choices>
         <SendRow form={form} label="Create" busy="Creating…" onCancel={onClose} />
       </form>
     </Dialog>

@@ -1,12 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { WebhookEndpoint } from "../../../src/client/index.ts";
-import { Icon } from "../../ui/icon.tsx";
 import { ActButton } from "../shared/act-button.tsx";
 import { Badge } from "../shared/badge.tsx";
 import { createPaged } from "../shared/paged.ts";
-import { RecordList } from "../shared/record-list.tsx";
-import { type Column, RecordTable } from "../shared/record-table.tsx";
+import type { Column } from "../shared/record-table.tsx";
+import { Records } from "../shared/records.tsx";
 import { useService } from "../shared/service.ts";
 import { When } from "../shared/when.tsx";
 import { usePolling } from "../shared/while-visible.ts";
@@ -15,10 +14,9 @@ import { type EndpointDialog, EndpointDialogs, type EndpointParts } from "./endp
 const POLL_MS = 15_000;
 
 const COLUMNS: Column<WebhookEndpoint>[] = [
-  { title: "URL", wide: true, cell: ({ url }) => <strong class="wrap">{url}</strong> },
+  { title: "URL", cell: ({ url }) => <strong class="wrap">{url}</strong> },
   {
     title: "Told of",
-    wide: true,
     cell: ({ topics }) => (
       <span class="small wrap">{topics.includes("*") ? "Everything" : topics.join(", ")}</span>
     ),
@@ -41,30 +39,18 @@ export function Endpoints() {
     open.value = what;
   };
   return (
-    <section class="stack tight" aria-label="Endpoints">
-      <div class="row bar">
-        <h2>Endpoints</h2>
-        <button type="button" class="primary" onClick={() => show({ what: "new" })}>
-          <Icon name="add" />
-          New endpoint
-        </button>
-      </div>
-      <RecordList
-        list={list}
-        empty="Nothing is posted anywhere yet. Make an endpoint, and your server is told when a task is done."
-      >
-        {(records) => (
-          <RecordTable
-            caption="Endpoints, the newest first"
-            columns={COLUMNS}
-            records={records}
-            nameOf={({ url }) => url}
-            actions={(endpoint) => <Actions endpoint={endpoint} list={list} show={show} />}
-          />
-        )}
-      </RecordList>
+    <Records
+      title="Endpoints"
+      isPart
+      add={{ label: "New endpoint", onClick: () => show({ what: "new" }) }}
+      list={list}
+      empty="Nothing is posted anywhere yet. Make an endpoint, and your server is told when a task is done."
+      columns={COLUMNS}
+      nameOf={({ url }) => url}
+      actions={(endpoint) => <Actions endpoint={endpoint} list={list} show={show} />}
+    >
       <EndpointDialogs open={open.value} list={list} show={show} />
-    </section>
+    </Records>
   );
 }
 

@@ -2,8 +2,8 @@ import { useMemo } from "preact/hooks";
 import type { WebhookEvent } from "../../../src/client/index.ts";
 import { CopyButton } from "../shared/copy-button.tsx";
 import { createPaged } from "../shared/paged.ts";
-import { RecordList } from "../shared/record-list.tsx";
-import { type Column, RecordTable } from "../shared/record-table.tsx";
+import type { Column } from "../shared/record-table.tsx";
+import { Records } from "../shared/records.tsx";
 import { useService } from "../shared/service.ts";
 import { When } from "../shared/when.tsx";
 import { usePolling } from "../shared/while-visible.ts";
@@ -32,18 +32,13 @@ export function Events() {
   const list = useMemo(() => createPaged<WebhookEvent>((asked) => events.list(asked), tell), [events, tell]);
   usePolling(list.refresh, POLL_MS);
   return (
-    <section class="stack tight" aria-label="Events">
-      <h2>Events</h2>
-      <RecordList list={list} empty="Nothing happened yet. Every change of a task is noted here.">
-        {(records) => (
-          <RecordTable
-            caption="Events, the newest first"
-            columns={COLUMNS}
-            records={records}
-            nameOf={({ kind }) => kind}
-          />
-        )}
-      </RecordList>
-    </section>
+    <Records
+      title="Events"
+      isPart
+      list={list}
+      empty="Nothing happened yet. Every change of a task is noted here."
+      columns={COLUMNS}
+      nameOf={({ kind }) => kind}
+    />
   );
 }

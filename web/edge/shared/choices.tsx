@@ -1,0 +1,26 @@
+import type { ComponentChildren } from "preact";
+import { useId } from "preact/hooks";
+
+/** Several boxes to check under one name, with what is wrong with the choice. */
+export function Choices({
+  legend,
+  fault,
+  children,
+}: {
+  legend: string;
+  fault: string | null;
+  children: ComponentChildren;
+}) {
+  const id = useId();
+  return (
+    <fieldset aria-describedby={fault ? id : undefined}>
+      <legend>{legend}</legend>
+      {children}
+      {fault && (
+        <span class="small bad" id={id} role="alert">
+          {fault}
+        </span>
+      )}
+    </fieldset>
+  );
+}
