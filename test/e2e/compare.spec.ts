@@ -46,7 +46,7 @@ test("a picture is compared with what it was, by keyboard", async ({ workbench, 
   expect((await new AxeBuilder({ page: workbench }).include(".compare").analyze()).violations).toEqual([]);
 
   // At its own size the picture is moved below the divider, which stays.
-  await card.getByRole("button", { name: "100 %" }).press("Enter");
+  await card.getByRole("button", { name: "Actual size" }).press("Enter");
   const scroll = view.getByRole("region", { name: /before and after/ });
   const width = await view.evaluate((element) => element.clientWidth);
   await scroll.focus();

@@ -22,8 +22,9 @@ export function asCurl({ base_url, url, name, kind, options }: ApiCall): string 
   const input = url ?? `https://example.com/${encodeURIComponent(name)}`;
   const body = JSON.stringify({ input, kind, ...optionsOf(options) }, null, 2);
   const note = [
-    "# The service reads the file itself: put it at a URL that it can reach,",
-    "# or send it by POST /uploads first, whose answer has a URL for it.",
+    "# The service reads the file itself: put it at a URL",
+    "# that it can reach, or send it by POST /uploads first,",
+    "# whose answer has a URL for it.",
     "",
   ];
   return [

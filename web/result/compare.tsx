@@ -68,7 +68,7 @@ export function Compare({ before, after, alt }: { before: CompareSide; after: Co
       <div class="legend small">
         <Legend name="Before" side={before} />
         <button type="button" class="quiet" aria-pressed={!isWhole} onClick={zoom}>
-          100 %
+          Actual size
         </button>
         <Legend name="After" side={after} />
       </div>

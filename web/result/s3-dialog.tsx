@@ -22,7 +22,7 @@ const FIELDS = {
   endpoint: ["Endpoint", "https://s3.eu-central-1.amazonaws.com"],
   region: ["Region", "eu-central-1"],
   bucket: ["Bucket", "my-bucket"],
-  prefix: ["Folder in the bucket", "films/"],
+  prefix: ["Folder in the bucket (optional)", "films/"],
   access_key_id: ["Access key", ""],
   secret_access_key: ["Secret key", ""],
 } as const;
