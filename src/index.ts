@@ -11,6 +11,7 @@ export type {
   Tasks,
   Update,
 } from "./client/client.ts";
+export type { EncoderChoice } from "./core/choice.ts";
 export {
   ERROR_KINDS,
   type ErrorKind,

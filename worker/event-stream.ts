@@ -27,8 +27,12 @@ const encoder = new TextEncoder();
 const COMMENT = encoder.encode(": still here\n\n");
 
 /** Writes how a run stands as an event. */
-export function writeEvent<T extends Task | Step>({ version, record }: Versioned<T>): RunEventBytes {
-  const data = JSON.stringify(updateOf(record, null));
+export function writeEvent<T extends Task | Step>({
+  version,
+  record,
+  choice = null,
+}: Versioned<T>): RunEventBytes {
+  const data = JSON.stringify(updateOf(record, null, choice));
   const bytes = encoder.encode(`event: update\nid: ${version}\ndata: ${data}\n\n`);
   return { version, finished: isFinished(record), bytes };
 }

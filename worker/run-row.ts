@@ -1,3 +1,4 @@
+import type { EncoderChoice } from "../src/core/choice.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 
@@ -13,7 +14,9 @@ export interface RunRow {
   /** Base of the URLs that the run gives out. */
   base: string;
   record: Task | Step;
-  /** Counts the changes of the record; `mirrored` is the newest one that KV and the index have. */
+  /** The encoder that its encode was given to; null while there is none. */
+  choice: EncoderChoice | null;
+  /** Counts the changes of the record and its choice; `mirrored` is the newest one that KV and the index have. */
   version: number;
   mirrored: number;
   mirrored_at: number;

@@ -1,3 +1,4 @@
+import type { EncoderChoice } from "../src/core/choice.ts";
 import type { RunRow, Turn } from "./run-row.ts";
 
 const SCHEMA = `
@@ -9,21 +10,25 @@ const SCHEMA = `
   );
   CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, key TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS turn (one INTEGER PRIMARY KEY CHECK (one = 1), key_id TEXT NOT NULL, turn TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS choice (one INTEGER PRIMARY KEY CHECK (one = 1), choice TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
 `;
 
 // A run of an earlier version entered no queue: it goes on as it is.
 const SELECT = `
-  SELECT run.*, COALESCE(turn.key_id, '') AS key_id, COALESCE(turn.turn, 'goes_on') AS turn
-  FROM run LEFT JOIN turn ON turn.one = run.one
+  SELECT run.*, COALESCE(turn.key_id, '') AS key_id, COALESCE(turn.turn, 'goes_on') AS turn,
+    COALESCE(choice.choice, 'null') AS choice
+  FROM run LEFT JOIN turn ON turn.one = run.one LEFT JOIN choice ON choice.one = run.one
 `;
 
 /** The stored row of one run. */
 export interface RunRows {
   get(): RunRow | null;
   insert(row: Pick<RunRow, "project" | "base" | "record" | "key_id">, now: number): void;
-  update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn">>): void;
+  update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn" | "choice">>): void;
   setTurn(turn: Turn): void;
+  /** Notes which encoder the run's encode was given to, as one more change; false where that is known. */
+  choose(choice: EncoderChoice): boolean;
   /** Remembers an upload into the run's folder that is not complete yet. */
   noteUpload(id: string, key: string): void;
   forgetUpload(id: string): void;
@@ -43,7 +48,9 @@ export function createRunRows(sql: SqlStorage): RunRows {
     get() {
       if (!ready) return null;
       const row = sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0];
-      return row ? ({ ...row, record: JSON.parse(String(row.record)) } as unknown as RunRow) : null;
+      if (!row) return null;
+      const [record, choice] = [row.record, row.choice].map((text) => JSON.parse(String(text)));
+      return { ...row, record, choice } as unknown as RunRow;
     },
     insert({ project, base, record, key_id }, now) {
       sql.exec(SCHEMA);
@@ -63,6 +70,13 @@ export function createRunRows(sql: SqlStorage): RunRows {
     setTurn(turn) {
       const set = "ON CONFLICT (one) DO UPDATE SET turn = excluded.turn";
       sql.exec(`INSERT INTO turn VALUES (1, '', ?) ${set}`, turn);
+    },
+    choose(choice) {
+      const text = JSON.stringify(choice);
+      if (sql.exec("SELECT choice FROM choice").toArray()[0]?.choice === text) return false;
+      sql.exec("INSERT OR REPLACE INTO choice VALUES (1, ?)", text);
+      sql.exec("UPDATE run SET version = version + 1");
+      return true;
     },
     noteUpload: (id, key) => void sql.exec("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
     forgetUpload: (id) => void (ready && sql.exec("DELETE FROM uploads WHERE id = ?", id)),

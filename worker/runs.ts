@@ -1,3 +1,4 @@
+import type { EncoderChoice } from "../src/core/choice.ts";
 import type { ListPage, ListQuery } from "../src/core/lists.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
@@ -32,6 +33,8 @@ export interface Runs<T extends Task | Step> {
 export interface Versioned<T> {
   version: number;
   record: T;
+  /** The encoder that its encode was given to, where the record does not tell; absent or null while there is none. */
+  choice?: EncoderChoice | null;
 }
 
 /** A step and, where it belongs to one, its task. */

@@ -100,9 +100,8 @@ export class TaskObject extends DurableObject<Env> {
   /** Takes an event of the run; false tells the run that it is over and must stop. */
   async report(event: RunEvent): Promise<boolean> {
     const row = this.#hear();
-    if (!row) return false;
-    await this.#apply(row, event);
-    return true;
+    if (row) await this.#apply(row, event);
+    return row !== null;
   }
 
   /** Takes a sign of life and answers after `ms`, or at once when the run is over: then false, and it must stop. */
@@ -180,6 +179,7 @@ export class TaskObject extends DurableObject<Env> {
       before.object === "task" ? applyToTask(before, event, now) : applyToStep(before, event, now);
     if (record === before) {
       this.#rows.update({ progressed_at: now });
+      if (event.type === "encoder_chosen" && this.#rows.choose(event.choice)) this.#events.changed();
       return record;
     }
     const version = row.version + 1;

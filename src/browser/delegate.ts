@@ -79,6 +79,8 @@ export function createDelegation(
     async begin(id, refusal, signal) {
       const delegated: Delegated = { remote: null, refusal };
       await pieces.put(id, PIECE, delegated);
+      // Whatever was chosen here did not do it.
+      await records.choose(id, null);
       await carryOn(id, delegated, signal);
     },
     carryOn,

@@ -99,7 +99,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   let closed = false;
 
   const { api, fail } = callOver<MediaApi, MediaEvent>(worker, (event) => {
-    if (event.type === "changed") watch.changed(event.record);
+    if (event.type === "changed") watch.changed(event);
     else if (event.type === "removed") watch.removed(event.id);
     else if (event.type === "follow") follower?.follow(event.id, event.request, event.remote);
     else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
@@ -108,7 +108,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const connections = createPageConnections(options.connections);
   const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
     api.signed(asked, await connections.sign(connection, request)).catch(() => {});
-  const watch = createChangeWatch((id) => api.get(sortOf(id), id));
+  const watch = createChangeWatch((id) => api.standing(sortOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
   const over = new AbortController();
   // A first visit does without the worker until it is asked for something.

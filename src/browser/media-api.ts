@@ -1,4 +1,5 @@
 import type { ListOptions, Page } from "../client/client.ts";
+import type { EncoderChoice } from "../core/choice.ts";
 import type { Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
@@ -75,11 +76,20 @@ export interface RunFiles {
   files: { name: string; file: File }[];
 }
 
+/** How a run stands. */
+export interface Standing {
+  record: Run;
+  /** The encoder that its encode was given to, where the record does not tell; null while there is none. */
+  choice: EncoderChoice | null;
+}
+
 /** What the page asks of the media worker; everything rejects with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
   create(sort: Sort, request: unknown, file: LocalFile | null): Promise<Run>;
   get(sort: Sort, id: string): Promise<Run>;
+  /** Gives how a run stands, to whoever begins to watch it. */
+  standing(sort: Sort, id: string): Promise<Standing>;
   list(sort: Sort, options: ListOptions): Promise<Page<Run>>;
   cancel(sort: Sort, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
@@ -98,7 +108,7 @@ export interface MediaApi {
 
 /** What the media worker tells the page. */
 export type MediaEvent =
-  | { type: "changed"; record: Run }
+  | ({ type: "changed" } & Standing)
   | { type: "removed"; id: string }
   /** A task has to be created at the fallback, or is there already as `remote`, and is to be followed. */
   | { type: "follow"; id: string; request: unknown; remote: string | null }

@@ -13,7 +13,7 @@ import { createDelegation } from "./delegate.ts";
 import { createInputFiles, nameOf } from "./input-files.ts";
 import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
 import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "./local-urls.ts";
-import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort } from "./media-api.ts";
+import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort, Standing } from "./media-api.ts";
 import { createRunRecords, sortOf } from "./run-records.ts";
 import type { RunStores } from "./run-stores.ts";
 import { createRunTurns } from "./run-turns.ts";
@@ -58,7 +58,7 @@ export function createMediaHost(
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
     if (await carryOut(tools, id, signal)) return;
     // Nothing changed but that it waits, which the page asks for when it is told.
-    return async () => tell({ type: "changed", record: await find(id) });
+    return async () => tell({ type: "changed", ...(await standing(sortOf(id), id)) });
   });
 
   async function tidy(record: Run): Promise<void> {
@@ -109,6 +109,16 @@ export function createMediaHost(
     return records.get(sortOf(id), id);
   }
 
+  async function get(sort: Sort, id: string): Promise<Run> {
+    const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+    return task?.steps.find((step) => step.id === id) ?? records.get(sort, id);
+  }
+
+  async function standing(sort: Sort, id: string): Promise<Standing> {
+    const [record, choice] = await Promise.all([get(sort, id), records.choice(id)]);
+    return { record, choice };
+  }
+
   async function parentOf(id: string): Promise<Task | null> {
     if (!isId("step", id)) return null;
     const all = await stores.all();
@@ -122,10 +132,8 @@ export function createMediaHost(
 
   return {
     create,
-    async get(sort, id) {
-      const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
-      return task?.steps.find((step) => step.id === id) ?? records.get(sort, id);
-    },
+    get,
+    standing,
     list: async (sort, options): Promise<Page<Run>> =>
       stores.list(sort, parseListQuery(sort, givenOf(options))),
     async cancel(sort, id) {

@@ -15,6 +15,7 @@ const api: MediaApi = {
   },
   create: async (...args) => (await opened.promise).create(...args),
   get: async (...args) => (await opened.promise).get(...args),
+  standing: async (...args) => (await opened.promise).standing(...args),
   list: async (...args) => (await opened.promise).list(...args),
   cancel: async (...args) => (await opened.promise).cancel(...args),
   retry: async (...args) => (await opened.promise).retry(...args),

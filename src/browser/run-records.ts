@@ -1,12 +1,13 @@
+import type { EncoderChoice } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../core/transitions.ts";
 import { channelOf } from "./earlier-runs.ts";
-import type { Run, Sort } from "./media-api.ts";
+import type { Run, Sort, Standing } from "./media-api.ts";
 import type { RunStores } from "./run-stores.ts";
 
 /** What all tabs tell each other. */
 export type Notice =
-  | { type: "changed"; record: Run }
+  | ({ type: "changed" } & Standing)
   | { type: "removed"; id: string }
   | { type: "resumed"; id: string };
 
@@ -17,6 +18,10 @@ export interface RunRecords {
   add(record: Run): Promise<void>;
   /** Changes a record by an event; null when it is finished or gone, and the event comes too late. */
   apply(id: string, event: RunEvent): Promise<Run | null>;
+  /** Notes which encoder a run is given to, null for none any more; gives what {@link RunRecords.apply} gives. */
+  choose(id: string, choice: EncoderChoice | null): Promise<Run | null>;
+  /** Gives which encoder an unfinished run was given to; null while there is none. */
+  choice(id: string): Promise<EncoderChoice | null>;
   /** Puts another record in the place of one that is not finished; null when it is. */
   replace(id: string, change: (record: Run) => Run): Promise<Run | null>;
   /** Removes a finished record, after `clear` has removed what belongs to it; rejects as `get`, or with `task_running`. */
@@ -24,6 +29,8 @@ export interface RunRecords {
   /** Tells the other tabs something. */
   tell(notice: Notice): void;
 }
+
+const CHOICE = "choice";
 
 /** Builds the records over what is stored; `hear` is told what happens in this tab and in all others. */
 export function createRunRecords(
@@ -43,6 +50,9 @@ export function createRunRecords(
     return navigator.locks.request(`${name} record ${id}`, work) as Promise<T>;
   }
 
+  const choiceOf = async (id: string) =>
+    ((await stores.pieces.get(id, CHOICE))?.value ?? null) as EncoderChoice | null;
+
   async function replace(id: string, change: (record: Run) => Run): Promise<Run | null> {
     return alone(id, async () => {
       const before = await stores.get(sortOf(id), id);
@@ -50,8 +60,18 @@ export function createRunRecords(
       const record = change(before);
       if (record !== before) {
         await stores.put(record);
-        tell({ type: "changed", record });
+        tell({ type: "changed", record, choice: await choiceOf(id) });
       }
+      return record;
+    });
+  }
+
+  async function choose(id: string, choice: EncoderChoice | null): Promise<Run | null> {
+    return alone(id, async () => {
+      const record = await stores.get(sortOf(id), id);
+      if (!record || isFinished(record)) return null;
+      await stores.pieces.put(id, CHOICE, choice);
+      tell({ type: "changed", record, choice });
       return record;
     });
   }
@@ -64,13 +84,17 @@ export function createRunRecords(
     },
     async add(record) {
       await stores.put(record);
-      tell({ type: "changed", record });
+      tell({ type: "changed", record, choice: null });
     },
-    apply: (id, event) =>
-      replace(id, (record) => {
+    async apply(id, event) {
+      if (event.type === "encoder_chosen") return choose(id, event.choice);
+      return replace(id, (record) => {
         const now = Date.now();
         return record.object === "task" ? applyToTask(record, event, now) : applyToStep(record, event, now);
-      }),
+      });
+    },
+    choose,
+    choice: choiceOf,
     replace,
     async remove(id, clear) {
       await alone(id, async () => {

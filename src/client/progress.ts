@@ -1,3 +1,4 @@
+import type { EncoderChoice } from "../core/choice.ts";
 import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
@@ -35,10 +36,24 @@ export function paceOf(record: Task | Step): Pick<Update<Task | Step>, "speed" |
   return { speed: media === null ? null : (media * share) / seconds, eta: (seconds * (1 - share)) / share };
 }
 
-/** Builds the update that tells of a record; its progress is no less than that of the update before it. */
-export function updateOf<T extends Task | Step>(record: T, before: Update<T> | null): Update<T> {
+/**
+ * Builds the update that tells of a record; its progress is no less than that of the update before it. Which encoder its encode was given to
+ * is what its output says, else what was `chosen` by now, else what the update before said.
+ */
+export function updateOf<T extends Task | Step>(
+  record: T,
+  before: Update<T> | null,
+  chosen: EncoderChoice | null = before?.choice ?? null,
+): Update<T> {
   const known = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
-  return { record, progress: known.length > 0 ? Math.max(...known) : null, ...paceOf(record) };
+  const progress = known.length > 0 ? Math.max(...known) : null;
+  return { record, progress, ...paceOf(record), choice: choiceOf(record) ?? chosen };
+}
+
+function choiceOf(record: Task | Step): EncoderChoice | null {
+  const steps = record.object === "task" ? record.steps : [record];
+  const { encoder, reason = "" } = steps.find(({ kind }) => isEncode(kind))?.output ?? {};
+  return encoder === undefined ? null : { encoder, reason };
 }
 
 function isEncode(kind: StepKind): boolean {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { EncoderChoice } from "../core/choice.ts";
 import { Task } from "../core/task.ts";
 
 /** A change of a task or step, with what is known of its pace. */
@@ -11,6 +12,8 @@ export interface Update<T> {
   speed: number | null;
   /** Seconds until the end; null until known. */
   eta: number | null;
+  /** The encoder of its encode and why it is that one, from the moment of the choice; null until known, absent where a service of an earlier version does not tell. */
+  choice?: EncoderChoice | null | undefined;
 }
 
 /** What an event of `GET /tasks/{id}/events` holds. */
@@ -25,5 +28,9 @@ export const TaskUpdate: z.ZodType<Update<Task>> = z
       .nullable()
       .meta({ description: "Seconds of media done in a second; null until known." }),
     eta: z.number().nullable().meta({ description: "Seconds until the end; null until known." }),
+    choice: EncoderChoice.nullable().optional().meta({
+      description:
+        "The encoder of the encode and why it is that one, from the moment of the choice; null until known.",
+    }),
   })
   .meta({ id: "TaskUpdate" });

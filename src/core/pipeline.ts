@@ -32,6 +32,9 @@ export async function runStep(
     async progress(percent) {
       if (!(await report({ type: "step_progressed", step_id, progress: percent }))) throw new RunOver();
     },
+    async chosen(choice) {
+      if (!(await report({ type: "encoder_chosen", step_id, choice }))) throw new RunOver();
+    },
   };
   try {
     const output = await workOf(step, work, context);

@@ -1,3 +1,4 @@
+import type { EncoderChoice } from "./choice.ts";
 import type { Source } from "./source.ts";
 import type { Step } from "./step.ts";
 import type { Task } from "./task.ts";
@@ -64,6 +65,8 @@ export interface StepContext {
   step: Step;
   /** Reports percent done, 0 to 100, or null for work that moves (or waits its turn) without a measure; rejects when the run is over. */
   progress(percent: number | null): Promise<void>;
+  /** Reports which encoder does the work; a newer choice takes the place of the one before. Rejects when the run is over. */
+  chosen(choice: EncoderChoice): Promise<void>;
   durably: Durably;
 }
 

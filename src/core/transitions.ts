@@ -1,12 +1,14 @@
+import type { EncoderChoice } from "./choice.ts";
 import { MediaError } from "./errors.ts";
 import type { Source } from "./source.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
-/** What can happen to a task or a standalone step while it runs. */
+/** What can happen to a task or a standalone step while it runs; which encoder was chosen is told beside the record, and no part of it. */
 export type RunEvent =
   | { type: "step_started"; step_id: string; input: Step["input"] }
   | { type: "step_progressed"; step_id: string; progress: number | null }
+  | { type: "encoder_chosen"; step_id: string; choice: EncoderChoice }
   | { type: "step_succeeded"; step_id: string; output: Source }
   | { type: "step_failed"; step_id: string; error: Omit<RunError, "step_id"> }
   | { type: "cancelled" };
@@ -39,6 +41,8 @@ export function applyToStep(step: Step, event: RunEvent, now: number): Step {
       if (progress === step.progress) return step;
       return { ...step, progress, updated_at: now };
     }
+    case "encoder_chosen":
+      return step;
     case "step_succeeded":
       if (step.status !== "processing") return step;
       return {
@@ -87,6 +91,7 @@ export function applyToTask(task: Task, event: RunEvent, now: number): Task {
       if (index < steps.length - 1) return changed;
       return { ...changed, status: "succeeded", output: task.output ?? event.output.url, finished_at: now };
     case "step_progressed":
+    case "encoder_chosen":
       return changed;
     default:
       return event satisfies never;

@@ -140,6 +140,8 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
       });
       const plan = { ...createPlan(source, wanted.kind, wanted.options), chunks: settled.chunks };
       const encoder = encoderOf(tools.encoders, settled.encoder);
+      const choice = { encoder: encoder.name, reason: settled.reason };
+      await context.chosen(choice);
       const { remote } = tools;
       const encoded = await runEncode({
         ...{ plan, source, encoder, storage },
@@ -159,7 +161,7 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : await lookAtStored(encoded.key, url, context, signal);
-        return { ...described, url, encoder: encoder.name, reason: settled.reason };
+        return { ...described, url, ...choice };
       });
     },
 

@@ -59,7 +59,9 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
     const task = await client.tasks.create({ input: url, kind: "video", options, metadata: { tag: 1 } });
     const updates: string[] = [];
     const percents: number[] = [];
-    client.on(task, "update", ({ record, progress }) => {
+    const choices = new Set<string>();
+    client.on(task, "update", ({ record, progress, choice }) => {
+      if (choice) choices.add(JSON.stringify(choice));
       if (updates.at(-1) !== record.status) updates.push(record.status);
       percents.push(progress ?? 0);
     });
@@ -70,7 +72,7 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
       .records;
     const steps = [task, done].map(({ steps }) => steps.map(({ id }) => id));
     await client.tasks.delete(task.id);
-    return { task, done, bytes, there, steps, updates, percents };
+    return { task, done, bytes, there, steps, updates, percents, choices: [...choices] };
   }, given);
   const { task, done, there } = seen;
   expect([done.status, done.error, done.id, done.metadata]).toEqual(["succeeded", null, task.id, { tag: 1 }]);
@@ -82,6 +84,7 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
   const source = done.steps.at(-1)?.output;
   expect(source?.encoder).toBe("native");
+  expect(seen.choices).toEqual([JSON.stringify({ encoder: source?.encoder, reason: source?.reason })]);
   expect(source?.reason).toMatch(/; elsewhere, as no encoder here can do this \(copy: .*; wasm: .*\)$/);
   const { streams } = await rig.judge(seen.bytes, "out.mp4");
   expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([

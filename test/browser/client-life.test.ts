@@ -75,6 +75,12 @@ function checkChunks(before: readonly string[], chunks: readonly string[]) {
   expect([5, 6]).toContain(chunks.length);
 }
 
+const madeBy = (at: Page, id: string) =>
+  at.evaluate(async (task) => {
+    const { encoder, reason } = (await kit.client.tasks.get(task)).steps[2]?.output ?? {};
+    return { encoder, reason };
+  }, id);
+
 async function judge(at: Page, id: string) {
   const bytes = await at.evaluate(
     async (task) => kit.base64(await (await kit.client.output(task)).blob()),
@@ -109,8 +115,11 @@ test("a task whose page is reloaded in mid-encode goes on, and repeats no finish
   const before = await someChunks(page, 2);
   await page.reload();
   await openKit(page, { name: "life", encoder_workers: 2 });
+  // By what it is encoded is known as soon as it is seen again.
+  const choice = page.evaluate(async (task) => (await kit.client.events(task).next()).value?.choice, id);
   const { end, chunks } = await watchChunks(page, id);
   expect(end).toEqual(["succeeded", null]);
+  expect(await choice).toEqual(await madeBy(page, id));
   checkChunks(before, chunks);
   await judge(page, id);
   await page.evaluate((task) => kit.client.tasks.delete(task), id);
@@ -123,9 +132,13 @@ test("all tabs see a task that one of them runs, and closing that one hands it o
   const id = await start(other);
   const seen = page.evaluate(async (task) => {
     const told: (number | null)[] = [];
-    kit.client.on(task, "update", ({ progress }) => told.push(progress));
+    const choices = new Set<string>();
+    kit.client.on(task, "update", ({ progress, choice }) => {
+      told.push(progress);
+      if (progress && progress > 10) choices.add(JSON.stringify(choice));
+    });
     const done = await kit.client.wait(task);
-    return { status: done.status, error: done.error, told };
+    return { status: done.status, error: done.error, told, choices: [...choices] };
   }, id);
   const before = await someChunks(page, 1);
   const locks = await page.evaluate(async (task) => {
@@ -135,10 +148,11 @@ test("all tabs see a task that one of them runs, and closing that one hands it o
   }, id);
   expect(locks).toEqual({ held: 1, pending: 1 });
   await other.close();
-  const { status, error, told } = await seen;
+  const { status, error, told, choices } = await seen;
   expect([status, error]).toEqual(["succeeded", null]);
   expect(told).toEqual(told.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
   expect(told.filter((each) => each !== null && each > 10 && each < 95).length).toBeGreaterThan(0);
+  expect(choices).toEqual([JSON.stringify(await madeBy(page, id))]);
   expect(before.length).toBeGreaterThan(0);
   await judge(page, id);
   await page.evaluate((task) => kit.client.tasks.delete(task), id);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Update } from "../../src/client/client.ts";
+import type { Task } from "../../src/core/task.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -21,19 +23,25 @@ test.for(["quality", "speed"] as const)(
   "who prefers %s hears a percent that rises, the pace and the end",
   async (prefer) => {
     await openKit(rig.lab.page, { name: prefer, encoder_workers: 2, prefer });
-    const heard = await rig.lab.page.evaluate(async () => {
+    const { heard, made } = await rig.lab.page.evaluate(async () => {
       const { client } = kit;
       const input = await kit.file("/files/film.mp4");
       const task = await client.tasks.create({ input, kind: "video", options: { width: 480 } });
-      const heard: { progress: number | null; speed: number | null; eta: number | null }[] = [];
-      client.on(task, "update", ({ progress, speed, eta }) => {
-        heard.push({ progress, speed, eta });
+      const heard: Pick<Update<Task>, "progress" | "speed" | "eta" | "choice">[] = [];
+      client.on(task, "update", ({ progress, speed, eta, choice }) => {
+        heard.push({ progress, speed, eta, choice });
       });
       const done = await client.wait(task);
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
-      return heard;
+      const { encoder, reason } = done.steps[2]?.output ?? {};
+      return { heard, made: { encoder, reason } };
     });
+    expect(made.encoder).toBe(prefer === "quality" ? "wasm" : "webcodecs");
+    // Nothing is encoded before it is told by what.
+    const choices = heard.filter(({ progress }) => (progress ?? 0) > ENCODE.from).map(({ choice }) => choice);
+    expect(choices).toEqual(choices.map(() => made));
+    expect(heard.find(({ choice }) => choice)?.progress).toBe(ENCODE.from);
     const percents = heard.map(({ progress }) => progress).filter((each) => each !== null);
     expect(percents.every((each) => Number.isInteger(each))).toBe(true);
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));

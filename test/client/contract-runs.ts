@@ -156,19 +156,25 @@ export const RUNS: ClientClauses = [
   },
 ];
 
-function checkUpdates<T extends Task | Step>(updates: readonly Update<T>[], done: T): void {
+function checkUpdates(updates: readonly Update<Task | Step>[], done: Task | Step): void {
   ok(updates.length > 0, "nothing was told");
   deepEqual(updates.at(-1)?.record, done);
+  const encode = done.object === "task" ? done.steps[2] : done;
+  const made = encode?.kind === "probe" ? undefined : encode?.output;
+  const choice = made ? { encoder: made.encoder, reason: made.reason } : null;
+  deepEqual(updates.at(-1)?.choice, choice);
   const order = ["queued", "waiting", "processing", "succeeded", "failed", "cancelled"];
-  updates.forEach(({ record, progress, speed, eta }, index) => {
+  updates.forEach(({ record, progress, speed, eta, choice: told = null }, index) => {
     const before = updates[index - 1];
     equal(record.id, done.id);
+    if (told !== null) deepEqual(told, choice);
     ok(progress === null || (Number.isInteger(progress) && progress >= 0 && progress <= 100));
     for (const pace of [speed, eta]) ok(pace === null || (Number.isFinite(pace) && pace >= 0));
     if (!before) return;
     ok(record.updated_at >= before.record.updated_at, "an older record came after a newer one");
     ok(order.indexOf(record.status) >= order.indexOf(before.record.status), "the state went back");
     ok((progress ?? 0) >= (before.progress ?? 0), `progress fell from ${before.progress} to ${progress}`);
+    ok(told !== null || !before.choice, "the encoder was taken back");
     equal(isFinished(before.record), false, "something was told after the end");
   });
 }

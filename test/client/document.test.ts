@@ -44,6 +44,8 @@ function answers({ responses }: Described): unknown[] {
     .map(({ value }) => value);
 }
 
+const CHOICE = { encoder: "native", reason: "it is large" };
+
 /** A fetch that knows nothing but the document, and notes what is asked of it. */
 function createDocumented(answer: (operation: Described) => unknown) {
   const asked: { operationId: string; body: unknown }[] = [];
@@ -59,7 +61,7 @@ function createDocumented(answer: (operation: Described) => unknown) {
     const body = typeof init.body === "string" ? JSON.parse(init.body) : null;
     asked.push({ operationId: found.operationId, body });
     if (found.operationId === "taskEvents") {
-      const update = { record: SUCCEEDED_TASK, progress: 100, speed: null, eta: null };
+      const update = { record: SUCCEEDED_TASK, progress: 100, speed: null, eta: null, choice: CHOICE };
       return new Response(`event: update\nid: 9\ndata: ${JSON.stringify(update)}\n\n`);
     }
     if (found.operationId === "getDocument") return Response.json(document);
@@ -221,7 +223,7 @@ test.each(Object.entries(METHODS))(
 test("a task is followed as it is read, and so is a step", async () => {
   const { client, asked } = createDocumented(() => SUCCEEDED_STEP);
   const [task] = await Array.fromAsync(client.events(SUCCEEDED_TASK));
-  expect(task).toEqual({ record: SUCCEEDED_TASK, progress: 100, speed: null, eta: null });
+  expect(task).toEqual({ record: SUCCEEDED_TASK, progress: 100, speed: null, eta: null, choice: CHOICE });
   const [step] = await Array.fromAsync(client.events(SUCCEEDED_STEP));
   expect(step?.record).toEqual(SUCCEEDED_STEP);
   expect(asked.map(({ operationId }) => operationId)).toEqual(["taskEvents", "getStep"]);

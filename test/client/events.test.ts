@@ -23,9 +23,9 @@ afterEach(async () => {
 });
 
 /** The events of some states, by their place in the history; the id of each is its place. */
-function stream(places: readonly number[], more: Partial<Answer> = {}): Answer {
+function stream(places: readonly number[], more: Partial<Answer> = {}, told: object = {}): Answer {
   const events = places.map((place) => {
-    const data = JSON.stringify({ record: STATES[place], progress: null, speed: null, eta: null });
+    const data = JSON.stringify({ record: STATES[place], progress: null, speed: null, eta: null, ...told });
     return `: a comment\nevent: update\nid: ${place}\ndata: ${data}\n\n`;
   });
   return { file: Buffer.from(events.join("")), mime: "text/event-stream", ...more };
@@ -57,11 +57,13 @@ test("updates come one by one, and a connection that breaks goes on after the la
 });
 
 test("an end that was sent and did not come is read", async () => {
-  api.at(AT, stream([7]), { status: 204 });
+  const choice = { encoder: "native", reason: "it is large" };
+  api.at(AT, stream([7], {}, { choice }), { status: 204 });
   api.at(TASK, DONE ?? {});
   const updates = await Array.fromAsync(client.events(QUEUED));
   expect(updates.map(({ record }) => record)).toEqual([STATES[7], DONE]);
-  expect(updates[1]).toMatchObject({ progress: 100, speed: null, eta: null });
+  expect(updates[0]).toMatchObject({ choice });
+  expect(updates[1]).toMatchObject({ progress: 100, speed: null, eta: null, choice });
 });
 
 test("whoever leaves lets go of the connection", async () => {

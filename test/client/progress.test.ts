@@ -39,12 +39,32 @@ test("without a length there is an end in sight, but no speed", () => {
   expect(task && paceOf(task)).toEqual({ speed: null, eta: 3 });
 });
 
+const UNKNOWN = { speed: null, eta: null, choice: null };
+
 test("an update has no less progress than the one before", () => {
   const half = history()[7];
   if (!half) throw new Error("no such state");
-  expect(updateOf(QUEUED, null)).toEqual({ record: QUEUED, progress: null, speed: null, eta: null });
+  expect(updateOf(QUEUED, null)).toEqual({ record: QUEUED, progress: null, ...UNKNOWN });
   const update = updateOf(half, null);
-  expect(update).toEqual({ record: half, progress: 52, speed: 5, eta: 2 });
+  expect(update).toEqual({ record: half, progress: 52, speed: 5, eta: 2, choice: null });
   expect(updateOf(QUEUED, update).progress).toBe(52);
   expect(updateOf(QUEUED, updateOf(QUEUED, null)).progress).toBe(null);
+});
+
+test("an update says by which encoder: what the output says, else what was chosen last, else what was known", () => {
+  const [light, native] = [
+    { encoder: "light", reason: "it is small" },
+    { encoder: "native", reason: "it is large" },
+  ];
+  const first = updateOf(QUEUED, null, light);
+  expect(first.choice).toEqual(light);
+  expect(updateOf(QUEUED, first).choice).toEqual(light);
+  expect(updateOf(QUEUED, first, native).choice).toEqual(native);
+  expect(updateOf(QUEUED, first, null).choice).toBe(null);
+  const done = history([...EVENTS.slice(0, 7), finish(2, { ...SOURCE, ...native })]).at(-1) ?? QUEUED;
+  expect(updateOf(done, first).choice).toEqual(native);
+  // What encoded the input of a step is not what encodes its output.
+  const input = { ...SOURCE, ...light };
+  const step = createStep("upload", createIds(Math.random), NOW, { input });
+  expect(updateOf({ ...step, output: input }, null).choice).toBe(null);
 });

@@ -19,7 +19,8 @@ const durably: Durably = (_, work) => work(new AbortController().signal);
 const work: StepWork = {
   probe: async (input) => source(input),
   ingest: async () => source("work"),
-  encode: async (_, { progress }) => {
+  encode: async (_, { chosen, progress }) => {
+    await chosen({ encoder: "light", reason: "it is small" });
     await progress(40);
     return source("encoded");
   },
@@ -104,15 +105,14 @@ test("a thrown value that is no MediaError becomes internal_error and tells noth
 });
 
 test("a run that is over stops at the next report and reports nothing more", async () => {
-  const { events } = await run({}, (event) => event.type !== "step_progressed");
-  expect(events).toEqual([
-    "step_started",
-    "step_succeeded",
-    "step_started",
-    "step_succeeded",
-    "step_started",
-    "step_progressed",
-  ]);
+  const before = ["step_started", "step_succeeded", "step_started", "step_succeeded", "step_started"];
+  for (const [last, reported] of [
+    ["encoder_chosen", []],
+    ["step_progressed", ["encoder_chosen"]],
+  ] as const) {
+    const { events } = await run({}, (event) => event.type !== last);
+    expect(events).toEqual([...before, ...reported, last]);
+  }
 });
 
 test("work that learns that its run is over ends without an error", async () => {

@@ -22,6 +22,7 @@ const STEPS: Record<StepStatus, Step> = {
 const EVENTS: Record<string, RunEvent> = {
   started: { type: "step_started", step_id: fresh.id, input },
   progressed: { type: "step_progressed", step_id: fresh.id, progress: 50.9 },
+  chosen: { type: "encoder_chosen", step_id: fresh.id, choice: { encoder: "light", reason: "it is small" } },
   succeeded: { type: "step_succeeded", step_id: fresh.id, output },
   failed: { type: "step_failed", step_id: fresh.id, error },
   cancelled: { type: "cancelled" },
@@ -30,11 +31,13 @@ const EVENTS: Record<string, RunEvent> = {
 test.each([
   ["waiting", "started", { status: "processing", input, started_at: 200 }],
   ["waiting", "progressed", null],
+  ["waiting", "chosen", null],
   ["waiting", "succeeded", null],
   ["waiting", "failed", { status: "failed", error, finished_at: 200 }],
   ["waiting", "cancelled", { status: "cancelled", finished_at: 200 }],
   ["processing", "started", null],
   ["processing", "progressed", { progress: 50 }],
+  ["processing", "chosen", null],
   ["processing", "succeeded", { status: "succeeded", progress: 100, output, finished_at: 200 }],
   ["processing", "failed", { status: "failed", error, finished_at: 200 }],
   ["processing", "cancelled", { status: "cancelled", finished_at: 200 }],

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createRemoteClient } from "../../../src/client/remote.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";
 import { parseSettings } from "../../../worker/local/settings.ts";
@@ -63,6 +64,14 @@ async function get(id: string): Promise<Task> {
   return (await door.request<Task>("GET", `/tasks/${id}`)).body;
 }
 
+/** Gives the encoder of a task and its reason, as its events tell first. */
+async function tellChoice(id: string) {
+  const client = createRemoteClient({ baseUrl: service.url, apiKey: "k" });
+  const { value } = await client.events<Task>(id).next();
+  await client.close();
+  return value?.choice;
+}
+
 /** Lets every chunk go until the task has ended, and gives it. */
 async function finishAll(id: string): Promise<Task> {
   const go = async () => {
@@ -102,14 +111,18 @@ test("after a crash of the service the chunks that are done are not asked for ag
   await Promise.all([native.finish(0), native.finish(2)]);
   // Others take their places only when these are remembered.
   await expect.poll(() => native.running(), POLL).toEqual([1, 3, 4]);
+  const choice = await tellChoice(id);
   const { port } = new URL(service.url);
   await service.kill("SIGKILL");
   native.asked.length = 0;
   service = await startService(parseSettings({ ...env, PORT: port }));
+  expect(await tellChoice(id)).toEqual(choice);
   // Work that went on meanwhile is found again.
   await expect.poll(() => native.asked.toSorted(), POLL).toEqual([1, 3, 4]);
   const task = await finishAll(id);
   expect([task.status, task.error]).toEqual(["succeeded", null]);
+  const { encoder, reason } = task.steps[2]?.output ?? {};
+  expect(choice).toEqual({ encoder, reason });
   expect(native.asked).not.toContain(0);
   expect(native.asked).not.toContain(2);
   expect(new Set(native.started).size).toBe(native.started.length);

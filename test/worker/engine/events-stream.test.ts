@@ -58,6 +58,7 @@ test("changes are told at most once a second, the latest of them, and the end at
     progress: 52,
     speed: 5,
     eta: 2,
+    choice: null,
   });
   move(STATES.length - 1);
   await pass(0);
