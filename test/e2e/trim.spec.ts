@@ -20,7 +20,7 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
   const card = await openTrim(workbench, clip);
   const trim = card.getByRole("region", { name: "Trim" });
   const [begin, end] = [
-    trim.getByRole("slider", { name: "Begin" }),
+    trim.getByRole("slider", { name: "Start" }),
     trim.getByRole("slider", { name: "End" }),
   ];
 
@@ -83,18 +83,18 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   expect(greys.length).toBeGreaterThan(5);
   expect(greys).toEqual([...new Set(greys)].sort((one, other) => one - other));
 
-  await type("Begin", "0:00.99");
-  await type("Begin", "1:75");
+  await type("Start", "0:00.99");
+  await type("Start", "1:75");
   await expect(trim).toContainText("A minute has seconds up to 59.");
   await workbench.keyboard.press("Escape");
-  await trim.getByRole("button", { name: "One frame forth" }).click();
-  await trim.getByRole("button", { name: "One frame forth" }).click();
+  await trim.getByRole("button", { name: "One frame forward" }).click();
+  await trim.getByRole("button", { name: "One frame forward" }).click();
   await expect(trim).toContainText("First frame: 27");
   // As players round an edge either way, they are asked for the middle of the frame.
   await expect.poll(shown).toBeCloseTo(27.5 / 25, 2);
 
   await type("End", "1");
-  await expect(trim).toContainText("The end has to be after the begin, which is at 0:01.08.");
+  await expect(trim).toContainText("The end has to be after the start, which is at 0:01.08.");
   await type("End", "3.5");
   await expect(trim).toContainText("The file ends at 0:03.00.");
   await type("End", "2,04 s");
@@ -132,7 +132,7 @@ test("a picture is made of the frame of a video that was chosen on the timeline"
   await card.getByRole("radio", { name: "Picture" }).press("Space");
   const moment = card.getByRole("region", { name: "Moment" });
   await moment.getByRole("slider").press("Shift+ArrowRight");
-  await moment.getByRole("button", { name: "One frame forth" }).click();
+  await moment.getByRole("button", { name: "One frame forward" }).click();
   await expect(moment).toContainText("Frame: 26");
   await moment.getByRole("textbox").fill("9");
   await workbench.keyboard.press("Enter");
@@ -147,9 +147,9 @@ test("a sound of half an hour has a plain timeline, and a line that says why", a
   const card = await openTrim(workbench, clip);
   await expect(card).toContainText("This file is long, so its waveform is not drawn.");
   await expect(card.locator(".waveform")).toHaveCount(0);
-  await card.getByRole("textbox", { name: "Begin" }).fill("29:30,5");
+  await card.getByRole("textbox", { name: "Start" }).fill("29:30,5");
   await workbench.keyboard.press("Enter");
-  await expect(card.getByRole("slider", { name: "Begin" })).toHaveAttribute("aria-valuenow", "1770.5");
+  await expect(card.getByRole("slider", { name: "Start" })).toHaveAttribute("aria-valuenow", "1770.5");
   await expect(card).toContainText("Keeps 0:30.50");
 });
 
@@ -163,7 +163,7 @@ test.describe("on a phone", () => {
     await expect(trim).toContainText("This browser cannot show this format.");
     await expect(trim.locator("video")).toHaveCount(0);
 
-    const begin = trim.getByRole("slider", { name: "Begin" });
+    const begin = trim.getByRole("slider", { name: "Start" });
     await begin.scrollIntoViewIfNeeded();
     const [x, y] = await pointAt(trim, 1 / 3);
     const devtools = await workbench.context().newCDPSession(workbench);

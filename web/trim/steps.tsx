@@ -20,7 +20,7 @@ export function Steps({
       <span class="small soft" aria-hidden="true">
         {label}
       </span>
-      <button type="button" class="icon" aria-label={`${what} forth`} onClick={() => onStep(1)}>
+      <button type="button" class="icon" aria-label={`${what} forward`} onClick={() => onStep(1)}>
         <Icon name="step_forth" />
       </button>
     </fieldset>

@@ -23,7 +23,7 @@ import "./trim.css";
 
 export type { Stretch };
 
-const LABELS = { begin: "Begin", end: "End" } as const satisfies Record<Edge, string>;
+const LABELS = { begin: "Start", end: "End" } as const satisfies Record<Edge, string>;
 const EDGES = ["begin", "end"] as const satisfies Edge[];
 
 interface TrimProps {
