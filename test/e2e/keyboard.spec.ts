@@ -68,6 +68,11 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   const path = `${folder}/by keys.webp`;
   await download.saveAs(path);
   expect((await readFacts(path)).picture?.codec).toBe("webp");
+  await card.getByRole("button", { name: "Result" }).press("Enter");
+  // What was won by it is in sight also while the result is not.
+  await expect(card.locator(".saved")).toHaveText(/^[\d.]+ k?B → [\d.]+ k?B, /);
+  await card.getByRole("button", { name: "Convert anew" }).press("Enter");
+  await expect(card.nth(1)).toBeFocused();
   await tabTo(page, "Remove finished");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("button", { name: "Choose files" })).toBeFocused();

@@ -236,7 +236,8 @@ async function choose(card: Locator, group: string, name: string): Promise<void>
 }
 
 async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
-  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  await card.getByRole("button", { name: "Convert this file" }).click();
+  await expect(card.getByRole("heading", { level: 2 })).toBeInViewport();
   return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
 }
 

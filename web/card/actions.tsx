@@ -2,6 +2,7 @@ import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
+import { awaitCopy } from "./made-anew.ts";
 
 /** The disclosure of an item's options, or of its result. */
 interface Disclosure {
@@ -18,6 +19,10 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
   const state = stateOf(item);
   const runs = state === "queued" || state === "processing" || state === "sending";
   const failed = state === "failed" || state === "cancelled" || state === "unusable";
+  const again = () => {
+    awaitCopy(item);
+    queue.again(id);
+  };
   return (
     <div class="actions">
       {(state === "ready" || state === "succeeded") && (
@@ -50,7 +55,7 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
         </button>
       )}
       {(state === "succeeded" || ((state === "failed" || state === "cancelled") && item.source)) && (
-        <button key="again" type="button" onClick={() => queue.again(id)}>
+        <button key="again" type="button" onClick={again}>
           <Icon name="copy" />
           Convert anew
         </button>

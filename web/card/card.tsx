@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -12,7 +12,9 @@ import { describeWishes } from "../words/wish-words.ts";
 import { Actions } from "./actions.tsx";
 import "./card.css";
 import { FaultLine } from "./fault-line.tsx";
+import { isAwaited } from "./made-anew.ts";
 import { ProgressLine } from "./progress-line.tsx";
+import { SavedLine } from "./saved-line.tsx";
 import { Thumbnail } from "./thumbnail.tsx";
 import { WaitingLine } from "./waiting-line.tsx";
 
@@ -31,6 +33,13 @@ export const Card = memo(function Card({
   const open = useSignal(false);
   const result = useSignal<boolean | null>(null);
   const id = useId();
+  const article = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!isAwaited(item)) return;
+    article.current?.focus({ preventScroll: true });
+    article.current?.scrollIntoView({ block: "nearest" });
+    // Only as it appears.
+  }, []);
   const state = stateOf(item);
   const { source, size } = item;
   const isDone = state === "succeeded";
@@ -40,6 +49,7 @@ export const Card = memo(function Card({
   };
   return (
     <article
+      ref={article}
       class={`card panel ${state}`}
       aria-labelledby={`${id}-name`}
       data-state={state}
@@ -63,6 +73,7 @@ export const Card = memo(function Card({
               {describeWishes(item.wishes, source)}
             </p>
           )}
+          {isDone && !shown && <SavedLine item={item} />}
           {source && (
             <p class="place soft small">
               <Icon name={item.wishes.place} size={16} />

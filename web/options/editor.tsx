@@ -2,6 +2,7 @@ import { useRef } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { NumberField } from "../ui/number-field.tsx";
+import { useWorkbench } from "../workbench.ts";
 import { ApplyToAll } from "./apply-to-all.tsx";
 import "./editor.css";
 import { FitFields } from "./fit-fields.tsx";
@@ -54,7 +55,28 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
         </div>
       </div>
       <Times input={item.input} form={form} />
+      <Start item={item} />
     </section>
+  );
+}
+
+// Who has come to the end of the options need not go back up.
+function Start({ item: { id } }: { item: Item }) {
+  const { queue } = useWorkbench();
+  return (
+    <div class="row end">
+      <button
+        type="button"
+        class="primary"
+        onClick={({ currentTarget }) => {
+          // All this is gone in a moment, and what stays is above.
+          currentTarget.closest("article")?.scrollIntoView();
+          void queue.start([id]);
+        }}
+      >
+        Convert this file
+      </button>
+    </div>
   );
 }
 

@@ -1,0 +1,10 @@
+import type { Item } from "../queue/item.ts";
+import { saving } from "../result/saving.ts";
+
+/** Says of an item that succeeded how large its file was and is now; nothing where that is not known, or where the output is many files. */
+export function SavedLine({ item: { size, source, task } }: { item: Item }) {
+  const made = task?.steps.find(({ output }) => output?.encoder)?.output;
+  const before = size ?? source?.filesize ?? null;
+  if (made?.filesize === undefined || made.kind === "adaptive_video" || before === null) return null;
+  return <p class="saved numbers">{saving(before, made.filesize)}</p>;
+}
