@@ -4,6 +4,7 @@ import { Field } from "../ui/field.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { isAddress, pickHandles } from "./take-in.ts";
+import { WhatFor } from "./what-for.tsx";
 
 /** Where files are chosen and addresses typed: large and inviting while the queue is empty, a bar afterwards. */
 export function AddFiles({ large }: { large: boolean }) {
@@ -22,7 +23,7 @@ export function AddFiles({ large }: { large: boolean }) {
             <Icon name="upload" size={36} />
           </span>
           <h1>Drop videos, sound and pictures here</h1>
-          <p class="soft">Convert, shrink, trim and stream them in this browser. Nothing is sent anywhere.</p>
+          <p class="soft">They are converted in this browser. Nothing is sent anywhere.</p>
         </div>
       )}
       <div class="ways">
@@ -46,6 +47,7 @@ export function AddFiles({ large }: { large: boolean }) {
         }}
       />
       {large && <p class="soft small">You can also paste files or addresses anywhere on this page.</p>}
+      {large && <WhatFor />}
     </section>
   );
 }
