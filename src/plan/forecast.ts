@@ -6,7 +6,7 @@ import { createPlan } from "./create-plan.ts";
 import type { Geometry, Plan } from "./plan.ts";
 import { CRF } from "./rate.ts";
 import { displayedSize, storedPicture } from "./size.ts";
-import { CONTAINER_BYTES } from "./target-size.ts";
+import { CONTAINER_BYTES, packetBits } from "./target-size.ts";
 
 /** What will come of a source by some options, as far as it is certain before the work starts. */
 export interface Forecast {
@@ -75,17 +75,17 @@ function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: So
   return made.width > kept.width + 1 || made.height > kept.height + 1;
 }
 
-// A second of AAC has about so many.
-const PACKETS = 47;
+const DEFAULT_SAMPLE_RATE = 48_000;
 
 function bytesOf({ kind, format, duration, frames, video, audio }: Plan, source: Source): number | null {
   if (duration === null || kind === "image" || kind === "adaptive_video") return null;
   const pictures = video ? trackBits(video, source, "video") : 0;
   const sound = audio ? trackBits(audio, source, "audio") : 0;
   if (pictures === null || sound === null) return null;
-  const { picture, packet } = CONTAINER_BYTES;
-  const packets = audio ? duration * PACKETS * packet : 0;
-  const beside = format === "wav" ? 44 : CONTAINER_BYTES[kind] + (frames ?? 0) * picture + packets;
+  const sample_rate = audio?.mode === "encode" ? audio.sample_rate : source.audio?.sample_rate;
+  const packets = audio ? (duration * packetBits(sample_rate ?? DEFAULT_SAMPLE_RATE)) / 8 : 0;
+  const beside =
+    format === "wav" ? 44 : CONTAINER_BYTES[kind] + (frames ?? 0) * CONTAINER_BYTES.picture + packets;
   return Math.round(((pictures + sound) * duration) / 8 + beside);
 }
 

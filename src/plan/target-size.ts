@@ -92,14 +92,16 @@ interface Sound {
 // The best first.
 function soundsFor(options: VideoOptions, source: Source, { audio, start, end }: Plan): Sound[] {
   if (!audio) return [{ bits: 0 }];
-  const beside = packetBits(source.audio?.sample_rate ?? 48_000);
   const own = streamBits(source, "audio");
-  const copied = audio.mode === "copy" && own !== null ? [{ bits: own + beside }] : [];
+  const copied =
+    audio.mode === "copy" && own !== null
+      ? [{ bits: own + packetBits(source.audio?.sample_rate ?? 48_000) }]
+      : [];
   const trimmed = start > 0 || end !== null;
   const best = QUALITIES.indexOf(options.quality ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
     const made = createAudioPlan(source, audio.codec as Encoded["codec"], { quality, trimmed });
-    return { bits: bitsOf(made) + beside, quality };
+    return { bits: bitsOf(made), quality };
   });
   return [...copied, ...encoded.reverse()];
 }
@@ -107,7 +109,7 @@ function soundsFor(options: VideoOptions, source: Source, { audio, start, end }:
 type Encoded = Extract<AudioPlan, { mode: "encode" }>;
 
 function bitsOf(audio: AudioPlan): number {
-  return audio.mode === "encode" ? (audio.bitrate ?? 0) : 0;
+  return audio.mode === "encode" ? (audio.bitrate ?? 0) + packetBits(audio.sample_rate) : 0;
 }
 
 function bestWithin(sounds: readonly Sound[], bits: number): Sound {
@@ -115,7 +117,8 @@ function bestWithin(sounds: readonly Sound[], bits: number): Sound {
   return sounds.find((sound) => sound.bits <= bits) ?? least;
 }
 
-function packetBits(sample_rate: number): number {
+/** Gives the bits per second that packets of sound take in a file beside what is in them. */
+export function packetBits(sample_rate: number): number {
   return (sample_rate / PACKET_SAMPLES) * CONTAINER_BYTES.packet * 8;
 }
 

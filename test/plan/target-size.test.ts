@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AudioOptions, VideoOptions } from "../../src/core/options.ts";
-import { optionsForSize } from "../../src/plan/index.ts";
+import { forecast, optionsForSize } from "../../src/plan/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
 // 250 pictures of 20 bytes and 4000 bytes stand beside the streams; 0.9 of what is left is asked for.
@@ -44,6 +44,22 @@ test.for([
   const options: AudioOptions = { format };
   expect(optionsForSize("audio", options, audioSource(), bytes)).toEqual({ format, bitrate });
 });
+
+test.for([8000, 11_025, 24_000, 96_000])(
+  "what is forecast for a size is no more, at %d Hz",
+  (sample_rate) => {
+    const audio = { channels: 1, sample_rate };
+    const codecs = { video: null, audio: "pcm_s16le" };
+    const spoken = audioSource({ format: "wav", bitrate: 8 * 16 * sample_rate, audio, codecs });
+    for (const format of ["mp3", "aac", "ogg", "opus"] as const) {
+      const bytes = forecast("audio", optionsForSize("audio", { format }, spoken, 60_000), spoken).bytes;
+      expect([format, (bytes ?? 0) <= 60_000]).toEqual([format, true]);
+    }
+    const film = videoSource({ audio, codecs: { video: "h264", audio: "pcm_s16le" } });
+    const wish = optionsForSize("video", { format: "webm" }, film, 500_000);
+    expect(forecast("video", wish, film).bytes).toBeLessThanOrEqual(500_000);
+  },
+);
 
 test("no more is asked for than twice what the source has", () => {
   const source = videoSource({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
