@@ -1,7 +1,7 @@
 import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, MediaError, type Task } from "../../src/index.ts";
 import { faultOf } from "./fault-of.ts";
-import type { Item } from "./item.ts";
+import type { Item, Pace } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
 /** Keeps the items of a list at how their tasks stand. */
@@ -62,15 +62,26 @@ export function createFollower(
       stop(id);
       if (!task || !client) return;
       let seen: Task | null = null;
-      const end = client.on<Task>(task.id, "update", ({ record, progress, speed, eta }) => {
+      let told: Pace["choice"];
+      let mayAsk = client !== device;
+      const end = client.on<Task>(task.id, "update", ({ record, progress, speed, eta, choice }) => {
         // What is told anew without a change may be that it waits for its file.
         const mayWait = client === device && (seen === null || seen.updated_at === record.updated_at);
         const goesOn = seen !== null && !mayWait;
         seen = record;
         list.change(id, {
-          ...{ task: record, pace: { progress, speed, eta } },
+          ...{ task: record, pace: { progress, speed, eta, choice: choice ?? told } },
           ...((goesOn || isFinished(record)) && { waiting: null }),
         });
+        if (mayAsk && !choice && isEncoding(record)) {
+          mayAsk = false;
+          void askChoice(client, record).then((heard) => {
+            told = heard;
+            mayAsk = heard === null;
+            const pace = followed.get(id)?.end === end ? list.find(id)?.pace : null;
+            if (heard && pace) list.change(id, { pace: { ...pace, choice: heard } });
+          });
+        }
         if (isFinished(record)) stop(id);
         else if (mayWait) void seeWhetherItWaits(id, record);
       });
@@ -78,4 +89,18 @@ export function createFollower(
       void check(id, client, task);
     },
   };
+}
+
+// A service tells it by its events alone, which hold a connection: no more of them is read than how the task stands.
+async function askChoice(client: Client, task: Task): Promise<Pace["choice"]> {
+  try {
+    for await (const { choice } of client.events<Task>(task)) return choice;
+  } catch {
+    // The line says less then.
+  }
+  return undefined;
+}
+
+function isEncoding({ kind, steps }: Task): boolean {
+  return steps.some((step) => step.kind === kind && step.status === "processing");
 }

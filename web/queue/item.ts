@@ -1,5 +1,5 @@
 import type { WaitingFile } from "../../src/browser/index.ts";
-import type { EncodeKind, MediaInput, OptionsOf, Source, Task } from "../../src/index.ts";
+import type { EncodeKind, EncoderChoice, MediaInput, OptionsOf, Source, Task } from "../../src/index.ts";
 
 /** Where a file is worked on: this machine, or the service that the visitor connected with. */
 export type Place = "device" | "edge";
@@ -24,7 +24,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** How fast a task goes on. */
+/** How a task goes on. */
 export interface Pace {
   /** Percent of the whole task; null until it can be measured. */
   readonly progress: number | null;
@@ -32,6 +32,8 @@ export interface Pace {
   readonly speed: number | null;
   /** Seconds until the end. */
   readonly eta: number | null;
+  /** The encoder that makes it, and why that one; null or absent until known. */
+  readonly choice?: EncoderChoice | null | undefined;
 }
 
 /** The moments between the start of an item and its task. */

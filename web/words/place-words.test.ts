@@ -27,6 +27,11 @@ test("the place is said before, while and after something is made, with the enco
   );
   expect(describePlace({ ...edge, task: taskOf("queued") })).toBe("Runs on the edge (media.example).");
   expect(describePlace({ ...draft, task: taskOf("failed") })).toBe("Ran on this device.");
+  const choice = { encoder: "webcodecs", reason: "it is the sooner one" };
+  const pace = { progress: 12, speed: null, eta: null, choice };
+  const how = "with the browser's own encoder (WebCodecs), as it is the sooner one.";
+  expect(describePlace({ ...draft, task: taskOf("processing"), pace })).toBe(`Runs on this device ${how}`);
+  expect(describePlace({ ...draft, task: taskOf("failed"), pace })).toBe(`Ran on this device ${how}`);
   const reason =
     "the work fits its memory and time; not copy: the pictures need encoding; not avif: it only encodes avif; in 2 chunks of about 4 s";
   expect(describePlace({ ...draft, task: taskOf("succeeded", { encoder: "wasm", reason }) })).toBe(

@@ -12,21 +12,22 @@ const ENCODERS: Readonly<Record<string, string>> = {
   native: "with native FFmpeg in a container",
 };
 
-/** Says where an item is worked on: in the future before it is started, then with what, and why with that, once it is done. */
-export function describePlace({ wishes, task, service, input }: Item): string {
+/** Says where an item is worked on: in the future before it is started, then with what, and why with that, as soon as it is known. */
+export function describePlace({ wishes, task, service, input, pace }: Item): string {
   const place =
     wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
   if (!task) {
     const given = typeof input === "string" ? "its address" : "the file";
     return `Will run ${place}; ${wishes.place === "device" ? "nothing is sent anywhere" : `${given} is sent there`}.`;
   }
-  const encoded = task.steps.find(({ output }) => output?.encoder)?.output;
-  if (!encoded)
-    return task.status === "queued" || task.status === "processing" ? `Runs ${place}.` : `Ran ${place}.`;
-  return `Made ${place} ${describeEncoder(encoded)}`;
+  const made = task.steps.find(({ output }) => output?.encoder)?.output;
+  const runs = task.status === "queued" || task.status === "processing";
+  const said = `${made ? "Made" : runs ? "Runs" : "Ran"} ${place}`;
+  const choice = made ?? pace?.choice;
+  return choice ? `${said} ${describeEncoder(choice)}` : `${said}.`;
 }
 
-function describeEncoder({ encoder = "", reason }: Source): string {
+function describeEncoder({ encoder = "", reason }: Pick<Source, "encoder" | "reason">): string {
   const name = ENCODERS[encoder] ?? `with ${encoder}`;
   return reason ? `${name}, as ${worthSaying(reason)}.` : `${name}.`;
 }

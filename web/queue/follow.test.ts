@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import type { LocalClient } from "../../src/browser/index.ts";
+import { type Client, createTask, type EncoderChoice, type Task, type Update } from "../../src/index.ts";
+import { createItem } from "./create-item.ts";
+import { createFollower } from "./follow.ts";
+import type { Item } from "./item.ts";
+import type { ItemList } from "./item-list.ts";
+
+const request = { input: "https://a.example/b.mp4", kind: "video", options: {}, metadata: {} } as const;
+const queued = createTask(request, (sort) => `${sort}_1`, 0);
+const encoding: Task = {
+  ...{ ...queued, status: "processing" },
+  steps: queued.steps.map((step, n) => (n === 2 ? { ...step, status: "processing" } : step)),
+};
+
+/** Follows a task of a service whose updates tell nothing of the encoder; its events tell one choice after the other, each to who asks. */
+function followThere(choices: (EncoderChoice | null | undefined)[]) {
+  let item: Item = { ...createItem(request.input), task: queued };
+  let asked = 0;
+  let listener = (_: Update<Task>) => {};
+  const client = {
+    on(_run: string, _event: "update", given: typeof listener) {
+      listener = given;
+      return () => {};
+    },
+    async *events(record: Task) {
+      yield { record, progress: 10, speed: null, eta: null, choice: choices[asked++] };
+      throw new Error("No more of them is asked for.");
+    },
+    tasks: { get: async () => queued },
+  };
+  const list = {
+    find: () => item,
+    change(_: string, changes: Partial<Item>) {
+      item = { ...item, ...changes };
+    },
+  };
+  const follower = createFollower(
+    list as unknown as ItemList,
+    {} as LocalClient,
+    () => client as unknown as Client,
+  );
+  follower.follow(item);
+  return {
+    async tell(record: Task) {
+      listener({ record, progress: 10, speed: null, eta: null, choice: null });
+      await new Promise((resolve) => setTimeout(resolve));
+      return [item.pace?.choice, asked];
+    },
+  };
+}
+
+test("a service is asked for the encoder while it encodes, until it tells one", async () => {
+  const light = { encoder: "light", reason: "it is small" };
+  const { tell } = followThere([null, light]);
+  expect(await tell(queued)).toEqual([undefined, 0]);
+  expect(await tell(encoding)).toEqual([undefined, 1]);
+  expect(await tell(encoding)).toEqual([light, 2]);
+  expect(await tell(encoding)).toEqual([light, 2]);
+});
+
+test("one that never tells is asked once", async () => {
+  const { tell } = followThere([undefined]);
+  expect(await tell(encoding)).toEqual([undefined, 1]);
+  expect(await tell(encoding)).toEqual([undefined, 1]);
+});
