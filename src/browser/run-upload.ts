@@ -28,7 +28,7 @@ export interface RunUploads {
   run(record: Run, source: Source, files: StoredBlob[], main: string, context: StepContext): Promise<Source>;
   /** True for a failed task of which only the upload is left to do. */
   isLeft(record: Run): boolean;
-  /** Has a new task go on where such a one stopped. */
+  /** Has a new task go on where such a one stopped, if its output is still there. */
   takeOver(before: Task, after: Task): Promise<void>;
   /** What the steps before the upload gave, of a task that took over from another; null of any other. */
   taken(run_id: string): Promise<TakenOver | null>;
@@ -109,7 +109,10 @@ export function createRunUploads(
     },
     async takeOver(before, after) {
       const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
-      for (const { key, file } of await storage.files(from)) {
+      const files = await storage.files(from);
+      // An earlier retry took them, or they were too old: the task begins anew.
+      if (files.length === 0) return;
+      for (const { key, file } of files) {
         await storage.write(to + key.slice(from.length), file.stream(), file.type);
       }
       const names = await namesOf(before.id);

@@ -58,6 +58,14 @@ test("the network gone during an upload is a clear error, and a retry goes on fr
   expect([...createHash("sha256").update(bytes).digest()]).toEqual(again.hash);
   const output = again.done.steps[2]?.output;
   expect(output?.url).toBe(`opfs:/s3/out/${again.done.id}/tone.wav`);
+
+  // What it had left was taken over, so that it begins anew.
+  const anew = await rig.lab.page.evaluate(
+    async (id) => kit.client.wait(await kit.client.tasks.retry(id)),
+    failed.id,
+  );
+  expect([anew.status, anew.error]).toEqual(["succeeded", null]);
+  expect(parts().sort()).toEqual([1, 2, 2]);
 });
 
 test("an upload of a page that is offline waits until it is not", async () => {
