@@ -4,6 +4,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
+import { Parts } from "../ui/parts.tsx";
 import { describePlace } from "../words/place-words.ts";
 import { bytes } from "../words/quantities.ts";
 import { describeSource } from "../words/source-words.ts";
@@ -65,12 +66,14 @@ export const Card = memo(function Card({
               {state === "sending" && item.starting?.sent !== null ? "Sending" : STATE_WORDS[state]}
             </span>
           </div>
-          <p class="soft numbers">{source ? describeSource(source) : size !== null && bytes(size)}</p>
+          <p class="soft numbers">
+            {source ? <Parts words={describeSource(source)} /> : size !== null && bytes(size)}
+          </p>
           {source && (
             <p class="numbers">
               <span aria-hidden="true">→ </span>
               <span class="visually-hidden">Becomes </span>
-              {describeWishes(item.wishes, source)}
+              <Parts words={describeWishes(item.wishes, source)} />
             </p>
           )}
           {isDone && !shown && <SavedLine item={item} />}

@@ -1,7 +1,7 @@
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
-import { faultWords } from "../words/fault-words.ts";
+import { faultDetail, faultWords } from "../words/fault-words.ts";
 import { useWorkbench } from "../workbench.ts";
 
 // What another place may well be able to do.
@@ -32,7 +32,7 @@ export function FaultLine({ item }: { item: Item }) {
         <p>
           <strong>{title}</strong> {todo}
         </p>
-        <p class="said small">{fault.message}</p>
+        <p class="said small">{faultDetail(fault.message)}</p>
         {canMove && (
           <div class="row">
             <button type="button" onClick={() => void queue.sendToEdge(item.id)}>

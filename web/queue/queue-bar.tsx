@@ -33,7 +33,7 @@ export function QueueBar() {
             Remove finished
           </button>
         )}
-        {ready > 0 && (
+        {ready > 0 && items.length > 1 && (
           <button type="button" class={ready > 1 ? "primary" : ""} onClick={() => void queue.start()}>
             <Icon name="play" />
             Convert all ({ready})

@@ -91,7 +91,7 @@ const WORDS = {
   },
   encoder_unavailable: {
     title: "This browser cannot do that.",
-    todo: "Choose another format or codec, or let a service do it.",
+    todo: "Choose another format or codec. What a browser cannot read or make at all, a service may: connect one under Edge.",
   },
   encode_failed: {
     title: "The conversion failed.",
@@ -114,6 +114,14 @@ const WORDS = {
   },
   worker_lost: { title: "The conversion broke off.", todo: AGAIN },
 } as const satisfies Readonly<Record<ErrorKind, FaultWords>>;
+
+/** Says what those who failed say, without the encoders that were never meant for it. */
+export function faultDetail(message: string): string {
+  const [, listed] = /^No encoder here can do this \((.+)\)\.$/.exec(message) ?? [];
+  const reasons = (listed?.split("; ") ?? []).filter((part) => !/^[\w-]+: it (only|is for) /.test(part));
+  const plain = [...new Set(reasons.map((part) => part.replace(/^[\w-]+: /, "")))].join("; ");
+  return plain === "" ? message : `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
+}
 
 /** Says a fault of any kind in plain words; a kind that this page does not know is said as one that should not be. */
 export function faultWords(kind: string): FaultWords {
