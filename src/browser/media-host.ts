@@ -70,9 +70,17 @@ export function createMediaHost(
     if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
   }
 
-  async function begin(record: Run): Promise<Run> {
-    await records.add(record);
-    turns.join(record.id);
+  /** Begins a run when all that belongs to it is there; where there is no room for it, nothing of it stays. */
+  async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
+    const { id } = record;
+    try {
+      await prepare();
+      await records.add(record);
+    } catch (thrown) {
+      await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), stores.pieces.clear(id)]);
+      throw thrown;
+    }
+    turns.join(id);
     return record;
   }
 
@@ -89,8 +97,9 @@ export function createMediaHost(
     const local = await localInput(request, given);
     const now = Date.now();
     const record = sort === "task" ? createTaskOf() : createStepOf();
-    if (local?.file) await files.add(record.id, local.file);
-    return begin(record);
+    return begin(record, async () => {
+      if (local?.file) await files.add(record.id, local.file);
+    });
 
     function createTaskOf(): Task {
       const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
@@ -164,9 +173,11 @@ export function createMediaHost(
         newId,
         Date.now(),
       );
-      await files.copy(id, task.id);
-      if (uploads.isLeft(before)) await uploads.takeOver(before as Task, task);
-      return (await begin(task)) as Task;
+      await begin(task, async () => {
+        await files.copy(id, task.id);
+        if (uploads.isLeft(before)) await uploads.takeOver(before as Task, task);
+      });
+      return task;
     },
     remove: (id) =>
       records.remove(id, async () => {

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { createConnections } from "../../src/browser/connections.ts";
+import { createLocalUrls } from "../../src/browser/local-urls.ts";
+import type { Run } from "../../src/browser/media-api.ts";
+import { createMediaHost } from "../../src/browser/media-host.ts";
+import { MediaError } from "../../src/core/errors.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import type { InputRecord } from "../../src/stores/indexeddb-schema.ts";
+
+/** A host whose store has room for files and none for records. */
+function fullHost() {
+  const inputs = new Map<string, InputRecord>();
+  const full = async () => {
+    throw new MediaError("storage_full", "There is no room.");
+  };
+  const none = async () => null;
+  const host = createMediaHost(
+    {
+      settings: {
+        ...{ name: "host", prefer: "quality", encoder_workers: 1, core: null, core_mt: null, avif: null },
+        ...{ host: "localhost", allow_private: false, keep_seconds: 60, keep_input_bytes: 1000 },
+        ...{ connections: [], fallback: false },
+      },
+      stores: {
+        ...{ get: none, put: full, delete: async () => {}, all: async () => [] as Run[] },
+        list: async () => ({ records: [], more: false }),
+        inputs: {
+          get: async (id) => inputs.get(id) ?? null,
+          put: async (record) => void inputs.set(record.id, record),
+          delete: async (id) => void inputs.delete(id),
+        },
+        pieces: { get: none, put: async () => {}, clear: async () => {} },
+      },
+      storage: {
+        ...createMemoryStorage(),
+        ...{ file: none, files: async () => [], ensureRoom: async () => {} },
+      },
+      urls: createLocalUrls("host"),
+      connections: createConnections([], full),
+      ...{ runs_at_once: 1, encoders: [], inFlight: () => 1, probe: full, route: () => missing() },
+    },
+    () => {},
+  );
+  return { host, inputs };
+}
+
+function missing(): never {
+  throw new MediaError("encoder_unavailable", "There is none.");
+}
+
+test("the file of a run that could not be remembered is not kept either", async () => {
+  const { host, inputs } = fullHost();
+  const file = new File(["sound"], "a.wav");
+  for (const sort of ["task", "step"] as const) {
+    const request = sort === "task" ? { kind: "audio", input: null } : { kind: "probe", input: null };
+    await expect(host.create(sort, request, file)).rejects.toMatchObject({ kind: "storage_full" });
+    expect([...inputs.keys()]).toEqual([]);
+  }
+});
