@@ -38,7 +38,7 @@ export const CODEC_USES: Readonly<Record<string, string>> = {
 export const QUALITY_WORDS = {
   very_low: ["Lowest", "For a first look: losses are plain to see."],
   low: ["Low", "Small, with losses that show in fine detail."],
-  medium: ["Medium", "Good to look at and to hear; losses hardly show."],
+  medium: ["Medium", "Right for most uses: losses are hardly noticed."],
   high: ["High", "Losses show only in a close comparison."],
   very_high: ["Highest", "Nearly as the original, and large."],
 } as const satisfies Record<Quality, readonly [name: string, use: string]>;

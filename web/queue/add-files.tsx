@@ -36,10 +36,9 @@ export function AddFiles({ large }: { large: boolean }) {
       {/* For browsers without handles, and for whoever sets files by a program. */}
       <input
         ref={input}
-        class="visually-hidden"
         type="file"
         multiple
-        tabIndex={-1}
+        hidden
         aria-label="Add files"
         onChange={({ currentTarget }) => {
           queue.add([...(currentTarget.files ?? [])]);

@@ -49,6 +49,9 @@ function defaultCodec(format: string): string {
 
 function describeSize({ width, height }: Readonly<Record<string, unknown>>): string | null {
   if (width === undefined && height === undefined) return null;
+  // What is being typed may be no size yet.
+  if (![width, height].every((side) => side === undefined || /^\d+(\.\d+)?\s*%?$/.test(String(side))))
+    return null;
   const [wide, high] = [sideWords(width), sideWords(height)];
   if (width === height && typeof width === "string") return `${wide} of the size`;
   if (width !== undefined && height !== undefined) return `${wide} × ${high}`;
