@@ -90,13 +90,19 @@ export function sourceBits(source: Source, { width, height, fps }: Size & { fps:
   return bitrate === null ? null : bitrate * Math.min(1, (width * height * fps) / pixels) ** FEWER;
 }
 
-/** Gives the bits per second of a source's pictures or sound, or those of the whole file in their stead; null where neither is known. */
+/** Gives the bits per second of a source's pictures or sound, or those of the file without the other in their stead; null where neither is known. */
 export function streamBits(source: Source, kind: "video" | "audio"): number | null {
-  const own = source.streams?.find((stream) => stream.kind === kind)?.bitrate;
+  const own = ownBits(source, kind);
   if (own) return own;
   // Of a file with both, that says nothing of the sound.
   if (kind === "audio" && source.codecs?.video) return null;
-  return source.bitrate || null;
+  const all = source.bitrate ?? 0;
+  const sound = kind === "video" ? ownBits(source, "audio") : 0;
+  return (all > sound ? all - sound : all) || null;
+}
+
+function ownBits(source: Source, kind: "video" | "audio"): number {
+  return source.streams?.find((stream) => stream.kind === kind)?.bitrate ?? 0;
 }
 
 /** Gives the value between the two nearest anchors, or on their line beyond the last. */

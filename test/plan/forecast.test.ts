@@ -19,6 +19,9 @@ test("a copy keeps size and bytes", () => {
     bytes: 5_173_219,
   });
   expect(forecast("video", {}, videoSource())).toEqual({ ...nothing, copied: true });
+  // Of some files only the bits of the whole are known, and those of the sound.
+  const whole = videoSource({ bitrate: 4_128_000, streams: streams.slice(1) });
+  expect(forecast("video", {}, whole).bytes).toBe(5_173_219);
 });
 
 test("an encode by quality tells its pixels and no bytes", () => {
