@@ -1,6 +1,6 @@
 import { effect } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
-import { type Client, isFinished, MediaError } from "../../src/index.ts";
+import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
 import type { Edge } from "../edge/edge.ts";
 import { createItem, nextId } from "./create-item.ts";
 import { faultOf } from "./fault-of.ts";
@@ -14,6 +14,8 @@ import { openQueueStore } from "./queue-store.ts";
 import { takeFile, waitingFor } from "./waiting-file.ts";
 
 const NAME = "framewright-queue";
+// Then the page draws, and hears its visitor.
+const ADDED_AT_ONCE = 20;
 
 /** Builds the {@link Queue} of a page over its clients, from where an earlier visit left it. */
 export function createQueue(device: LocalClient, edge: Edge): Queue {
@@ -66,6 +68,15 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     }
   }
 
+  async function addAll(inputs: readonly MediaInput[]): Promise<void> {
+    for (const [index, input] of inputs.entries()) {
+      if (index > 0 && index % ADDED_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve));
+      const item = createItem(input);
+      list.add(item);
+      void look(item.id);
+    }
+  }
+
   async function start(id: string): Promise<void> {
     await launcher.start(id);
     followNow(id);
@@ -88,13 +99,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   return {
     items,
     loaded,
-    add(inputs) {
-      for (const input of inputs) {
-        const item = createItem(input);
-        list.add(item);
-        void look(item.id);
-      }
-    },
+    add: (inputs) => void addAll(inputs),
     wish: (id, wishes) => {
       const item = find(id);
       if (!item || stateOf(item) !== "ready") return;
@@ -145,6 +150,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       const fresh = { task: null, service: null, pace: null, waiting: null, starting: null, fault: null };
       const made = { ...item, ...fresh, id: nextId(), file_of: item.file_of ?? item.id };
       list.add(made);
+      list.show(made.id);
       read(made);
     },
     async resume(id, file) {
