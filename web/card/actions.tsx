@@ -19,7 +19,8 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
   const state = stateOf(item);
   const runs = state === "queued" || state === "processing" || state === "sending";
   const failed = state === "failed" || state === "cancelled" || state === "unusable";
-  const again = () => {
+  const again = (event: MouseEvent) => {
+    if (!isMeant(event)) return;
     awaitCopy(item);
     queue.again(id);
   };
@@ -43,7 +44,7 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
         </button>
       )}
       {(runs || (state === "waiting" && item.task)) && (
-        <button key="cancel" type="button" onClick={() => void queue.cancel(id)}>
+        <button key="cancel" type="button" onClick={(event) => isMeant(event) && void queue.cancel(id)}>
           <Icon name="cancel" />
           Cancel
         </button>
@@ -72,4 +73,9 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
       </button>
     </div>
   );
+}
+
+// The second click of a double one falls on what has just come in the place of the button.
+function isMeant({ detail }: MouseEvent): boolean {
+  return detail < 2;
 }
