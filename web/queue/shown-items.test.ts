@@ -16,7 +16,7 @@ test("many changes are drawn over several frames, in their order, each item as i
   for (const item of made) put(item);
   expect([names().length, frames.length]).toEqual([0, 1]);
   frames.shift()?.();
-  expect(names()).toEqual(made.slice(0, 12).map(({ name }) => name));
+  expect(names()).toEqual(made.slice(0, 8).map(({ name }) => name));
 
   const [first, second, , last = second] = [made[0], made[1], made[2], made[29]];
   if (!first || !second || !last) throw new Error("There are no items.");

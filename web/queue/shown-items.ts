@@ -12,7 +12,7 @@ export interface ShownItems {
 }
 
 // What a slow machine draws well within 50 ms.
-const MOST = 12;
+const MOST = 8;
 
 /** Builds {@link ShownItems} over the items as they are; `soon` does work with one of the next frames. */
 export function createShownItems(
