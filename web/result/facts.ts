@@ -1,11 +1,12 @@
 import type { Source } from "../../src/index.ts";
 import { codecName, formatName } from "../words/names.ts";
+import { describeEncoder } from "../words/place-words.ts";
 import { bytes, clock } from "../words/quantities.ts";
 
 /** A fact in words, under its name. */
 export type Fact = readonly [name: string, words: string];
 
-/** Says what is known of an output: format, codecs, pixels, time, frames, sound, bitrate; of a stream by the bytes of its files too, as far as they are here. */
+/** Says what is known of an output: format, codecs, pixels, time, frames, sound, bitrate, how it was made; of a stream by the bytes of its files too, as far as they are here. */
 export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   const { codecs, audio, renditions } = source;
   const isStream = source.kind === "adaptive_video";
@@ -29,6 +30,7 @@ export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
       "Files",
       isStream && sizes.length > 0 && `${sizes.length}, ${bytes(sizes.reduce((sum, size) => sum + size, 0))}`,
     ],
+    ["Made", describeEncoder(source)],
   ];
   return facts.filter((fact): fact is Fact => typeof fact[1] === "string" && fact[1] !== "");
 }

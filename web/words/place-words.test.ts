@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createTask, type Task } from "../../src/index.ts";
 import { createItem } from "../queue/create-item.ts";
 import type { Item } from "../queue/item.ts";
-import { describePlace } from "./place-words.ts";
+import { describeEncoder, describePlace } from "./place-words.ts";
 
 const draft = createItem("https://a.example/b.mp4");
 const edge: Item = {
@@ -35,6 +35,11 @@ test("the place is said before, while and after something is made, with the enco
   const reason =
     "the work fits its memory and time; not copy: the pictures need encoding; not avif: it only encodes avif; in 2 chunks of about 4 s";
   expect(describePlace({ ...draft, task: taskOf("succeeded", { encoder: "wasm", reason }) })).toBe(
-    "Made on this device with FFmpeg in WebAssembly, as the work fits its memory and time; it could not just be copied, as the pictures need encoding; in 2 chunks of about 4 s.",
+    "Made on this device with FFmpeg in WebAssembly, as the work fits its memory and time.",
   );
+  expect(describeEncoder({ encoder: "wasm", reason })).toBe(
+    "with FFmpeg in WebAssembly, as the work fits its memory and time; it could not just be copied, as the pictures need encoding; in 2 chunks of about 4 s",
+  );
+  expect(describeEncoder({ encoder: "copy" })).toBe("by copying its streams as they are");
+  expect(describeEncoder({})).toBe(null);
 });

@@ -12,7 +12,7 @@ const ENCODERS: Readonly<Record<string, string>> = {
   native: "with native FFmpeg in a container",
 };
 
-/** Says where an item is worked on: in the future before it is started, then with what, and why with that, as soon as it is known. */
+/** Says where an item is worked on: in the future before it is started, then with what, and the main reason for that, as soon as it is known. */
 export function describePlace({ wishes, task, service, input, pace }: Item): string {
   const place =
     wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
@@ -24,18 +24,28 @@ export function describePlace({ wishes, task, service, input, pace }: Item): str
   const runs = task.status === "queued" || task.status === "processing";
   const said = `${made ? "Made" : runs ? "Runs" : "Ran"} ${place}`;
   const choice = made ?? pace?.choice;
-  return choice ? `${said} ${describeEncoder(choice)}` : `${said}.`;
+  if (!choice) return `${said}.`;
+  const [why] = reasonsOf(choice);
+  return `${said} ${encoderWords(choice)}${why ? `, as ${why}` : ""}.`;
 }
 
-function describeEncoder({ encoder = "", reason }: Pick<Source, "encoder" | "reason">): string {
-  const name = ENCODERS[encoder] ?? `with ${encoder}`;
-  return reason ? `${name}, as ${worthSaying(reason)}.` : `${name}.`;
+/** Says with what an output was made, and all that led to it; null where that is not known. */
+export function describeEncoder(output: Pick<Source, "encoder" | "reason">): string | null {
+  if (!output.encoder) return null;
+  const reasons = reasonsOf(output).join("; ");
+  return `${encoderWords(output)}${reasons && `, as ${reasons}`}`;
+}
+
+function encoderWords({ encoder = "" }: Pick<Source, "encoder">): string {
+  return ENCODERS[encoder] ?? `with ${encoder}`;
 }
 
 // That an encoder of pictures makes no sound tells a visitor nothing.
-function worthSaying(reason: string): string {
-  const parts = reason.split("; ").filter((part) => !/^not [\w-]+: it only /.test(part));
-  return parts.map((part) => part.replace(/^not copy: /, "it could not just be copied, as ")).join("; ");
+function reasonsOf({ reason = "" }: Pick<Source, "reason">): string[] {
+  return reason
+    .split("; ")
+    .filter((part) => part !== "" && !/^not [\w-]+: it only /.test(part))
+    .map((part) => part.replace(/^not copy: /, "it could not just be copied, as "));
 }
 
 function hostOf(service: string): string {
