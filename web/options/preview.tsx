@@ -1,6 +1,7 @@
 import type { CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
+import { letGo } from "../ui/let-go.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import type { AnyOptions } from "./choices.ts";
 
@@ -72,6 +73,10 @@ function Frame({
   useEffect(() => {
     if (video.current) video.current.currentTime = at;
   }, [at]);
+  useEffect(() => {
+    const player = video.current;
+    return () => void (player && letGo(player));
+  }, []);
   return (
     <video
       ref={video}

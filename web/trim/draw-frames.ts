@@ -1,3 +1,5 @@
+import { letGo } from "../ui/let-go.ts";
+
 /**
  * Draws frames of a video into canvases, spread evenly over its duration, one after the other; ends early when `gone` is aborted.
  * Rejects when the browser cannot play it, or there are no pictures in what it can play.
@@ -23,9 +25,7 @@ export async function drawFrames(
   } catch (thrown) {
     if (!gone.aborted) throw thrown;
   } finally {
-    // Lets go of the file at once, not when the element is collected.
-    video.removeAttribute("src");
-    video.load();
+    letGo(video);
   }
 }
 

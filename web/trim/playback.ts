@@ -1,4 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { letGo } from "../ui/let-go.ts";
 
 /** A player whose time is set from outside, and read there. */
 export interface Playback {
@@ -59,6 +60,7 @@ export function createPlayback(): Playback {
     attach(next) {
       cancelAnimationFrame(frame);
       for (const name of EVENTS) element?.removeEventListener(name, look);
+      if (element) letGo(element);
       element = next;
       for (const name of EVENTS) element?.addEventListener(name, look);
       stopAt = null;
