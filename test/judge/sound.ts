@@ -1,3 +1,4 @@
+import { productsOf } from "./correlation.ts";
 import { runNative } from "./native.ts";
 import { remember } from "./remember.ts";
 
@@ -63,11 +64,12 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
   const furthest = Math.round(reach * original.sample_rate);
   return original.channels.map((wanted, index) => {
     const got = output.channels[index] ?? new Float32Array(0);
+    const correlate = createCorrelation(got, wanted, furthest);
     let best = { lag: 0, correlation: -1 };
     // The nearest delays first, so that of two equal matches of a periodic sound the nearer one counts.
     for (let step = 0; step <= furthest; step++) {
       for (const lag of step === 0 ? [0] : [step, -step]) {
-        const correlation = correlate(got, wanted, lag);
+        const correlation = correlate(lag);
         if (correlation > best.correlation + 1e-4) best = { lag, correlation };
       }
     }
@@ -79,18 +81,28 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
   });
 }
 
-function correlate(got: Float32Array, wanted: Float32Array, lag: number): number {
-  let product = 0;
-  let gotPower = 0;
-  let wantedPower = 0;
-  const from = Math.max(0, -lag);
-  const to = Math.min(wanted.length, got.length - lag);
-  for (let at = from; at < to; at++) {
-    const one = got[at + lag] ?? 0;
-    const other = wanted[at] ?? 0;
-    product += one * other;
-    gotPower += one * one;
-    wantedPower += other * other;
+// Of what both have at a delay: 1 for the same but for loudness.
+function createCorrelation(got: Float32Array, wanted: Float32Array, furthest: number) {
+  const products = productsOf(got, wanted, furthest);
+  const [gotPower, wantedPower] = [got, wanted].map(powerUpTo) as [Float64Array, Float64Array];
+  return (lag: number): number => {
+    const from = Math.max(0, -lag);
+    const to = Math.max(from, Math.min(wanted.length, got.length - lag));
+    const power = between(gotPower, from + lag, to + lag) * between(wantedPower, from, to);
+    return products.at(lag) / Math.sqrt(power + 1e-12);
+  };
+}
+
+function powerUpTo(samples: Float32Array): Float64Array {
+  const sums = new Float64Array(samples.length + 1);
+  let sum = 0;
+  for (const [at, sample] of samples.entries()) {
+    sum += sample * sample;
+    sums[at + 1] = sum;
   }
-  return product / Math.sqrt(gotPower * wantedPower + 1e-12);
+  return sums;
+}
+
+function between(sums: Float64Array, from: number, to: number): number {
+  return (sums[to] ?? 0) - (sums[from] ?? 0);
 }
