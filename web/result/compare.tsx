@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
 import { shownAt, timelineOf } from "../trim/timeline.ts";
 import { Icon } from "../ui/icon.tsx";
+import { letGo } from "../ui/let-go.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { bytes } from "../words/quantities.ts";
 import "./compare.css";
@@ -100,6 +101,10 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
     if (video.current) video.current.currentTime = shown;
   };
   useEffect(seek, [shown]);
+  useEffect(() => {
+    const player = video.current;
+    return () => void (player && letGo(player));
+  }, [url]);
   if (fault || (url !== null && broken === url)) {
     const why = fault ?? "This browser cannot show this format.";
     return <p class={`layer ${name.toLowerCase()} small`}>{`${name}: ${why}`}</p>;
@@ -109,6 +114,7 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
   if (side.source.kind === "image") return <img {...shared} alt={label} />;
   return (
     <video
+      key={url}
       {...shared}
       muted
       playsInline
