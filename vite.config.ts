@@ -58,8 +58,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Twice the cores of the machine that is to be thought of, as each file waits now and then.
-    maxWorkers: 4,
+    // Each file keeps more than a core busy: with the flows beside them three fill a machine of two, and more would wait for each other.
+    maxWorkers: 3,
     globalSetup: ["build-assets", "lab-vite", "service-pool"].map((name) => `test/fixtures/${name}.ts`),
     sequence: { sequencer: LongestFirst },
     projects: [
