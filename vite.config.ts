@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // These watch the clock: they have the machine for themselves, after all others.
 const TIMED = [
   "test/reliability/crash.test.ts",
+  "test/reliability/faults.test.ts",
   "test/reliability/load.test.ts",
   "test/reliability/prompt-*.test.ts",
   "test/inputs/heavy-cancel.test.ts",
@@ -11,7 +12,6 @@ const TIMED = [
 // These take longest, the longest first: begun late, one of them would keep the others' end waiting.
 const LONG = [
   "matrix/pairs",
-  "reliability/faults",
   "inputs/heavy",
   "local/demo",
   "local/service",
@@ -58,8 +58,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Each file keeps more than a core busy: with the flows beside them three fill a machine of two, and more would wait for each other.
-    maxWorkers: 3,
+    // Twice the cores of the machine that is to be thought of, as each file waits now and then.
+    maxWorkers: 4,
     globalSetup: ["build-assets", "lab-vite", "service-pool"].map((name) => `test/fixtures/${name}.ts`),
     sequence: { sequencer: LongestFirst },
     projects: [
