@@ -193,6 +193,13 @@ function anyPicture(source: Source, need: string): StoredPicture {
   if (!hasVideo(source)) {
     throw new MediaError("input_no_video", `${need}, and the source has none; use kind audio.`);
   }
+  // Neither the core's ffmpeg nor the native one has a decoder for it.
+  if (source.format === "webp" && source.animated === true) {
+    throw new MediaError(
+      "input_unsupported",
+      "An animated WebP cannot be read. Save it as a GIF or a video first.",
+    );
+  }
   const stored = storedPicture(source);
   if (stored) return stored;
   throw new MediaError("input_unsupported", "The size of the source's pictures could not be read.");

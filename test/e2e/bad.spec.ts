@@ -1,7 +1,10 @@
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { clipNamed, longClip, MIXED } from "./queue-clips.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+const MOVING = "-f lavfi -i testsrc2=size=160x90:rate=5:duration=1 -c:v libwebp_anim -loop 0".split(" ");
 
 test("bad files of each sort are told from good ones, in words that help, and do no harm", async ({
   workbench,
@@ -23,13 +26,15 @@ test("bad files of each sort are told from good ones, in words that help, and do
     Buffer.from(avi.toString("latin1").replaceAll("FMP4", "ZZZ9"), "latin1"),
   );
   await copyFile(join(folder, "in", "film.mp4"), at("good.mp4"));
-  const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "good.mp4"];
+  await copyFile(await makeClip("webp", MOVING), at("moving.webp"));
+  const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "moving.webp", "good.mp4"];
   await addFiles(workbench, ...names.map(at));
   const said = {
     "text.mp4": "This cannot be read as media. It may be damaged, or no video, sound or picture at all.",
     "cut.mp4": "its index (moov) is missing or cut off",
     "empty.webm": "The file is empty.",
     "broken.jpg": "This cannot be read as media.",
+    "moving.webp": "An animated WebP cannot be read. Save it as a GIF or a video first.",
   };
   for (const [name, words] of Object.entries(said)) {
     const card = cardOf(workbench, name);

@@ -175,6 +175,7 @@ const NO_SIZE: Source = {
   format: "mp4",
   codecs: { video: "h264", audio: null },
 };
+const MOVING_WEBP = imageSource({ format: "webp", animated: true, duration: 2, fps: 25 });
 const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
   ["video of sound", audioSource(), "video", {}, "input_no_video"],
   ["an image of sound", audioSource(), "image", {}, "input_no_video"],
@@ -183,6 +184,8 @@ const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
   ["sound of a silent video", SILENT, "audio", {}, "input_no_audio"],
   ["sound of an image", imageSource(), "audio", {}, "input_no_audio"],
   ["pictures of no size", NO_SIZE, "video", {}, "input_unsupported"],
+  ["a picture of a WebP that moves", MOVING_WEBP, "image", { format: "jpeg" }, "input_unsupported"],
+  ["video of a WebP that moves", MOVING_WEBP, "video", {}, "input_unsupported"],
   ["a start beyond the end", videoSource(), "video", { start: 10 }, "invalid_options", "options.start"],
   ["a frame beyond the end", videoSource(), "image", { start: 11 }, "invalid_options", "options.start"],
   ["a moment of a still", imageSource(), "image", { start: 1 }, "invalid_options", "options.start"],

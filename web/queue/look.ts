@@ -1,8 +1,8 @@
 import type { LocalClient } from "../../src/browser/index.ts";
-import { type Client, MediaError, type MediaInput } from "../../src/index.ts";
+import { type Client, forecast, MediaError, type MediaInput, type Source } from "../../src/index.ts";
 import { defaultWishes } from "../options/default-wishes.ts";
 import { faultOf } from "./fault-of.ts";
-import type { Place } from "./item.ts";
+import type { Place, Wishes } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 import { makeThumbnail } from "./thumbnail.ts";
 
@@ -23,7 +23,9 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
         const source = step.output;
         if (!source) throw new MediaError("probe_failed", "Nothing was found in the file.");
         const size = item.size ?? source.filesize ?? null;
-        list.change(id, { source, size, fault: null, wishes: { ...defaultWishes(source), place } });
+        const wishes = { ...defaultWishes(source), place };
+        checkUse(source, wishes);
+        list.change(id, { source, size, fault: null, wishes });
         const thumbnail = await makeThumbnail(input, source);
         if (thumbnail) list.change(id, { thumbnail });
       } catch (thrown) {
@@ -31,6 +33,15 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
       }
       await list.saved(id);
     });
+}
+
+// What can be looked into, and of which nothing can be made by any wish.
+function checkUse(source: Source, { kind, options }: Wishes): void {
+  try {
+    forecast(kind, options, source);
+  } catch (thrown) {
+    if (thrown instanceof MediaError && thrown.kind === "input_unsupported") throw thrown;
+  }
 }
 
 function givenOf(input: MediaInput) {
