@@ -126,7 +126,7 @@ test("a connection made and tested in the console takes what a task makes, and s
   await dialog.getByRole("button", { name: "Test", exact: true }).click();
   await expect(dialog.getByText("It works: an object could be written, read and deleted.")).toBeVisible();
   expect(await keysBelow("tried/")).toEqual([]);
-  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
 
   const picture = await readFile(await transparentPicture("64x36"));
   // No other try has a task of that name.

@@ -41,7 +41,10 @@ export function ConnectionTry({ connection, onClose }: { connection: Connection;
           )}
         </div>
         {result.value?.error && <Notice tone="bad">{result.value.error.message}</Notice>}
-        <SendRow form={form} label="Test" busy="Testing…" onCancel={onClose} />
+        <SendRow
+          {...{ form, label: "Test", busy: "Testing…", onCancel: onClose }}
+          leave={result.value?.ok ? "Done" : "Cancel"}
+        />
       </form>
     </Dialog>
   );

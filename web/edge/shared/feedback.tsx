@@ -7,12 +7,15 @@ export function SendRow({
   label,
   busy,
   onCancel,
+  leave = "Cancel",
 }: {
   form: Sending;
   label: string;
   /** The label while it is sent. */
   busy: string;
   onCancel?: () => void;
+  /** The label of what calls `onCancel`. */
+  leave?: string;
 }) {
   return (
     <>
@@ -20,7 +23,7 @@ export function SendRow({
       <div class="row end">
         {onCancel && (
           <button type="button" onClick={onCancel}>
-            Cancel
+            {leave}
           </button>
         )}
         <button type="submit" class="primary" aria-disabled={form.sending}>
