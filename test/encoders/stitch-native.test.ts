@@ -17,7 +17,7 @@ import { bytesReader } from "../probe/probe-file.ts";
 const home = await mkdtemp(join(tmpdir(), "framewright-seams-"));
 afterAll(() => rm(home, { recursive: true }));
 
-const SECONDS = 9;
+const SECONDS = 6;
 const BITS = 10;
 
 // Each frame bears its number in its top rows, a bit in each field of 16x16: white for 1. Every third frame of the second half is left out.
@@ -118,7 +118,7 @@ async function stitched(chunks: Encoded[], start: number, format: VideoFormat): 
 /** Encodes a clip in one go and in chunks that are stitched. */
 async function bothWays(input: string, options: VideoOptions) {
   const whole = await encode(input, "video", options);
-  const { plan, chunks } = await encode(input, "video", options, { chunk_seconds: 3 });
+  const { plan, chunks } = await encode(input, "video", options, { chunk_seconds: 2 });
   const path = await stitched(chunks, plan.start, plan.format as VideoFormat);
   const cuts = plan.chunks
     .slice(1)
