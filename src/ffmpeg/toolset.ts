@@ -140,7 +140,6 @@ export function checkTools(plan: Plan, source: Source, toolset: Toolset): string
   const decodes = image !== null || video?.mode === "encode";
   const codec = source.codecs?.video ?? "";
   if (decodes && toolset.unreadable.includes(codec)) return `${toolset.name} cannot read ${codec}`;
-  if (decodes && codec === "webp" && source.animated) return `${toolset.name} cannot read animated WebP`;
   if (video?.mode === "encode" && !toolset.video[video.codec]) {
     return `${toolset.name} has no ${video.codec} encoder`;
   }

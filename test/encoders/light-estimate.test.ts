@@ -68,13 +68,6 @@ const REFUSED: [...Case, RegExp][] = [
     /cannot read av1/,
   ],
   [
-    "an animated WebP",
-    image(320, 180, { format: "webp", codecs: { video: "webp", audio: null }, animated: true }),
-    "image",
-    { format: "png" },
-    /animated WebP/,
-  ],
-  [
     "a HEIC",
     image(320, 180, { format: "heic", codecs: { video: "h265", audio: null } }),
     "image",

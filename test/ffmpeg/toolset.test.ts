@@ -8,13 +8,6 @@ import { audioSource, imageSource, videoSource } from "../plan/source.ts";
 
 const clear = imageSource({ has_alpha: true });
 const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
-const webp = imageSource({
-  format: "webp",
-  animated: true,
-  fps: 10,
-  duration: 1,
-  codecs: { video: "webp", audio: null },
-});
 
 test.for([
   ["h264", videoSource(), "video", { quality: "low" }, null, null],
@@ -44,14 +37,6 @@ test.for([
     "native ffmpeg writes h265 from 16x16 pixels on",
   ],
   ["hls", videoSource(), "adaptive_video", {}, null, null],
-  [
-    "animated webp",
-    webp,
-    "image",
-    { format: "gif" },
-    "the wasm core cannot read animated WebP",
-    "native ffmpeg cannot read animated WebP",
-  ],
 ] as const)("%s", ([, source, kind, options, wasm, native]) => {
   const plan = createPlan(source, kind as EncodeKind, options);
   expect([checkTools(plan, source, WASM_TOOLS), checkTools(plan, source, NATIVE_TOOLS)]).toEqual([
