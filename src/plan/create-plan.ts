@@ -194,7 +194,7 @@ function anyPicture(source: Source, need: string): StoredPicture {
     throw new MediaError("input_no_video", `${need}, and the source has none; use kind audio.`);
   }
   // Neither the core's ffmpeg nor the native one has a decoder for it.
-  if (source.format === "webp" && source.animated === true) {
+  if (source.codecs?.video === "webp" && source.animated === true) {
     throw new MediaError(
       "input_unsupported",
       "An animated WebP cannot be read. Save it as a GIF or a video first.",

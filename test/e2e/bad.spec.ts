@@ -30,7 +30,8 @@ test("bad files of each sort are told from good ones, in words that help, and do
   const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "moving.webp", "good.mp4"];
   await addFiles(workbench, ...names.map(at));
   const said = {
-    "text.mp4": "This cannot be read as media. It may be damaged, or no video, sound or picture at all.",
+    "text.mp4":
+      "This cannot be read as media. It may be damaged, of a sort that is not known here, or no video, sound or picture at all.",
     "cut.mp4": "its index (moov) is missing or cut off",
     "empty.webm": "The file is empty.",
     "broken.jpg": "This cannot be read as media.",

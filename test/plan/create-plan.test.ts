@@ -175,7 +175,10 @@ const NO_SIZE: Source = {
   format: "mp4",
   codecs: { video: "h264", audio: null },
 };
-const MOVING_WEBP = imageSource({ format: "webp", animated: true, duration: 2, fps: 25 });
+const MOVING_WEBP = imageSource({
+  ...{ format: "webp", codecs: { video: "webp", audio: null } },
+  ...{ animated: true, duration: 2, fps: 25 },
+});
 const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
   ["video of sound", audioSource(), "video", {}, "input_no_video"],
   ["an image of sound", audioSource(), "image", {}, "input_no_video"],

@@ -24,7 +24,7 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
         if (!source) throw new MediaError("probe_failed", "Nothing was found in the file.");
         const size = item.size ?? source.filesize ?? null;
         const wishes = { ...defaultWishes(source), place };
-        checkUse(source, wishes);
+        refuseUnreadable(source, wishes);
         list.change(id, { source, size, fault: null, wishes });
         const thumbnail = await makeThumbnail(input, source);
         if (thumbnail) list.change(id, { thumbnail });
@@ -35,8 +35,8 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
     });
 }
 
-// What can be looked into, and of which nothing can be made by any wish.
-function checkUse(source: Source, { kind, options }: Wishes): void {
+// The facts of some files can be told and their pictures not read; no wish helps there, so that it is said before one is made.
+function refuseUnreadable(source: Source, { kind, options }: Wishes): void {
   try {
     forecast(kind, options, source);
   } catch (thrown) {

@@ -75,7 +75,7 @@ const WORDS = {
   input_too_large: { title: "This file is too large.", todo: "Trim it first, or use a smaller one." },
   input_unsupported: {
     title: "This cannot be read as media.",
-    todo: "It may be damaged, or no video, sound or picture at all. Add another file.",
+    todo: "It may be damaged, of a sort that is not known here, or no video, sound or picture at all. Add another file.",
   },
   input_no_video: {
     title: "There are no pictures in this file that can be read.",
