@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ApiHost, HOSTS, KEYS } from "./hosts.ts";
+import type { Connection } from "../../../src/core/connection.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { type ApiHost, HOSTS, KEYS, type Refusal } from "./hosts.ts";
 
 const SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 const REQUEST = {
@@ -19,10 +21,10 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
   afterAll(() => host?.close());
 
   const make = async (more: object = {}, key?: string) =>
-    (await host.ask("POST", "/connections", { ...REQUEST, ...more }, key)).body;
+    (await host.ask<Connection>("POST", "/connections", { ...REQUEST, ...more }, key)).body;
 
   test("a connection is made, read, changed, listed and removed, and never tells its secret", async () => {
-    const { status, body: made } = await host.ask("POST", "/connections", REQUEST);
+    const { status, body: made } = await host.ask<Connection>("POST", "/connections", REQUEST);
     expect(status).toBe(201);
     const { secret_access_key, ...shown } = REQUEST;
     expect(made).toEqual({
@@ -38,7 +40,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
 
     const second = await make({ name: "Other", force_path_style: true });
     expect([second.is_default, second.force_path_style]).toEqual([false, true]);
-    const changed = await host.ask("PATCH", `/connections/${second.id}`, {
+    const changed = await host.ask<Connection>("PATCH", `/connections/${second.id}`, {
       ...{ name: "Another", secret_access_key: "another secret".replaceAll(" ", "-"), is_default: true },
     });
     expect([changed.status, changed.body]).toEqual([
@@ -46,13 +48,13 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
       { ...second, name: "Another", is_default: true, updated_at: changed.body.updated_at },
     ]);
     expect(changed.body.updated_at).toBeGreaterThanOrEqual(second.updated_at);
-    expect((await host.ask("GET", `/connections/${made.id}`)).body.is_default).toBe(false);
+    expect((await host.ask<Connection>("GET", `/connections/${made.id}`)).body.is_default).toBe(false);
 
-    const page = await host.ask("GET", "/connections?limit=1");
-    expect(page.body.map(({ id }: { id: string }) => id)).toEqual([second.id]);
+    const page = await host.ask<Connection[]>("GET", "/connections?limit=1");
+    expect(page.body.map(({ id }) => id)).toEqual([second.id]);
     expect(page.headers.get("has-more")).toBe("true");
-    const next = await host.ask("GET", `/connections?limit=1&after=${second.id}`);
-    expect(next.body.map(({ id }: { id: string }) => id)).toEqual([made.id]);
+    const next = await host.ask<Connection[]>("GET", `/connections?limit=1&after=${second.id}`);
+    expect(next.body.map(({ id }) => id)).toEqual([made.id]);
     expect(next.headers.get("has-more")).toBe("false");
     expect(JSON.stringify([made, changed.body, page.body])).not.toMatch(/wJalr|another-secret|secret_access/);
 
@@ -60,7 +62,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     expect(await host.ask("GET", `/connections/${second.id}`)).toMatchObject({
       ...{ status: 404, body: { kind: "connection_not_found" } },
     });
-    expect((await host.ask("GET", `/connections/${made.id}`)).body.is_default).toBe(true);
+    expect((await host.ask<Connection>("GET", `/connections/${made.id}`)).body.is_default).toBe(true);
     expect((await host.ask("DELETE", `/connections/${made.id}`)).status).toBe(204);
     expect((await host.ask("GET", "/connections")).body).toEqual([]);
   });
@@ -68,11 +70,11 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
   test("another project's connections are not there", async () => {
     const { id } = await make();
     for (const [method, body] of [["GET"], ["PATCH", { name: "Mine now" }], ["DELETE"]] as const) {
-      const answer = await host.ask(method, `/connections/${id}`, body, KEYS.theirs);
+      const answer = await host.ask<Refusal>(method, `/connections/${id}`, body, KEYS.theirs);
       expect([answer.status, answer.body.kind], method).toEqual([404, "connection_not_found"]);
     }
     expect((await host.ask("GET", "/connections", undefined, KEYS.theirs)).body).toEqual([]);
-    const output = await host.ask(
+    const output = await host.ask<Refusal>(
       "POST",
       "/tasks",
       { input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
@@ -87,11 +89,11 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     "one that a running task uses cannot be removed; when that is over it can",
     async () => {
       const { id } = await make();
-      const task = await host.ask("POST", "/tasks", {
+      const task = await host.ask<Task>("POST", "/tasks", {
         ...{ input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
       });
       expect([task.status, task.body.output]).toEqual([201, "s3://bucket/key.mp4"]);
-      const refused = await host.ask("DELETE", `/connections/${id}`);
+      const refused = await host.ask<Refusal>("DELETE", `/connections/${id}`);
       expect([refused.status, refused.body.kind]).toEqual([409, "connection_in_use"]);
       expect((await host.ask("POST", `/tasks/${task.body.id}/cancel`)).status).toBe(200);
       await expect.poll(async () => (await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
@@ -118,7 +120,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     [{ is_default: 1 }, "is_default"],
     [{ bucket: "b" }, "bucket"],
   ])("%j is refused", async (wrong, param, kind = "request_invalid") => {
-    const { status, body } = await host.ask("POST", "/connections", { ...REQUEST, ...wrong });
+    const { status, body } = await host.ask<Refusal>("POST", "/connections", { ...REQUEST, ...wrong });
     expect([status, body.kind, body.param]).toEqual([400, kind, param]);
     expect(JSON.stringify(body)).not.toContain(SECRET);
   });
@@ -130,7 +132,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     [{ endpoint: "x" }, "endpoint"],
   ])("the change %j is refused", async (change, param) => {
     const { id } = await make();
-    const { status, body } = await host.ask("PATCH", `/connections/${id}`, change);
+    const { status, body } = await host.ask<Refusal>("PATCH", `/connections/${id}`, change);
     expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
     await host.ask("DELETE", `/connections/${id}`);
   });

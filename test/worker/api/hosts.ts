@@ -12,17 +12,23 @@ export interface ApiHost {
   bindings?: Bindings;
   /** Sends a request as it is. */
   send(url: string, init?: RequestInit): Promise<Response>;
-  /** Sends a request with a key and a body; gives status, headers and the parsed body. */
-  ask(method: string, path: string, body?: unknown, key?: string): Promise<Asked>;
+  /** Sends a request with a key and a body; gives status, headers and the parsed body, which its test judges to be what it says it is. */
+  ask<Body = unknown>(method: string, path: string, body?: unknown, key?: string): Promise<Asked<Body>>;
   close(): Promise<void>;
 }
 
 /** An answer, read. */
-export interface Asked {
+export interface Asked<Body> {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered is judged by its test
-  body: any;
+  body: Body;
+}
+
+/** The body of an answer that refuses. */
+export interface Refusal {
+  kind: string;
+  message: string;
+  param?: string;
 }
 
 /** The keys that every host knows; they belong to different projects. */

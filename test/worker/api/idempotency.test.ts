@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Task } from "../../../src/core/task.ts";
 import { type ApiHost, HOSTS, KEYS } from "./hosts.ts";
 
 describe.each(Object.entries(HOSTS))("%s", (_, open) => {
@@ -43,8 +44,8 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
       const theirs = await post(path, body, `once-${path}`, KEYS.theirs);
       expect(theirs.status).toBe(201);
       expect(theirs.body).not.toEqual(first.body);
-      const listed = await host.ask("GET", path);
-      expect(listed.body.map(({ id }: { id: string }) => id)).toEqual([(first.body as { id: string }).id]);
+      const listed = await host.ask<{ id: string }[]>("GET", path);
+      expect(listed.body.map(({ id }) => id)).toEqual([(first.body as { id: string }).id]);
       expect(JSON.stringify([first, listed.body])).not.toContain("never-shown");
     },
   );
@@ -70,7 +71,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
   });
 
   test("a retry by one key makes one task", async () => {
-    const { body: task } = await host.ask("POST", "/tasks", { input: host.input, kind: "image" });
+    const { body: task } = await host.ask<Task>("POST", "/tasks", { input: host.input, kind: "image" });
     await host.ask("POST", `/tasks/${task.id}/cancel`);
     const first = await post(`/tasks/${task.id}/retry`, undefined, "retry-once");
     expect(first.status).toBe(201);

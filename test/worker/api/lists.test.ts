@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
 import { type ApiHost, HOSTS } from "./hosts.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
@@ -13,21 +14,21 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     host = await start();
     for (let i = 0; i < 12; i++) {
       const kind = i % 2 === 0 ? "audio" : "video";
-      const { id } = (await host.ask("POST", "/tasks", { input: host.input, kind })).body;
+      const { id } = (await host.ask<Task>("POST", "/tasks", { input: host.input, kind })).body;
       ids.push(id);
       if (i < 3) await host.ask("POST", `/tasks/${id}/cancel`);
     }
     for (const kind of ["probe", "ingest"]) {
-      step_ids.push((await host.ask("POST", "/steps", { kind, input: { url: host.input } })).body.id);
+      step_ids.push((await host.ask<Step>("POST", "/steps", { kind, input: { url: host.input } })).body.id);
     }
   });
   afterAll(() => host?.close());
 
   async function list(path: string) {
-    const { status, headers, body } = await host.ask("GET", path);
+    const { status, headers, body } = await host.ask<{ id: string }[]>("GET", path);
     const links = [...(headers.get("Link") ?? "").matchAll(/<([^>]+)>; rel="(\w+)"/g)];
     const link = Object.fromEntries(links.map(([, url = "", rel]) => [rel, url.replace(host.base, "")]));
-    const names = body.map((record: { id: string }) => `t${ids.indexOf(record.id)}`).join(" ");
+    const names = body.map((record) => `t${ids.indexOf(record.id)}`).join(" ");
     return { status, names, more: headers.get("Has-More"), link };
   }
 
@@ -101,10 +102,10 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   });
 
   test("lists standalone steps, and not those of tasks", async () => {
-    const { body } = await host.ask("GET", "/steps");
-    expect(body.map((step: Step) => step.id)).toEqual(step_ids.toReversed());
-    const probes = await host.ask("GET", "/steps?kind=probe");
-    expect(probes.body.map((step: Step) => step.id)).toEqual([step_ids[0]]);
+    const { body } = await host.ask<Step[]>("GET", "/steps");
+    expect(body.map((step) => step.id)).toEqual(step_ids.toReversed());
+    const probes = await host.ask<Step[]>("GET", "/steps?kind=probe");
+    expect(probes.body.map((step) => step.id)).toEqual([step_ids[0]]);
   });
 
   // The last of its host, as it changes what is listed.

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Task } from "../../../src/core/task.ts";
 import { type ApiHost, HOSTS } from "./hosts.ts";
 
 const MIB = 2 ** 20;
@@ -18,7 +19,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
   });
   afterAll(() => host?.close());
   beforeEach(async () => {
-    const { status, body } = await host.ask("POST", "/tasks", { input: host.input, kind: "video" });
+    const { status, body } = await host.ask<Task>("POST", "/tasks", { input: host.input, kind: "video" });
     expect(status).toBe(201);
     run = body.id;
     folder = await host.signer.signFolder(`work/${run}/chunks/`, soon(), host.base);
@@ -208,7 +209,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
   });
 
   test("nothing is put outside the folder that is signed for", async () => {
-    const other = await host.ask("POST", "/tasks", { input: host.input, kind: "video" });
+    const other = await host.ask<Task>("POST", "/tasks", { input: host.input, kind: "video" });
     const wrong = [
       folder.replace(run, other.body.id),
       folder.replace("/work/", "/out/"),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
-import { type ApiHost, HOSTS, KEYS } from "./hosts.ts";
+import { type ApiHost, HOSTS, KEYS, type Refusal } from "./hosts.ts";
 
 describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   let host: ApiHost;
@@ -10,15 +10,15 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   });
   afterAll(() => host?.close());
 
-  const call = async (method: string, path: string, body?: unknown, key?: string) => {
-    const asked = await host.ask(method, path, body, key);
+  const call = async <Body = unknown>(method: string, path: string, body?: unknown, key?: string) => {
+    const asked = await host.ask<Body>(method, path, body, key);
     return { status: asked.status, body: asked.body };
   };
   const createTask = async () =>
-    (await call("POST", "/tasks", { input: host.input, kind: "video" })).body as Task;
+    (await call<Task>("POST", "/tasks", { input: host.input, kind: "video" })).body;
   const createStep = async () =>
-    (await call("POST", "/steps", { kind: "probe", input: { url: host.input } })).body as Step;
-  const status = async (path: string) => (await call("GET", path)).body.status;
+    (await call<Step>("POST", "/steps", { kind: "probe", input: { url: host.input } })).body;
+  const status = async (path: string) => (await call<Task | Step>("GET", path)).body.status;
 
   test("a task is created as the spec says, and read back", async () => {
     const request = {
@@ -27,7 +27,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
       options: { format: "webm", codec: "vp9" },
       metadata: { a: [1] },
     };
-    const created = await call("POST", "/tasks", request);
+    const created = await call<Task>("POST", "/tasks", request);
     expect(created.status).toBe(201);
     const { created_at } = created.body;
     const step = (kind: string) => ({
@@ -59,14 +59,14 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
       updated_at: created_at,
     });
     expect(Math.abs(Date.now() - created_at)).toBeLessThan(60_000);
-    const { id, steps } = created.body as Task;
-    const read = await call("GET", `/tasks/${id}`);
+    const { id, steps } = created.body;
+    const read = await call<Task>("GET", `/tasks/${id}`);
     expect(read).toMatchObject({ status: 200, body: { id, ...request, output: null, created_at } });
-    expect(read.body.steps.map((each: Step) => each.id)).toEqual(steps.map((each) => each.id));
+    expect(read.body.steps.map((each) => each.id)).toEqual(steps.map((each) => each.id));
   });
 
   test("a probe step is created as the spec says, and read back", async () => {
-    const created = await call("POST", "/steps", { kind: "probe", input: { url: host.input } });
+    const created = await call<Step>("POST", "/steps", { kind: "probe", input: { url: host.input } });
     expect(created.status).toBe(201);
     const { id, created_at } = created.body;
     expect(created.body).toEqual({
@@ -92,7 +92,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     const task = await createTask();
     const step = task.steps[2] as Step;
     expect(await call("GET", `/steps/${step.id}`)).toEqual({ status: 200, body: step });
-    const refused = await call("POST", `/steps/${step.id}/cancel`);
+    const refused = await call<Refusal>("POST", `/steps/${step.id}/cancel`);
     expect(refused).toMatchObject({ status: 400, body: { kind: "request_invalid" } });
     expect(refused.body.message).toContain(`POST /tasks/${task.id}/cancel`);
     expect(["queued", "processing"]).toContain(await status(`/tasks/${task.id}`));
@@ -100,12 +100,12 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
 
   test("cancel ends a task once, and its steps with it", async () => {
     const { id, steps } = await createTask();
-    const first = await call("POST", `/tasks/${id}/cancel`);
+    const first = await call<Task>("POST", `/tasks/${id}/cancel`);
     expect(first).toMatchObject({
       status: 200,
       body: { id, status: "cancelled", error: null, output: null },
     });
-    expect(first.body.steps.map((step: Step) => step.status)).toEqual(Array(4).fill("cancelled"));
+    expect(first.body.steps.map((step) => step.status)).toEqual(Array(4).fill("cancelled"));
     expect(await call("POST", `/tasks/${id}/cancel`)).toMatchObject({
       status: 409,
       body: { kind: "task_finished" },
@@ -138,7 +138,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(await call("DELETE", `/tasks/${id}`)).toMatchObject(gone);
     expect(await call("POST", `/tasks/${id}/cancel`)).toMatchObject(gone);
     expect(await call("GET", `/steps/${steps[0]?.id}`)).toMatchObject({ status: 404 });
-    const listed = (await call("GET", "/tasks?limit=100")).body.map((task: Task) => task.id);
+    const listed = (await call<Task[]>("GET", "/tasks?limit=100")).body.map((task) => task.id);
     expect(listed).not.toContain(id);
   });
 
@@ -186,7 +186,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
       ["GET", `/steps/${at}`, "step_not_found"],
       ["POST", `/steps/${at}/cancel`, "step_not_found"],
     ] as const) {
-      const answer = await call(method, path);
+      const answer = await call<Refusal>(method, path);
       expect(answer).toMatchObject({ status: 404, body: { kind } });
       expect(answer.body.message.length).toBeLessThan(200);
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Connection } from "../../../src/core/connection.ts";
 import { createLookUp } from "../../../worker/local/look-up.ts";
 import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
 import { PRIVATE } from "../../storage/private-hosts.ts";
@@ -49,11 +50,10 @@ beforeAll(async () => {
 });
 afterAll(() => names.close());
 
-async function ask(method: string, path: string, body: unknown) {
+async function ask<Answer extends object>(method: string, path: string, body: unknown) {
   const headers = { ...KEY, "Content-Type": "application/json" };
   const response = await api.app.request(path, { method, headers, body: JSON.stringify(body) });
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was answered is judged by its test
-  const answer = (await response.json()) as any;
+  const answer = (await response.json()) as Answer;
   return { status: response.status, answer };
 }
 
@@ -94,7 +94,7 @@ test.for(Object.entries(DOORS))("the door of: %s refuses every form of a private
 test("a connection is not moved to a private host, nor used when its host has become one", async () => {
   // Another name each time, should this be tried twice.
   const endpoint = `https://moving-${Date.now()}.example.com`;
-  const { answer } = await ask("POST", "/connections", { ...CONNECTION, endpoint });
+  const { answer } = await ask<Connection>("POST", "/connections", { ...CONNECTION, endpoint });
   const path = `/connections/${answer.id}`;
   const private_one = { endpoint: "https://mixed.example.com" };
   const fault = { status: 400, answer: { kind: "request_invalid", param: "endpoint" } };
@@ -112,7 +112,7 @@ test("a host that cannot be looked up is taken: whether it is there is found out
 
 test("what storage answers leads nowhere else", async () => {
   const endpoint = "https://good.example.com";
-  const { answer } = await ask("POST", "/connections", { ...CONNECTION, endpoint });
+  const { answer } = await ask<Connection>("POST", "/connections", { ...CONNECTION, endpoint });
   requests.length = 0;
   const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
   expect(tried).toMatchObject({ status: 200, answer: { ok: false } });
@@ -122,7 +122,7 @@ test("what storage answers leads nowhere else", async () => {
 
 test("the host of a bucket is checked as well, and is not tried again", async () => {
   const connection = { ...CONNECTION, endpoint: "https://good.example.com", force_path_style: false };
-  const { answer } = await ask("POST", "/connections", connection);
+  const { answer } = await ask<Connection>("POST", "/connections", connection);
   requests.length = 0;
   const tried = await ask("POST", `/connections/${answer.id}/test`, { bucket: "my-bucket" });
   const message = expect.stringContaining("my-bucket.good.example.com has an address that is not public");
