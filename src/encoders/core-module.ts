@@ -69,6 +69,8 @@ export interface CoreFileSystem {
 /** A running core; only what is used here. */
 export interface CoreModule {
   FS: CoreFileSystem;
+  /** The threads of a threaded core. */
+  PThread?: { terminateAllThreads(): void };
   DEFAULT_ARGS: string[];
   DEFAULT_ARGS_FFPROBE: string[];
   /** The exit code of the last run. */

@@ -10,8 +10,8 @@ const EVERY_CALLS = 8;
 /** A worker that is ended together with the wasm that keeps it busy, which Chromium would let go on for 2 seconds. */
 export interface LivingWorker {
   worker: Worker;
-  /** Ends the worker. */
-  end(): void;
+  /** Ends its wasm at once, and the worker after so many milliseconds; default 0. */
+  end(graceMs?: number): void;
 }
 
 /** Starts a worker, which is given a URL for {@link followLife}. */
@@ -20,9 +20,10 @@ export function startLiving(start: (life: string) => Worker): LivingWorker {
   const worker = start(life);
   return {
     worker,
-    end() {
+    end(graceMs = 0) {
       URL.revokeObjectURL(life);
-      worker.terminate();
+      if (graceMs > 0) setTimeout(() => worker.terminate(), graceMs);
+      else worker.terminate();
     },
   };
 }

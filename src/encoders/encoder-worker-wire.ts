@@ -1,5 +1,6 @@
 import type { ErrorKind } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
 import type { Toolset } from "../ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import type { LoadedCore } from "./core-load.ts";
@@ -20,15 +21,19 @@ export type EncoderWork =
   | { kind: "probe"; memory: number };
 
 /**
- * What an encoder worker is sent: the core first, then work, one piece at a time. `life` is a URL that answers for as long as the
- * worker is wanted: it hears no message while its core runs.
+ * Messages to an encoder worker: the core first, then work, one piece at a time. `life` is a URL that answers for as long as the
+ * worker is wanted: it receives no message while its core runs. `end` terminates the threads of its core.
  */
-export type ToEncoderWorker = { core: LoadedCore; life: string } | { work: EncoderWork; file: Blob };
+export type ToEncoderWorker =
+  | { core: LoadedCore; life: string }
+  | { work: EncoderWork; file: Blob }
+  | { end: true };
 
 /** What came of a piece of work. */
 export interface WorkDone {
   report: FfprobeReport | null;
   files: EncodedFile[];
+  tally: Tally;
   /** Bytes of the core's heap, which never shrinks. */
   heap: number;
 }

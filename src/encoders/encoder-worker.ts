@@ -12,10 +12,11 @@ import { createMtCore, type MtCoreOptions } from "./wasm-mt-core.ts";
 
 // The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends it.
 
-let host: Promise<WorkHost> | undefined;
+let host: Promise<WorkHost & CoreHost> | undefined;
 
 addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
   if ("core" in data) host = start(data.core, followLife(data.life));
+  else if ("end" in data) void host?.then(({ endThreads }) => endThreads());
   else void answer(data.work, data.file);
 });
 
@@ -40,11 +41,13 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
 // Often enough for a smooth bar, and seldom enough to cost nothing.
 const EVERY_MS = 100;
 
-async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost> {
+async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
   let said = Number.NEGATIVE_INFINITY;
   let told = Number.NEGATIVE_INFINITY;
   const url = URL.createObjectURL(glue);
-  const { default: createCore } = await import(/* @vite-ignore */ url);
+  const { default: createCore } = await import(
+    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
+  );
   const host = threads
     ? threadedHost({
         module,
@@ -67,7 +70,9 @@ async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): P
   };
 }
 
-type CoreHost = Omit<WorkHost, "alive">;
+interface CoreHost extends Omit<WorkHost, "alive"> {
+  endThreads(): void;
+}
 
 function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {
   const keeper = reuseInstance(async (imports) => {
@@ -79,13 +84,21 @@ function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: Wo
   return {
     createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine, giveBack }),
     tidy: keeper.drop,
+    endThreads() {},
   };
 }
 
-function threadedHost(options: Omit<MtCoreOptions, "memory" | "onLine">): CoreHost {
+function threadedHost(options: Omit<MtCoreOptions, "memory" | "onLine" | "onThreads">): CoreHost {
+  let endThreads = () => {};
   return {
-    createCore: (memory, onLine) => createMtCore({ ...options, memory, onLine }),
+    createCore(memory, onLine) {
+      const onThreads = (end: () => void) => {
+        endThreads = end;
+      };
+      return createMtCore({ ...options, memory, onLine, onThreads });
+    },
     tidy() {},
+    endThreads: () => endThreads(),
   };
 }
 

@@ -17,8 +17,10 @@ export interface MtCoreOptions {
   memory: number;
   /** Changes what the core calls of its glue, before it is instantiated. */
   guard?: (imports: CoreImports) => void;
-  /** Is told each line that a run prints, while it runs. */
+  /** Is called with each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
+  /** Is called once the threads run, with what terminates them. */
+  onThreads?: (end: () => void) => void;
 }
 
 const PAGE = 65_536;
@@ -39,6 +41,7 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
     mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
     INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
   });
+  options.onThreads?.(() => core.PThread?.terminateAllThreads());
   let used = false;
 
   return {

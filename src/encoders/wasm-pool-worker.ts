@@ -26,15 +26,23 @@ export interface PoolWorker {
 
 // The silence is counted in steps, so that a machine that slept is not taken for a worker that hangs.
 const STEPS = 10;
+// Twice the 2 seconds.
+const THREADS_MS = 4000;
 
 /** Puts a core into a new encoder worker. */
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
-  const { worker, end: close } = startLiving((life) => {
+  const { worker, end } = startLiving((life) => {
     const worker = create();
     worker.postMessage({ core, life } satisfies ToEncoderWorker);
     return worker;
   });
+  // Chromium may never end a worker together with its own workers while one of them is in Atomics.wait: it interrupts that from
+  // the outer one, after 2 seconds. So a threaded core ends its threads first.
+  function close(): void {
+    if (core.threads) worker.postMessage({ end: true } satisfies ToEncoderWorker);
+    end(core.threads ? THREADS_MS : 0);
+  }
 
   return {
     close,

@@ -27,7 +27,12 @@ export async function askMt(clip: string) {
   const huge: Plan = structuredClone(plan);
   if (huge.video?.mode === "encode") Object.assign(huge.video.geometry, { width: 7680, height: 4320 });
   const [none, there] = [createWasmMt({ core: null }), createWasmMt({ core: MT_CORE })];
-  return [none.can(plan, source), there.can(h264, source), there.can(plan, source), there.can(huge, source)];
+  return [
+    none.refuse(plan, source),
+    there.refuse(h264, source),
+    there.refuse(plan, source),
+    there.refuse(huge, source),
+  ];
 }
 
 /** Encodes a clip to h265 where the cores of the first workers fail; gives what came of it, and how many workers there were. */
