@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { Source, SourceColor, SourceStream } from "../core/source.ts";
+import { readTags, type Tags } from "../core/tags.ts";
 import { displayedSize, parsePixelAspect, toRightAngle } from "../plan/size.ts";
 import { mimeOf, nameCodec, nameFormat } from "./ffprobe-names.ts";
 import { asList, asNumber, asRatio, asRecord, asText, type Report } from "./report.ts";
@@ -14,7 +15,17 @@ export interface ProbedFile {
 /** Gives the ffprobe arguments whose JSON report {@link parseFfprobe} reads: streams, format and the first frame, for turns and fields that only frames tell. */
 export function ffprobeArgs(input: string): string[] {
   return [
-    ...["-v", "error", "-of", "json", "-show_format", "-show_streams", "-read_intervals", "%+#1"],
+    ...[
+      "-v",
+      "error",
+      "-of",
+      "json",
+      "-show_format",
+      "-show_streams",
+      "-show_chapters",
+      "-read_intervals",
+      "%+#1",
+    ],
     ...["-show_entries", "frame=media_type,interlaced_frame:frame_tags=Orientation:frame_side_data=rotation"],
     input,
   ];
@@ -24,9 +35,9 @@ export function ffprobeArgs(input: string): string[] {
 export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   const report = asRecord(json);
   const format = asRecord(report.format);
-  const streams = asList(report.streams)
-    .map(asRecord)
-    .filter((stream) => !isCover(stream));
+  const all = asList(report.streams).map(asRecord);
+  const streams = all.filter((stream) => !isCover(stream));
+  const chapters = asList(report.chapters).length;
   const video = streams.find((stream) => stream.codec_type === "video");
   const audio = streams.find((stream) => stream.codec_type === "audio");
   const codecs = [video, audio].flatMap((stream) => asText(stream?.codec_name) ?? []);
@@ -55,7 +66,9 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     bitrate: still ? undefined : asNumber(format.bit_rate),
     animated: name.image ? animated : undefined,
     audio: audio ? soundFacts(audio) : undefined,
-    streams: streams.map(streamFacts),
+    tags: name.image ? undefined : tagsOf(format, audio),
+    chapters: chapters > 0 ? chapters : undefined,
+    streams: all.filter((stream) => !isChapterTrack(stream, chapters)).map(streamFacts),
   });
 }
 
@@ -90,15 +103,31 @@ function soundFacts(audio: Report): Source["audio"] {
   return channels && sample_rate ? { channels, sample_rate } : undefined;
 }
 
+// Ogg has the tags of the file with its sound.
+function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
+  const both = [format.tags, format.format_name === "ogg" ? audio?.tags : undefined];
+  return readTags(
+    both.flatMap((tags) =>
+      Object.entries(asRecord(tags)).map(([name, value]) => [name, String(value)] as const),
+    ),
+  );
+}
+
+// MP4 and MOV hold the titles of chapters as a track of text.
+function isChapterTrack(stream: Report, chapters: number): boolean {
+  return chapters > 0 && stream.codec_type === "data" && stream.codec_tag_string === "text";
+}
+
 function streamFacts(stream: Report): SourceStream {
   const kind = asText(stream.codec_type);
+  const cover = isCover(stream);
   const language = asText(asRecord(stream.tags).language);
   return clean({
     index: asNumber(stream.index) ?? 0,
-    kind: kind === "video" || kind === "audio" || kind === "subtitle" ? kind : "data",
+    kind: cover ? "cover" : kind === "video" || kind === "audio" || kind === "subtitle" ? kind : "data",
     codec: codecOf(stream),
-    duration: asNumber(stream.duration),
-    bitrate: asNumber(stream.bit_rate),
+    duration: cover ? undefined : asNumber(stream.duration),
+    bitrate: cover ? undefined : asNumber(stream.bit_rate),
     language: language === "und" ? undefined : language,
   });
 }

@@ -17,7 +17,9 @@ import {
 import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceStream } from "../core/source.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
+import { type ExtrasSource, readExtras, withExtras } from "./extras.ts";
 import type { FileStart } from "./file-start.ts";
+import type { MovieIndex } from "./isobmff.ts";
 import { readMatroskaStart } from "./matroska-start.ts";
 import { readMp3Start } from "./mp3-start.ts";
 import { codecName } from "./names.ts";
@@ -50,24 +52,25 @@ const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
 export async function demux(
   reader: ByteReader,
   formats: InputFormat[],
-  index: ReadonlyMap<number, TrackIndex> | null,
+  movie: MovieIndex | null,
   url: string,
 ): Promise<Demuxed | null> {
-  const start = await readStart(reader, formats);
+  const matroska = formats.includes(MATROSKA) ? await readMatroskaStart(reader) : null;
+  const start = formats.includes(MP3) ? await readMp3Start(reader) : (matroska?.start ?? null);
   const measure = () => withInput(reader, formats, (whole) => whole.computeDuration());
+  const index = movie?.tracks ?? null;
   return withInput(start?.reader ?? reader, formats, (input) =>
-    readInput(input, { index, start, size: reader.size, url, measure }),
+    readInput(input, {
+      ...{ index, start, size: reader.size, url, measure },
+      extras: { reader, movie, matroska: matroska?.extras ?? null },
+    }),
   );
 }
 
 interface Given extends Measures {
   index: ReadonlyMap<number, TrackIndex> | null;
   url: string;
-}
-
-async function readStart(reader: ByteReader, formats: readonly InputFormat[]): Promise<FileStart | null> {
-  if (formats.includes(MATROSKA)) return readMatroskaStart(reader);
-  return formats.includes(MP3) ? readMp3Start(reader) : null;
+  extras: ExtrasSource;
 }
 
 async function withInput<T>(
@@ -121,6 +124,7 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets?.rate) : null;
   const sound = audio?.track.isAudioTrack() ? await soundFacts(audio.track) : null;
   const mime = mimeOf(format, kind);
+  const extras = await readExtras(input, format, known.extras);
   // Last, as it may go beyond the bounds.
   const duration = index
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
@@ -137,14 +141,14 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
     codecs: { video: video?.stream.codec ?? null, audio: audio?.stream.codec ?? null },
     ...(sound ? { audio: sound } : {}),
     streams: completeStreams(
-      tracks.map(({ stream }) => stream),
+      tracks.map(({ track, stream }) => ({ ...stream, index: extras.places.get(track.id) ?? stream.index })),
       known.start,
       duration,
     ),
   };
   const named = tracks.every(({ stream }) => stream.codec !== null);
   const timed = duration !== null || format !== "flac";
-  return { source, complete: named && timed && (picture?.complete ?? true) };
+  return { source: withExtras(source, extras), complete: named && timed && (picture?.complete ?? true) };
 }
 
 async function readTrack(track: InputTrack, format: string, place: number, known: Given): Promise<Track> {
@@ -155,15 +159,23 @@ async function readTrack(track: InputTrack, format: string, place: number, known
   const bitrate = packets?.bitrate || (index ? 0 : await track.getAverageBitrate());
   const duration = index ? index.shown : await track.getDurationFromMetadata();
   const language = await track.getLanguageCode();
+  const end = index ? index.end : await endOf(track, known.start);
   const stream: SourceStream = {
     index: place,
     kind: track.type,
     codec: codec ? codecName(codec) : null,
     ...(duration ? { duration: microseconds(duration) } : {}),
+    ...(end ? { end } : {}),
     ...(bitrate ? { bitrate: Math.round(bitrate) } : {}),
     ...(language === "und" ? {} : { language }),
   };
   return { track, stream, packets };
+}
+
+// A file starts for a viewer with its first stream.
+async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
+  const end = start?.ends.get(track.id);
+  return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
 }
 
 async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; sample_rate: number }> {

@@ -24,13 +24,24 @@ export const EBML = {
   void: 0xec,
   crc: 0xbf,
   timestamp: 0xe7,
+  position: 0xa7,
+  previous_size: 0xab,
   simple_block: 0xa3,
   block_group: 0xa0,
   block: 0xa1,
   track: 0xae,
   track_number: 0xd7,
   track_type: 0x83,
+  track_uid: 0x73c5,
   default_duration: 0x23e383,
+  timestamp_scale: 0x2ad7b1,
+  duration: 0x4489,
+  tag: 0x7373,
+  targets: 0x63c0,
+  tag_track_uid: 0x63c5,
+  simple_tag: 0x67c8,
+  tag_name: 0x45a3,
+  tag_string: 0x4487,
 } as const;
 
 // The most bytes that the header of an element takes.
@@ -92,7 +103,20 @@ export function writeElement(id: number, size: number): Uint8Array {
   return bytes;
 }
 
+/** Writes the header of a Void element that is so many bytes long in all, at least 2. */
+export function writeVoid(length: number): Uint8Array {
+  const short = length - 2;
+  if (short < 127) return Uint8Array.of(EBML.void, 0x80 | short);
+  return writeElement(EBML.void, length - 9);
+}
+
 // Its first bits tell how many bytes a number takes: 1 to 8, or 9 for none.
 function vintWidth(bytes: Uint8Array, at: number): number {
   return Math.clz32(bytes[at] ?? 0) - 23;
+}
+
+/** Writes the content of an element as hexadecimal digits, without zeros in front. */
+export function toHex(bytes: Uint8Array, { data, end }: { data: number; end: number }): string {
+  const digits = [...bytes.subarray(data, end)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return digits.join("").replace(/^0+/, "");
 }

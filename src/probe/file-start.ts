@@ -11,6 +11,8 @@ export interface FileStart {
   body: number;
   /** Frames a second by track id, where headers tell. */
   fps: ReadonlyMap<number, number>;
+  /** Second at which the last frame of a track ends by track id, where headers tell; counted as the packets are. */
+  ends: ReadonlyMap<number, number>;
   /** Whether the first packets of sound have the bitrate of all; `unknown` when nothing tells it, nor the duration. */
   bitrate: "constant" | "variable" | "unknown";
 }

@@ -1,8 +1,10 @@
-import { EBML, listElements, readElement, readUint } from "./ebml.ts";
+import { EBML, listElements, readElement, readUint, toHex } from "./ebml.ts";
 
 /** What a track's entry in Tracks (RFC 9559, 5.1.4.1) tells of its packets. */
 export interface TrackEntry {
   number: number;
+  /** Eight bytes at most, as hexadecimal digits; tags name a track by it. */
+  uid: string;
   kind: "video" | "audio";
   /** Frames a second of pictures that are told to come evenly. */
   fps: number | null;
@@ -30,10 +32,12 @@ export function readTracks(bytes: Uint8Array): TrackEntry[] {
       };
       const number = field(EBML.track_number);
       const type = field(EBML.track_type);
-      if (type === AUDIO) return [{ number, kind: "audio", fps: null, enough: ENOUGH.sound }];
+      const named = fields.find(({ id }) => id === EBML.track_uid);
+      const uid = named ? toHex(bytes, named) : "";
+      if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, enough: ENOUGH.sound }];
       if (type !== VIDEO) return [];
       const rate = 1e9 / field(EBML.default_duration);
       const fps = rate <= MAX_FPS ? rate : null;
-      return [{ number, kind: "video", fps, enough: fps ? ENOUGH.even : ENOUGH.uneven }];
+      return [{ number, uid, kind: "video", fps, enough: fps ? ENOUGH.even : ENOUGH.uneven }];
     });
 }

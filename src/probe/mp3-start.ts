@@ -24,6 +24,7 @@ export async function readMp3Start(reader: ByteReader): Promise<FileStart | null
         body: reader.size - at,
         bitrate: await readBitrate(reader, at),
         fps: new Map(),
+        ends: new Map(),
       };
     }
     at += tag;

@@ -1,6 +1,7 @@
 import type { ByteReader } from "../core/ports.ts";
 import { boundReader } from "./bounded-reader.ts";
 import { readMovieIndex } from "./isobmff.ts";
+import { hideDamage } from "./matroska-damage.ts";
 
 // mediabunny reads a few times for each packet; a million packets are six hours of sound.
 const READS = 2_000_000;
@@ -16,6 +17,9 @@ export async function openSource(
   signal: AbortSignal,
 ): Promise<ByteReader | null> {
   const bounds = { reads: READS, blocks: Number.POSITIVE_INFINITY, jumps: Number.POSITIVE_INFINITY };
+  if (format === "matroska" || format === "webm") {
+    return boundReader(await hideDamage(reader, signal), bounds, signal);
+  }
   if (format !== "mp4" && format !== "mov") return boundReader(reader, bounds, signal);
   const index = await readMovieIndex(reader);
   const usable = index && !index.fragmented && [...index.tracks.values()].every(({ sound }) => sound);

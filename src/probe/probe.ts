@@ -1,4 +1,4 @@
-import { type InputFormat, MP4 } from "mediabunny";
+import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
@@ -7,8 +7,11 @@ import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { checkFrames, checkSource } from "./check-source.ts";
 import { type Demuxed, demux } from "./demux.ts";
 import { readMovieIndex } from "./isobmff.ts";
+import { hideDamage } from "./matroska-damage.ts";
 import { formatsOf } from "./signature.ts";
 import { sniff } from "./sniff.ts";
+import { measureFrames } from "./sound-frames.ts";
+import { microseconds } from "./whole-file.ts";
 
 /** What is known of a file before it is looked into. */
 export interface ProbeGiven {
@@ -35,18 +38,61 @@ export async function probeMedia(
 ): Promise<Source> {
   signal.throwIfAborted();
   const formats = formatsOf(await sniff(reader, signal));
-  const demuxed = formats.length > 0 ? await tryDemux(reader, formats, given.url, signal) : null;
+  const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
+  const demuxed = formats.length > 0 ? await tryDemux(readable, formats, given.url, signal) : null;
   if (demuxed) checkSource(demuxed.source);
-  if (demuxed?.complete && hasPlainSound(demuxed.source)) return demuxed.source;
-  const report = await ffprobe(reader, signal).catch((thrown) => {
+  if (demuxed?.complete && hasPlainSound(demuxed.source)) return measured(demuxed.source, reader, signal);
+  const report = await ffprobe(readable, signal).catch((thrown) => {
     signal.throwIfAborted();
     throw thrown instanceof MediaError
       ? thrown
       : new MediaError("probe_failed", "The file could not be looked into.", { cause: thrown });
   });
-  const source = parseFfprobe(report, { url: given.url, filesize: reader.size });
+  const source = withEnd(parseFfprobe(report, { url: given.url, filesize: reader.size }), demuxed?.source);
   checkFrames(source, report);
-  return checkSource(source);
+  return measured(checkSource(source), reader, signal);
+}
+
+// Guessed from a bitrate, by mediabunny and ffprobe alike.
+const GUESSED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
+
+async function measured(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
+  const length = await measureFrames(reader, source.format, signal);
+  if (length?.seconds && source.kind === "audio") return lastingFor(source, length.seconds);
+  const guessed = GUESSED.has(source.format) || (length !== null && source.kind === "audio");
+  return guessed ? { ...source, duration_estimated: true } : source;
+}
+
+/** Replaces an estimated duration by that of the frames of the whole file, however large, where these can be counted. */
+export async function measureWhole(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
+  const { duration_estimated, ...plain } = source;
+  if (!duration_estimated) return source;
+  const length = await measureFrames(reader, source.format, signal, Number.POSITIVE_INFINITY);
+  return length?.seconds ? lastingFor(plain, length.seconds) : source;
+}
+
+function lastingFor(source: Source, seconds: number): Source {
+  const duration = microseconds(seconds);
+  const streams = source.streams?.map((stream) =>
+    stream.kind === "audio" ? { ...stream, duration } : stream,
+  );
+  const bitrate = Math.round(((source.filesize ?? 0) * 8) / duration);
+  return { ...source, duration, bitrate, ...(streams ? { streams } : {}) };
+}
+
+// ffprobe reports no end of the last frame that is exact in every file.
+function withEnd(source: Source, demuxed: Source | undefined): Source {
+  const { kind, streams } = source;
+  if (kind === "image" || !streams || !demuxed?.streams) return source;
+  const ends = new Map(demuxed.streams.toReversed().map((stream) => [stream.kind, stream.end]));
+  const first = new Set(["video", "audio"].map((each) => streams.find((stream) => stream.kind === each)));
+  return {
+    ...source,
+    streams: streams.map((stream) => {
+      const end = first.has(stream) ? ends.get(stream.kind) : undefined;
+      return end === undefined ? stream : { ...stream, end };
+    }),
+  };
 }
 
 // A damaged header may say that there are no channels, or no samples in a second.
@@ -67,7 +113,7 @@ async function tryDemux(
     const index = await readMovieIndex(bounded);
     const usable = index && !index.fragmented && [...index.tracks.values()].every(({ sound }) => sound);
     if (!usable) return null;
-    return await demux(boundReader(index.reader, BOUNDS, signal), formats, index.tracks, url);
+    return await demux(boundReader(index.reader, BOUNDS, signal), formats, index, url);
   } catch (thrown) {
     signal.throwIfAborted();
     const failure = bounded.failure();

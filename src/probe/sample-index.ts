@@ -1,5 +1,5 @@
 import { type Box, findBox, listBoxes } from "./boxes.ts";
-import { readTimescale } from "./track-boxes.ts";
+import { readEdits, readTimescale } from "./track-boxes.ts";
 
 /** What the index of an MP4 or MOV tells of the packets of one track. */
 export interface TrackIndex {
@@ -10,6 +10,8 @@ export interface TrackIndex {
   seconds: number;
   /** Seconds that a player shows of them, edits at the start and end taken into account. */
   shown: number;
+  /** Seconds from the first packet shown of any track to the end of this one's last; null where its edits leave that open. */
+  end: number | null;
   /** False when its tables contradict each other, so that working with them may never end. */
   sound: boolean;
 }
@@ -20,6 +22,7 @@ const LATE = 60;
 /** Reads the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id. */
 export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
   const tracks = new Map<number, TrackIndex>();
+  const stretches = new Map<number, Stretch | null>();
   const movie = readTimescale(view, findBox(view, moov, "mvhd"));
   for (const trak of listBoxes(view, moov.start, moov.end).filter(({ kind }) => kind === "trak")) {
     const tkhd = findBox(view, trak, "tkhd");
@@ -35,8 +38,10 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     const sizes = readSizes(view, table("stsz"), times.count);
     const seconds = over(times.sum, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
     const shown = over(ticks, movie);
+    const first = over(offsets.first, readTimescale(view, findBox(view, trak, "mdia", "mdhd")));
+    stretches.set(id, readStretch(view, trak, movie, { first, seconds }));
     tracks.set(id, {
-      ...{ packets: sizes.count, bytes: sizes.sum, seconds },
+      ...{ packets: sizes.count, bytes: sizes.sum, seconds, end: null },
       shown: shown > 0 && shown <= seconds + LATE ? shown : seconds,
       sound:
         times.count === sizes.count &&
@@ -44,18 +49,58 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
         largestChunk(view, table("stsc")) <= sizes.count,
     });
   }
+  const begin = Math.min(...[...stretches.values()].map((stretch) => stretch?.start ?? Number.NaN));
+  for (const [id, track] of tracks) {
+    const end = (stretches.get(id)?.end ?? Number.NaN) - begin;
+    if (end > 0) track.end = Math.round(end * 1e6) / 1e6;
+  }
   return tracks;
 }
 
+/** When a track is shown, in seconds of the file. */
+interface Stretch {
+  start: number;
+  end: number;
+}
+
+// An edit list of empty edits and then one stretch (8.6.6); null for any other. `first` is when the first packet is composed.
+function readStretch(
+  view: DataView,
+  trak: Box,
+  movie: number,
+  { first, seconds }: { first: number; seconds: number },
+): Stretch | null {
+  const elst = findBox(view, trak, "edts", "elst");
+  if (!elst) return { start: first, end: first + seconds };
+  const mdhd = findBox(view, trak, "mdia", "mdhd");
+  let delay = 0;
+  for (const { length, from, plain, last } of readEdits(view, elst)) {
+    const given = over(length, movie);
+    if (from < 0) {
+      delay += given;
+      continue;
+    }
+    if (!plain || !last) return null;
+    const skipped = over(from, readTimescale(view, mdhd)) - first;
+    const rest = seconds - Math.max(0, skipped);
+    // The length counts in coarse ticks of the file; where it is that of everything, the track's own are finer.
+    const whole = length === 0 || Math.abs(given - rest) <= 2 / movie;
+    const start = delay + Math.max(0, -skipped);
+    return { start, end: whole ? start + rest : delay + given };
+  }
+  return null;
+}
+
 // stts and ctts: pairs of how many packets and what each of them has.
-function readRuns(view: DataView, box: Box | null): { count: number; sum: number } {
+function readRuns(view: DataView, box: Box | null): { count: number; sum: number; first: number } {
   let [count, sum] = [0, 0];
+  const first = box && box.end - box.start >= 16 ? view.getInt32(box.start + 12) : 0;
   for (let at = (box?.start ?? 0) + 8; box && at + 8 <= box.end; at += 8) {
     const packets = view.getUint32(at);
     count += packets;
     sum += packets * view.getUint32(at + 4);
   }
-  return { count, sum };
+  return { count, sum, first };
 }
 
 // Packets may share one size, and then only the times tell whether there are so many.

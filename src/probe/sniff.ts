@@ -12,9 +12,9 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
   const text = asText(head.subarray(0, TEXT), reader.size > TEXT);
   if (text === null) return head;
   if (/<(!doctype html|html|head|body)\b/i.test(text)) {
-    throw unsupported("The URL gives a web page, not a media file.");
+    throw unsupported("This is a web page, not a media file.");
   }
-  if (/<svg\b/i.test(text)) throw unsupported("SVG cannot be read; pass a picture of pixels.");
+  if (/<svg\b/i.test(text)) throw unsupported("SVG isn't supported; use PNG or JPEG.");
   if (/^\s*#EXTM3U/.test(text)) throw unsupported("The file is a playlist; pass the media itself.");
   // Netpbm and YUV4MPEG2 files start with letters and are media all the same.
   if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;

@@ -20,7 +20,7 @@ const files = await makeMalformed();
 const SECONDS = 60;
 const ERRORS = [
   ...(["input_unsupported", "input_no_video", "input_no_audio"] as const),
-  ...(["input_too_large", "probe_failed", "encode_failed"] as const),
+  ...(["input_too_large", "probe_failed", "encode_failed", "encode_incomplete"] as const),
 ];
 
 const ends: Task[] = [];

@@ -1,0 +1,138 @@
+import {
+  ALL_FORMATS,
+  CustomSource,
+  type EncodedPacket,
+  EncodedPacketSink,
+  Input,
+  type InputVideoTrack,
+} from "mediabunny";
+import type { ByteReader } from "../core/ports.ts";
+import type { Source } from "../core/source.ts";
+import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
+import { h264Entry } from "./h264-entry.ts";
+import { openSource } from "./open-source.ts";
+
+/** Finds where decoding has to begin so that every picture from a time on is whole; both in seconds. Null where that is not known. */
+export type FindEntry = (time: number) => Promise<number | null>;
+
+// Some keyframes and what lies around them, for each of hundreds of cuts.
+const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
+// Keyframes to look at, going back, before a stretch is taken to have no entry.
+const TRIES = 40;
+// A picture on an edge but for rounding belongs to the span that starts there.
+const NUDGE = 0.0005;
+const DEFAULT_FPS = 25;
+
+// Whose keyframes the container marks, and which are entries by themselves or for the pictures behind them.
+const FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "mpegts"]);
+
+/** Whether entries of a source can be looked up at all; of others the marks of their container are all there is. */
+export function hasEntries({ format, codecs }: Source): boolean {
+  return FORMATS.has(format) && !(format === "mpegts" && !/^h26[45]$/.test(codecs?.video ?? ""));
+}
+
+/** Opens a source to find its entries, looking at the pictures themselves: what a container marks as a keyframe may refer to earlier ones. */
+export async function withEntries<T>(
+  reader: ByteReader,
+  source: Source,
+  signal: AbortSignal,
+  use: (find: FindEntry) => Promise<T>,
+): Promise<T> {
+  let input: Input | null = null;
+  const open = async () => {
+    const readable = await openSource(reader, source.format, signal);
+    if (!readable) return null;
+    const bounded = boundReader(inBlocks(readable), BOUNDS, signal);
+    input = new Input({
+      formats: ALL_FORMATS,
+      source: new CustomSource({
+        getSize: () => bounded.size,
+        read: (start, end) => bounded.read({ start, end }, signal),
+        handleUnhandledError: () => {},
+        // Every read comes by the bounds, which end an endless loop over a malformed file.
+        maxCacheSize: 0,
+      }),
+    });
+    const track = await input.getPrimaryVideoTrack();
+    return track && createFinder(track, Math.max(0, await input.getFirstTimestamp()), source);
+  };
+  const quietly = async <R>(work: () => Promise<R | null>) => {
+    try {
+      return await work();
+    } catch {
+      // Whatever is wrong with the file, the encoder will say it better.
+      signal.throwIfAborted();
+      return null;
+    }
+  };
+  try {
+    const find = await quietly(open);
+    return await use(async (time) => find && quietly(() => find(time)));
+  } finally {
+    (input as Input | null)?.dispose();
+  }
+}
+
+async function createFinder(track: InputVideoTrack, origin: number, source: Source): Promise<FindEntry> {
+  const sink = new EncodedPacketSink(track);
+  const codec = await track.getCodec();
+  const config = codec && (await track.getDecoderConfig());
+  const description = config?.description ? bytesOf(config.description) : null;
+  const frame = 1 / (source.fps ?? DEFAULT_FPS);
+
+  // Pictures to leave out behind a keyframe; null where it is no entry.
+  const leadOf = async (key: EncodedPacket): Promise<number | null> => {
+    if (codec === "avc") return h264Entry(key.data, description);
+    return (await track.determinePacketType(key)) === "key" ? 0 : null;
+  };
+
+  return async (time) => {
+    let key = await sink.getKeyPacket(origin + time + NUDGE);
+    // Of a codec that is unknown here, one group more than the container asks for.
+    if (!codec) key = key && ((await sink.getKeyPacket(before(key))) ?? key);
+    for (let left = TRIES; key && left > 0; left--) {
+      const at = key.timestamp - origin;
+      const lead = codec ? await leadOf(key) : 0;
+      if (lead !== null && at + lead * frame <= time + NUDGE) return Math.max(0, Math.min(at, time));
+      key = await sink.getKeyPacket(before(key));
+    }
+    // Decoding from the very start is always right, and the only way where nothing before is an entry.
+    return key ? null : 0;
+  };
+}
+
+const BLOCK = 256 * 1024;
+const KEPT = 8;
+
+// mediabunny reads a transport stream packet by packet.
+function inBlocks(reader: ByteReader): ByteReader {
+  const blocks = new Map<number, Promise<Uint8Array>>();
+  const load = (index: number, signal?: AbortSignal) => {
+    const known = blocks.get(index);
+    const block = known ?? reader.read({ start: index * BLOCK, end: (index + 1) * BLOCK }, signal);
+    blocks.delete(index);
+    blocks.set(index, block);
+    const [oldest] = blocks.keys();
+    if (blocks.size > KEPT && oldest !== undefined) blocks.delete(oldest);
+    return block;
+  };
+  return {
+    size: reader.size,
+    async read({ start, end }, signal) {
+      const index = Math.floor(start / BLOCK);
+      const last = Math.min(end, reader.size);
+      if (last > (index + 1) * BLOCK) return reader.read({ start, end }, signal);
+      const block = await load(index, signal);
+      return block.subarray(start - index * BLOCK, last - index * BLOCK);
+    },
+  };
+}
+
+function before({ timestamp }: EncodedPacket): number {
+  return timestamp - NUDGE;
+}
+
+function bytesOf(bytes: NonNullable<VideoDecoderConfig["description"]>): Uint8Array {
+  if (!ArrayBuffer.isView(bytes)) return new Uint8Array(bytes);
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,103 @@
+import type { Input } from "mediabunny";
+import type { ByteReader } from "../core/ports.ts";
+import type { Source, SourceStream } from "../core/source.ts";
+import { COVER_CODECS, readTags, type Tags } from "../core/tags.ts";
+import { readId3 } from "./id3.ts";
+import type { MovieIndex } from "./isobmff.ts";
+import type { MatroskaExtras } from "./matroska-extras.ts";
+import { readMovieExtras } from "./movie-extras.ts";
+
+/** What a file holds beside pictures and sound. */
+export interface Extras {
+  /** Index of each track in the file, by track id; a track without one has its place in the list. */
+  places: ReadonlyMap<number, number>;
+  /** Streams that are neither pictures nor sound; one without an index follows the others. */
+  streams: (Omit<SourceStream, "index"> & { index?: number })[];
+  tags: Tags | undefined;
+  chapters: number;
+}
+
+/** Where the extras of a file are read from, by its format. */
+export interface ExtrasSource {
+  reader: ByteReader;
+  movie: MovieIndex | null;
+  matroska: MatroskaExtras | null;
+}
+
+/** Reads tags, covers, chapters and further streams of a file out of what its probe reads anyway. */
+export async function readExtras(
+  input: Input,
+  format: string,
+  { reader, movie, matroska }: ExtrasSource,
+): Promise<Extras> {
+  if (matroska) return { ...matroska, tags: readTags(matroska.tags) };
+  if (format === "mp3" || format === "aac") {
+    const { tags, covers, chapters } = await readId3(reader);
+    const streams = covers.map(({ mime, common }) => coverStream(common ? mime : ""));
+    return { places: new Map(), streams, tags: readTags(tags), chapters };
+  }
+  // It would read attachments whole.
+  if (format === "matroska" || format === "webm") {
+    return { places: new Map(), streams: [], tags: undefined, chapters: 0 };
+  }
+  const found = await input.getMetadataTags();
+  const texts = Object.entries(found.raw ?? {}).flatMap(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(";") : value;
+    return typeof text === "string" ? [ownTag(format, name, text)] : [];
+  });
+  const known: (readonly [string, string | undefined])[] = [
+    ["track", ofTotal(found.trackNumber, found.tracksTotal)],
+    ["disc", ofTotal(found.discNumber, found.discsTotal)],
+    ["lyrics", found.lyrics],
+    ["comment", found.comment],
+  ];
+  const extras = movie && readMovieExtras(movie);
+  const tags = readTags([
+    ...texts,
+    ...known.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+    ...(extras?.tags ?? []),
+  ]);
+  if (extras) return { ...extras, tags };
+  const covers = (found.images ?? []).map(({ mimeType }) => coverStream(mimeType));
+  const chapters = texts.filter(([name]) => /^chapter\d+$/i.test(name)).length;
+  return { places: new Map(), streams: covers, tags, chapters };
+}
+
+/** Adds a file's extras to its source. */
+export function withExtras(source: Source, { streams, tags, chapters }: Extras): Source {
+  const own = source.streams ?? [];
+  const more = streams.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));
+  return {
+    ...source,
+    ...(tags && { tags }),
+    ...(chapters > 0 && { chapters }),
+    streams: [...own, ...more].sort((one, other) => one.index - other.index),
+  };
+}
+
+function ownTag(format: string, name: string, text: string): readonly [name: string, value: string] {
+  // Comments of Vorbis call a comment a description.
+  if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
+  return format === "wav" ? [name, asUtf8(text)] : [name, text];
+}
+
+// mediabunny (1.61) takes the texts of a WAV for Latin-1; most programs write UTF-8.
+function asUtf8(text: string): string {
+  try {
+    const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    return text;
+  }
+}
+
+function coverStream(mime: string): Extras["streams"][number] {
+  const kind = /jpe?g/i.test(mime) ? COVER_CODECS.mjpeg : mime.toLowerCase();
+  const codec = Object.entries(COVER_CODECS).find(([, type]) => type === kind || type.endsWith(`/${kind}`));
+  return { kind: "cover", codec: codec?.[0] ?? null };
+}
+
+function ofTotal(number: number | undefined, total: number | undefined): string | undefined {
+  if (number === undefined) return undefined;
+  return total === undefined ? String(number) : `${number}/${total}`;
+}

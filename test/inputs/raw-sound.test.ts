@@ -1,0 +1,55 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { keepClip, makeClip } from "../fixtures/make-clip.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { compareSound, readSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+const FRAME = 1024 / 44_100;
+const FRAMES = 4558;
+const PLAIN = { channels: 1, sample_rate: 44_100 };
+
+// Quiet at first, then loud: by its start it would be taken for another length.
+function unevenClip(): Promise<string> {
+  return makeClip("aac", [
+    ...["-f", "lavfi", "-i", "sine=frequency=300:duration=40,volume=0.02"],
+    ...["-f", "lavfi", "-i", "anoisesrc=duration=65.8:amplitude=0.5:sample_rate=44100:seed=1"],
+    ...["-filter_complex", "[0][1]concat=n=2:v=0:a=1", "-c:a", "aac", "-b:a", "128k"],
+  ]);
+}
+
+test("raw sound can be trimmed to its very end", async () => {
+  const path = await unevenClip();
+  const end = Math.round(FRAMES * FRAME * 1e6) / 1e6;
+  const options = { format: "flac", start: end - 2 };
+  const made = await rig.door.encode({ input: rig.serve(path), kind: "audio", options });
+  expect(made.task.steps[0]?.output).toMatchObject({ format: "aac", duration: end });
+  const [got, all] = await Promise.all([readSound(made.path, PLAIN), readSound(path, PLAIN)]);
+  expect(got.duration).toBeCloseTo(2, 3);
+  const tail = all.channels.map((samples) => samples.subarray(-got.sample_rate * 2));
+  for (const { correlation, lag } of compareSound(got, { ...all, channels: tail })) {
+    expect(correlation).toBeGreaterThan(0.99);
+    expect(Math.abs(lag)).toBeLessThanOrEqual(0.001);
+  }
+});
+
+test("raw sound that is too large for a probe is counted when it was fetched", async () => {
+  const copies = 28;
+  const large = await keepClip("aac", `${copies} times the uneven raw sound`, async (path) => {
+    const bytes = await readFile(await unevenClip());
+    await writeFile(path, Buffer.concat(Array(copies).fill(bytes)));
+  });
+  const input = { url: rig.serve(large) };
+  const probe = await rig.door.runStep({ kind: "probe", input });
+  expect(probe.output).toMatchObject({ duration_estimated: true });
+  const ingest = await rig.door.runStep({ kind: "ingest", input: probe.output as Source });
+  const { duration, duration_estimated } = ingest.output as Source;
+  expect(duration).toBeCloseTo(copies * FRAMES * FRAME, 4);
+  expect(duration_estimated).toBeUndefined();
+});

@@ -1,0 +1,129 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+
+const run = promisify(execFile);
+const tags = z.record(z.string(), z.string()).default({});
+const Probed = z.object({
+  format: z.object({ format_name: z.string(), tags }),
+  streams: z.array(
+    z.object({
+      index: z.number(),
+      codec_type: z.string(),
+      tags,
+      disposition: z.object({ attached_pic: z.number() }),
+    }),
+  ),
+});
+
+// What muxers write of themselves.
+const OWN =
+  /^(encoder|duration|major_brand|minor_version|compatible_brands|handler_name|vendor_id|language|creation_time|location-eng)$/;
+
+/** Reads the tags of a file with native ffprobe, those of Ogg's only stream too, their names in small letters, but for what a muxer says of itself. */
+export async function readFileTags(path: string): Promise<Record<string, string>> {
+  return Object.fromEntries((await allTags(path)).filter(([name]) => !OWN.test(name)));
+}
+
+/** Reads when a file says that it was made, with native ffprobe; undefined when it does not say. */
+export async function readCreationTime(path: string): Promise<string | undefined> {
+  return Object.fromEntries(await allTags(path)).creation_time;
+}
+
+async function allTags(path: string): Promise<[name: string, value: string][]> {
+  const { format, streams } = Probed.parse(await runFfprobe(path));
+  const heard = streams.filter(({ codec_type }) => codec_type === "audio" && format.format_name === "ogg");
+  const all = [...heard.flatMap((stream) => Object.entries(stream.tags)), ...Object.entries(format.tags)];
+  return all.map(([name, value]) => [name.toLowerCase(), value]);
+}
+
+/** Hashes the bytes of each cover of a file, as native ffmpeg takes them out. */
+export async function readCovers(path: string): Promise<string[]> {
+  const { streams } = Probed.parse(await runFfprobe(path));
+  const covers = streams.filter(({ disposition }) => disposition.attached_pic === 1);
+  return Promise.all(
+    covers.map(async ({ index }) => {
+      const args = ["-v", "error", "-i", path, "-map", `0:${index}`, "-c", "copy", "-f", "image2pipe", "-"];
+      const { stdout } = await run("ffmpeg", args, { encoding: "buffer", maxBuffer: 1 << 26 });
+      return createHash("sha256").update(stdout).digest("hex");
+    }),
+  );
+}
+
+/** The tags of every tagged clip that describe it. */
+export const WORK = {
+  title: "Morgenröte",
+  artist: "The Testers",
+  album: "Signals",
+  track: "3/9",
+  date: "2020-05-04",
+  genre: "Jazz",
+  comment: "made here",
+};
+/** Where every tagged clip was made. */
+export const LOCATION = "+48.8577+002.2950/";
+/** When every tagged clip was made. */
+export const MADE = "2020-05-04T10:11:12.000000Z";
+const PRIVATE = { location: LOCATION, make: "Acme", model: "Cam 7", creation_time: MADE };
+const tagArgs = Object.entries({ ...WORK, ...PRIVATE }).flatMap(([name, value]) => [
+  "-metadata",
+  `${name}=${value}`,
+]);
+
+const COVER = ["-f", "lavfi", "-i", "testsrc2=s=300x300:d=1:r=1"];
+const COVER_OUT = ["-c:v", "mjpeg", "-frames:v", "1", "-disposition:v", "attached_pic"];
+const noise = (seconds: number) => ["-f", "lavfi", "-i", `anoisesrc=d=${seconds}:a=0.2:r=48000`];
+const pictures = (seconds: number) => ["-f", "lavfi", "-i", `testsrc2=s=320x240:d=${seconds}:r=25`];
+
+/** Makes sound with tags, a location and, where the format has a place for one, a cover. */
+export function taggedSound(extension: "flac" | "mp3" | "ogg" | "m4a" | "wav", seconds = 3): Promise<string> {
+  if (extension === "wav" || extension === "ogg") return makeClip(extension, [...noise(seconds), ...tagArgs]);
+  return makeClip(extension, [
+    ...noise(seconds),
+    ...COVER,
+    "-map",
+    "0:a",
+    "-map",
+    "1:v",
+    ...COVER_OUT,
+    ...tagArgs,
+  ]);
+}
+
+/** Makes pictures and sound with tags, a location and, in an MP4, a cover. */
+export function taggedVideo(extension: "mp4" | "mov" | "webm" | "mkv", seconds = 3): Promise<string> {
+  const codecs =
+    extension === "webm"
+      ? ["-c:v:0", "libvpx", "-deadline", "realtime", "-c:a", "libopus"]
+      : ["-c:v:0", "libx264", "-preset", "ultrafast", "-pix_fmt:v:0", "yuv420p", "-c:a", "aac"];
+  const inputs = [...pictures(seconds), ...noise(seconds)];
+  const maps = ["-map", "0:v", "-map", "1:a"];
+  if (extension !== "mp4") return makeClip(extension, [...inputs, ...maps, ...codecs, ...tagArgs]);
+  const cover = ["-map", "2:v", "-c:v:1", "mjpeg", "-frames:v:1", "1", "-disposition:v:1", "attached_pic"];
+  return makeClip(extension, [...inputs, ...COVER, ...maps, ...cover, ...codecs, ...tagArgs]);
+}
+
+const part = (start: number, end: number) =>
+  `[CHAPTER]\nTIMEBASE=1/1\nSTART=${start}\nEND=${end}\ntitle=Part\n`;
+const CHAPTERS = `data:text/plain;base64,${btoa(`;FFMETADATA1\n${part(0, 1)}${part(1, 3)}`)}`;
+const TITLES = "data:text/plain,1%0A00:00:00,000 --> 00:00:02,000%0AHello%0A";
+
+/** Makes pictures with 5.1 sound, a second sound, subtitles and two chapters. */
+export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
+  return makeClip(extension, [
+    ...[
+      ...pictures(3),
+      "-f",
+      "lavfi",
+      "-i",
+      "anoisesrc=d=3:a=0.2:r=48000,pan=5.1|c0=c0|c1=c0|c2=c0|c3=c0|c4=c0|c5=c0",
+    ],
+    ...[...noise(3), "-f", "srt", "-i", TITLES, "-f", "ffmetadata", "-i", CHAPTERS],
+    ...["-map", "0:v", "-map", "1:a", "-map", "2:a", "-map", "3:s", "-map_chapters", "4"],
+    ...["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac"],
+    ...["-c:s", extension === "mp4" ? "mov_text" : "srt", "-metadata:s:s:0", "language=deu"],
+    ...["-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=fra"],
+  ]);
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { withEntries } from "../../src/probe/entries.ts";
+import { openFile } from "../encoders/native-encoder.ts";
+import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
+import { probeFile } from "./probe-file.ts";
+
+// Where decoding begins for pictures from 3.7 s on, and from 7 s on.
+const FOUND = [
+  // Groups of two seconds, the first of which alone is an IDR.
+  ["h264_open_gop", "mp4", [2, 6]],
+  ["h264_open_gop", "mkv", [2.021, 6.021]],
+  // A round of the refresh before that is over.
+  ["h264_intra_refresh", "mp4", [2.12, 4.16]],
+  ["h264_one_idr", "mp4", [0, 0]],
+  ["h264_mbaff", "mp4", [2, 6]],
+  ["hevc_rasl", "mp4", [2, 6]],
+  ["hevc_radl", "mkv", [2.021, 6.021]],
+  ["vp9_hidden", "webm", [3.007, 6.007]],
+  ["vp8_hidden", "webm", [3.007, 6.007]],
+  // Of a codec that is not looked into, one group more.
+  ["mpeg2_open_gop", "mp4", [3, 6]],
+] as const;
+
+test.for(FOUND)("decoding of %s in %s begins at an entry", async ([name, container, wanted]) => {
+  const path = await INTEGRITY_SOURCES[name].make(container);
+  const { source } = await probeFile(path);
+  const { signal } = new AbortController();
+  const found = await withEntries(await openFile(path), source, signal, (find) =>
+    Promise.all([3.7, 7].map(find)),
+  );
+  expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
+});
+
+test("a file that cannot be read has no known entries", async () => {
+  const { source } = await probeFile(await INTEGRITY_SOURCES.h264_open_gop.make("mp4"));
+  const bytes = crypto.getRandomValues(new Uint8Array(5000));
+  const reader = { size: 5000, read: async ({ start = 0, end = 0 }) => bytes.slice(start, end) };
+  const found = await withEntries(reader, source, new AbortController().signal, (find) => find(3));
+  expect(found).toBeNull();
+});

@@ -1,0 +1,50 @@
+import { stat } from "node:fs/promises";
+import { expect, test } from "vitest";
+import type { Source } from "../../src/core/source.ts";
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { ID3_KINDS, id3Sound } from "../judge/id3.ts";
+import { crowdedVideo, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
+import { nativeFfprobe, probeFile } from "./probe-file.ts";
+
+const CLIPS = {
+  flac: () => taggedSound("flac"),
+  mp3: () => taggedSound("mp3"),
+  m4a: () => taggedSound("m4a"),
+  ogg: () => taggedSound("ogg"),
+  wav: () => taggedSound("wav"),
+  mp4: () => taggedVideo("mp4"),
+  mov: () => taggedVideo("mov"),
+  webm: () => taggedVideo("webm"),
+  mkv: () => taggedVideo("mkv"),
+  "crowded mp4": () => crowdedVideo("mp4"),
+  "crowded mkv": () => crowdedVideo("mkv"),
+} as const;
+
+const extras = ({ tags, chapters, streams, audio }: Source) => ({
+  tags,
+  chapters,
+  channels: audio?.channels,
+  streams: streams?.map(({ index, kind, codec }) => [index, kind, codec]),
+});
+
+// ffprobe 5.1 reads of the second only the first tag, and of the first bytes that are not UTF-8.
+test.for(ID3_KINDS)("the tags and covers of an MP3 with %s", async (kind) => {
+  const { source, fell_back } = await probeFile(await id3Sound(kind));
+  expect(fell_back).toBe(false);
+  const { location: _, make: __, model: ___, creation_time: ____, ...work } = source.tags ?? {};
+  expect(work).toEqual(kind === "ID3v1" ? { ...WORK, track: "3", date: "2020" } : WORK);
+  const cover = { ID3v1: [], "unsynchronised ID3v2.3": [null], "unsynchronised ID3v2.4": ["mjpeg"] }[kind];
+  expect(source.streams?.slice(1)).toEqual(cover.map((codec) => ({ index: 1, kind: "cover", codec })));
+});
+
+test.for(Object.entries(CLIPS))("headers tell of %s what ffprobe tells", async ([, clip]) => {
+  const path = await clip();
+  const { source, fell_back } = await probeFile(path);
+  expect(fell_back).toBe(false);
+  const report = await nativeFfprobe(path)(
+    { size: 0, read: async () => new Uint8Array() },
+    AbortSignal.any([]),
+  );
+  const told = parseFfprobe(report, { url: source.url, filesize: (await stat(path)).size });
+  expect(extras(source)).toEqual(extras(told));
+});
