@@ -48,16 +48,16 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
     async prepare(_, source) {
       if (source.kind !== "image") await decoders.prepare(source);
     },
-    can(plan, source) {
+    refuse(plan, source) {
       const { image } = plan;
-      if (!image || plan.format !== "avif") return "it only encodes avif";
-      if (image.tone_map) return "it cannot map the tones of HDR";
-      if (image.deinterlace) return "it cannot deinterlace";
-      const { width, height } = image.geometry;
-      if (width * height > MOST_PIXELS) return `a picture of ${width}x${height} takes too much memory`;
+      if (!image || plan.format !== "avif") return { code: "other_work" };
+      if (image.tone_map) return { code: "tone_mapping" };
+      if (image.deinterlace) return { code: "deinterlacing" };
+      const pixels = image.geometry.width * image.geometry.height;
+      if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
       if (source.kind !== "image") return decoders.refuse(source);
-      if (!DECODED.has(source.format)) return `browsers do not decode ${source.format}`;
-      return plan.start > 0 ? "it takes the first picture of an animation alone" : null;
+      if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
+      return plan.start > 0 ? { code: "animated" } : null;
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image } = plan;

@@ -1,3 +1,6 @@
+import { FORMATS, type ImageFormat } from "../core/formats.ts";
+import type { RefusalReason } from "../core/refusal.ts";
+
 const SIDE = 32;
 const COLORS = [
   [200, 40, 40],
@@ -10,11 +13,12 @@ const LOSS = 24;
 
 /**
  * Draws a few colors, has them written in a format and looks at them again, because browsers write PNG where they do not know a format,
- * and some change what is drawn so that nobody can tell visitors apart. Gives the reason why it cannot be used, in a few plain words, or
- * null; never rejects.
+ * and some change what is drawn so that visitors cannot be told apart. Returns why it cannot be used, or null; never rejects.
  */
-export async function tryCanvas(mime: string): Promise<string | null> {
-  if (typeof OffscreenCanvas === "undefined") return "this browser has no canvas for workers";
+export async function tryCanvas(format: ImageFormat): Promise<RefusalReason | null> {
+  if (typeof OffscreenCanvas === "undefined") return { code: "no_canvas" };
+  const { mime } = FORMATS.image[format];
+  const unwritten = { code: "output_format", format, animated: false } as const;
   try {
     const context = open();
     for (const [index, color] of COLORS.entries()) {
@@ -23,18 +27,18 @@ export async function tryCanvas(mime: string): Promise<string | null> {
     }
     if (farOff(context) > 0) return ALTERED;
     const blob = await context.canvas.convertToBlob({ type: mime, quality: 0.9 });
-    if (blob.type !== mime) return `this browser does not write ${mime}`;
+    if (blob.type !== mime) return unwritten;
     const written = await createImageBitmap(blob);
     const again = open();
     again.drawImage(written, 0, 0);
     written.close();
     return farOff(again) > LOSS ? ALTERED : null;
   } catch {
-    return `this browser does not write ${mime}`;
+    return unwritten;
   }
 }
 
-const ALTERED = "this browser alters what is drawn";
+const ALTERED = { code: "canvas_altered" } as const;
 
 function open(): OffscreenCanvasRenderingContext2D {
   const canvas = new OffscreenCanvas(SIDE * COLORS.length, SIDE);

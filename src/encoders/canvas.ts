@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import { FORMATS, type ImageFormat } from "../core/formats.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import { outputFile } from "../ffmpeg/output.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -10,7 +11,7 @@ import { checkReadable } from "./webcodecs-input.ts";
 
 /** The browser's own image encoders behind the port. */
 export interface CanvasEncoder extends Encoder {
-  /** Tries the format of a plan on this machine, once; `can` answers from what was found. Never rejects. */
+  /** Tries the format of a plan on this machine, once; `refuse` answers from what was found. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
@@ -28,30 +29,30 @@ const MOST_QUALITY = { jpeg: 89, webp: 99 } as const;
  * which an abort does not interrupt.
  */
 export function createCanvasEncoder(): CanvasEncoder {
-  const tried = new Map<string, Promise<string | null>>();
-  const known = new Map<string, string | null>();
+  const tried = new Map<string, Promise<RefusalReason | null>>();
+  const known = new Map<string, RefusalReason | null>();
   return {
     name: "canvas",
     async prepare({ image, format }) {
       if (!image || !isWritten(format)) return;
-      const trial = tried.get(format) ?? tryCanvas(FORMATS.image[format].mime);
+      const trial = tried.get(format) ?? tryCanvas(format);
       tried.set(format, trial);
       known.set(format, await trial);
     },
-    can(plan, source) {
+    refuse(plan, source) {
       const { image, format, start } = plan;
-      if (!image || !isWritten(format)) return "it only encodes jpeg and webp";
-      if (source.kind !== "image" || source.animated === true || start > 0) return "it only draws stills";
-      if (!DECODED.has(source.format)) return `it does not draw ${source.format}`;
-      if (source.has_alpha !== false || image.alpha) return "it only draws what is opaque";
-      if (image.tone_map) return "it cannot map the tones of HDR";
-      if ((image.quality ?? 0) > MOST_QUALITY[format]) return `it has no ${format} of that quality`;
+      if (!image || !isWritten(format)) return { code: "other_work" };
+      if (source.kind !== "image" || source.animated === true || start > 0) return { code: "animated" };
+      if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
+      if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
+      if (image.tone_map) return { code: "tone_mapping" };
+      if ((image.quality ?? 0) > MOST_QUALITY[format]) return { code: "output_quality", format };
       const { geometry } = image;
       const { coded_width = 0, coded_height = 0 } = source;
-      const most = Math.max(geometry.width * geometry.height, coded_width * coded_height);
-      if (most > MOST_PIXELS) return `a picture of ${most} pixels takes too much memory`;
+      const pixels = Math.max(geometry.width * geometry.height, coded_width * coded_height);
+      if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
       const trial = known.get(format);
-      return trial === undefined ? "it has not been tried on this machine" : trial;
+      return trial === undefined ? { code: "not_tried" } : trial;
     },
     async encode({ plan, chunk, source, input, signal, onProgress }) {
       const { image, format } = plan;

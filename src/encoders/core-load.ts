@@ -45,7 +45,8 @@ export interface MtCoreLoadOptions extends LoadOptions {
   threads: string | URL;
 }
 
-const CACHE = "framewright-core";
+/** Name of the cache in which a core is kept where no other is named. */
+export const CORE_CACHE = "framewright-core";
 const STALL_SECONDS = 30;
 
 /**
@@ -82,7 +83,7 @@ function script(bytes: Uint8Array<ArrayBuffer>): Blob {
 async function loadAll<Name extends string>(
   files: Readonly<Record<Name, CoreFile>>,
   urls: Readonly<Record<NoInfer<Name>, string | URL>>,
-  { onProgress = () => {}, cache = CACHE, stall_seconds = STALL_SECONDS, signal }: LoadOptions,
+  { onProgress = () => {}, cache = CORE_CACHE, stall_seconds = STALL_SECONDS, signal }: LoadOptions,
 ): Promise<Record<Name, Uint8Array<ArrayBuffer>>> {
   const names = Object.keys(files) as Name[];
   const loaded = new Map<Name, number>();

@@ -1,15 +1,8 @@
 import { MediaError, toMediaError } from "../core/errors.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
 import type { Chunk } from "../plan/plan.ts";
-import type { EncodeProgress } from "./encode-progress.ts";
 import type { EncodedFile, Encoder, Written } from "./encoder.ts";
-import type { EncodeRun } from "./run-encode.ts";
-
-/** A run with what its pieces share. */
-export interface Encoding extends EncodeRun {
-  told: EncodeProgress;
-  /** Aborts when the run is over, or another chunk of it has failed. */
-  stopped: AbortSignal;
-}
+import type { Encoding } from "./encoding.ts";
 
 /** Where the files of a chunk go when the encoder stores them itself. */
 export interface Place {
@@ -19,20 +12,33 @@ export interface Place {
   name: string | null;
 }
 
+/** What an encoder returns of a chunk. */
+export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
+
+/** One of the attempts at a chunk. */
+export interface Attempt {
+  /** Counted from 0. */
+  attempt: number;
+  onTally(tally: Tally): void;
+}
+
 /** Has one chunk encoded; rejects with a MediaError, also for an encoder that gives nothing. */
 export async function encodeChunk(
   encoding: Encoding,
   chunk: Chunk,
   place: Place,
   durable: AbortSignal,
-): Promise<Awaited<ReturnType<Encoder["encode"]>>> {
+  { attempt, onTally }: Attempt,
+): Promise<Encoded> {
   const { plan, source, encoder, remote, told } = encoding;
   const signal = AbortSignal.any([encoding.stopped, durable]);
   signal.throwIfAborted();
   try {
     const encoded = await encoder.encode({
       ...{ plan, chunk, source, input: await encoding.input(), signal },
-      id: `${encoding.id}-${chunk.index}`,
+      // The same id would be the same job, which has ended.
+      id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
+      onTally,
       onWait: told.waits,
       onProgress: (share) => told.share(chunk, share),
       ...(remote && {

@@ -1,4 +1,6 @@
+import type { Source } from "../core/source.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
+import { secondsOf, X264_AMPLE } from "./light-cost.ts";
 
 /** Turns how far the chunks are into one percent that never goes down. */
 export interface EncodeProgress {
@@ -15,17 +17,17 @@ export const ENCODED_PERCENT = 95;
 
 const EVERY_MS = 1000;
 
-// Of a second of pictures: to encode sound takes far less.
-const SOUND = 0.1;
-
-/** Creates the progress of a plan's chunks; `report` is told at most once a second, one word at a time. */
+/**
+ * Creates the progress of a plan's chunks, in percent of the time that they take together: a last chunk that is encoded alone takes as long
+ * as several that are encoded at once. `report` is called at most once a second, and not before the last call has ended.
+ */
 export function createEncodeProgress(
   plan: Plan,
+  source: Source,
   report: (percent: number | null) => Promise<void>,
 ): EncodeProgress {
-  const weights = plan.chunks.map((chunk) => weigh(chunk, plan));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const shares = plan.chunks.map(() => 0);
+  const works = weigh(plan, source).map((weight) => ({ weight, share: 0 }));
+  let lanes = 1;
   let told = 0;
   let last = Number.NEGATIVE_INFINITY;
   let telling = false;
@@ -44,10 +46,21 @@ export function createEncodeProgress(
 
   return {
     share(chunk, share) {
-      const place = plan.chunks.indexOf(chunk);
-      shares[place] = Math.max(shares[place] ?? 0, Math.min(1, share || 0));
-      const done = shares.reduce((sum, each, index) => sum + each * (weights[index] ?? 0), 0);
-      told = Math.max(told, Math.floor((done / total) * ENCODED_PERCENT));
+      const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
+      if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
+      const begun = works.filter((each) => each.share > 0 && each.share < 1);
+      // Other jobs may hold encoders that this one was promised, so what counts is how many chunks have been seen at work at once.
+      lanes = Math.max(lanes, begun.length);
+      const waiting = works.filter((each) => each.share === 0);
+      const left = timeOf(
+        [...begun, ...waiting].map((each) => each.weight * (1 - each.share)),
+        lanes,
+      );
+      const whole = timeOf(
+        works.map(({ weight }) => weight),
+        lanes,
+      );
+      told = Math.max(told, Math.floor((1 - left / whole) * ENCODED_PERCENT));
       tell(told);
     },
     waits: () => tell(null),
@@ -55,8 +68,22 @@ export function createEncodeProgress(
   };
 }
 
-function weigh({ track, start, end }: Chunk, plan: Plan): number {
-  const last = end ?? plan.start + (plan.duration ?? 0);
-  const seconds = Math.max(0.001, last - start);
-  return track === "audio" ? seconds * SOUND : seconds;
+// When the last of the lanes is done, each of which takes up the next piece as soon as it is free.
+function timeOf(pieces: readonly number[], lanes: number): number {
+  const ends = Array.from({ length: lanes }, () => 0);
+  for (const piece of pieces) {
+    const next = ends.indexOf(Math.min(...ends));
+    ends[next] = (ends[next] ?? 0) + piece;
+  }
+  return Math.max(...ends);
+}
+
+// Sound takes far less than pictures, but not less than very small ones.
+function weigh(plan: Plan, source: Source): number[] {
+  const time = secondsOf(plan, source, X264_AMPLE);
+  return plan.chunks.map(({ track, start, end }) => {
+    if (!time || !plan.duration) return 1;
+    if (track === "audio") return time.sound + 0.001;
+    return (time.pictures * ((end ?? plan.start + plan.duration) - start)) / plan.duration + 0.001;
+  });
 }

@@ -25,8 +25,8 @@ const HEADER = 131_072;
 export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost): Promise<WorkDone> {
   if (work.kind === "encode") {
     const core = await start(work, file, host);
-    const files = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
-    return { report: null, files, heap: core.heap };
+    const encoded = runChunk(core, { ...work, status_seconds: STATUS_SECONDS });
+    return { report: null, ...encoded, heap: core.heap };
   }
   const facts = readHeaderFacts(file.read(0, Math.min(file.size, HEADER)));
   try {
@@ -36,11 +36,11 @@ export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost)
     host.tidy();
   }
   // A picture that is too large to be decoded still has a header.
-  return facts ? { report: reportOf(facts, file.size), files: [], heap: 0 } : probe("header");
+  return facts ? { report: reportOf(facts, file.size), files: [], tally: {}, heap: 0 } : probe("header");
 
   async function probe(depth: "frame" | "header"): Promise<WorkDone> {
     const core = await start(work, null, host);
-    return { report: runProbe(core, file, facts, depth), files: [], heap: core.heap };
+    return { report: runProbe(core, file, facts, depth), files: [], tally: {}, heap: core.heap };
   }
 }
 

@@ -1,5 +1,7 @@
 import type { ByteReader } from "../core/ports.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 
 /** One file that an encode gave; adaptive video has many, the master playlist last. */
@@ -17,6 +19,8 @@ export interface WrittenFile {
   mime: string;
   /** Bytes. */
   size: number;
+  /** Pictures or packets of sound in it, where it is a segment of adaptive video. */
+  samples?: number | undefined;
 }
 
 /** What an encoder on another machine gave: files that are stored, and playlists, which are not and come as they are. */
@@ -46,6 +50,8 @@ export interface ChunkJob {
   onWait?: () => void;
   /** Called now and then with the share of the chunk that is done, from 0 to 1. */
   onProgress?: (share: number) => void;
+  /** Called before the encode resolves with what the encoder found in the chunk's span; more than once where several encoders share the work. */
+  onTally?: (tally: Tally) => void;
   /** Names the job: the same again after a restart, so that work that still goes on is found. */
   id?: string;
   /** Gives what an encoder on another machine needs; absent where the host has none. */
@@ -56,8 +62,8 @@ export interface ChunkJob {
 export interface Encoder {
   /** Short name, as shown on the step's output. */
   readonly name: string;
-  /** Null when it can carry the plan out within its budget; else the reason why not, in a few plain words. */
-  can(plan: Plan, source: Source): string | null;
+  /** Why it cannot do a plan within its budget; null when it can. */
+  refuse(plan: Plan, source: Source): RefusalReason | null;
   /** Encodes one chunk into files, into one file that comes as a stream, or into files that it stores itself; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[] | ReadableStream<Uint8Array> | Written>;
 }

@@ -1,5 +1,6 @@
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
-import { checkTools, WASM_TOOLS } from "../ffmpeg/toolset.ts";
+import { refuseTools, WASM_TOOLS } from "../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../plan/chunks.ts";
 import { estimateWork } from "../plan/estimate.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
@@ -11,30 +12,30 @@ const MIB = 1_048_576;
 const SPARE = 3 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
 
-/** Gives null when a plan is work for the light encoder, else the reason why not, in a few plain words. */
-export function refuse(plan: Plan, source: Source, limits: LightLimits): string | null {
-  const tools = checkTools(plan, source, WASM_TOOLS);
+/** Returns why a plan is no work for the light encoder; null when it is. */
+export function refuseLight(plan: Plan, source: Source, limits: LightLimits): RefusalReason | null {
+  const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
-  if (source.format === "heic") return "the wasm core cannot read heic";
+  if (source.format === "heic") return { code: "input_format", format: "heic" };
   const input = Math.max(...plan.chunks.map((chunk) => heldBytes(source.filesize ?? 0, plan, chunk, source)));
   if (input > LIGHT_INPUT.most) {
-    return `${megabytes(input)} of the input would have to be in memory at once, and ${megabytes(LIGHT_INPUT.most)} may be`;
+    return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.most };
   }
   const level = chooseLevel(plan, source, limits.memory);
   const memory = memoryOf(plan, source, level);
   if (memory > limits.memory) {
-    return `it takes about ${megabytes(memory)} of memory, and ${megabytes(limits.memory)} are there`;
+    return { code: "memory", needed_bytes: Math.ceil(memory), available_bytes: limits.memory };
   }
   const time = secondsOf(plan, source, level);
-  if (!time) return "the length of the source is unknown";
+  if (!time) return { code: "unknown_duration" };
   const pieces = plan.chunks.map((chunk) => shareOf(plan, chunk, time));
   const total = pieces.reduce((sum, piece) => sum + piece, 0);
   if (total > limits.total_seconds) {
-    return `it takes about ${Math.ceil(total)} s of computing, and ${limits.total_seconds} s are allowed`;
+    return { code: "time", seconds: total, max_seconds: limits.total_seconds };
   }
   const longest = Math.max(...pieces);
   if (longest > limits.piece_seconds) {
-    return `one piece of it takes about ${Math.ceil(longest)} s of computing, and ${limits.piece_seconds} s are allowed`;
+    return { code: "chunk_time", seconds: longest, max_seconds: limits.piece_seconds };
   }
   return null;
 }
@@ -108,8 +109,4 @@ function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
   const end = chunk.end ?? plan.start + (plan.duration ?? 0);
   const seek = chunk.start > plan.start ? time.seek : 0;
   return start + seek + (time.pictures * (end - chunk.start)) / (plan.duration || 1);
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / MIB)} MB`;
 }

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import type { CreateCore } from "./core-module.ts";
 import type { EncodedFile } from "./encoder.ts";
@@ -28,7 +29,7 @@ export type LightJob =
 /** What came of a job: the bytes that are needed first, or the work done. */
 export type LightAnswer =
   | { need: ByteRange }
-  | { report: FfprobeReport | null; files: EncodedFile[]; heap: number; seconds: number };
+  | { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally; heap: number; seconds: number };
 
 /** What runs jobs, one at a time. */
 export interface LightHost {
@@ -83,10 +84,10 @@ export async function runLightJob(
     }
   };
   const work = (core: WasmCore, depth: "frame" | "header") => {
-    if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [] };
+    if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [], tally: {} };
     core.mount("/in/input", file);
     const tools = lightTools(job.plan, job.source, host.memory);
-    return { report: null, files: runChunk(core, { ...job, tools }) };
+    return { report: null, ...runChunk(core, { ...job, tools }) };
   };
   try {
     return await run("frame");
@@ -97,7 +98,7 @@ export async function runLightJob(
   return facts ? fromFacts(facts, job) : run("header");
 }
 
-type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[] };
+type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally };
 
 async function attempt(work: Work, host: LightHost): Promise<LightAnswer> {
   const { createCore, keeper, memory } = host;
@@ -148,5 +149,5 @@ function headerOf(file: SyncFile): HeaderFacts | null {
 }
 
 function fromFacts(facts: HeaderFacts, job: LightJob): LightAnswer {
-  return { report: reportOf(facts, job.size), files: [], heap: 0, seconds: 0 };
+  return { report: reportOf(facts, job.size), files: [], tally: {}, heap: 0, seconds: 0 };
 }

@@ -41,7 +41,7 @@ export function runProbe(
 }
 
 function headerArgs(...more: string[]): string[] {
-  return ["-v", "error", "-show_format", "-show_streams", ...more, INPUT];
+  return ["-v", "error", "-show_format", "-show_streams", "-show_chapters", ...more, INPUT];
 }
 
 function probe(core: WasmCore, args: readonly string[]): FfprobeReport {

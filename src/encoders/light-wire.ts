@@ -1,5 +1,6 @@
 import { ERROR_KINDS, type ErrorKind, MediaError } from "../core/errors.ts";
 import type { ByteRange } from "../core/ports.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
 import { type FrameReader, frameHead } from "./frame.ts";
 import type { LightAnswer, LightJob } from "./light-job.ts";
 import type { FfprobeReport } from "./light-probe.ts";
@@ -23,6 +24,7 @@ export type LightMessage =
       state: "done";
       report: FfprobeReport | null;
       files: { name: string; mime: string; size: number }[];
+      tally: Tally;
       stats: { heap: number; seconds: number };
     }
   | { state: "error"; kind: ErrorKind; message: string; retryable: boolean };
@@ -57,9 +59,9 @@ function parseRequest(json: unknown): LightRequest {
 /** Gives the frame that tells how a job ended, in parts. */
 export function answerParts(answer: LightAnswer): Uint8Array[] {
   if ("need" in answer) return [messageHead({ state: "need", range: answer.need })];
-  const { report, heap, seconds } = answer;
+  const { report, tally, heap, seconds } = answer;
   const files = answer.files.map(({ name, mime, bytes }) => ({ name, mime, size: bytes.length }));
-  const head = messageHead({ state: "done", report, files, stats: { heap, seconds } });
+  const head = messageHead({ state: "done", report, files, tally, stats: { heap, seconds } });
   return [head, ...answer.files.map(({ bytes }) => bytes)];
 }
 

@@ -1,11 +1,12 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+import { hideDamage } from "../probe/matroska-damage.ts";
 import { sleep } from "../storage/sleep.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "./encoder.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
-import { lightChunkSeconds, refuse } from "./light-estimate.ts";
+import { lightChunkSeconds, refuseLight } from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
 import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
@@ -34,6 +35,8 @@ const ROUNDS = 24;
 const SLICE = 1_048_576;
 // Bytes of an input that are kept from one round to the next; more is read again.
 const KEPT = 8 * SLICE;
+// Index of the cover in a file of one picture, sound and cover.
+const SOUND_ALONE_COVER = 2;
 const BUSY_WAIT = { least: 300, most: 1500 };
 
 type Done = Extract<LightMessage, { state: "done" }>;
@@ -119,13 +122,17 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
 
   return {
     name: "light",
-    can: (plan, source) => refuse(plan, source, limits),
+    refuse: (plan, source) => refuseLight(plan, source, limits),
     chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits),
-    async encode({ plan, chunk, source, input, signal, onWait = () => {} }) {
+    async encode({ plan, chunk, source, input, signal, onWait = () => {}, onTally = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
-      const file = sound ?? input;
-      const job: LightJob = { kind: "encode", size: file.size, plan, chunk, source };
-      const { files } = await run(job, { input: file, signal, onWait });
+      const matroska = source.format === "matroska" || source.format === "webm";
+      // The core would have to hold the damage too.
+      const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
+      const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
+      const job: LightJob = { kind: "encode", size: file.size, plan: own, chunk, source };
+      const { done, files } = await run(job, { input: file, signal, onWait });
+      onTally(done.tally);
       return files;
     },
     async probe(input, signal, onWait = () => {}) {
@@ -136,10 +143,14 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   };
 }
 
+function needsCover({ cover }: Plan, { track }: Chunk): boolean {
+  return cover !== undefined && track === "all";
+}
+
 // The sound of a large file alone, where that is all that is wanted of it.
 async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
   if (soundBytes(input.size, plan, chunk, source) === null) return null;
-  const bytes = await takeSound(input, source, signal).catch((thrown: unknown) => {
+  const bytes = await takeSound(input, source, signal, needsCover(plan, chunk)).catch((thrown: unknown) => {
     if (signal.aborted || thrown instanceof MediaError) throw thrown;
     // A file that is laid out in some odd way is left to the core.
     return null;

@@ -1,7 +1,6 @@
 import type { Box } from "../probe/boxes.ts";
 import { type Edit, readEdits } from "../probe/track-boxes.ts";
 import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
-import type { Mp4Build } from "./mp4-track.ts";
 
 /** Which part of a track is shown, and when: ISO/IEC 14496-12, 8.6.6. */
 export interface Mp4Edit {
@@ -39,8 +38,17 @@ export function readEdit(
 /** One edit as it is written. */
 export type WrittenEdit = Pick<Edit, "length" | "from">;
 
-/** Gives the edits that show a track from its first picture to its last, or sound as its only part did. */
-export function editsOf({ first, start, duration }: Mp4Build, movieTicks: number): WrittenEdit[] {
+/** A track by what its edits depend on. */
+interface ShownTrack {
+  first: { kind: "vide" | "soun"; ticks: number; edit: Mp4Edit };
+  /** Tick at which the first sample is shown. */
+  start: number;
+  /** Ticks from the start to the end of the last sample. */
+  duration: number;
+}
+
+/** Returns the edits that show a track from its first picture to its last, or sound as its only part did. */
+export function editsOf({ first, start, duration }: ShownTrack, movieTicks: number): WrittenEdit[] {
   const { kind, ticks, edit } = first;
   const pictures = kind === "vide";
   const from = pictures ? Math.max(0, -start) : edit.from;

@@ -16,10 +16,11 @@ const MOST = 0xffffffff;
 /** Plans an MP4 or MOV of finished tracks, the first of them pictures: its index first, then their chunks in order of time. */
 export function planFile(
   tracks: readonly [Mp4Build, ...Mp4Build[]],
+  user_data: Bytes,
   signal: AbortSignal | undefined,
 ): Mp4Copy {
   const order = interleave(tracks);
-  const front = writeFront(tracks, order);
+  const front = writeFront(tracks, order, user_data);
   return async (write) => {
     const out = createGatherer(write);
     for (const piece of front) await out.add(piece);
@@ -46,10 +47,14 @@ function interleave(tracks: readonly Mp4Build[]): Placed[] {
 }
 
 // All that stands before the first chunk.
-function writeFront(tracks: readonly [Mp4Build, ...Mp4Build[]], order: readonly Placed[]): Bytes {
+function writeFront(
+  tracks: readonly [Mp4Build, ...Mp4Build[]],
+  order: readonly Placed[],
+  user_data: Bytes,
+): Bytes {
   const [{ first }] = tracks;
   const type = writeType(first.quicktime, String.fromCharCode(...first.entry.subarray(4, 8)));
-  const index = createIndex(tracks);
+  const index = createIndex(tracks, user_data);
   const bytes = tracks.reduce((sum, track) => sum + track.bytes, 0);
   const places = new Map<Mp4Chunk, number>();
   const placeOf = (chunk: Mp4Chunk) => places.get(chunk) ?? 0;

@@ -26,15 +26,15 @@ export interface Mp4Index {
   write(placeOf: (chunk: Mp4Chunk) => number, wide: boolean): Bytes;
 }
 
-/** Closes the tables of finished tracks, the first of them pictures, for their index. */
-export function createIndex(tracks: readonly Mp4Build[]): Mp4Index {
+/** Closes the tables of finished tracks, the first of them pictures, for their index, which ends with the user data. */
+export function createIndex(tracks: readonly Mp4Build[], user_data: Bytes): Mp4Index {
   const ticks = tracks[0]?.first.ticks ?? 1;
   const parts = tracks.map((build, index) => closeTrack(build, index + 1, ticks));
   const longest = Math.max(...parts.map(({ length }) => length));
   const rest = [RATE, u16(0x100, 0), u32(0, 0), MATRIX, u32(0, 0, 0, 0, 0, 0, tracks.length + 1)];
   const mvhd = timed("mvhd", 0, [ticks], longest, rest);
   return {
-    write: (placeOf, wide) => box("moov", mvhd, ...parts.map((part) => part.write(placeOf, wide))),
+    write: (placeOf, wide) => box("moov", mvhd, ...parts.map((part) => part.write(placeOf, wide)), user_data),
   };
 }
 

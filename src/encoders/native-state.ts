@@ -12,6 +12,8 @@ const mime = z
   .max(128)
   .regex(/^[\w.+-]+\/[\w.+-]+(; ?[\w.+-]+=[\w.+-]+)*$/);
 
+const count = z.int().min(0);
+
 const State = z.discriminatedUnion("state", [
   z.object({
     state: z.literal("running"),
@@ -20,8 +22,20 @@ const State = z.discriminatedUnion("state", [
   }),
   z.object({
     state: z.literal("done"),
-    written: z.array(z.object({ name, mime, size: z.int().min(1) })).min(1),
+    written: z.array(z.object({ name, mime, size: z.int().min(1), samples: count.exactOptional() })).min(1),
     playlists: z.array(z.object({ name, mime, text: z.string().min(1) })),
+    tally: z.object({
+      pictures: z
+        .object({
+          decoded: count,
+          missing: count,
+          missing_at: z.number().nullable(),
+          late_start: z.boolean(),
+          unreadable: count,
+        })
+        .exactOptional(),
+      sound: z.number().min(0).exactOptional(),
+    }),
   }),
   z.object({
     state: z.literal("failed"),

@@ -1,10 +1,11 @@
 import type { ErrorKind } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
+import type { Tally } from "../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import type { RemoteFiles, WrittenFile } from "./encoder.ts";
 
 /** Version of the protocol between the service and the native encoder; each side refuses another. */
-export const NATIVE_PROTOCOL = 1;
+export const NATIVE_PROTOCOL = 2;
 
 /**
  * What the native encoder is asked to do, by `POST /jobs`: answered 202 with a {@link NativeState}, 200 when it has the job
@@ -34,6 +35,7 @@ export type NativeState =
       written: WrittenFile[];
       /** Playlists of adaptive video, which are not put anywhere. */
       playlists: { name: string; mime: string; text: string }[];
+      tally: Tally;
     }
   | { state: "failed"; error: { kind: ErrorKind; message: string; retryable: boolean } };
 

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
-import { checkTools, NATIVE_TOOLS } from "../ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, refuseTools } from "../ffmpeg/toolset.ts";
 import { sleep } from "../storage/sleep.ts";
+import { describeRefusals } from "../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "./encoder.ts";
 import type { NativeInstance } from "./native-call.ts";
 import {
@@ -26,8 +27,6 @@ export interface NativeEncoderOptions {
   patience?: Partial<NativePatience> | undefined;
 }
 
-const NONE = "there is no native encoder: install ffmpeg or set NATIVE_ENCODER_URL";
-
 // Starts of one job in all, on whichever encoder.
 const STARTS = 3;
 
@@ -52,8 +51,19 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
   });
 
   async function encode(given: ChunkJob): Promise<Written> {
-    const { plan, chunk, source, signal, onWait = () => {}, onProgress = () => {} } = given;
-    if (instances.length === 0) throw new MediaError("encoder_unavailable", `${NONE}.`);
+    const {
+      plan,
+      chunk,
+      source,
+      signal,
+      onWait = () => {},
+      onProgress = () => {},
+      onTally = () => {},
+    } = given;
+    if (instances.length === 0) {
+      const refusals = [{ encoder: "native", code: "not_configured" as const }];
+      throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+    }
     const { id, files } = await placesOf(given);
     const job: NativeJob = { protocol: NATIVE_PROTOCOL, id, plan, chunk, source, ...files };
     // Losses by encoder, so that one that is lost is asked last.
@@ -70,7 +80,10 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
         const { instance, answer } = await deal({ job, instances: order, signal, onWait }, asked);
         try {
           const end = await followJob(callTo(instance, signal), job, answer, progress);
-          if (end.state === "done") return toWritten(end);
+          if (end.state === "done") {
+            onTally(end.tally);
+            return toWritten(end);
+          }
           throw new MediaError(end.error.kind, end.error.message, { retryable: end.error.retryable });
         } catch (thrown) {
           signal.throwIfAborted();
@@ -112,10 +125,8 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
 
   return {
     name: "native",
-    can(plan, source) {
-      if (instances.length > 0) return checkTools(plan, source, NATIVE_TOOLS);
-      return NONE;
-    },
+    refuse: (plan, source) =>
+      instances.length > 0 ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
     encode,
   };
 }

@@ -70,11 +70,12 @@ export function createOpener(signal: AbortSignal | undefined, cached = true): Op
 
 /**
  * Opens the pictures of stretches as one track, one stretch after the other; one without any is passed over, as sound may be longer than
- * pictures. Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
+ * pictures. The last picture ends at second `until`, where that is known. Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
  */
 export async function openPictures(
   stretches: readonly Stretch[],
   opener: Opener,
+  until: number | null,
 ): Promise<CopiedTrack<VideoCodec, VideoDecoderConfig>> {
   const parts: Stretch[] = [];
   let first: { codec: VideoCodec; config: VideoDecoderConfig } | null = null;
@@ -97,6 +98,7 @@ export async function openPictures(
     },
     async *packets(rehearsing) {
       let latest = Number.NEGATIVE_INFINITY;
+      let held: EncodedPacket | null = null;
       for (const { input, at } of parts) {
         const before = latest;
         const file = opener.open(input);
@@ -105,12 +107,21 @@ export async function openPictures(
         for await (const packet of copies(track, at, rehearsing)) {
           if (packet.timestamp <= before) throw misfit("two stretches overlap");
           latest = Math.max(latest, packet.timestamp);
-          yield packet;
+          if (held) yield held;
+          held = packet;
         }
         opener.release(file);
       }
+      if (held) yield lasting(held, latest, until);
     },
   };
+}
+
+// What is decoded last may be a B-frame before the last picture.
+function lasting(packet: EncodedPacket, latest: number, until: number | null): EncodedPacket {
+  const duration = until === null ? 0 : until - packet.timestamp;
+  if (until === null || until <= latest) return packet;
+  return packet.clone({ duration });
 }
 
 // Parts are many, and each holds what was read of it for as long as it is open.
@@ -167,9 +178,11 @@ function preSkip({ description }: AudioDecoderConfig): number {
 
 const FACTS_ONLY = { metadataOnly: true } as const;
 
-// The sink's own loop reads as many packets ahead as it gave within the last second, which are tens of thousands here, and where clocks
-// stand still between reads, all.
-async function* packetsOf(track: InputTrack, options: PacketRetrievalOptions) {
+/**
+ * Iterates over the packets of a track in decoding order. The sink's own loop reads as many packets ahead as it returned within the last
+ * second, which are tens of thousands here, and where clocks stand still between reads, all.
+ */
+export async function* packetsOf(track: InputTrack, options: PacketRetrievalOptions) {
   const sink = new EncodedPacketSink(track);
   let packet = await sink.getFirstPacket(options);
   while (packet) {

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { Storage } from "../core/ports.ts";
 import { adaptiveMime } from "../ffmpeg/output.ts";
+import { countSamples } from "./count-output.ts";
 import type { EncodedFile, Written } from "./encoder.ts";
 
 type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
@@ -53,7 +54,8 @@ export async function placeAll(
   const written: Written["written"] = [];
   for (const { name, bytes } of files) {
     const mime = adaptiveMime(name);
-    written.push({ name, mime, size: await write(storage, folder + name, bytes, mime) });
+    const size = await write(storage, folder + name, bytes, mime);
+    written.push({ name, mime, size, ...(name.endsWith(".m4s") && { samples: countSamples(bytes) }) });
   }
   return written;
 }

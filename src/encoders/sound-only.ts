@@ -10,22 +10,26 @@ import {
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { openSource } from "../probe/open-source.ts";
+import { readCover } from "./file-metadata.ts";
 import { createOpener, openSound } from "./packets.ts";
 
 /**
  * Takes the first sound of a file out of it, packets as they are and with their times; the first picture stays too, as what is
- * counted from the start of the file would else move. Null when it has no such sound, or it does not fit into the container.
+ * counted from the start of the file would else move. A cover, where it is wanted, becomes its third stream. Null when it has no such sound, or it does not fit into the container.
  */
 export async function takeSound(
   input: ByteReader,
   source: Source,
   signal: AbortSignal,
+  withCover = false,
 ): Promise<Uint8Array | null> {
   const readable = await openSource(input, source.format, signal);
   if (!readable) return null;
   const { open, close } = createOpener(signal, false);
   const isobmff = source.format === "mp4" || source.format === "mov";
-  const format = isobmff ? new MovOutputFormat({ fastStart: false }) : new MkvOutputFormat();
+  const format = isobmff
+    ? new MovOutputFormat({ fastStart: false, metadataFormat: "mdir" })
+    : new MkvOutputFormat();
   const target = new BufferTarget();
   const output = new Output({ format, target });
   try {
@@ -42,6 +46,10 @@ export async function takeSound(
     const sounds = new EncodedAudioPacketSource(sound.codec);
     output.addVideoTrack(pictures);
     output.addAudioTrack(sounds);
+    const cover = withCover ? await readCover(readable, signal) : null;
+    if (cover) {
+      output.setMetadataTags({ images: [{ data: cover.bytes, mimeType: cover.mime, kind: "coverFront" }] });
+    }
     await output.start();
     await pictures.add(picture, { decoderConfig });
     pictures.close();

@@ -1,9 +1,11 @@
 import type { ByteReader } from "../core/ports.ts";
+import type { FileMetadata } from "./file-metadata.ts";
 import { isSoundEntry, pictureConfig } from "./mp4-entry.ts";
 import { type Mp4Copy, planFile } from "./mp4-file.ts";
 import { type Mp4Track, openMp4Part } from "./mp4-part.ts";
 import { type Mp4Samples, readSamples } from "./mp4-samples.ts";
 import { createBuild, type Mp4Build } from "./mp4-track.ts";
+import { writeUserData } from "./mp4-user-data.ts";
 import { misfit, type Stretch } from "./packets.ts";
 
 /** What an MP4 or MOV is put together of. */
@@ -12,6 +14,9 @@ export interface Mp4Stitching {
   /** In order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
+  /** Seconds at which the last picture ends; null or absent where its part alone tells. */
+  until?: number | null | undefined;
+  metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -22,17 +27,26 @@ const AT_ONCE = 6;
  * Plans an MP4 or MOV out of the indexes of its parts, which are tables of numbers: some bytes for each packet. Null for parts that the
  * encoders do not write. Rejects with `encode_failed` when there are no pictures at all, they are not of one kind, or stretches overlap.
  */
-export async function planMp4({ format, video, audio, signal }: Mp4Stitching): Promise<Mp4Copy | null> {
+export async function planMp4({
+  format,
+  video,
+  audio,
+  until,
+  metadata,
+  signal,
+}: Mp4Stitching): Promise<Mp4Copy | null> {
   const quicktime = format === "mov";
-  const pictures = await joinPictures(video, quicktime, signal);
+  const pictures = await joinPictures(video, quicktime, until ?? null, signal);
   const sound = pictures && audio && (await takeSound(audio, quicktime, signal));
   if (!pictures || (audio && !sound)) return null;
-  return planFile(sound ? [pictures, sound] : [pictures], signal);
+  const user_data = metadata ? writeUserData(quicktime, metadata) : [];
+  return planFile(sound ? [pictures, sound] : [pictures], user_data, signal);
 }
 
 async function joinPictures(
   stretches: readonly Stretch[],
   quicktime: boolean,
+  until: number | null,
   signal: AbortSignal | undefined,
 ): Promise<Mp4Build | null> {
   let build: Mp4Build | null = null;
@@ -60,7 +74,8 @@ async function joinPictures(
     }
   }
   if (!build) throw misfit("there are no pictures");
-  build.finish(Math.round(last));
+  const told = until === null ? 0 : Math.round(until * build.first.ticks) - latest;
+  build.finish(told > 0 ? told : Math.round(last));
   return build;
 }
 

@@ -10,11 +10,12 @@ import {
 import { adaptiveMime, MASTER } from "../ffmpeg/output.ts";
 import { measureStream, writeMaster } from "../ffmpeg/write-master.ts";
 import { exactFps } from "../plan/index.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import type { EncodedFile, Written } from "./encoder.ts";
 
 /** Folder of the sound that renditions share. */
-const AUDIO = "audio";
+export const AUDIO = "audio";
 
 /** What one chunk of adaptive video gave; of its written files the names, as of all, are below the master playlist. */
 export interface StreamPart extends Written {
@@ -35,7 +36,7 @@ export interface StreamStitching {
  * Rejects with `encode_failed` when a rendition lacks a stretch, or when a playlist names what was not written.
  */
 export async function stitchStream({ plan, source, parts, read }: StreamStitching): Promise<EncodedFile[]> {
-  const streams = runsOf(plan, parts);
+  const streams = runsOf(plan, source, parts);
   const names = new Set([...streams.values()].flatMap((runs) => runs.flatMap(({ init }) => init ?? [])));
   const inits = await Promise.all([...names].map(async (name) => [name, await read(name)] as const));
   return joinStream(plan, source, parts, new Map(inits));
@@ -51,7 +52,7 @@ export function joinStream(
   const sizes = new Map(
     parts.flatMap(({ written }) => written.map(({ name, size }) => [name, size] as const)),
   );
-  const streams = [...runsOf(plan, parts)].map(([folder, runs]) => ({
+  const streams = [...runsOf(plan, source, parts)].map(([folder, runs]) => ({
     folder,
     uri: `${folder}/${PLAYLIST}`,
     text: writeMediaPlaylist(`${folder}/`, shareInits(runs, inits)),
@@ -77,9 +78,11 @@ export function joinStream(
 }
 
 // The stretches of every rendition in order of time.
-function runsOf(plan: Plan, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
+function runsOf(plan: Plan, source: Source, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
   const streams = new Map<string, SegmentRun[]>();
-  for (const [folder, runs] of timedRuns(plan, parts)) streams.set(folder, inTime(runs));
+  const pictures = new Set(plan.renditions.map(({ name }) => name));
+  for (const [folder, runs] of timedRuns(plan, parts))
+    streams.set(folder, inTime(runs, pictures.has(folder) ? picturesEnd(source, plan) : null));
   return streams;
 }
 
@@ -115,15 +118,20 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
 
 // Seconds by which the sum of the segments may be wrong before a player looks for a time in the wrong one.
 const DRIFT = 0.1;
+// At the end there is nothing to look for, and the sum is the length of the stream.
+const EXACT = 0.000001;
 
 // The last frame of a chunk stays until the next chunk's first; that is not known when it is encoded, and guesses would add up.
-function inTime(runs: readonly TimedRun[]): SegmentRun[] {
+// ffmpeg takes the last segment's first frame for as long as the first of all (5.1), so the end of the pictures is set too.
+function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
   let at = 0;
   return runs.map(({ init, segments }, index) => {
     at += segments.reduce((sum, { seconds }) => sum + seconds, 0);
     const last = segments[segments.length - 1];
-    const late = (runs[index + 1]?.start ?? at) - at;
-    if (!last || Math.abs(late) < DRIFT || last.seconds + late <= 0) return { init, segments };
+    const next = runs[index + 1];
+    const late = (next?.start ?? until ?? at) - at;
+    if (!last || Math.abs(late) < (next ? DRIFT : EXACT) || last.seconds + late <= 0)
+      return { init, segments };
     at += late;
     const seconds = last.seconds + late;
     return {

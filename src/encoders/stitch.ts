@@ -12,10 +12,14 @@ import {
 import { MediaError } from "../core/errors.ts";
 import type { VideoFormat } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
+import { CREATION_TIME } from "../core/tags.ts";
 import { createRehearsal, createReplay } from "./append-only.ts";
+import { setCreationTime } from "./creation-time.ts";
+import { type FileMetadata, muxerTags } from "./file-metadata.ts";
 import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
 import { createGatherer } from "./stitch-gather.ts";
 import { planMp4 } from "./stitch-mp4.ts";
+import { hideTargetType } from "./webm-target.ts";
 
 /** What is put together. */
 export interface Stitching {
@@ -23,8 +27,12 @@ export interface Stitching {
   /** In order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
+  /** Seconds at which the last picture ends; null or absent where its packet's own duration is all that is known. */
+  until?: number | null | undefined;
   /** Whether a part is the source itself, which others made: what is wrong with it is told as such. */
   of_source?: boolean;
+  /** Tags and cover, which parts have none of. */
+  metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -49,14 +57,16 @@ export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
 
 async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
   try {
-    const { format } = stitching;
+    const { format, metadata } = stitching;
+    const dated = format === "webm" ? write : setCreationTime(metadata?.tags[CREATION_TIME], write);
     const copy = format === "webm" ? null : await planMp4({ ...stitching, format });
-    if (copy) return await copy(write);
+    if (copy) return await copy(dated);
     // The index stands before what it lists, so the packets pass twice: at first by size alone.
     const { rehearsal, writable } = createRehearsal();
     await mux(stitching, writable, true);
     let written = 0;
-    const gatherer = createGatherer(write);
+    const tagged = format === "webm" && metadata !== undefined;
+    const gatherer = createGatherer(tagged ? hideTargetType(write) : dated);
     const replay = createReplay(rehearsal, (bytes) => {
       written += bytes.length;
       return gatherer.add(bytes);
@@ -74,7 +84,7 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
 }
 
 async function mux(
-  { format, video, audio, signal }: Stitching,
+  { format, video, audio, until, metadata, signal }: Stitching,
   writable: WritableStream<StreamTargetChunk>,
   rehearsing: boolean,
 ): Promise<void> {
@@ -87,6 +97,7 @@ async function mux(
     const pictures = await openPictures(
       video.map(({ input, at }) => ({ input, at: at + late })),
       opener,
+      until == null ? null : until + late,
     );
     // What reserves a place for its index asks how large it becomes.
     const counted = async (track: { count(): Promise<number> }) =>
@@ -95,6 +106,8 @@ async function mux(
     output.addVideoTrack(pictureSource, await counted(pictures));
     const soundSource = sound && new EncodedAudioPacketSource(sound.codec);
     if (soundSource) output.addAudioTrack(soundSource, await counted(sound));
+    const tags = metadata && muxerTags(format, metadata);
+    if (tags) output.setMetadataTags(tags);
     await output.start();
 
     const heard = sound?.packets(rehearsing);

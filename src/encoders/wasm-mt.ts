@@ -1,5 +1,6 @@
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
-import { checkTools, type Toolset, WASM_TOOLS } from "../ffmpeg/toolset.ts";
+import { refuseTools, type Toolset, WASM_TOOLS } from "../ffmpeg/toolset.ts";
 import { estimateWork } from "../plan/estimate.ts";
 import type { Plan } from "../plan/plan.ts";
 import { loadMtCore, type MtCoreLoadOptions } from "./core-load.ts";
@@ -46,19 +47,20 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
 
   return {
     name: "wasm-mt",
-    can(plan, source) {
-      if (plan.video?.mode !== "encode" || plan.video.codec !== "h265") return "it is for h265 alone";
-      if (!core) return "the threaded core is not configured";
-      if (!globalThis.crossOriginIsolated) return "the page is not cross-origin isolated";
-      return checkTools(plan, source, tools) ?? refuseMemory(plan, source);
+    refuse(plan, source) {
+      if (plan.video?.mode !== "encode" || plan.video.codec !== "h265") return { code: "other_work" };
+      if (!core) return { code: "not_configured" };
+      if (!globalThis.crossOriginIsolated) return { code: "not_isolated" };
+      return refuseTools(plan, source, tools) ?? refuseMemory(plan, source);
     },
     async encode(job) {
       const { plan, chunk, source } = job;
-      const { files } = await pool.run({
+      const { files, tally } = await pool.run({
         ...followChunk(job),
         work: { kind: "encode", plan, chunk, source, tools, memory: MEMORY },
         ...{ bytes: MEMORY, silence_seconds },
       });
+      job.onTally?.(tally);
       return files;
     },
     close: pool.close,
@@ -80,9 +82,9 @@ function mtTools(threads: number): Toolset {
   };
 }
 
-function refuseMemory(plan: Plan, source: Source): string | null {
+function refuseMemory(plan: Plan, source: Source): RefusalReason | null {
   const { frame_decoded, frame_encoded } = estimateWork(plan, source);
   const megabytes = HEAP.base + (frame_decoded * HEAP.decode + frame_encoded * HEAP.encode) / 1e6;
-  if (megabytes * MIB <= MEMORY) return null;
-  return `it takes about ${Math.ceil(megabytes)} MB of memory, and ${MEMORY / MIB} MB are there`;
+  const needed_bytes = Math.ceil(megabytes * MIB);
+  return needed_bytes <= MEMORY ? null : { code: "memory", needed_bytes, available_bytes: MEMORY };
 }

@@ -1,5 +1,6 @@
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
-import { checkTools, type Toolset, WASM_TOOLS } from "../ffmpeg/toolset.ts";
+import { refuseTools, type Toolset, WASM_TOOLS } from "../ffmpeg/toolset.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { heapOf, LIGHT_COST, secondsOf, X264_AMPLE, X264_LEVELS, type X264Level } from "./light-cost.ts";
@@ -16,14 +17,15 @@ const LOWEST: X264Level = X264_LEVELS[4];
 // MiB of heap, as for 3.5 Mpx: looking further ahead at larger pictures would leave no room for workers beside.
 const AMPLE = 448;
 
-/** Gives null when a plan fits into the pool's `memory` bytes for each worker, else the reason why not, in a few plain words. */
-export function refusePool(plan: Plan, source: Source, memory: number): string | null {
-  const tools = checkTools(plan, source, WASM_TOOLS);
+/** Returns why a plan does not fit into the pool's `memory` bytes for each worker; null when it does. */
+export function refusePool(plan: Plan, source: Source, memory: number): RefusalReason | null {
+  const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
-  if (source.format === "heic") return "the wasm core cannot read heic";
-  const needed = Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, memory)));
-  if (needed <= memory) return null;
-  return `it takes about ${Math.ceil(needed / MIB)} MB of memory, and ${Math.floor(memory / MIB)} MB are there`;
+  if (source.format === "heic") return { code: "input_format", format: "heic" };
+  const needed_bytes = Math.ceil(
+    Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, memory))),
+  );
+  return needed_bytes <= memory ? null : { code: "memory", needed_bytes, available_bytes: memory };
 }
 
 /** Gives the core's tools for a plan: x264 set for quality, and only as far as `memory` bytes ask for it with less look-ahead. */

@@ -64,7 +64,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   return {
     name: "wasm",
     workers,
-    can: (plan, source) => refusePool(plan, source, memory),
+    refuse: (plan, source) => refusePool(plan, source, memory),
     chunkSeconds(plan, source) {
       const [chunk] = plan.chunks;
       const each = chunk ? memoryOf(plan, source, chunk, memory) : memory;
@@ -76,12 +76,13 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
     async encode(job) {
       const { plan, chunk, source } = job;
       const tools = poolTools(plan, source, memory);
-      const { files } = await pool.run({
+      const { files, tally } = await pool.run({
         ...followChunk(job),
         work: { kind: "encode", plan, chunk, source, tools, memory },
         bytes: memoryOf(plan, source, chunk, memory),
         silence_seconds: silence + silentSeconds(plan, source),
       });
+      job.onTally?.(tally);
       return files;
     },
     async probe(input, signal, onWait = () => {}) {

@@ -2,13 +2,16 @@ import { MediaError } from "../core/errors.ts";
 import type { VideoFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import { sourceColor } from "../ffmpeg/color.ts";
+import { tallyPictures, tallyRules } from "../ffmpeg/tally.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
 import { sourceBits } from "../plan/bits.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
+import { hideDamage } from "../probe/matroska-damage.ts";
 import type { ChunkJob } from "./encoder.ts";
 import { codecConfig, LAYERED } from "./webcodecs-config.ts";
 import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";
 import { startFile } from "./webcodecs-file.ts";
-import { timedSamples } from "./webcodecs-frames.ts";
+import { listTimes, timedSamples } from "./webcodecs-frames.ts";
 import { checkReadable, openInput, openPicturesOf } from "./webcodecs-input.ts";
 import { createPainter } from "./webcodecs-picture.ts";
 import { type Hold, holdFor } from "./webcodecs-rate.ts";
@@ -46,7 +49,8 @@ export async function encodePictures(
   const { write } = file;
   try {
     await encodeOutputs(job, [{ video, ability, hold, key_seconds: KEYFRAME_SECONDS, write }]);
-    return await file.finish();
+    // A picture may last longer than a chunk, and what comes behind the last one is sound.
+    return await file.finish(job.chunk.track === "video");
   } finally {
     await file.cancel();
   }
@@ -59,7 +63,8 @@ export async function encodePictures(
 export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
   const { source, signal } = job;
   signal.throwIfAborted();
-  const input = openInput(job.input, signal);
+  const matroska = source.format === "matroska" || source.format === "webm";
+  const input = openInput(matroska ? await hideDamage(job.input, signal) : job.input, signal);
   const encoders = outputs.map(({ video, ability, hold, write }) => {
     const { width, height } = video.geometry;
     const fps = fpsOf(video, source);
@@ -105,7 +110,7 @@ export function holdOf(video: VideoEncode, source: Source, { quantizer }: Abilit
 }
 
 async function feed(
-  { chunk, plan, source, signal, onProgress }: ChunkJob,
+  { chunk, plan, source, signal, onProgress, onTally }: ChunkJob,
   outputs: readonly PictureOutput[],
   input: ReturnType<typeof openInput>,
   encoders: readonly PictureEncoder[],
@@ -118,7 +123,14 @@ async function feed(
   );
   const length = chunk.end === null ? null : chunk.end - chunk.start;
   const expected = length ?? (plan.duration === null ? null : plan.start + plan.duration - chunk.start);
-  const span = { start: origin + chunk.start, length, fps: first.video.fps };
+  const decoded: number[] = [];
+  const { fps } = first.video;
+  const span = {
+    ...{ start: origin + chunk.start, fps },
+    length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
+    decode_from: origin + (chunk.decode_from ?? chunk.start),
+    onDecoded: (at: number) => void decoded.push(at),
+  };
   const dues = outputs.map(() => Number.NEGATIVE_INFINITY);
   for await (const { sample, at, duration } of timedSamples(track, span)) {
     signal.throwIfAborted();
@@ -133,6 +145,8 @@ async function feed(
     }
     if (expected) onProgress?.(Math.min(1, (at + duration) / expected));
   }
+  const times = await listTimes(track, span);
+  onTally?.({ pictures: tallyPictures({ times, timed: true }, decoded, tallyRules(chunk, source)) });
 }
 
 // They keep to a grid from the first picture on, so that they do not drift.

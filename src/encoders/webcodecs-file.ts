@@ -15,8 +15,8 @@ import type { VideoCodec, VideoFormat } from "../core/formats.ts";
 /** A file of pictures that is put together in memory. */
 export interface ChunkFile {
   write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
-  /** Gives the file; rejects with `encode_failed` when nothing was written. */
-  finish(): Promise<Uint8Array>;
+  /** Resolves to the file; rejects with `encode_failed` when nothing was written, unless it is a `part` of the output. */
+  finish(part: boolean): Promise<Uint8Array>;
   cancel(): Promise<void>;
 }
 
@@ -33,9 +33,11 @@ export function startFile(format: VideoFormat, codec: VideoCodec): ChunkFile {
       await started;
       await source.add(packet, metadata);
     },
-    async finish() {
-      if (!started)
+    async finish(part) {
+      if (!started && !part)
         throw new MediaError("encode_failed", "There are no pictures in this stretch of the source.");
+      started ??= output.start();
+      await started;
       await output.finalize();
       return new Uint8Array(target.buffer ?? new ArrayBuffer(0));
     },

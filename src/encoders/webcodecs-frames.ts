@@ -9,6 +9,10 @@ export interface FrameSpan {
   length: number | null;
   /** Constant frames per second, or null to keep the times of the source. */
   fps: number | null;
+  /** Seconds on the track's own clock at which decoding begins at the latest. */
+  decode_from: number;
+  /** Called with the time of every decoded picture, in seconds from the start of the stretch. */
+  onDecoded(at: number): void;
 }
 
 /** A picture of the output. It belongs to the iteration, and is closed when the next one is asked for. */
@@ -35,19 +39,44 @@ export function timedSamples(track: InputVideoTrack, span: FrameSpan): AsyncGene
 
 // A stretch that starts at a keyframe, but for rounding, needs nothing of what comes before: else all of that would be decoded, from the
 // keyframe before on.
-async function readFrom(track: InputVideoTrack, start: number, before: number): Promise<number> {
+async function readFrom(
+  track: InputVideoTrack,
+  { start, decode_from }: FrameSpan,
+  before: number,
+): Promise<number> {
   const key = await new EncodedPacketSink(track).getKeyPacket(start + NUDGE, { metadataOnly: true });
-  return key && key.timestamp >= start - before ? key.timestamp : start - before;
+  const from = key && key.timestamp >= start - before ? key.timestamp : start - before;
+  return Math.min(from, decode_from);
 }
 
-async function* asTheyAre(track: InputVideoTrack, { start, length }: FrameSpan) {
+/** Lists the presentation times of a stretch's packets, in seconds from its start. */
+export async function listTimes(track: InputVideoTrack, { start, length }: FrameSpan): Promise<number[]> {
+  const sink = new EncodedPacketSink(track);
+  const times: number[] = [];
+  const end = length === null ? Number.POSITIVE_INFINITY : length + REORDERED;
+  const key = await sink.getKeyPacket(start, FACTS_ONLY);
+  let packet = key ?? (await sink.getFirstPacket(FACTS_ONLY));
+  while (packet && packet.timestamp - start < end) {
+    times.push(packet.timestamp - start);
+    packet = await sink.getNextPacket(packet, FACTS_ONLY);
+  }
+  return times;
+}
+
+const FACTS_ONLY = { metadataOnly: true } as const;
+// Seconds by which packets lie out of order of presentation, at the most.
+const REORDERED = 2;
+
+async function* asTheyAre(track: InputVideoTrack, span: FrameSpan) {
+  const { start, length, onDecoded } = span;
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
   for await (const sample of new VideoSampleSink(track).samples(
-    await readFrom(track, start, NUDGE),
+    await readFrom(track, span, NUDGE),
     start + end,
   )) {
     try {
       const at = sample.timestamp - start;
+      onDecoded(at);
       if (at >= -NUDGE) yield { sample, at: Math.max(0, at), duration: sample.duration };
     } finally {
       sample.close();
@@ -55,14 +84,16 @@ async function* asTheyAre(track: InputVideoTrack, { start, length }: FrameSpan) 
   }
 }
 
-async function* atConstantRate(track: InputVideoTrack, { start, length }: FrameSpan, fps: number) {
+async function* atConstantRate(track: InputVideoTrack, span: FrameSpan, fps: number) {
+  const { start, length, onDecoded } = span;
   const count = length === null ? null : Math.max(1, Math.round(length * fps));
   const place = (time: number) => Math.floor((time - start) * fps + 0.5 + ROUNDING);
   const timed = (sample: VideoSample, index: number) => ({ sample, at: index / fps, duration: 1 / fps });
   let held: VideoSample | null = null;
   let next = 0;
   try {
-    for await (const sample of new VideoSampleSink(track).samples(await readFrom(track, start, 0))) {
+    for await (const sample of new VideoSampleSink(track).samples(await readFrom(track, span, 0))) {
+      onDecoded(sample.timestamp - start);
       const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
       // A first picture that comes late stands for what is missing before it.
       if (held) for (; next < until; next++) yield timed(held, next);

@@ -13,6 +13,8 @@ export interface SegmentPlace {
   index: number;
   /** Seconds of the stream before the chunk, whole segments. */
   at: number;
+  /** Seconds of the chunk at which its last picture ends; null where that is not known. */
+  until: number | null;
 }
 
 /** What a rendition of a chunk became. */
@@ -42,7 +44,7 @@ interface Piece {
 const ALMOST = SEGMENT_SECONDS - 0.5;
 
 /** Starts a {@link SegmentWriter}; it begins a segment at the first keyframe of every six seconds. */
-export function startSegments({ folder, index, at }: SegmentPlace): SegmentWriter {
+export function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWriter {
   const head: Uint8Array[] = [];
   const pieces: Piece[] = [];
   let front: Piece | null = null;
@@ -63,6 +65,18 @@ export function startSegments({ folder, index, at }: SegmentPlace): SegmentWrite
   output.addVideoTrack(source);
   let codec: string | null = null;
   let end = 0;
+  // The last one lasts until the end, and is known by that alone.
+  let held: Parameters<typeof add>[0] | null = null;
+
+  async function add(
+    { packet, metadata }: { packet: EncodedPacket; metadata: EncodedVideoChunkMetadata | undefined },
+    limit: number | null,
+  ): Promise<void> {
+    const { data, type, timestamp } = packet;
+    const duration = limit !== null && limit > timestamp ? limit - timestamp : packet.duration;
+    end = Math.max(end, at + timestamp + duration);
+    await source.add(new EncodedPacket(data, type, at + timestamp, duration), metadata);
+  }
 
   return {
     async write(packet, metadata) {
@@ -70,12 +84,12 @@ export function startSegments({ folder, index, at }: SegmentPlace): SegmentWrite
         codec = metadata?.decoderConfig?.codec ?? "";
         await output.start();
       }
-      const { data, type, timestamp, duration } = packet;
-      end = Math.max(end, at + timestamp + duration);
-      await source.add(new EncodedPacket(data, type, at + timestamp, duration), metadata);
+      if (held) await add(held, null);
+      held = { packet, metadata };
     },
     async finish() {
-      if (codec === null) return null;
+      if (codec === null || !held) return null;
+      await add(held, until);
       await output.finalize();
       const init = `${folder}/init_${index}.mp4`;
       const first = Math.round(at / SEGMENT_SECONDS);

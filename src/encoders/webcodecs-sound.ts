@@ -2,14 +2,18 @@ import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
 import type { VideoFormat } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import { PLAYLIST, parseMediaPlaylist } from "../ffmpeg/media-playlist.ts";
 import { AUDIO_MASTER, MASTER, outputFile } from "../ffmpeg/output.ts";
 import { checkEnd } from "../ffmpeg/read-failure.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { readAll } from "../storage/read-all.ts";
+import { describeRefusals } from "../words/refusal-words.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "./encoder.ts";
+import { readMetadata } from "./file-metadata.ts";
 import { stitch } from "./stitch.ts";
 import { encodePictures } from "./webcodecs-chunk.ts";
 import { encodeRenditions } from "./webcodecs-stream.ts";
@@ -67,7 +71,9 @@ export async function encodeAll(
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
     audio: heard ? readerOf(heard) : copied,
+    until: video.fps === null ? picturesEnd(job.source, job.chunk) : null,
     of_source: copied !== null,
+    metadata: await readMetadata(plan, () => job.input, job.signal),
     signal: job.signal,
   });
 }
@@ -84,19 +90,19 @@ async function soundOf(job: ChunkJob, sound: Encoder | null): Promise<EncodedFil
 
 /** Has the sound of a chunk encoded by another encoder; rejects as that does. */
 export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<Encoder["encode"]> {
-  if (!sound) throw new MediaError("encoder_unavailable", NO_SOUND);
+  if (!sound) {
+    const refusals = [{ encoder: "webcodecs", code: "no_sound_encoder" as const }];
+    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  }
   return sound.encode({ ...job, plan: soundPlan(job.plan, job.chunk) });
 }
 
-const NO_SOUND = "the sound needs an encoder of its own";
-
-/** Null when the sound of a plan can be encoded, or needs not be; else the reason why not, in a few plain words. */
-export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): string | null {
+/** Returns why the sound of a plan cannot be encoded; null when it can, or needs no encoding. */
+export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): RefusalReason | null {
   const apart = plan.chunks.find(({ track }) => track === "audio");
   if (!apart && plan.audio?.mode !== "encode") return null;
   const chunk: Chunk = apart ?? { index: 0, track: "audio", start: plan.start, end: plan.end };
-  const refusal = sound ? sound.can(soundPlan(plan, chunk), source) : NO_SOUND;
-  return refusal === null || !sound ? refusal : `its sound: ${refusal}`;
+  return sound ? sound.refuse(soundPlan(plan, chunk), source) : { code: "no_sound_encoder" };
 }
 
 // The pictures are no work of whoever encodes the sound.

@@ -1,11 +1,12 @@
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 
 /** Tells which sources can be decoded here. */
 export interface Decoders {
   /** Asks the browser for what a source needs, once for each codec; never rejects. */
   prepare(source: Source): Promise<void>;
-  /** Null when the source can be read and decoded; else why not, in a few plain words. */
-  refuse(source: Source): string | null;
+  /** Returns why the source cannot be read and decoded; null when it can. */
+  refuse(source: Source): RefusalReason | null;
 }
 
 // What mediabunny reads packets with pictures from.
@@ -33,10 +34,10 @@ export function createDecoders(): Decoders {
       known.set(codec, await answer);
     },
     refuse(source) {
-      if (!READ.has(source.format)) return `it does not read ${source.format}`;
+      if (!READ.has(source.format)) return { code: "input_format", format: source.format };
       const codec = codecString(source);
       if (codec !== null && known.get(codec)) return null;
-      return `this browser cannot decode ${source.codecs?.video ?? "the source's pictures"}`;
+      return { code: "input_codec", codec: source.codecs?.video ?? "unknown" };
     },
   };
 }

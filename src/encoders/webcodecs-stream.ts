@@ -3,6 +3,7 @@ import { PLAYLIST } from "../ffmpeg/media-playlist.ts";
 import { adaptiveMime, MASTER } from "../ffmpeg/output.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
 import { measureStream, writeMaster } from "../ffmpeg/write-master.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Rendition } from "../plan/plan.ts";
 import type { ChunkJob, EncodedFile } from "./encoder.ts";
 import { encodeOutputs, holdOf } from "./webcodecs-chunk.ts";
@@ -29,11 +30,12 @@ export async function encodeRenditions(
 ): Promise<EncodedFile[]> {
   const { plan, chunk, source } = job;
   const at = Math.max(0, chunk.start - plan.start);
+  const until = picturesEnd(source, chunk);
   const outputs = plan.renditions.map((rendition, index) => {
     const own = videoOf(video, rendition);
     const ability = abilities[index];
     if (!ability) throw new RangeError(`There is no encoder for ${rendition.name}.`);
-    const segments = startSegments({ folder: rendition.name, index: chunk.index, at });
+    const segments = startSegments({ folder: rendition.name, index: chunk.index, at, until });
     const hold = boundHold(holdOf(own, source, { ...ability, quantizer: null }), own);
     return {
       rendition,

@@ -1,4 +1,5 @@
 import type { VideoCodec } from "../core/formats.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Size } from "../plan/size.ts";
 import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./webcodecs-config.ts";
 
@@ -12,7 +13,6 @@ export interface Ability {
   layers: boolean;
 }
 
-const NAMES: Readonly<Record<VideoCodec, string>> = { h264: "H.264", h265: "H.265", vp9: "VP9", av1: "AV1" };
 const PICTURES = 3;
 const FPS = 30;
 // Milliseconds: an encoder that gives nothing in that time gives nothing.
@@ -20,13 +20,12 @@ const PATIENCE = 10_000;
 
 /**
  * Encodes a few pictures and decodes them again, because what a browser says it supports is not always so. Gives what the
- * encoder can do, or the reason why it cannot be used, in a few plain words; never rejects.
+ * encoder can do, or why it cannot be used; never rejects.
  */
-export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability | string> {
+export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability | RefusalReason> {
   if (typeof VideoEncoder === "undefined" || typeof VideoDecoder === "undefined") {
-    return "this browser has no WebCodecs";
+    return { code: "no_webcodecs" };
   }
-  const name = NAMES[codec];
   for (const quantizer of [await coarsest(codec), null]) {
     const config: VideoEncoderConfig = {
       ...codecConfig(codec, size, FPS),
@@ -42,8 +41,8 @@ export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability |
     }
   }
   const small = { ...codecConfig(codec, SMALL, FPS), bitrate: 500_000 };
-  if (!(await isSupported(small))) return `this browser has no ${name} encoder`;
-  return `this browser's ${name} encoder does not work at ${size.width}x${size.height}`;
+  if (!(await isSupported(small))) return { code: "output_codec", codec };
+  return { code: "output_size", codec, width: size.width, height: size.height };
 }
 
 // Browsers that encode H.264 without the machine's help do so by OpenH264, which then makes files smaller by an eighth that look the same

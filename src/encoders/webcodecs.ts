@@ -1,8 +1,10 @@
 import { MediaError } from "../core/errors.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import { outputFile } from "../ffmpeg/output.ts";
 import type { VideoEncode } from "../ffmpeg/video-args.ts";
 import type { Plan } from "../plan/plan.ts";
+import { describeRefusals } from "../words/refusal-words.ts";
 import type { Encoder } from "./encoder.ts";
 import { encodePictures } from "./webcodecs-chunk.ts";
 import { encodeAll, encodeSound, encodeStream, refuseSound } from "./webcodecs-sound.ts";
@@ -18,7 +20,7 @@ export interface WebCodecsOptions {
 
 /** The browser's own encoders behind the port. */
 export interface WebCodecsEncoder extends Encoder {
-  /** Tries what a plan needs on this machine, once for each codec and size; `can` answers from what was found. Never rejects. */
+  /** Tries what a plan needs on this machine, once for each codec and size; `refuse` answers from what was found. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
@@ -28,8 +30,8 @@ export interface WebCodecsEncoder extends Encoder {
  * rejects with `encoder_unavailable` when the machine's encoder turns out not to work.
  */
 export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEncoder {
-  const tried = new Map<string, Promise<Ability | string>>();
-  const known = new Map<string, Ability | string>();
+  const tried = new Map<string, Promise<Ability | RefusalReason>>();
+  const known = new Map<string, Ability | RefusalReason>();
   const decoders = createDecoders();
 
   const attempt = async ({ codec, geometry: { width, height } }: VideoEncode) => {
@@ -48,15 +50,15 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       // One by one, as a machine may have few encoders of its own.
       for (const video of videos) await attempt(video);
     },
-    can(plan, source) {
+    refuse(plan, source) {
       const { video } = plan;
-      if (video?.mode !== "encode") return "it only encodes video";
-      const refusal = refuseWork(video) ?? decoders.refuse(source);
+      if (video?.mode !== "encode") return { code: "other_work" };
+      const refusal = refuseWork(video) ?? decoders.refuse(source) ?? refuseHidden(source);
       if (refusal !== null) return refusal;
       for (const { codec, geometry } of videosOf(plan)) {
         const ability = known.get(`${codec} ${geometry.width}x${geometry.height}`);
-        if (ability === undefined) return "its encoder has not been tried on this machine";
-        if (typeof ability === "string") return ability;
+        if (ability === undefined) return { code: "not_tried" };
+        if ("code" in ability) return ability;
       }
       return refuseSound(plan, source, sound);
     },
@@ -66,7 +68,10 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       const { video } = plan;
       if (video?.mode !== "encode") throw new MediaError("encode_failed", "There are no pictures to encode.");
       const abilities = (await Promise.all(videosOf(plan).map(attempt))).map((ability) => {
-        if (typeof ability === "string") throw new MediaError("encoder_unavailable", ability);
+        if ("code" in ability) {
+          const refusal = { encoder: "webcodecs", ...ability };
+          throw new MediaError("encoder_unavailable", describeRefusals([refusal]), { refusals: [refusal] });
+        }
         return ability;
       });
       if (plan.kind === "adaptive_video") return encodeStream(job, video, abilities, sound);
@@ -87,8 +92,14 @@ function videosOf({ video, renditions }: Plan): VideoEncode[] {
   return renditions.length > 0 ? renditions.map((rendition) => videoOf(video, rendition)) : [video];
 }
 
-function refuseWork(video: VideoEncode): string | null {
-  if (video.tone_map) return "it cannot map the tones of HDR";
-  if (video.depth !== 8) return "it encodes 8 bits alone";
-  return video.deinterlace ? "it cannot deinterlace" : null;
+// A packet of VP8 may hold a picture that is never shown, and mediabunny takes every packet for a picture: all after it get the time of
+// an earlier one. VP9 and AV1 have such pictures in the packets of others.
+function refuseHidden({ codecs }: Source): RefusalReason | null {
+  return codecs?.video === "vp8" ? { code: "picture_times", codec: "vp8" } : null;
+}
+
+function refuseWork(video: VideoEncode): RefusalReason | null {
+  if (video.tone_map) return { code: "tone_mapping" };
+  if (video.depth !== 8) return { code: "bit_depth", max_depth: 8 };
+  return video.deinterlace ? { code: "deinterlacing" } : null;
 }

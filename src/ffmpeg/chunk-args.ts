@@ -1,17 +1,22 @@
 import type { Source } from "../core/source.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
+import { listPackets, listPictures } from "./listing.ts";
+import { metadataArgs } from "./metadata-args.ts";
 import { muxerArgs } from "./output.ts";
 import { type Cut, createCut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
-import { videoArgs, videoGraph } from "./video-args.ts";
+import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-args.ts";
 
 /** Paths that ffmpeg reads and writes; the output of adaptive video is an existing, empty folder. */
 export interface ChunkFiles {
   input: string;
   output: string;
+  /** Start of the paths of the lists of packets and pictures, see {@link listPackets}; without it nothing is listed. */
+  lists?: string | undefined;
 }
 
 /**
@@ -26,36 +31,47 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const cut = createCut(plan, chunk, source);
+  if (io.lists !== undefined && plan.video?.mode === "encode") cut.video.push(listPictures(io.lists));
+  const lists = io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists);
   const input = [...cut.seek, ...decoderArgs(plan, source, toolset), "-i", io.input];
   if (plan.kind === "adaptive_video")
-    return [...input, ...hlsArgs(plan, chunk, source, cut, io.output, toolset)];
+    return [...input, ...hlsArgs(plan, chunk, source, cut, io.output, toolset), ...lists];
   return [
     ...input,
-    ...(plan.image ? imageTrack(plan, source, toolset) : []),
-    ...(chunk.track === "audio" ? [] : videoTrack(plan, source, cut, toolset)),
+    ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
+    ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, toolset)),
     ...(chunk.track === "video" ? [] : audioTrack(plan, source, cut, toolset)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
+    ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...muxerArgs(plan),
     io.output,
+    ...lists,
   ];
 }
 
-function imageTrack(plan: Plan, source: Source, toolset: Toolset): string[] {
+function imageTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
   const { image } = plan;
   if (!image) return [];
-  const graph = imageGraph(plan, source, image, toolset);
+  const graph = imageGraph(plan, source, image, cut, toolset);
   return ["-filter_complex", graph, "-map", "[video]", ...imageArgs(plan, image, toolset)];
 }
 
-function videoTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
+function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset: Toolset): string[] {
   const { video } = plan;
   if (!video) return [];
+  const until = picturesEnd(source, chunk);
   if (video.mode === "copy") {
     const tag = video.codec === "h265" ? ["-tag:v", "hvc1"] : [];
-    return ["-map", "0:V:0", "-c:v", "copy", ...tag];
+    return ["-map", "0:V:0", "-c:v", "copy", ...tag, ...lastingArgs(plan, source, until)];
   }
   const graph = videoGraph(source, video, cut, toolset);
-  return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset)];
+  return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
+}
+
+// An MP4 tells the length of each packet, which ffmpeg copies.
+function lastingArgs(plan: Plan, source: Source, until: number | null): string[] {
+  if (until === null || source.format === "mp4" || source.format === "mov") return [];
+  return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
 }
 
 function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {

@@ -1,5 +1,6 @@
 import type { Source } from "../core/source.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
@@ -7,7 +8,15 @@ import { hlsGraph } from "./hls-graph.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
-import { rateArgs, timingArgs, type VideoEncode } from "./video-args.ts";
+import {
+  DEFAULT_FPS,
+  isEven,
+  lastingFilter,
+  rateArgs,
+  TICKS,
+  timingArgs,
+  type VideoEncode,
+} from "./video-args.ts";
 
 // Of a closed group of pictures.
 const GROUP_SECONDS = 2;
@@ -64,7 +73,7 @@ function videoOutput(
   return [
     ...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
-    ...videoCodec(plan, source, video, toolset),
+    ...videoCodec(plan, source, video, toolset, picturesEnd(source, chunk)),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
     // The first segment tells its time in full, as if all before it were written; the init segment stays the same.
@@ -78,10 +87,17 @@ function videoOutput(
   ];
 }
 
-function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
+function videoCodec(
+  plan: Plan,
+  source: Source,
+  video: VideoEncode,
+  toolset: Toolset,
+  until: number | null,
+): string[] {
   const tool = toolset.adaptive[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
-  const timing = timingArgs(source, video);
-  const even = timing.includes("-bsf:v");
+  const even = isEven(source.fps ?? DEFAULT_FPS);
+  const lasting = until === null ? [] : [lastingFilter(plan, source, until)];
+  const timing = timingArgs(source, video, even ? lasting : [lengths(until)]);
   const late = even && (source.fps ?? 0) > SLOW_FPS;
   return [
     ...["-c:v", tool.encoder, ...(late ? tool.args : tool.args.map(withoutBFrames))],
@@ -89,7 +105,6 @@ function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Too
     ...["-force_key_frames", KEYFRAMES, "-sc_threshold", "0", "-g", "600"],
     ...(late ? ["-b-pyramid", "none"] : ["-bf", "0"]),
     ...timing,
-    ...(even ? [] : LENGTHS),
     ...colorArgs(videoColor(source, video)),
   ];
 }
@@ -98,8 +113,12 @@ function videoCodec(plan: Plan, source: Source, video: VideoEncode, toolset: Too
 // for missing. One frame is less than that, unless they are this few a second; with uneven frames it is another time in each chunk.
 const SLOW_FPS = 20.5;
 
-// The muxer begins a segment where the frame before should have ended, so that must be when the next one comes.
-const LENGTHS = ["-bsf:v", "setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)'"];
+// The muxer begins a segment where the frame before should have ended, so that must be when the next one comes. There are no B-frames.
+function lengths(until: number | null): string {
+  const end = Math.round((until ?? 0) * TICKS);
+  const last = until === null ? "DURATION" : `if(gt(${end},PTS),${end}-PTS,DURATION)`;
+  return `setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,${last})'`;
+}
 
 function withoutBFrames(arg: string): string {
   return arg.replace(/\bbframes=\d+/, "bframes=0");

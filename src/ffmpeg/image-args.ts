@@ -2,6 +2,7 @@ import type { ImageFormat } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { ImagePlan, Plan } from "../plan/plan.ts";
 import { mendFilters, sizeFilters } from "./filters.ts";
+import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
 // Above this quality the eye may see that the colors have half the resolution.
@@ -11,11 +12,12 @@ const FULL_CHROMA = 90;
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
 /** Gives the filter graph of an image, from `[0:V:0]` to `[video]`. */
-export function imageGraph(plan: Plan, source: Source, image: ImagePlan, toolset: Toolset): string {
+export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
   const format = plan.format as ImageFormat;
   const { geometry, tone_map } = image;
   const alpha = image.alpha && source.has_alpha === true;
   const filters = [
+    ...cut.video,
     ...mendFilters({ ...image, fps: null, length: null, rotate: geometry.rotate }),
     ...sizeFilters(source, {
       geometry,

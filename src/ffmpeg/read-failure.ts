@@ -75,7 +75,9 @@ export function checkEnd(reached: number, plan: Plan, source: Source): void {
   // A file is as long as its longest stream, which may be one of text.
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
-  if (reached >= plan.duration * 0.8 - 0.1) return;
+  // The last picture may stand for long, so that only the sound shows how far the input goes.
+  const sound = source.streams?.find(({ kind }) => kind === "audio")?.end ?? Number.POSITIVE_INFINITY;
+  if (reached >= Math.min(plan.duration, sound - plan.start) * 0.8 - 0.1) return;
   throw new MediaError("input_unsupported", "The input ends before its time: it is cut off.");
 }
 

@@ -1,4 +1,5 @@
 import type { Source } from "../core/source.ts";
+import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 
 /** What cuts a stretch out of the source: where reading starts, and the filters that keep exactly what belongs to it. */
@@ -8,8 +9,10 @@ export interface Cut {
   /** Filters of pictures and of sound; empty when all is kept. */
   video: string[];
   audio: string[];
-  /** Seconds of the stretch; null for to the end. */
+  /** Seconds of the stretch; null for to an end of the pictures that is not known. */
   length: number | null;
+  /** Seconds that are read before the stretch; the filters take them away. */
+  lead: number;
 }
 
 // A frame that lies on an edge but for rounding belongs to the stretch that starts there, and to no other.
@@ -20,22 +23,71 @@ const NUDGE = 0.0005;
  * for themselves, so that a frame at a seam could be in both stretches or in none; here the filters count from the start of the stretch.
  */
 export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
-  const none: Cut = { seek: [], video: [], audio: [], length: null };
+  const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0 };
   if (plan.still) return none;
   if (plan.image && !plan.image.animated) {
     const seek = frameSeek(plan.start, source);
-    return seek > 0 ? { ...none, seek: ["-ss", seconds(seek)] } : none;
+    if (seek === 0) return none;
+    const from = Math.min(seek, chunk.decode_from ?? seek);
+    const at = Math.max(0, from - seekMargin(source));
+    if (at === seek) return { ...none, seek: ["-ss", seconds(seek)] };
+    return { ...none, seek: seekArgs(at), video: trim("trim", seek - at, null) };
   }
-  const { start, end } = chunk;
+  const { start, end, decode_from = start } = chunk;
+  const at = Math.max(0, decode_from - seekMargin(source));
+  const lead = start - at;
   const length = end === null ? null : end - start;
+  const last = length === null ? null : lead + length;
   // At a constant rate the frame before the start counts too: it is the one that is seen at the start.
   const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
   return {
-    seek: start > 0 ? ["-noaccurate_seek", "-ss", seconds(start)] : [],
-    video: trim("trim", start > 0 && !constant ? -NUDGE : null, length === null ? null : length - NUDGE),
-    audio: trim("atrim", start > 0 ? 0 : null, length),
-    length,
+    seek: at > 0 ? seekArgs(at) : originArgs(chunk, source),
+    video: onFineClock([
+      ...apart(source),
+      ...trim("trim", start > 0 && !constant ? lead - NUDGE : null, last === null ? null : last - NUDGE),
+      ...(lead > 0 ? [`setpts=PTS-${Math.round(lead * CLOCK)}`] : []),
+    ]),
+    audio: [
+      ...trim("atrim", start > 0 ? lead : null, last),
+      ...(lead > 0 ? [`asetpts=PTS-round(${seconds(lead)}/TB)`] : []),
+    ],
+    length: length ?? picturesEnd(source, chunk),
+    lead,
   };
+}
+
+// Ticks of a second that hold the frames of all usual rates, and milliseconds, exactly.
+const CLOCK = 120_000;
+
+// A tick of the file's own clock may be as long as a frame, and to it filters round what they compare with.
+function onFineClock(filters: readonly string[]): string[] {
+  return filters.length > 0 ? [`settb=1/${CLOCK}`, ...filters] : [];
+}
+
+// Where B-frames share a packet with another picture, ffmpeg takes the time of the first of them from the placeholder after it: that of
+// the next picture. An encoder would drop one of two pictures at the same time.
+function apart({ codecs, fps = 25 }: Source): string[] {
+  if (codecs?.video !== "mpeg4") return [];
+  return [`setpts='if(lte(PTS,PREV_OUTPTS),PREV_OUTPTS+${Math.round(CLOCK / Math.max(1, fps) / 2)},PTS)'`];
+}
+
+function seekArgs(at: number): string[] {
+  return at > 0 ? ["-noaccurate_seek", "-ss", seconds(at)] : [];
+}
+
+// Of a transport stream ffmpeg counts from the first packet of the streams that are used, unless an offset is given: pictures and sound
+// that are encoded apart would start at different times.
+function originArgs({ track }: Chunk, { format }: Source): string[] {
+  return track !== "all" && isTransport(format) ? ["-itsoffset", "0.000001"] : [];
+}
+
+function isTransport(format: string): boolean {
+  return format === "mpegts" || format === "mpeg";
+}
+
+// ffmpeg finds its way in a transport stream by decoding times, which lie before the presentation times by the depth of reordering.
+function seekMargin({ format, fps = 25 }: Source): number {
+  return isTransport(format) ? 1 + 8 / Math.max(1, fps) : 0;
 }
 
 function trim(name: string, start: number | null, end: number | null): string[] {

@@ -1,4 +1,5 @@
 import type { AudioCodec, ImageFormat, VideoCodec } from "../core/formats.ts";
+import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
@@ -134,31 +135,31 @@ export function addParams(tool: Tool, name: string, params: string): Tool {
   return { ...tool, args: tool.args.with(at + 1, `${tool.args[at + 1]}:${params}`) };
 }
 
-/** Gives null when a build of ffmpeg can carry a plan out, else the reason why not, in a few plain words. */
-export function checkTools(plan: Plan, source: Source, toolset: Toolset): string | null {
+/** Returns why a build of ffmpeg cannot do a plan; null when it can. */
+export function refuseTools(plan: Plan, source: Source, toolset: Toolset): RefusalReason | null {
   const { video, audio, image } = plan;
   const decodes = image !== null || video?.mode === "encode";
   const codec = source.codecs?.video ?? "";
-  if (decodes && toolset.unreadable.includes(codec)) return `${toolset.name} cannot read ${codec}`;
+  if (decodes && toolset.unreadable.includes(codec)) return { code: "input_codec", codec };
   if (video?.mode === "encode" && !toolset.video[video.codec]) {
-    return `${toolset.name} has no ${video.codec} encoder`;
+    return { code: "output_codec", codec: video.codec };
   }
   if (video?.mode === "encode") {
-    const least = toolset.least[video.codec] ?? 1;
-    if (Math.min(video.geometry.width, video.geometry.height) < least) {
-      return `${toolset.name} writes ${video.codec} from ${least}x${least} pixels on`;
+    const min_side = toolset.least[video.codec] ?? 1;
+    if (Math.min(video.geometry.width, video.geometry.height) < min_side) {
+      return { code: "output_too_small", codec: video.codec, min_side };
     }
   }
   if (audio?.mode === "encode" && !toolset.audio[audio.codec]) {
-    return `${toolset.name} has no ${audio.codec} encoder`;
+    return { code: "output_codec", codec: audio.codec };
   }
   if (!image) return null;
   const format = plan.format as ImageFormat;
   if (!(image.animated ? toolset.animated : toolset.image)[format]) {
-    return `${toolset.name} has no ${image.animated ? "animated " : ""}${format} encoder`;
+    return { code: "output_format", format, animated: image.animated };
   }
   if (image.alpha && toolset.opaque.includes(format)) {
-    return `${toolset.name} writes no transparency in ${format}`;
+    return { code: "output_transparent", format };
   }
   return null;
 }

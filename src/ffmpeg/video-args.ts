@@ -13,10 +13,15 @@ export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 /** Seconds between keyframes at the most, so that a player can seek. */
 const KEYFRAME_SECONDS = 5;
 
-const DEFAULT_FPS = 30;
+/** Frames a second where nothing tells them. */
+export const DEFAULT_FPS = 30;
 
 /** One part in 120000 of a second holds the frames of 24, 25, 30, 50, 60 and the NTSC rates, and milliseconds, exactly. */
-const TIME_BASE = "1:120000";
+export const TICKS = 120_000;
+const TIME_BASE = `1:${TICKS}`;
+const WEBM_TICKS = 1000;
+/** The arguments that make an MP4 or MOV count in the same parts. */
+const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
 /** Gives the filter graph of a video, from `[0:V:0]` to `[video]`. */
 export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
@@ -54,30 +59,77 @@ export function videoSizing(
   });
 }
 
-/** Gives the codec arguments of a video stream. */
-export function videoArgs(plan: Plan, source: Source, video: VideoEncode, toolset: Toolset): string[] {
+/** Returns the codec arguments of a video stream whose last picture ends after so many seconds, null where that is unknown. */
+export function videoArgs(
+  plan: Plan,
+  source: Source,
+  video: VideoEncode,
+  toolset: Toolset,
+  until: number | null,
+): string[] {
   const tool = steady(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
+  const lasting = until === null || video.fps !== null ? [] : [lastingFilter(plan, source, until)];
+  // Packets that wait for the header of the file reach their filters on the encoder's clock (5.1), so that has to be the file's.
+  const clock = plan.format === "webm" && lasting.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
     ...["-g", String(Math.max(1, Math.round(fps * KEYFRAME_SECONDS)))],
-    ...timingArgs(source, video),
+    ...timingArgs(source, video, lasting, clock),
     ...colorArgs(videoColor(source, video)),
-    ...(plan.format === "webm" ? [] : ["-video_track_timescale", "120000", "-movie_timescale", "120000"]),
+    ...timescaleArgs(plan),
   ];
 }
 
-/** Gives the arguments that keep every frame at its time, or that count at a constant rate. */
-export function timingArgs(source: Source, video: VideoEncode): string[] {
-  if (video.fps !== null) return ["-fps_mode", "vfr", "-r", fpsText(video.fps)];
-  const timing = ["-fps_mode", "vfr", "-enc_time_base", TIME_BASE];
+/**
+ * Returns the arguments that keep every frame at its time, or that count at a constant rate; `filters` are bitstream filters of
+ * packets beside those.
+ */
+export function timingArgs(
+  source: Source,
+  video: VideoEncode,
+  filters: readonly string[] = [],
+  clock = TIME_BASE,
+): string[] {
+  const bitstream = (list: readonly string[]) => (list.length > 0 ? ["-bsf:v", list.join(",")] : []);
+  if (video.fps !== null) return ["-fps_mode", "vfr", "-r", fpsText(video.fps), ...bitstream(filters)];
+  const timing = ["-fps_mode", "vfr", "-enc_time_base:v", clock];
   const fps = source.fps ?? DEFAULT_FPS;
-  // An odd average is that of frames at uneven times, which have no rate.
-  const even = Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
-  if (video.codec !== "h264" || !even) return timing;
+  if (video.codec !== "h264" || !isEven(fps)) return [...timing, ...bitstream(filters)];
   // x264 takes the time base for the frame rate and writes it into the stream, where readers look for it.
   const ticks = fpsText(2 * exactFps(fps));
-  return [...timing, "-bsf:v", `h264_metadata=tick_rate=${ticks}:fixed_frame_rate_flag=0`];
+  const rate = `h264_metadata=tick_rate=${ticks}:fixed_frame_rate_flag=0`;
+  return [...timing, ...bitstream([...filters, rate])];
+}
+
+/** Whether an average is that of frames at even times: one of frames at uneven times is odd, as they have no rate. */
+export function isEven(fps: number): boolean {
+  return Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
+}
+
+/**
+ * Returns the bitstream filter that makes the last picture end after so many seconds. ffmpeg 5.1 passes no durations to encoders, and
+ * muxers then take the last frame for as long as the one before. Of an MP4 the packet that is decoded last has that duration, which
+ * may be a B-frame before the last picture: it is then decoded when it is shown, so that the times add up.
+ */
+export function lastingFilter(plan: Plan, source: Source, until: number): string {
+  // The filter's own TB is that of the encoder, and packets are in the muxer's (5.1).
+  const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
+  const end = Math.round(until * ticks);
+  const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
+  const usual = `lte(abs(${end}-ld(0)-${frame}),${Math.max(1, SAME_SECONDS * ticks)})`;
+  const plain = `gt(NEXT_DTS,DTS)+${usual}+lte(${end},PTS)`;
+  const short = `if(gt(${end},PTS)*lt(${end}-PTS,${frame}-1),${end}-PTS,DURATION)`;
+  const choose = (otherwise: string, last: string) =>
+    `'st(0,max(ld(0),PTS));if(${plain},${otherwise},${last})'`;
+  return `setts=pts=PTS:dts=${choose("DTS", "PTS")}:duration=${choose(short, `${end}-PTS`)}`;
+}
+
+const SAME_SECONDS = 0.0002;
+
+/** Returns the arguments that make an MP4 or MOV count in {@link TICKS}; none for other formats. */
+export function timescaleArgs({ format }: Plan): readonly string[] {
+  return format === "webm" ? [] : TIMESCALES;
 }
 
 /** Gives the rate arguments of a codec; `stream` is a specifier such as `:v:0`. */

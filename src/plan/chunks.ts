@@ -1,4 +1,4 @@
-import type { Chunk } from "./plan.ts";
+import type { Chunk, Plan } from "./plan.ts";
 
 /** Seconds of video in one chunk, unless told otherwise. */
 export const CHUNK_SECONDS = 60;
@@ -50,6 +50,17 @@ export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[]
   }));
   if (needs.has_audio) chunks.push({ index: chunks.length, track: "audio", start, end });
   return chunks;
+}
+
+/** Cuts a plan into other chunks. */
+export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
+  const { kind, start, end, duration, video, audio } = plan;
+  const needs = {
+    ...{ start, end, duration, has_audio: audio !== null, segmented: kind === "adaptive_video" },
+    encodes_video: video?.mode === "encode",
+    fps: video?.mode === "encode" ? video.fps : null,
+  };
+  return { ...plan, chunks: createChunks(needs, hints) };
 }
 
 function segmentCuts(start: number, duration: number, target: number): number[] {

@@ -12,11 +12,13 @@ import { createAudioPlan } from "./audio.ts";
 import { type ChunkHints, createChunks } from "./chunks.ts";
 import { createGeometry } from "./geometry.ts";
 import { createLadder } from "./ladder.ts";
+import { planMetadata } from "./metadata.ts";
 import type { Plan, VideoPlan } from "./plan.ts";
 import { imageQuality } from "./rate.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
+import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 
 /** WebP's greatest side in pixels; the other formats go up to the bound of the options. */
 const WEBP_MAX = 16_383;
@@ -51,11 +53,23 @@ export function createPlan<K extends EncodeKind>(
   }
 }
 
-function videoPlan(source: Source, options: VideoOptions, hints: ChunkHints): Plan {
+function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan {
+  const { target_size } = asked;
+  if (target_size === undefined) return planVideo(source, asked, hints);
+  // What the rest of the file takes is known from a plan; the pictures get what is left.
+  const bitrate = videoBitsWithin(
+    target_size,
+    planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, {}),
+    source,
+  );
+  return planVideo(source, { ...asked, bitrate }, hints);
+}
+
+function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Plan {
   const stored = movingPicture(source);
   const format = options.format ?? DEFAULT_FORMAT.video;
   const facts = FORMATS.video[format];
-  const span = createSpan(options, source.duration);
+  const span = createSpan(options, source.duration, source.duration_estimated);
   const trimmed = isTrimmed(span);
   const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // The bitrate asked for is that of the pictures.
@@ -67,7 +81,11 @@ function videoPlan(source: Source, options: VideoOptions, hints: ChunkHints): Pl
     { ...span, encodes_video: video.mode === "encode", has_audio: audio !== null, fps },
     hints,
   );
-  return { ...blank("video", format, span), frames: frameCount(source, span, fps), video, audio, chunks };
+  return {
+    ...blank("video", format, span),
+    ...planMetadata(source, format, options.metadata),
+    ...{ frames: frameCount(source, span, fps), video, audio, chunks },
+  };
 }
 
 function audioPlan(source: Source, options: AudioOptions): Plan {
@@ -75,11 +93,12 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
     throw new MediaError("input_no_audio", "The source has no sound; use kind video or image.");
   }
   const format = options.format ?? DEFAULT_FORMAT.audio;
-  const span = createSpan(options, source.duration);
+  const span = createSpan(options, source.duration, source.duration_estimated);
   const { quality, bitrate } = options;
   const needs = { quality, bitrate, trimmed: isTrimmed(span) };
   return {
     ...blank("audio", format, span),
+    ...planMetadata(source, format, options.metadata),
     audio: createAudioPlan(source, FORMATS.audio[format].codec, needs),
   };
 }
@@ -116,7 +135,7 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
 
 function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: ChunkHints): Plan {
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
-  const span = createSpan(options, source.duration);
+  const span = createSpan(options, source.duration, source.duration_estimated);
   const sound = { quality: options.quality, trimmed: true };
   // Packets of a copied stream may come with another layout in each source; HLS wants one alike.
   const audio = hasAudio(source) ? createAudioPlan(source, "aac", sound) : null;

@@ -1,12 +1,12 @@
-import { type EncodeKind, QUALITIES, type Quality } from "../core/formats.ts";
+import type { EncodeKind, Quality } from "../core/formats.ts";
 import type { OptionsOf } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
-import { bitsFor, sourceBits, streamBits } from "./bits.ts";
+import { streamBits } from "./bits.ts";
+import { CONTAINER_BYTES, packetBits } from "./container-bytes.ts";
 import { createPlan } from "./create-plan.ts";
 import type { Geometry, Plan } from "./plan.ts";
-import { CRF } from "./rate.ts";
 import { displayedSize, storedPicture } from "./size.ts";
-import { CONTAINER_BYTES, packetBits } from "./target-size.ts";
+import { usualQuality } from "./usual-quality.ts";
 
 /** What will come of a source by some options, as far as it is certain before the work starts. */
 export interface Forecast {
@@ -44,7 +44,7 @@ export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, s
     copied: tracks.length > 0 && tracks.every(({ mode }) => mode === "copy"),
     renditions: plan.renditions.map(({ geometry: { width, height } }) => Math.min(width, height)),
     bytes: bytesOf(plan, source),
-    quality: qualityOf(plan, source),
+    quality: usualQuality(plan.video, source),
   };
 }
 
@@ -98,23 +98,4 @@ function trackBits(
   if ("rate" in track) return "bitrate" in track.rate ? track.rate.bitrate : null;
   if (track.codec === "pcm_s16le") return 16 * track.channels * track.sample_rate;
   return track.bitrate;
-}
-
-const DEFAULT_FPS = 30;
-
-// The bits of a quality were measured on noise; footage of a camera takes about 5 Mbit/s at 1080p and x264's CRF 23.
-const USUAL = 0.4;
-
-function qualityOf({ video }: Plan, source: Source): Quality | "poor" | null {
-  if (video?.mode !== "encode" || !("bitrate" in video.rate)) return null;
-  const { width, height } = video.geometry;
-  const { codec, rate } = video;
-  const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
-  const pictures = { width, height, fps };
-  const needed = (quality: Quality) => {
-    const crf = CRF[codec][quality];
-    const usual = USUAL * bitsFor(codec, crf, { ...pictures, source_bits: null });
-    return Math.min(usual, bitsFor(codec, crf, { ...pictures, source_bits: sourceBits(source, pictures) }));
-  };
-  return QUALITIES.findLast((quality) => needed(quality) <= rate.bitrate) ?? "poor";
 }

@@ -1,12 +1,20 @@
 export { createAudioPlan, maxBitrate, SAMPLE_RATES, sampleRate } from "./audio.ts";
-export { CHUNK_SECONDS, type ChunkHints, type ChunkNeeds, createChunks, SEGMENT_SECONDS } from "./chunks.ts";
+export {
+  CHUNK_SECONDS,
+  type ChunkHints,
+  type ChunkNeeds,
+  createChunks,
+  cutPlan,
+  SEGMENT_SECONDS,
+} from "./chunks.ts";
 export { BLACK, parseColor, TRANSPARENT } from "./color.ts";
+export { CONTAINER_BYTES } from "./container-bytes.ts";
 export { createPlan, needsProbe } from "./create-plan.ts";
+export { dropped, listDropped } from "./dropped.ts";
 export { type Estimate, estimateWork } from "./estimate.ts";
 export { type Forecast, forecast } from "./forecast.ts";
 export { createGeometry, type FrameRules, geometryFor, PLACES } from "./geometry.ts";
 export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
-export { NATIVE_COST, NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
 export type {
   AudioPlan,
   Chunk,
@@ -29,7 +37,6 @@ export {
   type RateOptions,
   videoRate,
 } from "./rate.ts";
-export { chooseRoute, ROUTE_LIMITS, type Route, type RouteHost } from "./route.ts";
 export {
   displayedSize,
   parsePixelAspect,
@@ -42,5 +49,5 @@ export {
   toRightAngle,
 } from "./size.ts";
 export { createSpan, type Span } from "./span.ts";
-export { CONTAINER_BYTES, optionsForSize } from "./target-size.ts";
+export { optionsForSize } from "./target-size.ts";
 export { createVideoPlan } from "./video.ts";

@@ -1,4 +1,5 @@
 import type { AudioCodec, EncodeKind, VideoCodec } from "../core/formats.ts";
+import type { Tags } from "../core/tags.ts";
 
 /** How a stored picture becomes the output picture; the steps apply in the order of the fields. */
 export interface Geometry {
@@ -85,6 +86,8 @@ export interface Chunk {
   start: number;
   /** Null for to the end. */
   end: number | null;
+  /** Where decoding begins, at or before `start`, so that every picture from `start` on is whole; `start` itself when absent. */
+  decode_from?: number | undefined;
 }
 
 /** Everything that is to be done to a source, decided before any work starts; pure data that survives a restart. */
@@ -106,8 +109,17 @@ export interface Plan {
   video: VideoPlan | null;
   audio: AudioPlan | null;
   image: ImagePlan | null;
+  /** Tags of the output; absent where it gets none. */
+  tags?: Tags;
+  /** Index of the source's stream that becomes the output's cover; absent where it gets none. */
+  cover?: number;
   /** Best first; empty but for adaptive video. */
   renditions: Rendition[];
   /** In order of time, audio last; one chunk of track `all` where the work is short. */
   chunks: Chunk[];
+}
+
+/** Whether a plan re-encodes nothing. */
+export function isCopy({ video, audio, image }: Plan): boolean {
+  return !image && [video, audio].every((track) => track === null || track.mode === "copy");
 }

@@ -7,13 +7,18 @@ export interface Span {
   duration: number | null;
 }
 
-/** Settles the stretch that is kept; an end beyond the source's is the source's. Throws `invalid_options` for a start at or beyond it. */
+/** Settles the stretch that is kept; an end beyond the source's is the source's. Throws `invalid_options` for a start at or beyond it, unless its length is `estimated`. */
 export function createSpan(
   options: { start?: number | undefined; end?: number | undefined },
   duration: number | undefined,
+  estimated = false,
 ): Span {
   const start = options.start ?? 0;
   const known = duration !== undefined && duration > 0 ? duration : null;
+  // Of what is estimated, the true end may lie further on.
+  if (estimated && options.end !== undefined)
+    return { start, end: options.end, duration: options.end - start };
+  if (estimated && known !== null && start >= known) return { start, end: null, duration: null };
   if (known !== null && start >= known) {
     const length = Number(known.toFixed(3));
     throw new MediaError(

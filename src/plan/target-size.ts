@@ -4,14 +4,12 @@ import type { AudioOptions, OptionsOf, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { createAudioPlan } from "./audio.ts";
 import { streamBits } from "./bits.ts";
+import { CONTAINER_BYTES, FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
 import { createPlan } from "./create-plan.ts";
 import type { AudioPlan, Plan } from "./plan.ts";
-
-/** Bytes that a file takes beside its streams: once with pictures and once without, for each picture, and for each packet of sound. */
-export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;
-
-// Encoders come near an average and not closer.
-const FILLED = { video: 0.9, audio: 0.96 } as const;
+import { smallerOptions } from "./smaller-options.ts";
+import { usualQuality } from "./usual-quality.ts";
+import { VIDEO_FLOOR } from "./video-bits.ts";
 
 // Sound gives way before pictures do.
 const SOUND_SHARE = 0.2;
@@ -25,15 +23,11 @@ const MP3 = {
   slow: [32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
-// In a packet of AAC; the other codecs have about as many.
-const PACKET_SAMPLES = 1024;
-
-const DEFAULT_FPS = 30;
-
 /**
- * Gives the options by which a video or a sound stays within a number of bytes: its bitrate, and for a video the quality of its
- * sound where that gives way. They never ask for more than twice the source's own bits. Throws `invalid_options` with `param`
- * `target_bytes` where no bitrate can do it, where the length is unknown, and for what has no bitrate; and what `createPlan` throws.
+ * Returns the options that keep a video or a sound within a number of bytes: its bitrate, and for a video a smaller picture, fewer
+ * frames and cheaper sound where the bitrate alone would leave it blurry. Below the least bitrate that can be asked for they carry
+ * `target_size` in its place. They never ask for more than twice the source's own bits. Throws `invalid_options` with `param`
+ * `target_size` where nothing fits, where the length is unknown, and for kinds without a bitrate; and what `createPlan` throws.
  */
 export function optionsForSize<K extends EncodeKind>(
   kind: K,
@@ -47,19 +41,52 @@ export function optionsForSize<K extends EncodeKind>(
   throw fault("A target size is for video and sound alone; here the size in pixels and the quality decide.");
 }
 
-function videoForSize(options: VideoOptions, source: Source, bytes: number): VideoOptions {
+function videoForSize(
+  { bitrate: _, target_size: __, ...asked }: VideoOptions,
+  source: Source,
+  bytes: number,
+): VideoOptions {
   const { min, max } = BOUNDS.video_bitrate;
-  const plan = createPlan(source, "video", { ...options, bitrate: min });
-  const seconds = secondsOf(plan);
-  const beside = CONTAINER_BYTES.video + (plan.frames ?? seconds * DEFAULT_FPS) * CONTAINER_BYTES.picture;
-  const sounds = soundsFor(options, source, plan);
-  const least = beside + ((min / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
-  if (bytes < least) throw tooSmall(bytes, least, seconds);
-  const total = ((bytes - beside) * 8) / seconds;
-  const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - min / FILLED.video));
   const most = Math.min(max, Math.max(min, WORTH * (streamBits(source, "video") ?? max)));
-  const bitrate = Math.round(Math.min(most, (total - sound.bits) * FILLED.video));
-  return { ...options, ...(sound.quality && { quality: sound.quality }), bitrate: Math.max(min, bitrate) };
+  const fitted = smallerOptions(asked, source).map((options) => fitVideo(options, source, bytes));
+  const last = fitted.at(-1);
+  if (last && last.bitrate < VIDEO_FLOOR) throw tooSmall(bytes, last.least, last.seconds);
+  const { options, bitrate } = fitted.find(isWatchable) ?? last ?? { options: asked, bitrate: min };
+  return bitrate < min
+    ? { ...options, target_size: bytes }
+    : { ...options, bitrate: Math.min(most, bitrate) };
+
+  function isWatchable({ options, bitrate }: FittedVideo): boolean {
+    if (bitrate < VIDEO_FLOOR) return false;
+    const { video } = createPlan(source, "video", { ...options, bitrate: Math.min(most, bitrate) });
+    return usualQuality(video, source) !== "poor";
+  }
+}
+
+interface FittedVideo {
+  /** With the quality of the sound. */
+  options: VideoOptions;
+  /** Bits per second left for the pictures. */
+  bitrate: number;
+  /** Bytes that the lowest bitrates take. */
+  least: number;
+  seconds: number;
+}
+
+function fitVideo(options: VideoOptions, source: Source, bytes: number): FittedVideo {
+  const plan = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
+  const seconds = secondsOf(plan);
+  const beside = videoOverhead(plan.frames, seconds);
+  const sounds = soundsFor(options, source, plan);
+  const least =
+    beside + ((VIDEO_FLOOR / FILLED.video + Math.min(...sounds.map(({ bits }) => bits))) * seconds) / 8;
+  const total = ((bytes - beside) * 8) / seconds;
+  const sound = bestWithin(sounds, Math.min(total * SOUND_SHARE, total - VIDEO_FLOOR / FILLED.video));
+  return {
+    options: { ...options, ...(sound.quality && { quality: sound.quality }) },
+    bitrate: Math.round((total - sound.bits) * FILLED.video),
+    ...{ least, seconds },
+  };
 }
 
 function audioForSize(options: AudioOptions, source: Source, bytes: number): AudioOptions {
@@ -117,11 +144,6 @@ function bestWithin(sounds: readonly Sound[], bits: number): Sound {
   return sounds.find((sound) => sound.bits <= bits) ?? least;
 }
 
-/** Gives the bits per second that packets of sound take in a file beside what is in them. */
-export function packetBits(sample_rate: number): number {
-  return (sample_rate / PACKET_SAMPLES) * CONTAINER_BYTES.packet * 8;
-}
-
 function steppedDown(bitrate: number, sample_rate: number): number {
   const steps = sample_rate >= 32_000 ? MP3.fast : MP3.slow;
   return 1000 * (steps.findLast((step) => step * 1000 <= bitrate) ?? steps[0]);
@@ -133,12 +155,32 @@ function secondsOf({ duration }: Plan): number {
 }
 
 function tooSmall(bytes: number, least: number, seconds: number): MediaError {
-  const [given, needed] = [Math.floor(bytes / 1000), Math.ceil(least / 1000)];
   return fault(
-    `${given} kB cannot hold ${Number(seconds.toFixed(1))} s; at the lowest bitrate it takes ${needed} kB. Allow more, or cut it shorter.`,
+    `${sizeText(bytes, Math.round)} is too small for ${clockText(seconds)}; the minimum is ${sizeText(least, Math.ceil)}.`,
   );
 }
 
+const UNITS = [
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+  [1, "B"],
+] as const;
+
+// Three figures, as the page says sizes; the minimum is rounded up, so that it can be reached.
+function sizeText(bytes: number, round: (value: number) => number): string {
+  const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
+  const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));
+  return `${round((bytes / unit) * figures) / figures} ${name}`;
+}
+
+function clockText(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(rest)}`;
+}
+
 function fault(message: string): MediaError {
-  return new MediaError("invalid_options", message, { param: "target_bytes" });
+  return new MediaError("invalid_options", message, { param: "target_size" });
 }

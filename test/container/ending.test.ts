@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { type Rig, startRig, until } from "./rig.ts";
+import { MAIN, type Rig, startRig, until } from "./rig.ts";
 
 async function rigWith(env: Record<string, string> = {}): Promise<Rig> {
   const rig = await startRig({ PLACES: "1", ...env });
@@ -128,12 +130,24 @@ test("a killed server takes its ffmpeg along, and the next one removes its folde
 });
 
 test.for([
-  [{ PORT: "x" }, "PORT must be a whole number from 0 to 65535."],
-  [{ PLACES: "0" }, "PLACES must be a whole number from 1 to 256."],
+  [
+    { PORT: "x", PLACES: "0" },
+    [
+      'PORT must be a whole number from 0 to 65535, not "x".',
+      'PLACES must be a whole number from 1 to 256, not "0".',
+    ].join(" "),
+  ],
   [{ PATH: "/nowhere" }, "ffmpeg is not installed, or does not start."],
-] as const)("with %j it says in one line why it does not start", async ([env, message]) => {
-  await expect(startRig(env as Record<string, string>)).rejects.toThrow(message);
-});
+] as const)(
+  "with %j it says in one line why it does not start, to its parent too, and exits with code 1",
+  async ([env, message]) => {
+    const failed = await promisify(execFile)(process.execPath, [MAIN], {
+      env: { PATH: process.env.PATH, ...env },
+    }).catch((thrown: { code: number; stdout: string; stderr: string }) => thrown);
+    await expect(startRig(env as Record<string, string>)).rejects.toThrow(message);
+    expect(failed).toMatchObject({ code: 1, stdout: "", stderr: `error: ${message}\n` });
+  },
+);
 
 test("a job that comes after the word that it is not wanted any more does not start", async () => {
   const rig = await rigWith();

@@ -18,7 +18,7 @@ const tight = await startRig({ MAX_MEMORY_BYTES: String(96 * 2 ** 20) });
 const bin = await mkdtemp(join(tmpdir(), "framewright-bin-"));
 const wrapper = `#!/bin/sh
 PATH="\${PATH#*:}"
-for last; do :; done
+for each; do case "$each" in out/*) last=$each;; esac; done
 case "$last" in
   out/%v/*) ffmpeg "$@"; code=$?; for file in out/*/seg_00000.m4s; do truncate -s 1000 "$file"; done; exit "$code";;
   out/*) ln -s /dev/full "$last";;

@@ -33,6 +33,10 @@ test.for(VIDEO)("video in %s as %s", async ([format, codec, name, tag]) => {
     state: "done",
     written: [{ name: `output.${format}`, mime, size: expect.any(Number) }],
     playlists: [],
+    tally: {
+      pictures: { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 },
+      sound: 1,
+    },
   });
   const taken = `${job.id}/output.${format}`;
   expect(rig.sink.types.get(taken)).toBe(mime);

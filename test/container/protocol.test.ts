@@ -18,7 +18,7 @@ test("health tells of ffmpeg and places, and is open to all", async () => {
   const answer = await rig.call("GET", "/health", undefined, { Authorization: "" });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
-    ...{ protocol: 1, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
+    ...{ protocol: 2, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
   });
 });
 
@@ -99,7 +99,7 @@ test("what is not known is 404, and may be deleted", async () => {
 });
 
 const WRONG: Record<string, (job: NativeJob) => unknown> = {
-  protocol: (job) => ({ ...job, protocol: 2 }),
+  protocol: (job) => ({ ...job, protocol: 1 }),
   id: (job) => ({ ...job, id: "../a" }),
   "input.url": (job) => ({ ...job, input: { ...job.input, url: "file:///etc/passwd" } }),
   "input.size": (job) => ({ ...job, input: { ...job.input, size: -1 } }),

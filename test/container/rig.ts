@@ -44,7 +44,8 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
+/** The program of the native encoder. */
+export const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
 
 /** Starts a server with these settings over those of the rig, as `main.ts` or from another folder with a copy of it. */
 export async function startRig(env: Record<string, string> = {}, main = MAIN): Promise<Rig> {

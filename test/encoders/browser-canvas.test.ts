@@ -121,12 +121,18 @@ test("the colors of a photo are those that its profile means", async () => {
   expect(green).toBeLessThan(80);
 });
 
-test("what it cannot do is refused in words", async () => {
+test("what it cannot do is refused", async () => {
   const refusal = async (path: string, options: ImageOptions) => (await run(path, options)).refusal;
   const png = await clip("png");
-  expect(await refusal(png, { format: "png" })).toBe("it only encodes jpeg and webp");
-  expect(await refusal(png, { format: "jpeg", quality: "very_high" })).toBe("it has no jpeg of that quality");
-  expect(await refusal(await clip("png_alpha"), { format: "webp" })).toBe("it only draws what is opaque");
-  expect(await refusal(await clip("mp4"), { format: "jpeg" })).toBe("it only draws stills");
-  expect(await refusal(await clip("avif"), { format: "jpeg" })).toBe("it does not draw avif");
+  expect(await refusal(png, { format: "png" })).toEqual({ code: "other_work" });
+  expect(await refusal(png, { format: "jpeg", quality: "very_high" })).toEqual({
+    code: "output_quality",
+    format: "jpeg",
+  });
+  expect(await refusal(await clip("png_alpha"), { format: "webp" })).toEqual({ code: "input_transparent" });
+  expect(await refusal(await clip("mp4"), { format: "jpeg" })).toEqual({ code: "animated" });
+  expect(await refusal(await clip("avif"), { format: "jpeg" })).toEqual({
+    code: "input_format",
+    format: "avif",
+  });
 });

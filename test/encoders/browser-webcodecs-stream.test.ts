@@ -45,7 +45,7 @@ async function stream(name: string, chunk_seconds?: number) {
     const { fillCell } = await import("../browser/encoder-table.page.ts");
     return fillCell(given as Cell);
   }, cell);
-  if ("reason" in answer) throw new Error(answer.reason);
+  if ("refusal" in answer) throw new Error(answer.refusal);
   const folder = join(home, name);
   for (const file of answer.files) {
     await mkdir(dirname(join(folder, file.name)), { recursive: true });

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { VideoOptions } from "../../src/core/options.ts";
+import type { RefusalReason } from "../../src/core/refusal.ts";
 import { stitch } from "../../src/encoders/stitch.ts";
 import { openWebCodecs, readerOf, type WebCodecsResult } from "../browser/webcodecs-rig.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
@@ -205,21 +206,22 @@ test("transparent pictures are laid on their color", async () => {
   expect([red > 220, green < 40, blue < 40]).toEqual([true, true, true]);
 });
 
-test.each<[ClipName, VideoOptions, string]>([
-  ["mp4", { codec: "h265" }, "this browser has no H.265 encoder"],
-  ["mp4_hdr", { codec: "h264" }, "it cannot map the tones of HDR"],
-  ["mp4_hdr", { codec: "av1" }, "it encodes 8 bits alone"],
-  ["mp4_interlaced", { width: 80 }, "it cannot deinterlace"],
-  ["mp4_h265", { width: 80 }, "this browser cannot decode h265"],
-  ["avi", { width: 80 }, "it does not read avi"],
-  ["mp4", {}, "it only encodes video"],
-])("%s with %o is refused in words", async (name, options, reason) => {
-  expect((await rig.encode(await clip(name), options)).refusal).toBe(reason);
+test.each<[ClipName, VideoOptions, RefusalReason]>([
+  ["mp4", { codec: "h265" }, { code: "output_codec", codec: "h265" }],
+  ["mp4_hdr", { codec: "h264" }, { code: "tone_mapping" }],
+  ["mp4_hdr", { codec: "av1" }, { code: "bit_depth", max_depth: 8 }],
+  ["mp4_interlaced", { width: 80 }, { code: "deinterlacing" }],
+  ["mp4_h265", { width: 80 }, { code: "input_codec", codec: "h265" }],
+  ["avi", { width: 80 }, { code: "input_format", format: "avi" }],
+  ["webm_vp8", { width: 80 }, { code: "picture_times", codec: "vp8" }],
+  ["mp4", {}, { code: "other_work" }],
+])("%s with %o is refused", async (name, options, reason) => {
+  expect((await rig.encode(await clip(name), options)).refusal).toEqual(reason);
 });
 
-test("sound that nobody can encode is refused in words", async () => {
+test("sound that no encoder can encode is refused", async () => {
   const { refusal } = await rig.encode(await clip("mp4"), { format: "webm" }, { no_sound: true });
-  expect(refusal).toBe("the sound needs an encoder of its own");
+  expect(refusal).toEqual({ code: "no_sound_encoder" });
 });
 
 test("an abort ends the work at once, and no frame is left open", async () => {

@@ -1,8 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
+import { createEncodeProgress } from "../../src/encoders/encode-progress.ts";
 import { runEncode } from "../../src/encoders/run-encode.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import type { Chunk } from "../../src/plan/plan.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
+import { videoSource } from "../plan/source.ts";
 import { createHolding, encoderOf, trial } from "./encode-trial.ts";
 import { createNativeEncoder } from "./native-encoder.ts";
 
@@ -41,10 +45,33 @@ test("progress is the share of all chunks by their seconds, at most once a secon
     await tell(2, 0, 11);
     await tell(0, 0.1, 12);
     await tell(4, 1, 13);
-    // 4 seconds of pictures, and as many of sound that weigh a tenth: of 4.4, times 95.
-    expect(run.reports).toEqual([0, 10, 32, 32, 41]);
+    // Of four seconds of pictures, and as many of sound that take as long as 0.05 s of pictures.
+    expect(run.reports).toEqual([0, 11, 35, 35, 36]);
     jobs[0]?.fail(new MediaError("encode_failed", "No."));
     await expect(result).rejects.toMatchObject({ kind: "encode_failed" });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.for([
+  // Chunk and share that is done of it, and the percent after that.
+  ["one encoder", [0, 0.5, 15], [0, 1, 31], [1, 0.5, 47], [1, 1, 63], [2, 0.5, 79], [2, 1, 95]],
+  // Two thirds of the pictures are half of the time: the last chunk is encoded alone.
+  ["two encoders", [0, 0.5, 15], [1, 0.5, 23], [0, 1, 47], [1, 1, 47], [2, 0.5, 71], [2, 1, 95]],
+] as const)("the percent is of the time that three chunks take on %s", async ([, ...steps]) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+  try {
+    const source = videoSource({ duration: 30, codecs: { video: "h264", audio: null }, audio: undefined });
+    const plan = createPlan(source, "video", { width: 80 }, { chunk_seconds: 10 });
+    const reports: (number | null)[] = [];
+    const told = createEncodeProgress(plan, source, async (percent) => void reports.push(percent));
+    for (const [chunk, share] of steps) {
+      vi.setSystemTime(Date.now() + 1000);
+      told.share(plan.chunks[chunk] as Chunk, share);
+      await Promise.resolve();
+    }
+    expect(reports).toEqual(steps.map(([, , percent]) => percent));
   } finally {
     vi.useRealTimers();
   }

@@ -59,6 +59,7 @@ const DEATHS: [string, RequestListener][] = [
       state: "done",
       report: null,
       files: [{ name: "a", mime: "b", size: 9 }],
+      tally: {},
       stats: { heap: 0, seconds: 0 },
     }),
   ],
@@ -84,7 +85,7 @@ test("a busy encoder is asked again, and the caller hears of the waiting", async
   let asked = 0;
   const busy = { state: "error", kind: "service_unavailable", message: "Busy.", retryable: true } as const;
   const report = { format: { format_name: "wav" }, streams: [{ codec_name: "pcm_s16le" }] };
-  const done: LightMessage = { state: "done", report, files: [], stats: { heap: 1, seconds: 1 } };
+  const done: LightMessage = { state: "done", report, files: [], tally: {}, stats: { heap: 1, seconds: 1 } };
   const light = await lightAt((request, response) => {
     answering(++asked < 3 ? busy : done)(request, response);
   });

@@ -1,14 +1,17 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { ByteReader, Durably, Storage } from "../../src/core/ports.ts";
+import { countSamples } from "../../src/encoders/count-output.ts";
 import type { ChunkJob, EncodedFile, Encoder, WrittenFile } from "../../src/encoders/encoder.ts";
-import type { EncodeRun } from "../../src/encoders/run-encode.ts";
+import type { EncodeRun } from "../../src/encoders/encoding.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
-import { checkTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 
 const run = promisify(execFile);
 
@@ -18,18 +21,24 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
   return {
     name,
     jobs,
-    can: (plan, source) => checkTools(plan, source, WASM_TOOLS),
+    refuse: (plan, source) => refuseTools(plan, source, WASM_TOOLS),
     async encode(job) {
       jobs.push(job);
-      const { plan, chunk, source, input, signal } = job;
+      const { plan, chunk, source, input, signal, onTally } = job;
       const folder = await mkdtemp(join(tmpdir(), "framewright-native-"));
       try {
         const path = join(folder, "input");
         await writeFile(path, await input.read({ start: 0, end: input.size }));
         const out = await mkdtemp(join(folder, "out-"));
         const output = plan.kind === "adaptive_video" ? out : join(out, outputFile(plan, chunk).name);
-        const args = chunkArgs(plan, chunk, source, { input: path, output }, WASM_TOOLS);
+        const args = chunkArgs(plan, chunk, source, { input: path, output, lists: `${folder}/` }, WASM_TOOLS);
         await run("ffmpeg", ["-v", "error", "-nostdin", "-y", ...args], { signal, timeout: 60_000 });
+        const lists = new Map<string, string>();
+        for (const name of Object.values(LISTS)) {
+          const path = join(folder, name);
+          if (existsSync(path)) lists.set(name, await readFile(path, "utf8"));
+        }
+        onTally?.(readLists(plan, chunk, source, (name) => lists.get(name) ?? null));
         return await readFolder(out);
       } finally {
         await rm(folder, { recursive: true });
@@ -52,7 +61,8 @@ export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJo
       for (const file of files.filter((each) => !playlists.includes(each))) {
         const name = remote.name ?? file.name;
         const { size } = await storage.write(remote.folder + name, file.bytes, file.mime);
-        written.push({ name, mime: file.mime, size });
+        const samples = countSamples(file.bytes);
+        written.push({ name, mime: file.mime, size, ...(name.endsWith(".m4s") && { samples }) });
       }
       return { written, playlists };
     },

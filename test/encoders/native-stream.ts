@@ -4,12 +4,12 @@ import { dirname, join, relative } from "node:path";
 import { afterAll } from "vitest";
 import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
-import { finishStream } from "../../src/encoders/adaptive-files.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
 import { type StreamPart, stitchStream } from "../../src/encoders/stitch-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
+import { finishStream } from "./finish-stream.ts";
 
 const home = await mkdtemp(join(tmpdir(), "framewright-streams-"));
 afterAll(() => rm(home, { recursive: true, force: true }));

@@ -16,7 +16,7 @@ test("gives a job with where to read and write, tells how far it is, and gives w
   const { plan, source, chunk } = job();
   expect(one.jobs).toEqual([
     {
-      ...{ protocol: 1, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
+      ...{ protocol: 2, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
       input: { url: "http://service/in", size: 5000, etag: "v1" },
     },
   ]);
@@ -30,6 +30,7 @@ test("gives the playlists of adaptive video as files", async () => {
         state: "done",
         written: [{ name: "240p/seg_00000.m4s", mime: "video/iso.segment", size: 7 }],
         playlists: [{ name: "240p/index.m3u8", mime: "application/vnd.apple.mpegurl", text: "#EXTM3U\n" }],
+        tally: {},
       },
     ],
   });
@@ -89,7 +90,7 @@ test("waits while all are busy, and says so", async () => {
 
 test("refuses what native ffmpeg cannot do, and everything where there is none", async () => {
   const one = await encoder("one");
-  expect(client([one]).can(PLAN, SOURCE)).toBeNull();
+  expect(client([one]).refuse(PLAN, SOURCE)).toBeNull();
   const photo: Source = {
     ...{
       object: "source",
@@ -103,9 +104,8 @@ test("refuses what native ffmpeg cannot do, and everything where there is none",
     ...{ coded_width: 8, coded_height: 8, codecs: { video: "png", audio: null } },
   };
   const avif = createPlan(photo, "image", { format: "avif" });
-  expect(client([one]).can(avif, photo)).toBe("native ffmpeg writes no transparency in avif");
-  const none = "there is no native encoder: install ffmpeg or set NATIVE_ENCODER_URL";
-  expect(client([]).can(PLAN, SOURCE)).toBe(none);
+  expect(client([one]).refuse(avif, photo)).toEqual({ code: "output_transparent", format: "avif" });
+  expect(client([]).refuse(PLAN, SOURCE)).toEqual({ code: "not_configured" });
   await expect(client([]).encode(job())).rejects.toMatchObject({ kind: "encoder_unavailable" });
   const { remote: _, ...local } = job();
   await expect(client([one]).encode(local)).rejects.toMatchObject({ kind: "encoder_unavailable" });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { FORMATS } from "../../src/core/formats.ts";
-import { type EncodeRun, runEncode } from "../../src/encoders/run-encode.ts";
+import type { EncodeRun } from "../../src/encoders/encoding.ts";
+import { runEncode } from "../../src/encoders/run-encode.ts";
 import { clip } from "../fixtures/clips.ts";
 import { noiseClip } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
@@ -14,7 +15,10 @@ test("short work is one file under its name", async () => {
   const run = await trial(input, "video", { width: 80, quality: "high" });
   const result = await runEncode(run);
   const { size } = result;
-  expect(result).toEqual({ key: "out/run/clip.mp4", files: 1, size });
+  expect(result).toEqual({
+    ...{ key: "out/run/clip.mp4", files: 1, size },
+    counts: { pictures: { source: 25, output: 25 }, sound: { source: 1, output: 1.045 } },
+  });
   expect(run.reports).toEqual([0, 100]);
   expect(run.storage.keys).toEqual(["out/run/clip.mp4"]);
   expect(await run.storage.head("out/run/clip.mp4")).toMatchObject({ size, mime: "video/mp4" });

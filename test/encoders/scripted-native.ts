@@ -41,6 +41,7 @@ export const DONE: NativeState = {
   state: "done",
   written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }],
   playlists: [],
+  tally: {},
 };
 /** What an encoder answers that has no room. */
 export const BUSY: Reply = { status: 503, text: '{"kind":"service_unavailable","message":"busy"}' };

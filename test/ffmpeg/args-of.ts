@@ -26,7 +26,7 @@ export const CLEAN = "-map_metadata -1 -map_chapters -1";
 export const graph = (filters: string) => `-filter_complex [0:V:0]${filters}[video] -map [video]`;
 /** H.264's timing, for frames that come at half as many a second as there are ticks. */
 export const ticks = (rate: number) =>
-  `-fps_mode vfr -enc_time_base 1:120000 -bsf:v h264_metadata=tick_rate=${rate}:fixed_frame_rate_flag=0`;
+  `-fps_mode vfr -enc_time_base:v 1:120000 -bsf:v h264_metadata=tick_rate=${rate}:fixed_frame_rate_flag=0`;
 /** The color of the output. */
 export const tags = (name: string) =>
   `-color_primaries ${name} -color_trc ${name} -colorspace ${name} -color_range tv`;

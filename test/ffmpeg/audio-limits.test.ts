@@ -7,7 +7,7 @@ import { createAudioPlan, SAMPLE_RATES } from "../../src/plan/audio.ts";
 import { audioSource } from "../plan/source.ts";
 
 const run = promisify(execFile);
-const UNCUT = { seek: [], video: [], audio: [], length: null };
+const UNCUT = { seek: [], video: [], audio: [], length: null, lead: 0 };
 
 // The encoders refuse to start outside their limits, so that starting is the proof.
 const CASES = (["vorbis", "opus"] as const).flatMap((codec) =>

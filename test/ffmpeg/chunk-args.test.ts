@@ -40,7 +40,7 @@ const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, 
 
 test("adaptive video in one pass", () => {
   expect(argsOf(wide, "adaptive_video", { start: 1, end: 3 })).toBe(
-    `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]trim=start=-0.0005:end=1.9995,${LADDER} ` +
+    `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=1.9995,${LADDER} ` +
       `${JOIN} ${hls("../%v/init_0.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")} ` +
       `-map 0:a:0 -filter:a atrim=start=0:end=2,${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 48000 ${hls("init_0.mp4", "audio.m3u8", "a:0,name:audio")}`,
   );
@@ -60,7 +60,7 @@ test("a stretch of adaptive video is numbered and timed over the whole stream, a
   const args = (chunk: Chunk) =>
     chunkArgs(plan, chunk, wide, { input: "IN", output: "OUT" }, NATIVE_TOOLS).join(" ");
   expect(args({ index: 2, track: "video", start: 12.5, end: 18.5 })).toBe(
-    `-noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]trim=start=-0.0005:end=5.9995,${LADDER} ` +
+    `-noaccurate_seek -ss 12.5 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=5.9995,${LADDER} ` +
       `-output_ts_offset 12 -start_number 2 ${JOIN} ${hls("../%v/init_2.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")}`,
   );
   expect(args({ index: 4, track: "audio", start: 0.5, end: null })).toBe(
@@ -72,7 +72,7 @@ test("a stretch of adaptive video is numbered and timed over the whole stream, a
 test("frames at uneven times have no B-frames, and each its own length", () => {
   const uneven = { ...wide, fps: 23.4 };
   const wanted =
-    "-g 600 -bf 0 -fps_mode vfr -enc_time_base 1:120000 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
+    "-g 600 -bf 0 -fps_mode vfr -enc_time_base:v 1:120000 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
   expect(argsOf(uneven, "adaptive_video", {})).toContain(wanted);
   const light = argsOf(uneven, "adaptive_video", {}, { toolset: WASM_TOOLS });
   expect(light).toContain(wanted);

@@ -142,7 +142,10 @@ test("streams, their lengths and their rates", async () => {
   ]);
   expect((bitrate ?? 0) / (((filesize ?? 0) * 8) / 2)).toBeCloseTo(1, 2);
   const cover = await probe(await clip("mp3_cover"));
-  expect(cover.streams).toMatchObject([{ kind: "audio", codec: "mp3" }]);
+  expect(cover.streams).toMatchObject([
+    { index: 0, kind: "audio", codec: "mp3" },
+    { index: 1, kind: "cover", codec: "mjpeg" },
+  ]);
   expect([cover.width, cover.fps, cover.has_alpha]).toEqual([undefined, undefined, undefined]);
 });
 

@@ -2,44 +2,52 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
-import { checkTools, NATIVE_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";
 
 const clear = imageSource({ has_alpha: true });
+const NO_AVIF = { code: "output_format", format: "avif", animated: false };
 const av1 = videoSource({ codecs: { video: "av1", audio: "aac" } });
 
 test.for([
   ["h264", videoSource(), "video", { quality: "low" }, null, null],
   ["vp9", videoSource(), "video", { format: "webm" }, null, null],
-  ["h265", videoSource(), "video", { codec: "h265" }, "the wasm core has no h265 encoder", null],
-  ["av1", videoSource(), "video", { codec: "av1" }, "the wasm core has no av1 encoder", null],
+  ["h265", videoSource(), "video", { codec: "h265" }, { code: "output_codec", codec: "h265" }, null],
+  ["av1", videoSource(), "video", { codec: "av1" }, { code: "output_codec", codec: "av1" }, null],
   ["a copy of what cannot be encoded", av1, "video", { codec: "av1" }, null, null],
-  ["a source that cannot be read", av1, "video", { codec: "h264" }, "the wasm core cannot read av1", null],
+  [
+    "a source that cannot be read",
+    av1,
+    "video",
+    { codec: "h264" },
+    { code: "input_codec", codec: "av1" },
+    null,
+  ],
   ["its sound can", av1, "audio", {}, null, null],
   ["every sound", audioSource(), "audio", { format: "ogg" }, null, null],
   ["gif", imageSource(), "image", { format: "gif" }, null, null],
-  ["avif", imageSource(), "image", { format: "avif" }, "the wasm core has no avif encoder", null],
+  ["avif", imageSource(), "image", { format: "avif" }, NO_AVIF, null],
   [
     "transparent avif",
     clear,
     "image",
     { format: "avif" },
-    "the wasm core has no avif encoder",
-    "native ffmpeg writes no transparency in avif",
+    NO_AVIF,
+    { code: "output_transparent", format: "avif" },
   ],
   [
     "h265 below its least size",
     videoSource(),
     "video",
     { codec: "h265", width: 40, height: 14 },
-    "the wasm core has no h265 encoder",
-    "native ffmpeg writes h265 from 16x16 pixels on",
+    { code: "output_codec", codec: "h265" },
+    { code: "output_too_small", codec: "h265", min_side: 16 },
   ],
   ["hls", videoSource(), "adaptive_video", {}, null, null],
 ] as const)("%s", ([, source, kind, options, wasm, native]) => {
   const plan = createPlan(source, kind as EncodeKind, options);
-  expect([checkTools(plan, source, WASM_TOOLS), checkTools(plan, source, NATIVE_TOOLS)]).toEqual([
+  expect([refuseTools(plan, source, WASM_TOOLS), refuseTools(plan, source, NATIVE_TOOLS)]).toEqual([
     wasm,
     native,
   ]);

@@ -19,7 +19,7 @@ import {
 
 const MP4 = `${CLEAN} -movflags +faststart -f mp4 OUT`;
 const SCALES = "-video_track_timescale 120000 -movie_timescale 120000";
-const TIMES = "-fps_mode vfr -enc_time_base 1:120000";
+const TIMES = "-fps_mode vfr -enc_time_base:v 1:120000";
 const X264 = "-c:v libx264 -preset fast";
 const WEBCODECS_HDR: Partial<Source> = {
   color: { hdr: true, primaries: "bt2020", transfer: "pq", space: "bt2020-ncl", range: "limited" },
@@ -50,7 +50,7 @@ const VIDEO: [string, string, string][] = [
   [
     "webm, cut, at a constant rate",
     argsOf(videoSource(), "video", { format: "webm", fps: 29.97, start: 2, end: 4.5, quality: "low" }),
-    `-noaccurate_seek -ss 2 -i IN ${graph("trim=end=2.4995,fps=30000/1001:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=75,format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -crf:v 37 -b:v 0 -g 150 -fps_mode vfr -r 30000/1001 -color_range tv -map 0:a:0 -filter:a atrim=start=0:end=2.5 -c:a libopus -vbr constrained -b:a 64000 -ac 2 -ar 48000 ${CLEAN} -cues_to_front 1 -f webm OUT`,
+    `-noaccurate_seek -ss 2 -i IN ${graph("settb=1/120000,trim=end=2.4995,fps=30000/1001:start_time=0:eof_action=pass,tpad=stop=-1:stop_mode=clone,trim=end_frame=75,format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline good -cpu-used 4 -row-mt 1 -crf:v 37 -b:v 0 -g 150 -fps_mode vfr -r 30000/1001 -color_range tv -map 0:a:0 -filter:a atrim=start=0:end=2.5 -c:a libopus -vbr constrained -b:a 64000 -ac 2 -ar 48000 ${CLEAN} -cues_to_front 1 -f webm OUT`,
   ],
   [
     "webm at a bitrate, by the wasm core",
@@ -60,7 +60,7 @@ const VIDEO: [string, string, string][] = [
   [
     "a start, every frame at its own time",
     argsOf(videoSource(SILENT), "video", { start: 0.5 }),
-    `-noaccurate_seek -ss 0.5 -i IN ${graph("trim=start=-0.0005,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+    `-noaccurate_seek -ss 0.5 -i IN ${graph("settb=1/120000,trim=start=-0.0005,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
     "frames at uneven times have no rate",
@@ -145,7 +145,7 @@ const VIDEO: [string, string, string][] = [
   [
     "a stretch in the middle",
     argsOf(LONG, "video", { width: 640 }, { chunk: 1 }),
-    `-noaccurate_seek -ss 66.666667 -i IN ${graph("trim=start=-0.0005:end=66.666166,scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
+    `-noaccurate_seek -ss 66.666667 -i IN ${graph("settb=1/120000,trim=start=-0.0005:end=66.666166,scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
   ["the sound apart", argsOf(LONG, "video", { width: 640 }, { chunk: 3 }), `-i IN ${COPIED_SOUND} ${MP4}`],
 ];

@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
 import type { AudioOptions, VideoOptions } from "../../src/core/options.ts";
+import type { Source } from "../../src/core/source.ts";
 import { forecast, optionsForSize } from "../../src/plan/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
+// Small enough for these bitrates to give watchable pictures, so that nothing else has to give way.
+const SMALL = { width: 640, height: 360, coded_width: 640, coded_height: 360 };
+
 // 250 pictures of 20 bytes and 4000 bytes stand beside the streams; 0.9 of what is left is asked for.
-const silent = videoSource({ codecs: { video: "h264", audio: null } });
+const small = (changes: Partial<Source> = {}) => videoSource({ ...SMALL, ...changes });
+const silent = small({ codecs: { video: "h264", audio: null } });
 const streams = [
   { index: 0, kind: "video" as const, codec: "h264", bitrate: 8_000_000 },
   { index: 1, kind: "audio" as const, codec: "aac", bitrate: 128_000 },
@@ -18,18 +23,12 @@ test.for([
   // A bitrate that was asked for gives way.
   ["instead of a bitrate", silent, { bitrate: 5_000_000 }, 1_009_000, { bitrate: 720_000 }],
   // 46.875 packets of 9 bytes are 3375 bits a second beside the 128000 of the sound.
-  ["with sound that is copied", videoSource({ streams }), {}, 1_009_000, { bitrate: 601_763 }],
-  ["with sound of an unknown rate", videoSource(), {}, 1_009_000, { quality: "medium", bitrate: 601_763 }],
-  [
-    "with sound of a quality",
-    videoSource(),
-    { quality: "low" },
-    1_009_000,
-    { quality: "low", bitrate: 630_563 },
-  ],
+  ["with sound that is copied", small({ streams }), {}, 1_009_000, { bitrate: 601_763 }],
+  ["with sound of an unknown rate", small(), {}, 1_009_000, { quality: "medium", bitrate: 601_763 }],
+  ["with sound of a quality", small(), { quality: "low" }, 1_009_000, { quality: "low", bitrate: 630_563 }],
   // A fifth of the room is not enough for more.
-  ["with sound that gives way", videoSource(), {}, 609_000, { quality: "very_low", bitrate: 371_363 }],
-  ["with the least sound", videoSource(), {}, 510_000, { quality: "very_low", bitrate: 300_083 }],
+  ["with sound that gives way", small(), {}, 609_000, { quality: "very_low", bitrate: 371_363 }],
+  ["with the least sound", small(), {}, 510_000, { fps: 12.5, quality: "very_low", bitrate: 301_883 }],
 ] as const)("a video %s gets the bitrate of its size", ([, source, options, bytes, wanted]) => {
   expect(optionsForSize("video", options as VideoOptions, source, bytes)).toEqual(wanted);
 });
@@ -62,7 +61,7 @@ test.for([8000, 11_025, 24_000, 96_000])(
 );
 
 test("no more is asked for than twice what the source has", () => {
-  const source = videoSource({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
+  const source = small({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
   const plenty = 100_000_000;
   expect(optionsForSize("video", {}, source, plenty).bitrate).toBe(800_000);
   expect(optionsForSize("video", {}, { ...silent, bitrate: 100_000 }, plenty).bitrate).toBe(300_000);
@@ -74,21 +73,9 @@ test("no more is asked for than twice what the source has", () => {
 const long = { duration: 60 };
 
 test.for([
-  [
-    "video",
-    {},
-    videoSource(long),
-    2_000_000,
-    "2000 kB cannot hold 60 s; at the lowest bitrate it takes 3040 kB.",
-  ],
-  ["video", { end: 30 }, videoSource(long), 1_000_000, "1000 kB cannot hold 30 s"],
-  [
-    "audio",
-    {},
-    audioSource(long),
-    200_000,
-    "200 kB cannot hold 60 s; at the lowest bitrate it takes 275 kB.",
-  ],
+  ["video", {}, videoSource(long), 500_000, "500 kB is too small for 1:00; the minimum is 720 kB."],
+  ["video", { end: 30 }, videoSource(long), 300_000, "300 kB is too small for 0:30; the minimum is 362 kB."],
+  ["audio", {}, audioSource(long), 200_000, "200 kB is too small for 1:00; the minimum is 275 kB."],
   ["video", {}, videoSource({ duration: undefined }), 1_000_000, "How long this takes to play is not known"],
   ["video", {}, silent, 0, "The target size must be a number above 0."],
   ["video", {}, silent, Number.NaN, "The target size must be a number above 0."],
@@ -99,17 +86,43 @@ test.for([
   const fault = faultOf(() => optionsForSize(kind, options, source as never, bytes));
   expect(fault).toEqual({
     kind: "invalid_options",
-    param: "target_bytes",
+    param: "target_size",
     message: expect.stringContaining(message),
   });
 });
 
-test("the least size that is told of can be reached, and one kB below cannot", () => {
+test("the minimum that is named can be reached, and less cannot", () => {
   const source = videoSource(long);
-  const [, least] =
-    /takes (\d+) kB/.exec(faultOf(() => optionsForSize("video", {}, source, 1)).message) ?? [];
-  expect(optionsForSize("video", {}, source, Number(least) * 1000)).toMatchObject({ quality: "very_low" });
-  expect(faultOf(() => optionsForSize("video", {}, source, (Number(least) - 1) * 1000)).kind).toBe(
-    "invalid_options",
-  );
+  const { message } = faultOf(() => optionsForSize("video", {}, source, 1));
+  const [, least] = /^1 B is too small for 1:00; the minimum is (\d+) kB\.$/.exec(message) ?? [];
+  const bytes = Number(least) * 1000;
+  expect(optionsForSize("video", {}, source, bytes)).toEqual({
+    ...{ height: 144, fps: 8.333, quality: "very_low", target_size: bytes },
+  });
+  expect(faultOf(() => optionsForSize("video", {}, source, bytes - 1000)).kind).toBe("invalid_options");
+});
+
+test.for([
+  ["20 MB of eleven minutes", { duration: 680 }, 20e6, { height: 240, fps: 12.5, quality: "very_low" }],
+  [
+    "an upright film of a phone",
+    { ...{ width: 1080, height: 1920, coded_width: 1080, coded_height: 1920 }, fps: 59.94, duration: 120 },
+    20e6,
+    { width: 540, fps: 29.97, quality: "medium", bitrate: 1_077_207 },
+  ],
+  ["a short one", { duration: 10 }, 20e6, { quality: "medium", bitrate: 14_275_283 }],
+] as const)("size, frame rate and sound give way until %s fit", ([, facts, bytes, wanted]) => {
+  const source = videoSource(facts);
+  const options = optionsForSize("video", {}, source, bytes);
+  expect(options).toMatchObject(wanted);
+  const made = forecast("video", options, source);
+  expect(made.quality).not.toBe("poor");
+  expect(made.bytes).toBeGreaterThan(0.88 * bytes);
+  expect(made.bytes).toBeLessThanOrEqual(bytes);
+});
+
+test("both sides of a picture shrink together, and what was asked for is never exceeded", () => {
+  const source = videoSource({ duration: 680 });
+  const box = { width: 1000, height: 1000, fit: "contain", fps: 10 } as const;
+  expect(optionsForSize("video", box, source, 20e6)).toMatchObject({ ...box, width: 480, height: 480 });
 });

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, open, readFile } from "node:fs/promises";
+import { countSamples } from "../../src/encoders/count-output.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import type { OutputFile } from "./put-output.ts";
 
@@ -10,6 +11,14 @@ export async function checkSegments(files: readonly OutputFile[]): Promise<void>
   for (const file of files) {
     if (!(file.name.endsWith(".m3u8") ? file.size > 0 : await isWhole(file))) throw diskFull();
   }
+}
+
+/** Counts the samples of each segment; returns pairs of its name and their number. */
+export function countSegments(files: readonly OutputFile[]): Promise<(readonly [string, number])[]> {
+  const segments = files.filter(({ name }) => name.endsWith(".m4s"));
+  return Promise.all(
+    segments.map(async ({ name, path }) => [name, countSamples(await readFile(path))] as const),
+  );
 }
 
 /** True when the boxes of an MP4 file or segment (ISO/IEC 14496-12, 4.2) are all there and end where it does. */

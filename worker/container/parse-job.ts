@@ -74,6 +74,7 @@ const chunk = z.looseObject({
   track: z.enum(["all", "video", "audio"]),
   start: seconds,
   end: seconds.nullable(),
+  decode_from: seconds.exactOptional(),
 });
 
 // Loose objects: a field that a later plan has goes on to what reads it.
@@ -89,6 +90,8 @@ const plan = z
     video: video.nullable(),
     audio: audio.nullable(),
     image: image.nullable(),
+    tags: z.record(z.string().regex(/^[^=]{1,64}$/), z.string().max(4096)).exactOptional(),
+    cover: z.int().min(0).max(1000).exactOptional(),
     renditions: z.array(z.looseObject({ name: fileName, geometry, rate, fps })).max(32),
     chunks: z.array(chunk).max(100_000),
   })

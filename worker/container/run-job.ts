@@ -1,13 +1,16 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { parseProgress } from "../../src/ffmpeg/progress.ts";
 import { checkRun, nothing } from "../../src/ffmpeg/read-failure.ts";
-import { checkTools } from "../../src/ffmpeg/toolset.ts";
-import { checkSegments } from "./check-segments.ts";
+import type { Tally } from "../../src/ffmpeg/tally.ts";
+import { refuseTools } from "../../src/ffmpeg/toolset.ts";
+import { describeRefusals } from "../../src/words/refusal-words.ts";
+import { checkSegments, countSegments } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
 import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
@@ -49,24 +52,32 @@ export async function runJob(
   const { plan, chunk, source } = job;
   const readers = readersOf(source.format);
   const tools = jobTools(isShort(job) ? 1 : bench.settings.threads, readers);
-  const cannot = checkTools(plan, source, tools);
-  if (cannot !== null) throw new MediaError("encoder_unavailable", `${cannot}.`);
+  const refusal = refuseTools(plan, source, tools);
+  if (refusal) {
+    const refusals = [{ encoder: "native", ...refusal }];
+    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  }
   const folder = await bench.scratch.create();
   const puts = createPuts(job.folder, signal);
   try {
     const out = join(folder, "out");
     await mkdir(out);
     await encode(job, bench, { folder, tools, puts, signal, onProgress });
+    const tally = await readTally(job, folder);
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
     if (!files.some(({ size }) => size > 0)) throw nothing(plan);
     if (single === null) await checkSegments(files);
+    const samples = new Map(single === null ? await countSegments(files) : []);
     const isPlaylist = ({ name }: { name: string }) => single === null && name.endsWith(".m3u8");
     const playlists = await readPlaylists(files.filter(isPlaylist));
     const rest = files.filter((file) => !isPlaylist(file));
     await puts.end(rest, (share) => onProgress(ENCODE_SHARE + share * (1 - ENCODE_SHARE), null));
-    const written = rest.map(({ name, mime, size }) => ({ name, mime, size }));
-    return { written, playlists };
+    const written = rest.map(({ name, mime, size }) => {
+      const counted = samples.get(name);
+      return { name, mime, size, ...(counted !== undefined && { samples: counted }) };
+    });
+    return { written, playlists, tally };
   } finally {
     await puts.stop();
     await removeFolder(folder);
@@ -100,7 +111,7 @@ async function encode(
   try {
     const output = job.name === null ? "out" : join("out", outputFile(plan, chunk).name);
     const end = await runFfmpeg({
-      args: chunkArgs(plan, chunk, source, { input: input.url, output }, tools),
+      args: chunkArgs(plan, chunk, source, { input: input.url, output, lists: "" }, tools),
       cwd: folder,
       installed,
       limits: settings,
@@ -137,6 +148,15 @@ async function encode(
     watchdog?.stop();
     input.close();
   }
+}
+
+// ffmpeg wrote its lists beside the output.
+async function readTally({ plan, chunk, source }: NativeJob, folder: string): Promise<Tally> {
+  const texts = Object.values(LISTS).map(
+    async (name) => [name, await readFile(join(folder, name), "utf8").catch(() => null)] as const,
+  );
+  const lists = new Map<string, string | null>(await Promise.all(texts));
+  return readLists(plan, chunk, source, (name) => lists.get(name) ?? null);
 }
 
 // What cannot be listed now is put at the end, or its fault is told then.

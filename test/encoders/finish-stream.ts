@@ -1,8 +1,8 @@
-import type { Source } from "../core/source.ts";
-import { adaptiveMime } from "../ffmpeg/output.ts";
-import type { Plan } from "../plan/plan.ts";
-import type { EncodedFile } from "./encoder.ts";
-import { joinStream } from "./stitch-stream.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { EncodedFile } from "../../src/encoders/encoder.ts";
+import { joinStream } from "../../src/encoders/stitch-stream.ts";
+import { adaptiveMime } from "../../src/ffmpeg/output.ts";
+import type { Plan } from "../../src/plan/plan.ts";
 
 /**
  * Puts the files of adaptive video that was encoded in one piece in order of writing: segments, then playlists, then a master

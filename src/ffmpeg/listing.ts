@@ -1,0 +1,112 @@
+import type { Source } from "../core/source.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+import { type Cut, createCut } from "./span.ts";
+import { type ListedPackets, type Tally, tallyPictures, tallyRules } from "./tally.ts";
+
+// A run of ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
+
+/** Names of the lists that a run writes; the folder before them is the encoder's. */
+export const LISTS = {
+  packets: "packets.txt",
+  decoded: "decoded.txt",
+  sound: "sound.txt",
+} as const;
+
+/** Filters, as one link of a chain, that list every picture passing by; `folder` is where the lists go. */
+export function listPictures(folder: string): string {
+  // The clock of microseconds is for the list alone: times of the kept branch stay as exact as they came.
+  return (
+    "split[counted][kept];[counted]settb=AVTB,metadata=add:key=n:value=1," +
+    `metadata=print:file=${folder}${LISTS.decoded},nullsink;[kept]null`
+  );
+}
+
+/** Arguments of the outputs that list the packets of a chunk. */
+export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, folder: string): string[] {
+  const list = (map: string, name: string, ...more: string[]) => [
+    ...["-map", map, "-c", "copy", ...more],
+    // Everything that is read, also what lies before the span.
+    ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
+    ...(chunk.end === null ? [] : ["-t", String(Number((cut.lead + chunk.end - chunk.start).toFixed(6)))]),
+    ...["-f", "framecrc", folder + name],
+  ];
+  // Packed B-frames are two pictures in one packet and a dummy after them.
+  const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
+  return [
+    ...(plan.video && chunk.track !== "audio" ? list("0:V:0", LISTS.packets, ...unpack) : []),
+    ...(plan.audio && chunk.track !== "video" ? list("0:a:0", LISTS.sound) : []),
+  ];
+}
+
+/** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when there is none. */
+export function readLists(
+  plan: Plan,
+  chunk: Chunk,
+  source: Source,
+  read: (name: string) => string | null,
+): Tally {
+  const packets = read(LISTS.packets);
+  const sound = read(LISTS.sound);
+  const tally: Tally = {};
+  const { lead } = createCut(plan, chunk, source);
+  if (packets !== null && plan.video) {
+    const listed = parsePackets(packets, lead, source);
+    const copied = plan.video.mode === "copy";
+    const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
+    tally.pictures = tallyPictures(listed, decoded, tallyRules(chunk, source));
+  }
+  if (sound !== null) tally.sound = soundSeconds(sound, lead, chunk);
+  return tally;
+}
+
+interface Packet {
+  dts: number;
+  /** Null where the container has none. */
+  pts: number | null;
+  duration: number;
+  /** Bytes. */
+  size: number;
+}
+
+// What ffmpeg writes for a time that it does not know.
+const NO_TIME = -9e18;
+// AV_PKT_FLAG_DISCARD: decoded for the sake of others, and outside what the file shows.
+const DISCARD = 4;
+
+// Lines of `stream, dts, pts, duration, size, checksum[, F=flags…]` after a head with `#tb 0: 1/90000`.
+function* packetsOf(text: string): Generator<Packet> {
+  const [, over = "1", under = "1"] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? [];
+  const tick = Number(over) / Number(under);
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const [, dts = 0, pts = 0, duration = 0, size = 0] = line.split(",", 5).map(Number);
+    const flags = Number(/, F=(0x[0-9A-F]+)/.exec(line)?.[1] ?? 1);
+    if (flags & DISCARD) continue;
+    yield { dts: dts * tick, pts: pts < NO_TIME ? null : pts * tick, duration: duration * tick, size };
+  }
+}
+
+// MPEG-4 Visual says in a few bytes that a picture is not coded (vop_coded), so that the one before stays; a coded one takes more.
+const NOT_CODED = 8;
+
+function parsePackets(text: string, lead: number, { codecs }: Source): ListedPackets {
+  const least = codecs?.video === "mpeg4" ? NOT_CODED : 0;
+  const packets = [...packetsOf(text)].filter(({ size }) => size > least);
+  const timed = packets.every(({ pts }) => pts !== null);
+  return { timed, times: packets.map(({ dts, pts }) => (timed ? (pts ?? dts) : dts) - lead) };
+}
+
+function parseDecoded(text: string): number[] {
+  return Array.from(text.matchAll(/^frame:\d+\s+pts:(-?\d+)/gm), ([, pts]) => Number(pts) / 1e6);
+}
+
+function soundSeconds(text: string, lead: number, { start, end }: Chunk): number {
+  const length = end === null ? Number.POSITIVE_INFINITY : end - start;
+  let seconds = 0;
+  for (const { dts, pts, duration } of packetsOf(text)) {
+    const time = (pts ?? dts) - lead;
+    // What lies across an edge counts for the part inside.
+    seconds += Math.max(0, Math.min(time + duration, length) - Math.max(time, 0));
+  }
+  return Math.round(seconds * 1e6) / 1e6;
+}

@@ -1,0 +1,73 @@
+import type { EncodeKind } from "../core/formats.ts";
+import type { OptionsOf } from "../core/options.ts";
+import type { Dropped, Source, SourceStream } from "../core/source.ts";
+import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
+import { createPlan } from "./create-plan.ts";
+import type { Plan } from "./plan.ts";
+
+/** Lists what of a source the output of these options does not have; throws as {@link createPlan}. */
+export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Dropped[] {
+  const metadata = "metadata" in options ? options.metadata : undefined;
+  return listDropped(createPlan(source, kind, options), source, metadata);
+}
+
+/** Lists what of a source a plan leaves out. */
+export function listDropped(plan: Plan, source: Source, metadata: MetadataMode = "clean"): Dropped[] {
+  const streams = source.streams ?? [];
+  return [
+    ...streams.flatMap((stream): Dropped[] => {
+      const reason = reasonOf(stream, plan, streams, metadata);
+      const { kind, index, language } = stream;
+      return reason === null ? [] : [{ kind, index, ...(language && { language }), reason }];
+    }),
+    ...mixedChannels(plan, source),
+    ...(source.chapters ? [{ kind: "chapters", reason: unsupported(plan) } as const] : []),
+    ...lostTags(plan, source, metadata),
+  ];
+}
+
+function reasonOf(
+  stream: SourceStream,
+  plan: Plan,
+  streams: readonly SourceStream[],
+  metadata: MetadataMode,
+): Dropped["reason"] | null {
+  const { kind, index } = stream;
+  switch (kind) {
+    case "video":
+    case "audio": {
+      const asked = kind === "video" ? plan.video !== null || plan.image !== null : plan.audio !== null;
+      if (!asked) return "asked";
+      return streams.find((other) => other.kind === kind) === stream ? null : "one_track";
+    }
+    case "cover":
+      if (plan.cover === index) return null;
+      if (plan.kind === "image" || metadata === "strip") return "asked";
+      if (!holdsCover(plan.format)) return "no_place_in_format";
+      return plan.cover === undefined ? "not_supported" : "one_track";
+    default:
+      return unsupported(plan);
+  }
+}
+
+// Whoever asks for a picture or for sound asks for nothing else.
+function unsupported({ kind }: Plan): Dropped["reason"] {
+  return kind === "image" ? "asked" : "not_supported";
+}
+
+function mixedChannels({ audio }: Plan, source: Source): Dropped[] {
+  const stream = source.streams?.find(({ kind }) => kind === "audio");
+  if (audio?.mode !== "encode" || audio.channels >= (source.audio?.channels ?? 0)) return [];
+  return [{ kind: "channels", ...(stream && { index: stream.index }), reason: "downmixed" }];
+}
+
+function lostTags(plan: Plan, source: Source, metadata: MetadataMode): Dropped[] {
+  const names = Object.keys(source.tags ?? {}).filter((name) => plan.tags?.[name] === undefined);
+  if (names.length === 0) return [];
+  if (plan.kind === "image" || metadata === "strip") return [{ kind: "tags", reason: "asked" }];
+  const wanted = (name: string) => metadata === "keep" || isDescriptive(name);
+  const reasons = names.map((name) =>
+    wanted(name) && !holdsTag(plan.format, name) ? "no_place_in_format" : "private",
+  );
+  return [...new Set(reasons)].sort().map((reason) => ({ kind: "tags", reason }));
+}

@@ -1,0 +1,62 @@
+import type { VideoOptions } from "../core/options.ts";
+import type { Source } from "../core/source.ts";
+import { createPlan } from "./create-plan.ts";
+import { VIDEO_FLOOR } from "./video-bits.ts";
+
+// Pixels of the short side and frames per second at the most: size gives way first, then motion, then both.
+const STEPS = [
+  [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  [Number.POSITIVE_INFINITY, 30],
+  [1080, 30],
+  [720, 30],
+  [540, 30],
+  [480, 30],
+  [360, 30],
+  [360, 15],
+  [240, 15],
+  [180, 15],
+  [144, 10],
+] as const;
+
+const DEFAULT_FPS = 30;
+
+/** Returns the options of a video with ever smaller pictures and fewer frames, the largest first, never more than was asked for. */
+export function smallerOptions(options: VideoOptions, source: Source): VideoOptions[] {
+  const { video } = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
+  if (video?.mode !== "encode") return [options];
+  const { width, height } = video.geometry;
+  const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
+  const made = STEPS.map(([short, rate]) =>
+    defined({ ...options, ...smallerSize(options, { width, height }, short), ...fewerFrames(fps, rate) }),
+  );
+  return made.filter((each, index) => JSON.stringify(each) !== JSON.stringify(made[index - 1]));
+}
+
+function smallerSize(
+  options: VideoOptions,
+  { width, height }: { width: number; height: number },
+  short: number,
+) {
+  const share = short / Math.min(width, height);
+  if (share >= 1) return {};
+  // Both sides together say how a picture of another shape is fitted; one alone keeps the shape.
+  if (options.width !== undefined && options.height !== undefined)
+    return { width: even(width * share), height: even(height * share) };
+  return width >= height ? { width: undefined, height: short } : { width: short, height: undefined };
+}
+
+// A whole number of source frames for each, so that motion stays even.
+function fewerFrames(fps: number, most: number): { fps?: number } {
+  const each = Math.ceil(fps / (most * 1.01));
+  return each > 1 ? { fps: Number((fps / each).toFixed(3)) } : {};
+}
+
+function even(side: number): number {
+  return Math.max(2, 2 * Math.round(side / 2));
+}
+
+function defined(options: VideoOptions): VideoOptions {
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  ) as VideoOptions;
+}

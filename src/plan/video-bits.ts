@@ -1,0 +1,28 @@
+import { MediaError } from "../core/errors.ts";
+import type { Source } from "../core/source.ts";
+import { streamBits } from "./bits.ts";
+import { FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
+import type { Plan } from "./plan.ts";
+
+/** Bits per second below which the smallest pictures cannot be told apart. */
+export const VIDEO_FLOOR = 24_000;
+
+/** Returns the bits per second that are left for the pictures of a plan within a number of bytes; throws `invalid_options` where the length is unknown or too little is left. */
+export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan, source: Source): number {
+  const fault = (message: string) =>
+    new MediaError("invalid_options", message, { param: "options.target_size" });
+  if (duration === null)
+    throw fault("How long the source plays is unknown, so options.target_size cannot be held; use bitrate.");
+  const sound = audio ? soundBits(audio, source) : 0;
+  const left = ((bytes - videoOverhead(frames, duration)) * 8) / duration - sound;
+  const bitrate = Math.round(left * FILLED.video);
+  if (bitrate >= VIDEO_FLOOR) return bitrate;
+  throw fault(`options.target_size (${bytes}) is too small for ${duration} seconds with these options.`);
+}
+
+const DEFAULT_RATE = 48_000;
+
+function soundBits(audio: NonNullable<Plan["audio"]>, source: Source): number {
+  if (audio.mode === "encode") return (audio.bitrate ?? 0) + packetBits(audio.sample_rate);
+  return (streamBits(source, "audio") ?? 0) + packetBits(source.audio?.sample_rate ?? DEFAULT_RATE);
+}

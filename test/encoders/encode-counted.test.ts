@@ -1,0 +1,103 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import type { ChunkJob, Encoder } from "../../src/encoders/encoder.ts";
+import { runEncode } from "../../src/encoders/run-encode.ts";
+import type { PictureTally, Tally } from "../../src/ffmpeg/tally.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Trial, trial } from "./encode-trial.ts";
+
+const WHOLE: PictureTally = { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+const LATE: PictureTally = { ...WHOLE, decoded: 20, missing: 5, missing_at: 0.04, late_start: true };
+
+/** An encoder whose output is always the same second of 25 pictures with sound, and that has counted what the script says. */
+async function scripted(tallies: readonly Tally[]): Promise<Encoder & { jobs: ChunkJob[] }> {
+  const bytes = new Uint8Array(await readFile(await clip("mp4", { seconds: 1 })));
+  const jobs: ChunkJob[] = [];
+  return {
+    name: "scripted",
+    jobs,
+    refuse: () => null,
+    async encode(job) {
+      const tally = tallies[jobs.length];
+      jobs.push(job);
+      if (tally) job.onTally?.(tally);
+      return [{ name: "output.mp4", mime: "video/mp4", bytes }];
+    },
+  };
+}
+
+/** Encodes what lies from second 50 on, decoded from second 45 on. */
+async function encode(tallies: readonly Tally[], fps?: number) {
+  const encoder = await scripted(tallies);
+  const run: Trial = await trial(await clip("mp4", { seconds: 1 }), "video", {
+    width: 80,
+    ...(fps && { fps }),
+  });
+  const chunks = [{ index: 0, track: "all", start: 50, end: 51, decode_from: 45 }] as const;
+  const result = runEncode({ ...run, encoder, plan: { ...run.plan, chunks: [...chunks] } });
+  const ended = await result.then(
+    ({ counts }) => ({ counts }),
+    ({ kind, message }) => ({ kind, message }),
+  );
+  return {
+    ended,
+    starts: encoder.jobs.map(({ chunk }) => chunk.decode_from),
+    ids: encoder.jobs.map(({ id }) => id),
+  };
+}
+
+test("a chunk that lacks pictures at its start is decoded from earlier, as another job", async () => {
+  expect(await encode([{ pictures: LATE }, { pictures: WHOLE, sound: 1 }])).toEqual({
+    ended: { counts: { pictures: { source: 25, output: 25 }, sound: { source: 1, output: 1.023 } } },
+    starts: [45, 15],
+    ids: ["run-0", "run-0.1"],
+  });
+});
+
+test("it is decoded from the start of the source at last, and then it fails with what is missing", async () => {
+  expect(await encode([{ pictures: LATE }, { pictures: LATE }, { pictures: LATE }])).toMatchObject({
+    ended: {
+      kind: "encode_incomplete",
+      message: "The encode is incomplete: 5 of 25 pictures are missing, the first at 50.04 s.",
+    },
+    starts: [45, 15, 0],
+  });
+});
+
+test("pictures that are missing elsewhere do not come back by another start", async () => {
+  const damaged = { ...WHOLE, decoded: 24, missing: 1, missing_at: 0.52 };
+  expect(await encode([{ pictures: damaged }])).toMatchObject({
+    ended: {
+      kind: "encode_incomplete",
+      message: "The encode is incomplete: 1 of 25 pictures are missing, the first at 50.52 s.",
+    },
+    starts: [45],
+  });
+});
+
+test("pictures that were decoded and did not come out are missing", async () => {
+  const more = { ...WHOLE, decoded: 30 };
+  expect((await encode([{ pictures: more }])).ended).toMatchObject({
+    message: "The encode is incomplete: 5 of 30 pictures are missing.",
+  });
+});
+
+test("at a constant rate as many have to come out as fill the span", async () => {
+  expect((await encode([{ pictures: { ...WHOLE, decoded: 7 } }], 25)).ended).toEqual({
+    counts: { pictures: { source: 7, output: 25 } },
+  });
+  expect((await encode([{ pictures: WHOLE }], 30)).ended).toMatchObject({ kind: "encode_incomplete" });
+});
+
+test("sound that is shorter than the source's packets is missing", async () => {
+  expect((await encode([{ sound: 3.5 }])).ended).toMatchObject({
+    kind: "encode_incomplete",
+    message: "The encode is incomplete: 2.477 of 3.5 s of sound are missing.",
+  });
+});
+
+test("pictures that nothing can decode are counted by themselves", async () => {
+  expect((await encode([{ pictures: { ...WHOLE, unreadable: 4 } }])).ended).toEqual({
+    counts: { pictures: { source: 29, output: 25, unreadable: 4 } },
+  });
+});

@@ -1,0 +1,185 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runEncode } from "../../src/encoders/run-encode.ts";
+import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { readFacts } from "../judge/facts.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { type Uneven, unevenClip } from "../judge/uneven-clips.ts";
+import { probeFile } from "../probe/probe-file.ts";
+import { fetchStored, trial } from "./encode-trial.ts";
+
+let page: ClientLab;
+let service: Rig;
+beforeAll(async () => {
+  [page, service] = await Promise.all([openClientLab(), openRig()]);
+});
+afterAll(() => Promise.all([page?.close(), service?.close()]));
+
+// WebM counts in milliseconds, and Chromium's codecs in microseconds.
+const TICK = 0.001;
+// Opus begins 7 ms before 0, which WebM shows and MP4 does not.
+const IN_STEP = 0.008;
+
+/** Judges that a file has the pictures of a stretch of the source at their times, and lasts until its end. */
+async function expectStretch(path: string, { times, end }: Omit<Uneven, "path">, until = end): Promise<void> {
+  const { picture, duration } = await readFacts(path);
+  const wanted = times.filter((time) => time < until);
+  const given = picture?.times ?? [];
+  expect(given).toHaveLength(wanted.length);
+  for (const [index, time] of given.entries())
+    expect(Math.abs(time - (wanted[index] ?? 0)), `picture ${index}`).toBeLessThanOrEqual(TICK);
+  expect(Math.abs(duration - until)).toBeLessThanOrEqual(TICK);
+}
+
+const SOURCES = [
+  ["mixed", "mp4"],
+  ["mixed", "mov"],
+  ["mixed", "mkv"],
+  ["mixed", "webm"],
+  ["screen", "webm"],
+  ["slides", "mp4"],
+] as const;
+const FORMATS = ["mp4", "mov", "webm"] as const;
+
+const SERVED = SOURCES.flatMap(([kind, from]) => FORMATS.map((format) => ({ kind, from, format })));
+
+test.concurrent.for(SERVED)("$kind $from as $format by the service", async ({ kind, from, format }) => {
+  const clip = await unevenClip(kind, from);
+  const input = service.serve(clip.path);
+  for (const end of [undefined, 5.3]) {
+    const options = { format, quality: "low", ...(end && { end }) };
+    const output = await service.door.encode({ input, kind: "video", options });
+    await expectStretch(output.path, clip, end);
+    expect(output.task.steps[2]?.output?.duration).toBeCloseTo(end ?? clip.end, 3);
+  }
+});
+
+test.concurrent("a constant rate holds the last picture to the end", async () => {
+  for (const from of ["mp4", "webm"] as const) {
+    const input = service.serve((await unevenClip("mixed", from)).path);
+    const { path } = await service.door.encode({ input, kind: "video", options: { fps: 10 } });
+    const times = Array.from({ length: 83 }, (_, index) => index / 10);
+    expect((await readFacts(path)).picture?.times).toEqual(times);
+  }
+});
+
+test.concurrent("sound and pictures of uneven times stay in step", async () => {
+  for (const from of ["mp4", "mkv", "webm"] as const) {
+    const clip = await unevenClip("mixed", from, 6);
+    const source = await readFacts(clip.path);
+    const input = service.serve(clip.path);
+    const { path } = await service.door.encode({ input, kind: "video", options: { quality: "low" } });
+    const { picture, duration } = await readFacts(path);
+    expect(picture?.times).toHaveLength(20);
+    for (const [index, time] of (picture?.times ?? []).entries())
+      expect(Math.abs(time - (source.picture?.times[index] ?? 0))).toBeLessThanOrEqual(IN_STEP);
+    expect(Math.abs(duration - source.duration)).toBeLessThanOrEqual(IN_STEP);
+  }
+});
+
+test.concurrent("chunks that are stitched end when the source does", async () => {
+  for (const [from, format] of [
+    ["mp4", "mp4"],
+    ["webm", "webm"],
+    ["mkv", "mov"],
+  ] as const) {
+    for (const kind of ["mixed", "slides"] as const) {
+      const clip = await unevenClip(kind, from);
+      const { source } = await probeFile(clip.path);
+      const options = { format, quality: "low" };
+      const run = await trial(clip.path, "video", options, { source, hints: { chunk_seconds: 3 } });
+      expect(run.plan.chunks.length).toBeGreaterThan(1);
+      await expectStretch(await fetchStored(run.storage, (await runEncode(run)).key), clip);
+    }
+  }
+});
+
+const MADE_IN_PAGE = [
+  ["wasm", "quality", "mp4", "mp4"],
+  ["wasm", "quality", "webm", "webm"],
+  ["wasm", "quality", "mkv", "mov"],
+  ["webcodecs", "speed", "mp4", "mp4"],
+  ["webcodecs", "speed", "webm", "mp4"],
+  ["webcodecs", "speed", "mp4", "webm"],
+] as const;
+
+test.for(MADE_IN_PAGE)("%s by %s makes of %s %s", async ([encoder, prefer, from, format]) => {
+  const clip = await unevenClip("mixed", from);
+  for (const end of [undefined, 5.3]) {
+    const options = { format, quality: "low", ...(end && { end }) };
+    const made = await inPage(clip.path, "video", options, prefer);
+    expect(made.encoder).toBe(encoder);
+    await expectStretch(join(made.folder, made.main), clip, end);
+  }
+});
+
+test.for([
+  ["mkv", "mp4"],
+  ["mkv", "mov"],
+  ["mp4", "mov"],
+] as const)("copying %s into %s keeps the end", async ([from, format]) => {
+  const clip = await unevenClip("mixed", from);
+  const made = await inPage(clip.path, "video", { format }, "quality");
+  expect(made.encoder).toBe("copy");
+  await expectStretch(join(made.folder, made.main), clip);
+  const output = await service.door.encode({
+    ...{ input: service.serve(clip.path), kind: "video" },
+    options: { format },
+  });
+  await expectStretch(output.path, clip);
+});
+
+test.for(["quality", "speed"] as const)("a stream made for %s ends when the source does", async (prefer) => {
+  for (const from of ["mp4", "webm"] as const) {
+    const clip = await unevenClip("mixed", from);
+    const { folder, names } = await inPage(clip.path, "adaptive_video", {}, prefer);
+    const rendition = names.find((name) => name.endsWith("/playlist.m3u8"))?.split("/")[0] ?? "";
+    const text = await readFile(join(folder, rendition, "playlist.m3u8"), "utf8");
+    const listed = [...text.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds));
+    expect(listed.reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(clip.end, 5);
+    const segments = names.filter((name) => name.startsWith(`${rendition}/seg_`)).sort();
+    const parts = [`${rendition}/init_0.mp4`, ...segments].map((name) => readFile(join(folder, name)));
+    const joined = join(folder, "joined.mp4");
+    await writeFile(joined, Buffer.concat(await Promise.all(parts)));
+    const { picture, duration } = await readFacts(joined);
+    expect(picture?.times).toHaveLength(clip.times.length);
+    // Counted from the first decoding time, which B-frames put before 0.
+    expect(Math.abs(duration - clip.end)).toBeLessThanOrEqual(0.041);
+  }
+});
+
+let made = 0;
+
+/** Makes a file of one in a page; its files are written to disk. */
+async function inPage(
+  path: string,
+  kind: "video" | "adaptive_video",
+  options: object,
+  prefer: "quality" | "speed",
+) {
+  const url = await page.serve(path);
+  await openKit(page.lab.page, { name: "last", prefer, encoder_workers: 1 });
+  const result = await page.lab.page.evaluate(
+    async ([from, task]) => {
+      const { client, base64 } = kit;
+      const done = await client.wait(await client.tasks.create({ ...task, input: await kit.file(from) }));
+      if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+      const output = await client.output(done);
+      const files = await Promise.all(
+        output.files.map(async (file) => ({ name: file.name, base64: await base64(file.file) })),
+      );
+      await client.close();
+      return { files, encoder: done.steps[2]?.output?.encoder };
+    },
+    [url, { kind, options }] as const,
+  );
+  const folder = join(page.folder, "made", String(made++));
+  for (const file of result.files) {
+    await mkdir(dirname(join(folder, file.name)), { recursive: true });
+    await writeFile(join(folder, file.name), Buffer.from(file.base64, "base64"));
+  }
+  const names = result.files.map(({ name }) => name);
+  expect(page.lab.complaints.splice(0)).toEqual([]);
+  return { folder, names, main: names[0] ?? "", encoder: result.encoder };
+}

@@ -1,0 +1,96 @@
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { Span } from "./judge.ts";
+import type { Container } from "./numbered.ts";
+import { INTEGRITY_SOURCES, type IntegritySource, type IntegritySourceName } from "./sources.ts";
+
+/** Who does the work: the page's pool or WebCodecs, or a host whose encoders are the light one or native ones, in chunks or in one go. */
+export const ENCODERS = [
+  "pool",
+  "webcodecs",
+  "light",
+  "native",
+  "light in chunks",
+  "native in chunks",
+] as const;
+
+/** What is asked for. */
+export const WISHES = {
+  whole: { kind: "video", options: { quality: "low" }, span: null },
+  // Inside groups of pictures, a quarter of a frame past one.
+  trimmed: {
+    kind: "video",
+    options: { quality: "low", start: 3.17, end: 9.61 },
+    span: { start: 3.17, end: 9.61 },
+  },
+  copy: { kind: "video", options: {}, span: null },
+  stream: { kind: "adaptive_video", options: { quality: "low" }, span: null },
+} as const satisfies Record<
+  string,
+  { kind: EncodeKind; options: Record<string, unknown>; span: Span | null }
+>;
+
+/** One cell of the matrix. */
+export interface IntegrityCell {
+  source: IntegritySourceName;
+  container: Container;
+  encoder: (typeof ENCODERS)[number];
+  wish: keyof typeof WISHES;
+}
+
+const NAMES = Object.keys(INTEGRITY_SOURCES) as IntegritySourceName[];
+
+/** Every cell: each source in each container, by every encoder. */
+export function everyCell(): IntegrityCell[] {
+  return NAMES.flatMap((source) => {
+    const { containers }: IntegritySource = INTEGRITY_SOURCES[source];
+    return containers.flatMap((container) =>
+      ENCODERS.flatMap((encoder) =>
+        wishesOf(encoder, source).map((wish): IntegrityCell => ({ source, container, encoder, wish })),
+      ),
+    );
+  });
+}
+
+/** Returns the options that a cell asks for. */
+export function optionsOf({ container, encoder, wish }: IntegrityCell): Record<string, unknown> {
+  const { options } = WISHES[wish];
+  // The service leaves small work to the light encoder, which has none for this codec.
+  if (encoder === "native") return { ...options, codec: "h265" };
+  // Packets are copied where the format may hold them.
+  const format = container === "webm" || container === "mov" ? container : "mp4";
+  return wish === "copy" ? { ...options, format } : options;
+}
+
+// Copies are the same by whoever makes them, and a host that cuts what is short makes no streams. The service leaves AV1 to the native
+// encoder, as the light one cannot read it.
+function wishesOf(encoder: IntegrityCell["encoder"], source: IntegritySourceName): IntegrityCell["wish"][] {
+  if (encoder === "light in chunks" && source === "av1_forward") return [];
+  if (encoder === "pool" || encoder === "light") return ["whole", "trimmed", "copy", "stream"];
+  return encoder === "webcodecs" ? ["whole", "trimmed", "stream"] : ["whole", "trimmed"];
+}
+
+/** Those that lost pictures once, and one of each source at least. */
+export const CHOSEN = (
+  [
+    ["h264_intra_refresh", "mp4", "pool", "whole"],
+    ["h264_intra_refresh", "ts", "pool", "whole"],
+    ["h264_open_gop", "ts", "pool", "whole"],
+    ["mpeg2_open_gop", "ts", "pool", "whole"],
+    ["h264_bare", "ts", "pool", "whole"],
+    ["h264_paff", "ts", "pool", "trimmed"],
+    ["mpeg4_packed", "avi", "native in chunks", "trimmed"],
+    ["h264_intra_refresh", "mp4", "pool", "stream"],
+    ["h264_intra_refresh", "mp4", "webcodecs", "trimmed"],
+    ["vp9_hidden", "webm", "webcodecs", "whole"],
+    ["h264_open_gop", "mp4", "light", "trimmed"],
+    ["h264_open_gop", "ts", "light", "copy"],
+    ["h264_intra_refresh", "ts", "native in chunks", "whole"],
+    ["h264_open_gop", "ts", "native in chunks", "trimmed"],
+    ["hevc_rasl", "mp4", "native in chunks", "whole"],
+    ["h264_mbaff", "ts", "native in chunks", "whole"],
+    ["av1_forward", "mp4", "native in chunks", "trimmed"],
+    ["vp8_hidden", "webm", "light in chunks", "whole"],
+    ["h264_one_idr", "mkv", "native in chunks", "trimmed"],
+    ["hevc_radl", "ts", "light in chunks", "trimmed"],
+  ] as const satisfies [IntegritySourceName, Container, IntegrityCell["encoder"], IntegrityCell["wish"]][]
+).map(([source, container, encoder, wish]): IntegrityCell => ({ source, container, encoder, wish }));

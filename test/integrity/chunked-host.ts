@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { createIds } from "../../src/core/ids.ts";
+import { runTask } from "../../src/core/pipeline.ts";
+import type { Storage } from "../../src/core/ports.ts";
+import { createTask, type Task } from "../../src/core/task.ts";
+import { applyToTask } from "../../src/core/transitions.ts";
+import { createNativeEncoder } from "../../src/encoders/native.ts";
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { openStored } from "../../src/steps/inputs.ts";
+import { createStepWork } from "../../src/steps/step-work.ts";
+import { createMemoryStorage } from "../../src/storage/memory.ts";
+import { readAll } from "../../src/storage/read-all.ts";
+import { storageReader } from "../../src/storage/storage-reader.ts";
+import { startRig } from "../container/rig.ts";
+import type { TaskBody } from "../judge/front-door.ts";
+import { startEncoder } from "../worker/encoder/rig.ts";
+
+/** How a task is carried out. */
+export interface Forced {
+  encoder: "light" | "native";
+  /** Seconds of source in one chunk; null for one chunk of everything. */
+  chunk_seconds: number | null;
+}
+
+/** A host of whole tasks that cuts as it is told: the service itself cuts nothing that is short. */
+export interface ChunkedHost {
+  /** Runs a task over a file of this machine; resolves with its record and the bytes of its output, null where it failed. */
+  run(
+    path: string,
+    body: Omit<TaskBody, "input">,
+    forced: Forced,
+  ): Promise<{ task: Task; bytes: Uint8Array | null }>;
+  close(): Promise<void>;
+}
+
+const STORED = "http://stored/";
+
+/** Starts a host with the light encoder in workerd and two native encoders in processes of their own. */
+export async function openChunkedHost(): Promise<ChunkedHost> {
+  const storage = createMemoryStorage();
+  const [media, workerd, ...natives] = await Promise.all([
+    serveStorage(storage),
+    startEncoder(),
+    startRig(),
+    startRig(),
+  ]);
+  const native = createNativeEncoder({
+    instances: natives.map(({ url }) => ({ name: url, fetch: (path, init) => fetch(url + path, init) })),
+  });
+  const { light } = workerd;
+  const id = createIds(Math.random);
+  const open = (key: string) => storageReader(storage, key);
+  const keyOf = (url: string) => url.slice(STORED.length);
+
+  return {
+    async run(path, { kind, options = {} }, { encoder, chunk_seconds }) {
+      await storage.write("source", await readFile(path), "application/octet-stream");
+      const input = `${STORED}source`;
+      let task = createTask({ input, kind, options, metadata: {} }, id, Date.now());
+      const work = createStepWork(
+        {
+          ...{ storage, encoders: [light, native], max_seconds: 3600, open, stem: "output" },
+          offers: async () => [
+            { encoder, chunk_seconds, refusal: null, chunks: 1, at_once: natives.length, seconds: null },
+          ],
+          inputs: { open: (url) => openStored(storage, keyOf(url), url, open) },
+          inFlight: () => natives.length,
+          remote: { url: async (key) => media.url + key, folder: async (prefix) => media.url + prefix },
+          probe: async (reader, { url }, signal, onWait) =>
+            parseFfprobe(await light.probe(reader, signal, onWait), { url, filesize: reader.size }),
+          url: async (key) => STORED + key,
+          key: async (url) => (url.startsWith(STORED) ? keyOf(url) : null),
+        },
+        { kind, options },
+      );
+      const report = async (event: Parameters<typeof applyToTask>[1]) => {
+        task = applyToTask(task, event, Date.now());
+        return true;
+      };
+      await runTask(task, work, report, (_, piece) => piece(AbortSignal.timeout(120_000)));
+      const output = task.steps[3]?.output?.url;
+      const stored = output ? await storage.read(keyOf(output)) : null;
+      const bytes = stored && (await readAll(stored.body));
+      await storage.clear("");
+      return { task, bytes };
+    },
+    async close() {
+      await Promise.all([media.close(), workerd.close(), ...natives.map((each) => each.close())]);
+    },
+  };
+}
+
+// What native encoders read from and write to.
+async function serveStorage(storage: Storage): Promise<{ url: string; close(): Promise<unknown> }> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const key = new URL(request.url ?? "", "http://media").pathname.slice(1);
+    if (request.method === "PUT") {
+      const body = await buffer(request);
+      const { size, etag } = await storage.write(key, body, request.headers["content-type"] ?? "");
+      response.writeHead(201, { "Content-Type": "application/json" }).end(JSON.stringify({ size, etag }));
+      return;
+    }
+    const [, from, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+    const range = { start: Number(from), end: Number(last) + 1 };
+    const stored = await storage.read(key, range);
+    if (!stored) return void response.writeHead(404).end();
+    const { size, etag, body } = stored;
+    const headers = { ETag: `"${etag}"`, "Content-Range": `bytes ${from}-${last}/${size}` };
+    response.writeHead(206, headers).end(await readAll(body));
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close() {
+      server.closeAllConnections();
+      return once(server.close(), "close");
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { rm } from "node:fs/promises";
+import { keepClip, runFfmpeg } from "../fixtures/make-clip.ts";
+
+/**
+ * The picture of every source: the top sixth shows the frame's number in binary, the lowest bit first and white for 1, the second
+ * sixth shows the same bits inverted, and the rest moves. A pair of blocks that do not contradict each other is unreadable.
+ */
+export const PICTURE = { width: 320, height: 192, fps: 25, bits: 10, band: 32 } as const;
+
+/** The sound of every source: a tone that rises, so that its frequency tells the time. */
+export const TONE = { start_hz: 300, hz_per_second: 200, sample_rate: 48_000 } as const;
+
+/** The containers of the sources, each with the codec of its sound. */
+export const CONTAINERS = {
+  mp4: "aac",
+  mov: "aac",
+  mkv: "aac",
+  webm: "libopus",
+  ts: "aac",
+  avi: "libmp3lame",
+} as const;
+
+/** A container by its file extension. */
+export type Container = keyof typeof CONTAINERS;
+
+/** How a numbered clip is encoded. */
+export interface NumberedClip {
+  container: Container;
+  frames: number;
+  /** Options of native ffmpeg for its pictures. */
+  codec: string;
+  /** Name of the encoder of its sound; default that of the container. */
+  sound?: string;
+  /** Runs the encoder twice, as libvpx demands for hidden references. */
+  two_passes?: boolean;
+}
+
+/** Makes a numbered clip with native ffmpeg; returns its path. */
+export function numberedClip({ container, frames, codec, sound, two_passes }: NumberedClip): Promise<string> {
+  const args = [
+    ...toneInput(frames),
+    ...[...numberedInput(frames), "-map", "0:a"],
+    ...[...codec.split(" "), "-c:a", sound ?? CONTAINERS[container], "-b:a", "96k"],
+  ];
+  return keepClip(container, JSON.stringify([container, args, two_passes]), async (path) => {
+    if (!two_passes) return runFfmpeg([...args, path]);
+    const log = ["-passlogfile", path];
+    await runFfmpeg([...args, ...log, "-pass", "1", path]);
+    await runFfmpeg([...args, ...log, "-pass", "2", path]);
+    await rm(`${path}-0.log`);
+  });
+}
+
+/** Adds the sound of a numbered clip to a file of pictures alone, whose packets are copied; returns the path. */
+export function withTone(pictures: string, container: Container, frames: number): Promise<string> {
+  const args = [
+    ...[
+      ...toneInput(frames),
+      "-fflags",
+      "+genpts",
+      "-i",
+      pictures,
+      "-map",
+      "1:v",
+      "-map",
+      "0:a",
+      "-c:v",
+      "copy",
+    ],
+    ...["-c:a", CONTAINERS[container], "-b:a", "96k"],
+  ];
+  return keepClip(container, JSON.stringify([container, args]), (path) => runFfmpeg([...args, path]));
+}
+
+/** Arguments that make numbered pictures alone. */
+export function numberedInput(frames: number): string[] {
+  return ["-filter_complex", `${numberedPictures(frames)}[v]`, "-map", "[v]"];
+}
+
+function toneInput(frames: number): string[] {
+  const { start_hz, hz_per_second, sample_rate } = TONE;
+  const wave = `0.5*sin(2*PI*(${start_hz}*t+${hz_per_second / 2}*t*t))`;
+  const seconds = frames / PICTURE.fps;
+  return ["-f", "lavfi", "-i", `aevalsrc=${wave}|${wave}:s=${sample_rate}:d=${seconds}`];
+}
+
+function numberedPictures(frames: number): string {
+  const { width, height, fps, bits, band } = PICTURE;
+  const length = `rate=${fps}:duration=${frames / fps},format=yuv420p`;
+  const bit = "16+219*mod(floor(N/pow(2,X))+Y,2)";
+  const number = `color=black:size=${bits}x2:${length},geq=lum='${bit}':cb=128:cr=128,scale=${width}:${2 * band}:flags=neighbor`;
+  const moving = `testsrc2=size=${width}x${height - 2 * band}:${length}`;
+  return `${number}[number];${moving}[moving];[number][moving]vstack`;
+}

@@ -1,0 +1,53 @@
+import { readSound } from "../judge/sound.ts";
+import { TONE } from "./numbered.ts";
+
+/** The rising tone of a numbered clip, as it is heard. */
+export interface Tone {
+  /** Seconds of sound, by its samples. */
+  seconds: number;
+  /** For moments of the sound, in seconds, the second of the source that is heard; NaN where there is no tone. */
+  heard: { at: number; source: number }[];
+}
+
+const SAMPLE_RATE = 16_000;
+const WINDOW = 0.1;
+// An encoder's first frames hold its start-up silence.
+const FIRST = 0.25;
+// Two frames of a codec and what the frequency tells wrong.
+const WITHIN = 0.06;
+const STEP = 0.25;
+const QUIET = 0.05;
+
+/** Decodes the sound of a file or playlist with native ffmpeg, and tells the time by its frequency. */
+export async function readTone(path: string): Promise<Tone> {
+  const { channels, duration } = await readSound(path, { channels: 1, sample_rate: SAMPLE_RATE });
+  const [samples = new Float32Array(0)] = channels;
+  const count = Math.max(0, Math.floor((duration - FIRST - WINDOW) / STEP) + 1);
+  const heard = Array.from({ length: count }, (_, index) => {
+    const from = FIRST + index * STEP;
+    const stretch = samples.subarray(from * SAMPLE_RATE, (from + WINDOW) * SAMPLE_RATE);
+    const source = (frequencyOf(stretch) - TONE.start_hz) / TONE.hz_per_second;
+    return { at: from + WINDOW / 2, source };
+  });
+  return { seconds: duration, heard };
+}
+
+// By the times at which the wave rises through zero.
+function frequencyOf(samples: Float32Array): number {
+  const rises: number[] = [];
+  let loudest = 0;
+  let before = samples[0] ?? 0;
+  for (const [at, sample] of samples.entries()) {
+    if (before < 0 && sample >= 0) rises.push(at - sample / (sample - before));
+    loudest = Math.max(loudest, Math.abs(sample));
+    before = sample;
+  }
+  const [first = 0] = rises;
+  const span = (rises.at(-1) ?? first) - first;
+  return loudest < QUIET || span === 0 ? Number.NaN : ((rises.length - 1) * SAMPLE_RATE) / span;
+}
+
+/** Moments of a sound, in seconds, at which another second of the source is heard than there should be. */
+export function findWrongTone({ heard }: Tone, start: number): number[] {
+  return heard.filter(({ at, source }) => !(Math.abs(source - at - start) <= WITHIN)).map(({ at }) => at);
+}

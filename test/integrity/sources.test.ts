@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
+import { runNative } from "../judge/native.ts";
+import { judgeOutput, recallOriginal, WHOLE } from "./judge.ts";
+import { INTEGRITY_SOURCES, type IntegritySourceName } from "./sources.ts";
+
+const make = (name: IntegritySourceName) => {
+  const source = INTEGRITY_SOURCES[name];
+  return source.make(source.containers[0]);
+};
+
+test.for(Object.keys(INTEGRITY_SOURCES) as IntegritySourceName[])(
+  "%s is whole as it is made",
+  async (name) => {
+    const path = await make(name);
+    const original = await recallOriginal(path);
+    const { frames } = INTEGRITY_SOURCES[name];
+    // Xvid leaves out the frame before the last.
+    const last = name === "mpeg4_packed" ? frames : frames - 1;
+    const numbers = [...Array(frames - 1).keys(), last];
+    expect(original.frames.map(({ number }) => number)).toEqual(numbers);
+    expect(await judgeOutput(path, { ...original, start: 0 })).toEqual(WHOLE);
+  },
+);
+
+// What ffmpeg says of the headers of each, and how often at least: what makes it hard to cut.
+const MARKS = [
+  ["h264_open_gop", "trace_headers", /recovery_frame_cnt +\S+ = 0$/gm, 6],
+  ["h264_intra_refresh", "trace_headers", /recovery_frame_cnt +\S+ = [1-9]/gm, 6],
+  ["h264_mbaff", "trace_headers", /mb_adaptive_frame_field_flag +1 = 1$/gm, 1],
+  ["h264_paff", "trace_headers", /bottom_field_flag +1 = 1$/gm, 350],
+  ["hevc_rasl", "trace_headers", /nal_unit_type +\S+ = 21$/gm, 6],
+  ["hevc_rasl", "trace_headers", /nal_unit_type +\S+ = [89]$/gm, 6],
+  ["hevc_radl", "trace_headers", /nal_unit_type +\S+ = [67]$/gm, 6],
+  ["mpeg2_open_gop", "trace_headers", /closed_gop +0 = 0$/gm, 22],
+  ["vp9_hidden", "vp9_superframe_split,trace_headers", /show_existing_frame +1 = 1$/gm, 50],
+  ["av1_forward", "trace_headers", /frame_type +00 = 0\n.* show_frame +0 = 0$/gm, 5],
+] as const;
+
+test.for(MARKS)("%s has its marks: %s %s", async ([name, filters, mark, least]) => {
+  const { log } = await runNative([
+    ...["-v", "trace", "-i", await make(name), "-map", "0:v", "-c", "copy", "-bsf:v", filters],
+    ...["-f", "null", "-"],
+  ]);
+  expect(log.match(mark)?.length ?? 0).toBeGreaterThanOrEqual(least);
+});
+
+test("mpeg4_packed has B-frames in the packets of others", async () => {
+  const { log } = await runNative(["-v", "verbose", "-i", await make("mpeg4_packed"), "-f", "null", "-"]);
+  expect(log).toContain("('packed B-frames')");
+});
+
+const Packets = z.object({ packets: z.array(z.object({ flags: z.string() })) });
+
+test.for([
+  // All others refer to the first.
+  ["h264_one_idr", 350, 1],
+  // Sixteen are never shown.
+  ["vp8_hidden", 266, 4],
+  // What has no label is none.
+  ["h264_bare", 600, 1],
+] as const)("%s has %i packets, %i of them labelled", async ([name, count, keys]) => {
+  const report = await runFfprobe(await make(name), ["-show_packets", "-select_streams", "v:0"]);
+  const { packets } = Packets.parse(report);
+  expect(packets).toHaveLength(count);
+  expect(packets.filter(({ flags }) => flags.includes("K"))).toHaveLength(keys);
+});
+
+test("the judge names every fault", async () => {
+  const path = await make("h264_one_idr");
+  const original = await recallOriginal(path);
+  const gray = "drawbox=y=ih/3:h=ih:color=gray:t=fill:enable='eq(n,20)'";
+  const noNumber = "drawbox=h=ih/3:color=gray:t=fill:enable='eq(n,30)'";
+  const pictures = `${gray},${noNumber},select='not(between(n,100,109))',loop=1:1:200,setpts=N/25/TB`;
+  const worse = await makeClip("mp4", [
+    ...["-i", path, "-vf", pictures, "-af", "atrim=2:12,asetpts=PTS-STARTPTS", "-c:v", "libx264"],
+  ]);
+  expect(await judgeOutput(worse, original)).toMatchObject({
+    ...{ missing: "30 100-109", doubled: "209", unreadable: "30", damaged: "20", misplaced: "" },
+    ...{ untimely: "110-209 209-349", sound_off: expect.closeTo(-4, 1) },
+    wrong_sound: expect.arrayContaining([0.3, 9.3]),
+  });
+  const cut = await judgeOutput(path, original, { start: 3.17, end: 9.61 });
+  expect(cut).toMatchObject({ misplaced: "0-79 241-349", missing: "" });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, test } from "vitest";
+import type { Dropped } from "../../src/core/source.ts";
+import type { Task } from "../../src/core/task.ts";
+import { id3Sound } from "../judge/id3.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import {
+  crowdedVideo,
+  LOCATION,
+  MADE,
+  readCovers,
+  readCreationTime,
+  readFileTags,
+  taggedSound,
+  taggedVideo,
+  WORK,
+} from "../judge/tags.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+const { track: _, ...WITHOUT_TRACK } = WORK;
+
+const droppedOf = (task: Task): Dropped[] | undefined => task.steps[2]?.output?.dropped;
+const encoderOf = (task: Task) => task.steps[2]?.output?.encoder;
+
+const PRIVATE = { kind: "tags", reason: "private" } as const;
+const NO_TAG = { kind: "tags", reason: "no_place_in_format" } as const;
+const NO_WAY = { kind: "cover", index: 1, reason: "not_supported" } as const;
+const noCover = (index: number) => ({ kind: "cover", index, reason: "no_place_in_format" }) as const;
+
+test.concurrent.for([
+  ["flac", { format: "mp3" }, WORK, true, [PRIVATE]],
+  ["flac", { format: "flac" }, WORK, true, [PRIVATE]],
+  ["flac", { format: "flac", start: 1, end: 2 }, WORK, true, [PRIVATE]],
+  ["flac", { format: "ogg" }, WORK, true, [PRIVATE]],
+  ["flac", { format: "opus", start: 1 }, WORK, true, [PRIVATE]],
+  ["flac", { format: "aac" }, WORK, false, [noCover(1), PRIVATE]],
+  ["flac", { format: "wav" }, WORK, false, [noCover(1), PRIVATE]],
+  ["mp3", { format: "mp3" }, WORK, true, [PRIVATE]],
+  ["mp3", { format: "mp3", start: 1, end: 2 }, WORK, true, [PRIVATE]],
+  ["mp3", { format: "flac" }, WORK, true, [PRIVATE]],
+  ["mp3", { format: "ogg" }, WORK, true, [PRIVATE]],
+  ["mp3", { format: "opus" }, WORK, true, [PRIVATE]],
+  ["m4a", { format: "mp3" }, WORK, true, [PRIVATE]],
+  ["ogg", { format: "ogg" }, WORK, false, [PRIVATE]],
+  ["ogg", { format: "mp3" }, WORK, false, [PRIVATE]],
+  ["wav", { format: "flac" }, WORK, false, undefined],
+] as const)(
+  "%s to %o keeps tags and cover",
+  LIMIT,
+  async ([name, options, wanted, cover, dropped], { expect }) => {
+    const original = await taggedSound(name);
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+    expect(await readFileTags(output.path)).toEqual(wanted);
+    expect(await readCovers(output.path)).toEqual(cover ? await readCovers(original) : []);
+    expect(droppedOf(output.task)).toEqual(dropped);
+  },
+);
+
+test.concurrent.for([
+  ["ID3v1", { format: "mp3" }, { ...WORK, track: "3", date: "2020" }, false, undefined],
+  ["unsynchronised ID3v2.3", { format: "flac" }, WORK, false, [NO_WAY, PRIVATE]],
+  ["unsynchronised ID3v2.4", { format: "mp3" }, WORK, true, [PRIVATE]],
+  ["unsynchronised ID3v2.4", { format: "opus" }, WORK, true, [PRIVATE]],
+] as const)(
+  "an MP3 with %s to %o keeps its tags",
+  LIMIT,
+  async ([kind, options, wanted, cover, dropped], { expect }) => {
+    const original = await id3Sound(kind);
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+    expect(await readFileTags(output.path)).toEqual(wanted);
+    expect(await readCovers(output.path)).toEqual(cover ? await readCovers(original) : []);
+    expect(droppedOf(output.task)).toEqual(dropped);
+  },
+);
+
+test.concurrent.for([
+  ["mp4", { format: "mp4" }, "copy", WORK, true, [PRIVATE]],
+  ["mp4", { format: "mp4", width: 160 }, "light", WORK, true, [PRIVATE]],
+  ["mp4", { format: "mp4", width: 160, start: 1, end: 2 }, "light", WORK, true, [PRIVATE]],
+  ["mp4", { format: "mp4", codec: "h265" }, "native", WORK, true, [PRIVATE]],
+  ["mp4", { format: "mov" }, "copy", WITHOUT_TRACK, false, [noCover(2), NO_TAG, PRIVATE]],
+  ["mp4", { format: "mov", width: 160 }, "light", WITHOUT_TRACK, false, [noCover(2), NO_TAG, PRIVATE]],
+  ["mp4", { format: "webm", width: 160 }, "light", WORK, false, [noCover(2), PRIVATE]],
+  ["webm", { format: "mp4", width: 160 }, "light", WORK, false, [PRIVATE]],
+  ["webm", { format: "webm", width: 160 }, "light", WORK, false, [PRIVATE]],
+  ["mkv", { format: "mp4" }, "copy", WORK, false, [PRIVATE]],
+  ["mov", { format: "mp4" }, "copy", WITHOUT_TRACK, false, [PRIVATE]],
+] as const)(
+  "%s to %o by %s keeps tags and cover",
+  LIMIT,
+  async ([name, options, encoder, wanted, cover, dropped], { expect }) => {
+    const original = await taggedVideo(name);
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "video", options });
+    expect(encoderOf(output.task)).toBe(encoder === "copy" ? "light" : encoder);
+    expect(await readFileTags(output.path)).toEqual(wanted);
+    expect(await readCovers(output.path)).toEqual(cover ? await readCovers(original) : []);
+    expect(droppedOf(output.task)).toEqual(dropped);
+  },
+);
+
+test.concurrent.for([
+  ["mp4", "video", { format: "mp4" }],
+  ["mp4", "video", { format: "mp4", width: 160 }],
+  ["mov", "video", { format: "mov" }],
+  ["mov", "video", { format: "mov", width: 160 }],
+  ["mkv", "video", { format: "webm", width: 160 }],
+  ["flac", "audio", { format: "mp3" }],
+  ["flac", "audio", { format: "opus" }],
+] as const)(
+  "the location and time of %s go as %s with %o unless they are kept",
+  LIMIT,
+  async ([name, kind, options], { expect }) => {
+    const original = kind === "video" ? await taggedVideo(name as "mp4") : await taggedSound(name as "flac");
+    const input = rig.serve(original);
+    const made = async (metadata?: string) => {
+      const asked = metadata === undefined ? options : { ...options, metadata };
+      const { path, task } = await rig.door.encode({ input, kind, options: asked });
+      const [tags, covers] = [await readFileTags(path), await readCovers(path)];
+      return { tags, covers, made: await readCreationTime(path), dropped: droppedOf(task) };
+    };
+    const [clean, usual, keep, strip] = [
+      await made("clean"),
+      await made(),
+      await made("keep"),
+      await made("strip"),
+    ];
+    expect(usual).toEqual(clean);
+    expect(clean.tags).not.toHaveProperty("location");
+    expect(clean.tags).not.toHaveProperty("make");
+    expect(clean.tags).toMatchObject({ title: WORK.title });
+    expect(clean.dropped).toContainEqual(PRIVATE);
+    expect(keep.tags).toMatchObject({ title: WORK.title, location: LOCATION });
+    expect(keep.dropped ?? []).not.toContainEqual(PRIVATE);
+    expect(strip.tags).toEqual({});
+    expect([clean.made, keep.made, strip.made]).toEqual([undefined, MADE, undefined]);
+    expect(strip.covers).toEqual([]);
+    expect(strip.dropped).toContainEqual({ kind: "tags", reason: "asked" });
+  },
+);
+
+const CROWD = [
+  { kind: "audio", index: 2, language: "fra", reason: "one_track" },
+  { kind: "subtitle", index: 3, language: "deu", reason: "not_supported" },
+] as const;
+const CHAPTERS = { kind: "chapters", reason: "not_supported" } as const;
+const MIXED = { kind: "channels", index: 1, reason: "downmixed" } as const;
+
+test.concurrent.for([
+  ["mkv", "video", { format: "mp4", width: 160 }, [...CROWD, MIXED, CHAPTERS]],
+  ["mp4", "video", { format: "mp4", width: 160 }, [...CROWD, MIXED, CHAPTERS]],
+  ["mp4", "video", { format: "webm", width: 160 }, [...CROWD, MIXED, CHAPTERS]],
+  ["mp4", "audio", { format: "flac" }, [{ kind: "video", index: 0, reason: "asked" }, ...CROWD, CHAPTERS]],
+  ["mp4", "adaptive_video", {}, [...CROWD, MIXED, CHAPTERS]],
+] as const)(
+  "%s to %s with %o says what it leaves out",
+  LIMIT,
+  async ([name, kind, options, dropped], { expect }) => {
+    const original = await crowdedVideo(name);
+    const { task } = await rig.door.encode({ input: rig.serve(original), kind, options });
+    expect(droppedOf(task)).toEqual(dropped);
+  },
+);
+
+test.concurrent("nothing is said where nothing is left out", LIMIT, async ({ expect }) => {
+  const original = await taggedSound("flac");
+  const options = { format: "flac", metadata: "keep" };
+  const { task, path } = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+  expect(droppedOf(task)).toBeUndefined();
+  expect(await readFileTags(path)).toEqual({ ...WORK, location: LOCATION, make: "Acme", model: "Cam 7" });
+});
+
+test.concurrent("an unknown mode is refused", async ({ expect }) => {
+  const body = { input: "https://example.com/a.mp4", kind: "video", options: { metadata: "all" } };
+  expect(await rig.door.request("POST", "/tasks", body)).toMatchObject({
+    status: 400,
+    body: { kind: "invalid_options", param: "options.metadata" },
+  });
+});
