@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { type ErrorKind, MediaError } from "./errors.ts";
 import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, type StepKind, VIDEO_CODECS } from "./formats.ts";
 import { OPTIONS } from "./options.ts";
+import { METADATA_MODES } from "./tags.ts";
 
 const size = `must be a whole number of pixels from ${BOUNDS.pixels.min} to ${BOUNDS.pixels.max} or a percentage such as "50%" (${BOUNDS.percent.min} to ${BOUNDS.percent.max}).`;
 const span = `must be a number of seconds from ${BOUNDS.seconds.min} to ${BOUNDS.seconds.max}.`;
@@ -15,10 +16,12 @@ const RIGHT: Readonly<Record<string, string>> = {
   height: size,
   start: span,
   end: span,
+  metadata: `must be one of ${METADATA_MODES.join(", ")}.`,
+  target_size: `must be a whole number of bytes from ${BOUNDS.target_size.min} to ${BOUNDS.target_size.max}.`,
   fps: `must be a number from ${BOUNDS.fps.min} to ${BOUNDS.fps.max}.`,
 };
 
-/** Checks the options of a kind, each alone and all together; throws a {@link MediaError} that names the first fault. */
+/** Validates the options of a kind, each alone and all together; throws a {@link MediaError} for the first fault. */
 export function checkOptions(kind: StepKind, value: unknown): Record<string, unknown> {
   const given = value ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
@@ -29,6 +32,7 @@ export function checkOptions(kind: StepKind, value: unknown): Record<string, unk
   if (fault) throw toError(kind, fault, given as Record<string, unknown>);
   const options = parsed.data as Record<string, unknown>;
   checkCodec(kind, options);
+  checkRate(options);
   checkFrame(options);
   checkSpan(options);
   return options;
@@ -76,14 +80,14 @@ function toError(kind: StepKind, issue: z.core.$ZodIssue, given: Record<string, 
   return error(wrongType ? "request_invalid" : "invalid_options", RIGHT[key] ?? bitrateRule(kind, key));
 }
 
-/** Shortens a text of the caller's for a message. */
+/** Shortens a caller's text for a message. */
 export function clip(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 
 function isWrongType(kind: StepKind, key: string, value: unknown): boolean {
   if (key === "width" || key === "height") return typeof value !== "number" && typeof value !== "string";
-  const numeric = ["fps", "bitrate", "start", "end"].includes(key);
+  const numeric = ["fps", "bitrate", "target_size", "start", "end"].includes(key);
   return typeof value !== (numeric ? "number" : "string") || !(key in OPTIONS[kind].shape);
 }
 
@@ -102,6 +106,12 @@ function checkCodec(kind: StepKind, options: Record<string, unknown>): void {
   throw new MediaError("invalid_codec", `${format} cannot hold ${codec} here; use ${codecs.join(", ")}.`, {
     param: "options.codec",
   });
+}
+
+function checkRate({ bitrate, target_size }: Record<string, unknown>): void {
+  if (bitrate === undefined || target_size === undefined) return;
+  const message = "options.target_size and options.bitrate cannot both be given.";
+  throw new MediaError("invalid_options", message, { param: "options.target_size" });
 }
 
 function checkFrame(options: Record<string, unknown>): void {

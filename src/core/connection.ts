@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ERROR_KINDS, MediaError } from "./errors.ts";
 import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
-import { parseObject } from "./parse-object.ts";
+import { invalid, parseObject } from "./parse-object.ts";
 
 /** The kinds of connections. */
 export const CONNECTION_KINDS = ["s3"] as const;
@@ -14,7 +14,7 @@ const bucket = z
 const wellFormed = z.string().refine((text) => text.isWellFormed(), "must be whole Unicode text");
 const text = (max: number) => z.string().min(1).max(max);
 
-/** Body of `POST /connections`, as it stands on the wire. */
+/** Body of `POST /connections`. */
 export const ConnectionRequest = z
   .strictObject({
     name: text(100).meta({ description: "Name of your own.", example: "Archive" }),
@@ -43,14 +43,14 @@ export const ConnectionRequest = z
       .meta({ description: "True makes it the one that serves where none is named; the first one is." }),
   })
   .meta({ id: "ConnectionRequest" });
-/** A request for a connection that passed every check. */
+/** A valid request for a connection. */
 export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
 
-/** Body of `PATCH /connections/{id}`: what is to be another. */
+/** Body of `PATCH /connections/{id}`: the fields to change. */
 export const ConnectionChange = ConnectionRequest.omit({ kind: true })
   .partial()
   .meta({ id: "ConnectionChange" });
-/** What is to be another of a connection. */
+/** The fields of a connection to change. */
 export type ConnectionChange = z.infer<typeof ConnectionChange>;
 
 /** Stored credentials of S3-compatible storage, without the secret. */
@@ -77,10 +77,10 @@ export const ConnectionTestRequest = z
     }),
   })
   .meta({ id: "ConnectionTestRequest" });
-/** Where a connection is tried. */
+/** Where to test a connection. */
 export type ConnectionTestRequest = z.infer<typeof ConnectionTestRequest>;
 
-/** Body of `POST /connections/{id}/sign`: a request to S3 that somebody without the keys is to send. */
+/** Body of `POST /connections/{id}/sign`: a request to S3 for a sender without the keys. */
 export const SignRequest = z
   .strictObject({
     method: z.enum(["GET", "HEAD", "PUT", "POST", "DELETE"]),
@@ -109,10 +109,10 @@ export const SignRequest = z
       .meta({ description: "How long the URL is good; default 3600." }),
   })
   .meta({ id: "SignRequest" });
-/** A request to S3 that somebody without the keys is to send. */
+/** A request to S3 for a sender without the keys. */
 export type SignRequest = z.infer<typeof SignRequest>;
 
-/** A signed request: whoever has it may send it until it expires. */
+/** A signed request, which anyone may send until it expires. */
 export const SignedRequest = z
   .object({
     object: z.literal("signed_request"),
@@ -121,7 +121,7 @@ export const SignedRequest = z
     expires_at: z.int().meta({ description: "Milliseconds since the Unix epoch." }),
   })
   .meta({ id: "SignedRequest" });
-/** A signed request: whoever has it may send it until it expires. */
+/** A signed request, which anyone may send until it expires. */
 export type SignedRequest = z.infer<typeof SignedRequest>;
 
 /** Parses the body of `POST /connections/{id}/sign`; throws `request_invalid` with the field at fault. */
@@ -129,7 +129,7 @@ export function parseSignRequest(body: unknown): SignRequest {
   return parse(SignRequest, body);
 }
 
-/** What `POST /connections/reencrypt` came to. */
+/** The result of `POST /connections/reencrypt`. */
 export const Reencryption = z
   .object({
     object: z.literal("reencryption"),
@@ -142,10 +142,10 @@ export const Reencryption = z
     }),
   })
   .meta({ id: "Reencryption" });
-/** What `POST /connections/reencrypt` came to. */
+/** The result of `POST /connections/reencrypt`. */
 export type Reencryption = z.infer<typeof Reencryption>;
 
-/** What a try of a connection came to. */
+/** The result of testing a connection. */
 export const ConnectionTest = z
   .object({
     object: z.literal("connection_test"),
@@ -153,7 +153,7 @@ export const ConnectionTest = z
     error: z.object({ kind: z.enum(ERROR_KINDS), message: z.string() }).nullable(),
   })
   .meta({ id: "ConnectionTest" });
-/** What a try of a connection came to. */
+/** The result of testing a connection. */
 export type ConnectionTest = z.infer<typeof ConnectionTest>;
 
 /** Parses the body of `POST /connections/{id}/test`; throws `request_invalid` with the field at fault. */
@@ -170,7 +170,7 @@ export function parseConnectionRequest(body: unknown): ConnectionRequest {
 export function parseConnectionChange(body: unknown): ConnectionChange {
   const change = parse(ConnectionChange, body);
   if (Object.keys(change).length === 0) throw new MediaError("request_invalid", "The body names no change.");
-  // Whether none is the default would be nobody's choice.
+  // Clearing it would leave the project without a default connection.
   if (change.is_default === false) {
     const message = "is_default can only be set to true: make another connection the default one.";
     throw new MediaError("request_invalid", message, { param: "is_default" });
@@ -185,7 +185,7 @@ export function createConnection(request: ConnectionRequest, id: CreateId, now: 
   return { id: id("connection", now), object: "connection", ...rest, force_path_style, is_default, ...times };
 }
 
-/** Gives a connection with a change made to it; the secret is not part of the record. */
+/** Returns a connection with a change applied; the secret is not part of the record. */
 export function changeConnection(before: Connection, change: ConnectionChange, now: number): Connection {
   const { secret_access_key: _, ...rest } = change;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -244,8 +244,4 @@ function checkEndpoint(value: unknown): void {
     !/\p{Cc}/u.test(String(value));
   if (!right)
     throw invalid("endpoint", "must be an http:// or https:// URL without user name, query or fragment.");
-}
-
-function invalid(param: string, fault: string): MediaError {
-  return new MediaError("request_invalid", `${param} ${fault}`, { param });
 }

@@ -1,3 +1,5 @@
+import type { Refusal } from "./refusal.ts";
+
 /** Errors of a request: answered at once, nothing is created. */
 export const REQUEST_ERROR_KINDS = [
   "request_invalid",
@@ -24,6 +26,7 @@ export const REQUEST_ERROR_KINDS = [
   "task_finished",
   "step_finished",
   "task_running",
+  "step_running",
   "connection_in_use",
   "endpoint_disabled",
   "idempotency_conflict",
@@ -33,6 +36,14 @@ export const REQUEST_ERROR_KINDS = [
   "internal_error",
   "service_unavailable",
 ] as const;
+
+/**
+ * Why the local client's `fallback` did not do what no encoder in the page can: `standalone_step`, it takes only tasks; `missing`, the page
+ * no longer has one; `failed`, it could not be reached, refused the task or did not get its file.
+ */
+export const FALLBACK_FAULTS = ["standalone_step", "missing", "failed"] as const;
+/** Why the local client's `fallback` did not do what no encoder in the page can. */
+export type FallbackFault = (typeof FALLBACK_FAULTS)[number];
 
 /** Errors of a running step: kept in the `error` field of the step and its task. */
 export const RUN_ERROR_KINDS = [
@@ -46,6 +57,7 @@ export const RUN_ERROR_KINDS = [
   "probe_failed",
   "encoder_unavailable",
   "encode_failed",
+  "encode_incomplete",
   "out_of_memory",
   "timeout",
   "stalled",
@@ -78,15 +90,17 @@ const RETRYABLE: ReadonlySet<ErrorKind> = new Set([
   "service_unavailable",
 ]);
 
-/** What a {@link MediaError} can carry beside its kind and message. */
+/** Options of a {@link MediaError}. */
 export interface MediaErrorOptions extends ErrorOptions {
   /** Dotted path of the one field at fault, such as `options.fps`. */
   param?: string | undefined;
   /** Whether another attempt may succeed; by default this follows from the kind. */
   retryable?: boolean | undefined;
+  /** Why each encoder refused the work, where none does it. */
+  refusals?: readonly Refusal[] | undefined;
 }
 
-/** The one error class of Framewright: branch on `kind`; `message` says what is wrong and what would be right. */
+/** The one error class of Framewright: branch on `kind`; `message` says what is wrong and how to fix it. */
 export class MediaError extends Error {
   override readonly name = "MediaError";
   /** What went wrong, from a closed set. */
@@ -95,16 +109,19 @@ export class MediaError extends Error {
   readonly param: string | undefined;
   /** True when another attempt may succeed. */
   readonly retryable: boolean;
+  /** Why each encoder refused the work, where none does it; empty otherwise. */
+  readonly refusals: readonly Refusal[];
 
   constructor(kind: ErrorKind, message: string, options: MediaErrorOptions = {}) {
     super(message, options);
     this.kind = kind;
     this.param = options.param;
     this.retryable = options.retryable ?? RETRYABLE.has(kind);
+    this.refusals = options.refusals ?? [];
   }
 }
 
-/** Turns anything that was thrown into a {@link MediaError}; an unknown error becomes `fallback`, worth another attempt, with a message that leaks nothing. */
+/** Converts anything thrown to a {@link MediaError}; an unknown error becomes a retryable `fallback` whose message reveals nothing. */
 export function toMediaError(thrown: unknown, fallback: ErrorKind = "internal_error"): MediaError {
   if (thrown instanceof MediaError) return thrown;
   return new MediaError(fallback, "Something failed on our side; try again.", {

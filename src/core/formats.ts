@@ -76,11 +76,12 @@ export type Fit = (typeof FITS)[number];
 /** Where a picture sits in its box. */
 export type Position = (typeof POSITIONS)[number];
 
-/** Inclusive bounds of the numeric options: frames per second, bits per second, pixels, percent, seconds. */
+/** Inclusive bounds of the numeric options: frames per second, bits per second, bytes, pixels, percent, seconds. */
 export const BOUNDS = {
   fps: { min: 1, max: 60 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
+  target_size: { min: 1_000, max: 1_000_000_000_000 },
   pixels: { min: 1, max: 16_384 },
   percent: { min: 1, max: 1_000 },
   seconds: { min: 0, max: 10_000_000 },

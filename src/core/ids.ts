@@ -1,6 +1,6 @@
 import { monotonicFactory } from "ulid";
 
-/** The prefix of each sort of id. */
+/** The prefix of each type of id. */
 export const ID_PREFIX = {
   task: "task_",
   step: "step_",
@@ -12,19 +12,19 @@ export const ID_PREFIX = {
   request: "req_",
   key: "key_",
 } as const;
-/** What an id may name. */
+/** The types of ids. */
 export type IdSort = keyof typeof ID_PREFIX;
 
-/** Makes an id of a sort at a time in milliseconds: a prefix and a lower-case ULID, so that ids sort by time. */
+/** Creates an id of a type for a time in milliseconds: a prefix and a lower-case ULID, so that ids sort by time. */
 export type CreateId = (sort: IdSort, now: number) => string;
 
-/** Builds a {@link CreateId} over a source of random numbers from 0 to 1 (exclusive); within one millisecond its ids keep their order. */
+/** Creates a {@link CreateId} from a source of random numbers in [0, 1); ids of the same millisecond keep their order. */
 export function createIds(random: () => number): CreateId {
   const ulid = monotonicFactory(random);
   return (sort, now) => ID_PREFIX[sort] + ulid(now).toLowerCase();
 }
 
-/** True when a text has the shape of an id of that sort; hostile paths are turned away here. */
+/** Whether a text has the shape of an id of that type; rejects hostile paths. */
 export function isId(sort: IdSort, text: string): boolean {
   return (
     text.startsWith(ID_PREFIX[sort]) &&

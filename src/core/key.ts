@@ -2,15 +2,15 @@ import { z } from "zod";
 import { MediaError } from "./errors.ts";
 import { parseObject } from "./parse-object.ts";
 
-/** What a key may be allowed: to read, to change, and to manage keys and see the service's figures; none includes another. */
+/** The permissions of keys: to read, to change, and to manage keys and see the service's figures; none includes another. */
 export const SCOPES = ["read", "write", "admin"] as const;
-/** What a key may be allowed. */
+/** A permission of a key. */
 export type Scope = (typeof SCOPES)[number];
 
-/** What a key may do where nothing is said, and what keys could do before there were scopes. */
+/** The default permissions, and those of keys from before there were scopes. */
 export const USUAL_SCOPES: readonly Scope[] = ["read", "write"];
 
-/** Bounds of keys: characters of a name, and how long a secret is good after another took its place, in seconds. */
+/** Bounds of keys: characters of a name, and seconds for which a replaced secret stays valid. */
 export const KEY_BOUNDS = {
   name: { max: 100 },
   keep_seconds: { min: 0, max: 604_800, default: 86_400 },
@@ -20,7 +20,7 @@ const name = z
   .string()
   .min(1)
   .max(KEY_BOUNDS.name.max)
-  // Names are written to terminals too.
+  // Names are also printed to terminals.
   .refine((text) => !/\p{Cc}/u.test(text))
   .meta({ description: "Name of your own.", example: "Web shop" });
 const milliseconds = z
@@ -41,7 +41,7 @@ export const KeyRequest = z
       }),
   })
   .meta({ id: "KeyRequest" });
-/** A request for a key that passed every check. */
+/** A valid request for a key. */
 export type KeyRequest = z.infer<typeof KeyRequest>;
 
 /** Body of `POST /keys/{id}/roll`. */
@@ -57,7 +57,7 @@ export const RollRequest = z
       }),
   })
   .meta({ id: "RollRequest" });
-/** How a key's secret is changed. */
+/** How to replace a key's secret. */
 export type RollRequest = z.infer<typeof RollRequest>;
 
 /** An API key of a project, without its secret. */

@@ -3,18 +3,18 @@ import { CONNECTION_KINDS } from "./connection.ts";
 import { MediaError } from "./errors.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
 import { isId } from "./ids.ts";
-import { quote } from "./parse-object.ts";
+import { invalid, quote } from "./parse-object.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook.ts";
 
-/** Records on a page: the default, and the bounds of `limit`. */
+/** Records per page: the default, and the bounds of `limit`. */
 export const LIST_LIMIT = { default: 20, min: 1, max: 100 } as const;
 
-/** What a list can be asked for by. */
+/** The query parameters of a list. */
 export const LIST_PARAMETERS = ["limit", "after", "before", "order", "status", "kind"] as const;
 
-/** What a list asks for; `after` and `before` are ids. */
+/** Options of a list; `after` and `before` are ids. */
 export interface ListQuery {
   limit: number;
   order: "asc" | "desc";
@@ -40,10 +40,10 @@ const CHOICES = {
   key: { statuses: null, kinds: null },
 } as const;
 
-/** What there are lists of. */
+/** The types of records that have lists. */
 export type ListSort = keyof typeof CHOICES;
 
-/** Parses what a list is asked for; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
+/** Parses the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
 export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknown>): ListQuery {
   const { statuses, kinds } = CHOICES[sort];
   const lacking = [statuses ? null : "status", kinds ? null : "kind"];
@@ -81,8 +81,4 @@ function choose(name: "status" | "kind", value: unknown, choices: readonly strin
   if (typeof value === "string" && choices.includes(value)) return value;
   const message = `${name} must be one of ${choices.join(", ")}.`;
   throw new MediaError(name === "kind" ? "invalid_kind" : "request_invalid", message, { param: name });
-}
-
-function invalid(param: string, fault: string): MediaError {
-  return new MediaError("request_invalid", `${param} ${fault}`, { param });
 }

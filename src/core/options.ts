@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "./formats.ts";
+import { METADATA_MODES } from "./tags.ts";
 
 const keys = <T extends object>(table: T) =>
   Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
@@ -29,19 +30,23 @@ const frame = {
   position: z.enum(POSITIONS).optional().meta({ description: "Default center." }),
   background: z
     .string()
-    // No flags: a JSON Schema cannot say them.
+    // No flags: JSON Schema has none.
     .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/)
     .optional()
     .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
 };
 
 const quality = z.enum(QUALITIES).optional().meta({ description: "Default medium." });
+const metadata = z.enum(METADATA_MODES).optional().meta({
+  description:
+    "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all. Default clean.",
+});
 const span = {
   start: seconds.optional().meta({ description: "Seconds; default 0." }),
   end: seconds.optional().meta({ description: "Seconds; default the end." }),
 };
 
-/** Options of the kind `video`, as they stand on the wire. */
+/** Schema of the options of the kind `video`. */
 export const VideoOptions = z
   .strictObject({
     format: z.enum(keys(FORMATS.video)).optional().meta({ description: "Default mp4." }),
@@ -60,11 +65,16 @@ export const VideoOptions = z
       .max(BOUNDS.video_bitrate.max)
       .optional()
       .meta({ description: "Bits per second; wins over quality." }),
+    target_size: z.int().min(BOUNDS.target_size.min).max(BOUNDS.target_size.max).optional().meta({
+      description:
+        "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
+    }),
     ...span,
+    metadata,
   })
   .meta({ id: "VideoOptions" });
 
-/** Options of the kind `audio`, as they stand on the wire. */
+/** Schema of the options of the kind `audio`. */
 export const AudioOptions = z
   .strictObject({
     format: z.enum(keys(FORMATS.audio)).optional().meta({ description: "Default mp3." }),
@@ -76,10 +86,11 @@ export const AudioOptions = z
       .optional()
       .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
     ...span,
+    metadata,
   })
   .meta({ id: "AudioOptions" });
 
-/** Options of the kind `image`, as they stand on the wire. */
+/** Schema of the options of the kind `image`. */
 export const ImageOptions = z
   .strictObject({
     format: z
@@ -94,15 +105,15 @@ export const ImageOptions = z
   })
   .meta({ id: "ImageOptions" });
 
-/** Options of the kind `adaptive_video`, as they stand on the wire. */
+/** Schema of the options of the kind `adaptive_video`. */
 export const AdaptiveVideoOptions = z
   .strictObject({ format: z.enum(keys(FORMATS.adaptive_video)).optional(), quality, ...frame, ...span })
   .meta({ id: "AdaptiveVideoOptions" });
 
-/** Options of the kinds `probe` and `ingest`: none yet. */
+/** Schema of the options of the kinds `probe` and `ingest`: none yet. */
 export const NoOptions = z.strictObject({}).meta({ id: "NoOptions" });
 
-/** Options of the kind `upload`, as they stand on the wire. */
+/** Schema of the options of the kind `upload`. */
 export const UploadOptions = z
   .strictObject({
     url: z

@@ -1,7 +1,7 @@
 import { clip } from "./check-options.ts";
 import { MediaError } from "./errors.ts";
 
-/** Parses a body that is to be an object of known fields; throws `request_invalid` with the field at fault. */
+/** Parses a body that must be an object of known fields; throws `request_invalid` with the field at fault. */
 export function parseObject(body: unknown, fields: readonly string[]): Record<string, unknown> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new MediaError("request_invalid", "The body must be a JSON object.");
@@ -14,7 +14,12 @@ export function parseObject(body: unknown, fields: readonly string[]): Record<st
   return body as Record<string, unknown>;
 }
 
-/** Quotes a text of the caller's in a message, cut to a length that is safe to log. */
+/** Quotes a caller's text for a message, cut to a length that is safe to log. */
 export function quote(text: string): string {
   return JSON.stringify(clip(text));
+}
+
+/** Builds the error of one field at fault, such as `url` with "must be a string.". */
+export function invalid(param: string, fault: string): MediaError {
+  return new MediaError("request_invalid", `${param} ${fault}`, { param });
 }

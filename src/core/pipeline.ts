@@ -1,10 +1,10 @@
 import { MediaError, toMediaError } from "./errors.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import type { ExternalFile, Source } from "./source.ts";
-import type { Step } from "./step.ts";
+import { runErrorOf, type Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
-/** Runs a task's steps in order, reporting every change. Never rejects for media: failure is a state. */
+/** Runs a task's steps in order and reports every change. Never rejects for media: failure is a state. */
 export async function runTask(task: Task, work: StepWork, report: Report, durably: Durably): Promise<void> {
   let media: Source | ExternalFile = { object: "external_file", url: task.input };
   for (const step of task.steps) {
@@ -15,7 +15,7 @@ export async function runTask(task: Task, work: StepWork, report: Report, durabl
   }
 }
 
-/** Runs one step and reports its end; gives its output, or null when it failed or was cancelled. */
+/** Runs one step and reports its end; resolves with its output, or null when it failed or was cancelled. */
 export async function runStep(
   step: Step,
   run_id: string,
@@ -41,8 +41,7 @@ export async function runStep(
     return (await report({ type: "step_succeeded", step_id, output })) ? output : null;
   } catch (thrown) {
     if (thrown instanceof RunOver) return null;
-    const { kind, message, retryable } = toMediaError(thrown);
-    await report({ type: "step_failed", step_id, error: { kind, message, retryable } });
+    await report({ type: "step_failed", step_id, error: runErrorOf(toMediaError(thrown)) });
     return null;
   }
 }

@@ -12,7 +12,7 @@ import {
 import { OPTIONS } from "./options.ts";
 import { parseObject, quote } from "./parse-object.ts";
 import { ExternalFile, Source } from "./source.ts";
-import { parseWebhookUrl } from "./webhook.ts";
+import { parseWebhookUrl } from "./webhook-url.ts";
 
 const metadata = z.record(z.string(), z.unknown());
 const webhookUrl = z.string().optional().meta({
@@ -20,7 +20,7 @@ const webhookUrl = z.string().optional().meta({
   example: "https://example.com/hooks",
 });
 
-/** Body of `POST /tasks`, as it stands on the wire. */
+/** Body of `POST /tasks`. */
 export const TaskRequest = z
   .strictObject({
     input: z.string().meta({
@@ -41,7 +41,7 @@ export const TaskRequest = z
   })
   .meta({ id: "TaskRequest" });
 
-/** Body of `POST /steps`, as it stands on the wire. */
+/** Body of `POST /steps`. */
 export const StepRequest = z
   .strictObject({
     kind: z.enum(STEP_KINDS),
@@ -60,7 +60,7 @@ export const StepRequest = z
   })
   .meta({ id: "StepRequest" });
 
-/** A request for a task that passed every check. */
+/** A valid request for a task. */
 export interface TaskRequest {
   input: string;
   kind: EncodeKind;
@@ -70,7 +70,7 @@ export interface TaskRequest {
   webhook_url?: string;
 }
 
-/** A request for a standalone step that passed every check. */
+/** A valid request for a standalone step. */
 export interface StepRequest {
   kind: StepKind;
   input: Source | ExternalFile;
@@ -124,7 +124,7 @@ function parseUrl(value: unknown, param: string, schemes: readonly string[]): st
   const fault = (message: string) => new MediaError("invalid_input", `${param} ${message}`, { param });
   if (value.length > BOUNDS.url_length.max)
     throw fault(`must not be longer than ${BOUNDS.url_length.max} characters.`);
-  // The URL parser drops line breaks and tabs, so that the text would not be what is fetched.
+  // The URL parser drops line breaks and tabs, so the text would differ from the URL fetched.
   if (/\p{Cc}/u.test(value)) throw fault("must not hold control characters.");
   const url = URL.parse(value);
   if (!url || !schemes.includes(url.protocol) || !/^[a-z0-9]+:\/\//i.test(value)) {
@@ -136,7 +136,7 @@ function parseUrl(value: unknown, param: string, schemes: readonly string[]): st
   return value;
 }
 
-/** Parses a URL of the shape `s3://<bucket>/<key>`; throws `request_invalid` for what is no text, and the kind given for any other shape. */
+/** Parses a URL of the form `s3://<bucket>/<key>`; throws `request_invalid` for anything but a string, and the given kind for any other form. */
 export function parseS3Url(
   value: unknown,
   param: string,
@@ -149,7 +149,7 @@ export function parseS3Url(
     throw new MediaError(kind, `${param} must have the shape s3://<bucket>/<key>.`, { param });
   }
   const bytes = new TextEncoder().encode(key).length;
-  // URLs drop such parts, so that another key would be asked for.
+  // URLs drop such parts, so another key would be requested.
   const dotted = key.split("/").some((part) => part === "." || part === "..");
   if (bytes > BOUNDS.s3_key_bytes.max || dotted || !key.isWellFormed()) {
     const right = `of up to ${BOUNDS.s3_key_bytes.max} bytes, without . or .. between slashes`;
@@ -169,7 +169,7 @@ function parseMetadata(value: unknown): Record<string, unknown> {
       param: "metadata",
     });
   }
-  // As it was given: a parsed copy lacks the name `__proto__`.
+  // The original: a parsed copy lacks a field named `__proto__`.
   return value as Record<string, unknown>;
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { BOUNDS } from "./formats.ts";
+import { Refusal } from "./refusal.ts";
 
 const color = z
   .object({
@@ -15,9 +16,16 @@ const color = z
 const stream = z
   .object({
     index: z.int(),
-    kind: z.enum(["video", "audio", "subtitle", "data"]),
+    kind: z
+      .enum(["video", "audio", "subtitle", "data", "cover"])
+      .meta({ description: "A cover is a picture that goes with the whole file." }),
     codec: z.string().nullable(),
     duration: z.number().optional(),
+    end: z
+      .number()
+      .min(0)
+      .optional()
+      .meta({ description: "Seconds from the start of the file to the end of the stream's last frame." }),
     bitrate: z.int().optional(),
     language: z.string().optional(),
   })
@@ -27,10 +35,53 @@ const audio = z
   .object({ channels: z.int().min(1), sample_rate: z.int().min(1).meta({ description: "Hertz." }) })
   .meta({ id: "SourceAudio" });
 
-// A caller who composes a Source by hand may leave out the one that is not there.
+const counts = z
+  .object({
+    pictures: z
+      .object({
+        source: z.int().min(0).meta({ description: "Pictures that the source holds in the span asked for." }),
+        output: z
+          .int()
+          .min(0)
+          .meta({ description: "Pictures in the output; of adaptive video, in each rendition." }),
+        unreadable: z.int().min(0).optional().meta({
+          description:
+            "Pictures before the source's first entry point, which nothing can decode; absent when 0.",
+        }),
+      })
+      .optional(),
+    sound: z
+      .object({
+        source: z
+          .number()
+          .min(0)
+          .meta({ description: "Seconds of sound that the source's packets hold in the span." }),
+        output: z.number().min(0).meta({ description: "Seconds of sound that the output's packets hold." }),
+      })
+      .optional(),
+  })
+  .meta({ id: "Counts", description: "What an encode found and made, counted packet by packet." });
+
+const dropped = z
+  .object({
+    kind: z.enum(["video", "audio", "subtitle", "chapters", "data", "cover", "tags", "channels"]),
+    index: z.int().min(0).optional().meta({ description: "Index of the source's stream." }),
+    language: z.string().optional(),
+    reason: z
+      .enum(["asked", "one_track", "no_place_in_format", "not_supported", "downmixed", "private"])
+      .meta({
+        description:
+          "asked: the kind or an option asks for it; one_track: the output has one track of the kind; " +
+          "no_place_in_format: the format cannot hold it; not_supported: it is not carried over; " +
+          "downmixed: the channels are mixed to fewer; private: location, device and other data that do not describe the work.",
+      }),
+  })
+  .meta({ id: "Dropped" });
+
+// A Source written by hand may omit the codec that it does not have.
 const codec = z.string().nullable().default(null);
 
-/** Probed media: what a step gives, and what the next one takes. */
+/** Probed media: the output of a step and the input of the next. */
 export const Source = z
   .object({
     object: z.literal("source"),
@@ -57,6 +108,10 @@ export const Source = z
       .max(BOUNDS.seconds.max)
       .optional()
       .meta({ description: "Seconds." }),
+    duration_estimated: z.boolean().optional().meta({
+      description:
+        "True where the duration is estimated: the file has no header that tells it, and is too large to count.",
+    }),
     codecs: z.object({ video: codec, audio: codec }).optional(),
     fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
     bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),
@@ -88,6 +143,14 @@ export const Source = z
     audio: audio.optional(),
     color: color.optional(),
     streams: z.array(stream).optional(),
+    tags: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: "Tags of the file, by the names that ffmpeg uses.", example: { title: "Dawn" } }),
+    chapters: z.int().min(1).optional().meta({ description: "How many chapters the file has." }),
+    dropped: z.array(dropped).optional().meta({
+      description: "On an encode's output: what of the source is not in it; absent when all of it is.",
+    }),
     renditions: z
       .array(
         z.object({
@@ -101,6 +164,7 @@ export const Source = z
       .optional()
       .meta({ description: "The streams of adaptive video, best first." }),
     etag: z.string().optional(),
+    counts: counts.optional(),
     encoder: z
       .string()
       .optional()
@@ -108,20 +172,28 @@ export const Source = z
     reason: z
       .string()
       .optional()
-      .meta({ description: "On an encode's output: why that encoder was chosen." }),
+      .meta({ description: "On an encode's output: why that encoder was chosen, in one short sentence." }),
+    refusals: z.array(Refusal).optional().meta({
+      description:
+        "On an encode's output: why the encoders that are preferred to that one did not do the work; absent when there are none.",
+    }),
   })
   .meta({ id: "Source" });
 
-/** Probed media: what a step gives, and what the next one takes. */
+/** Probed media: the output of a step and the input of the next. */
 export type Source = z.infer<typeof Source>;
 /** One stream of a {@link Source}. */
 export type SourceStream = z.infer<typeof stream>;
-/** Color facts of a {@link Source}. */
+/** What an encode counted in its source and in its output, see {@link Source}. */
+export type Counts = z.infer<typeof counts>;
+/** A part of a source that its output does not have, and why. */
+export type Dropped = z.infer<typeof dropped>;
+/** Color properties of a {@link Source}. */
 export type SourceColor = z.infer<typeof color>;
 
-/** Media that nobody has looked into yet: the input of probe and ingest. */
+/** Media not yet probed: the input of probe and ingest. */
 export const ExternalFile = z
   .object({ object: z.literal("external_file"), url: z.string() })
   .meta({ id: "ExternalFile" });
-/** Media that nobody has looked into yet: the input of probe and ingest. */
+/** Media not yet probed: the input of probe and ingest. */
 export type ExternalFile = z.infer<typeof ExternalFile>;

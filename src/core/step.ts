@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { ERROR_KINDS } from "./errors.ts";
+import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "./errors.ts";
 import { STEP_KINDS, type StepKind } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
+import { Refusal } from "./refusal.ts";
 import { ExternalFile, Source } from "./source.ts";
 
 /** The states of a step; the last three are terminal. */
@@ -16,6 +17,18 @@ export const RunError = z
     message: z.string(),
     step_id: z.string().optional(),
     retryable: z.boolean().meta({ description: "True when another attempt may succeed." }),
+    refusals: z
+      .array(Refusal)
+      .optional()
+      .meta({ description: "Why each encoder refused the work; of encoder_unavailable alone." }),
+    fallback: z
+      .enum(FALLBACK_FAULTS)
+      .optional()
+      .meta({
+        description:
+          "Of the browser library with a fallback alone: why that did not do the work. standalone_step: it does tasks only; " +
+          "missing: the page has no fallback any more; failed: it could not be reached, refused the task or did not get its file.",
+      }),
   })
   .meta({ id: "RunError" });
 /** Why a task or step failed. */
@@ -25,7 +38,7 @@ const milliseconds = z
   .int()
   .meta({ description: "Milliseconds since the Unix epoch.", example: 1795170600000 });
 
-/** One operation, of a task or standing alone. */
+/** One operation, part of a task or standalone. */
 export const Step = z
   .object({
     id: z.string().meta({ example: "step_01kbb1d3x4e8v0t6m9q2y5z7aw" }),
@@ -48,10 +61,15 @@ export const Step = z
     updated_at: milliseconds,
   })
   .meta({ id: "Step" });
-/** One operation, of a task or standing alone. */
+/** One operation, part of a task or standalone. */
 export type Step = z.infer<typeof Step>;
 
-/** Builds a waiting step. */
+/** Returns what a run keeps of an error. */
+export function runErrorOf({ kind, message, retryable, refusals }: MediaError): Omit<RunError, "step_id"> {
+  return { kind, message, retryable, ...(refusals.length > 0 && { refusals: [...refusals] }) };
+}
+
+/** Creates a waiting step. */
 export function createStep(
   kind: StepKind,
   id: CreateId,

@@ -34,7 +34,7 @@ export const Task = z
 /** A pipeline of steps over one media file: probe, ingest, encode, upload. */
 export type Task = z.infer<typeof Task>;
 
-/** Builds a queued task with its four waiting steps. */
+/** Creates a queued task with its four waiting steps. */
 export function createTask(request: TaskRequest, id: CreateId, now: number): Task {
   const kinds: StepKind[] = ["probe", "ingest", request.kind, "upload"];
   return {
@@ -55,9 +55,9 @@ export function createTask(request: TaskRequest, id: CreateId, now: number): Tas
   };
 }
 
-/** Gives the request that a task was made from, for a new task like it. */
+/** Returns the request that a task was created from, for another like it. */
 export function requestOf({ input, kind, options, output, metadata }: Task): TaskRequest {
-  // A managed URL came with the success and was never asked for.
+  // A managed URL is a result, not part of the request.
   const destination = output?.startsWith("s3://") ? { output } : {};
   return { input, kind, options, metadata, ...destination };
 }

@@ -4,7 +4,7 @@ import type { Source } from "./source.ts";
 import type { RunError, Step } from "./step.ts";
 import type { Task } from "./task.ts";
 
-/** What can happen to a task or a standalone step while it runs; which encoder was chosen is told beside the record, and no part of it. */
+/** The events of a running task or standalone step; the chosen encoder is reported beside the record and is not part of it. */
 export type RunEvent =
   | { type: "step_started"; step_id: string; input: Step["input"] }
   | { type: "step_progressed"; step_id: string; progress: number | null }
@@ -15,17 +15,17 @@ export type RunEvent =
 
 const TERMINAL: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
 
-/** True when the state can change no more. */
+/** Whether the state is terminal. */
 export function isFinished(record: Pick<Task | Step, "status">): boolean {
   return TERMINAL.has(record.status);
 }
 
-/** Gives the step after an event of its own; unchanged (the same object) when the event no longer applies. */
+/** Returns the step after one of its events; unchanged (the same object) when the event no longer applies. */
 export function applyToStep(step: Step, event: RunEvent, now: number): Step {
   if (isFinished(step)) return step;
   switch (event.type) {
     case "step_started":
-      // A repeated start is another attempt at the same work: it does not move started_at.
+      // A repeated start is another attempt at the same work and does not change started_at.
       if (step.status === "processing") return step;
       return {
         ...step,
@@ -62,7 +62,7 @@ export function applyToStep(step: Step, event: RunEvent, now: number): Step {
   }
 }
 
-/** Gives the task after an event; unchanged (the same object) when the event no longer applies. */
+/** Returns the task after an event; unchanged (the same object) when the event no longer applies. */
 export function applyToTask(task: Task, event: RunEvent, now: number): Task {
   if (isFinished(task)) return task;
   if (event.type === "cancelled") {

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import { MediaError } from "./errors.ts";
-import { parseObject } from "./parse-object.ts";
+import { invalid, parseObject } from "./parse-object.ts";
 import { parseS3Url } from "./requests.ts";
 
-/** States of an upload: its parts are awaited, or the file is there whole. */
+/** The states of an upload: waiting for parts, or stored as a whole. */
 export const UPLOAD_STATUSES = ["waiting", "stored"] as const;
 
-/** Bytes of each part of an upload but the last, unless there would be too many; a file up to that size goes in one. */
+/** Bytes of each part of an upload but the last, unless there would be too many; a file up to that size is one part. */
 export const UPLOAD_PART_BYTES = 16 * 2 ** 20;
 
-/** Seconds that the URLs of an upload are good for: the default, and the bounds of `seconds`. */
+/** Seconds for which an upload's URLs are valid: the default, and the bounds of `seconds`. */
 export const UPLOAD_SECONDS = { default: 86_400, min: 1, max: 604_800 } as const;
 
 const MOST_PARTS = 10_000;
 const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;
 
-/** Body of `POST /uploads`, as it stands on the wire. */
+/** Body of `POST /uploads`. */
 export const UploadRequest = z
   .strictObject({
     size: z.int().min(1).meta({ description: "Bytes of the file: as many have to be sent." }),
@@ -42,7 +42,7 @@ export const UploadRequest = z
     }),
   })
   .meta({ id: "UploadRequest" });
-/** A request for an upload that passed every check. */
+/** A valid request for an upload. */
 export type UploadRequest = z.infer<typeof UploadRequest>;
 
 /** A part of an upload, and where it goes: `PUT` of exactly `size` bytes to `url` with exactly these headers, and without an API key. */
@@ -97,7 +97,7 @@ export const UploadCompletion = z
       }),
   })
   .meta({ id: "UploadCompletion" });
-/** What the parts of an upload were answered with. */
+/** The storage's answers to the parts of an upload. */
 export type UploadCompletion = z.infer<typeof UploadCompletion>;
 
 /** Parses the body of `POST /uploads`; throws `request_invalid`, or `invalid_output` for another destination than `s3://<bucket>/<key>`, with the field at fault. */
@@ -126,15 +126,15 @@ export function parseUploadCompletion(body: unknown): UploadCompletion {
   const given = parseObject(body, Object.keys(UploadCompletion.shape));
   const parsed = UploadCompletion.safeParse(given);
   const parts = parsed.data?.parts ?? [];
-  // Twice the same part, or one out of its turn, is nobody's wish.
+  // A repeated part, or one out of order, is a mistake.
   if (parsed.success && parts.every(({ part }, index) => part === index + 1)) return parsed.data;
   throw invalid("parts", 'must be [{"part": 1, "etag": "…"}, …], each part in its turn.');
 }
 
-/** Gives the sizes of the parts that a file goes in: alike but the last, `most` bytes at most where the storage has such a limit. */
+/** Returns the sizes of a file's parts: equal but for the last, at most `most` bytes where the storage has such a limit. */
 export function partSizes(size: number, most = Number.POSITIVE_INFINITY): number[] {
   const mib = 2 ** 20;
-  // Few enough for an answer of sensible length.
+  // Few enough to keep the answer short.
   const each = Math.min(most, Math.max(UPLOAD_PART_BYTES, Math.ceil(size / 1000 / mib) * mib));
   const count = Math.ceil(size / each);
   return Array.from({ length: count }, (_, index) => Math.min(each, size - index * each));
@@ -148,7 +148,3 @@ const RIGHT: Readonly<Record<string, string>> = {
   connection_id: "the id of a connection.",
   seconds: `a whole number from ${UPLOAD_SECONDS.min} to ${UPLOAD_SECONDS.max}.`,
 };
-
-function invalid(param: string, fault: string): MediaError {
-  return new MediaError("request_invalid", `${param} ${fault}`, { param });
-}

@@ -2,26 +2,27 @@ import { z } from "zod";
 import { MediaError } from "./errors.ts";
 import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
-import { parseObject, quote } from "./parse-object.ts";
+import { invalid, parseObject, quote } from "./parse-object.ts";
 import { Step } from "./step.ts";
 import { Task } from "./task.ts";
+import { parseWebhookUrl } from "./webhook-url.ts";
 
 const CHANGES = ["created", "updated", "succeeded", "failed", "cancelled"] as const;
 
-/** What an event tells of: a task, or a step that stands alone, was created, got another state that is not its last, or ended. */
+/** The kinds of events: a task or a standalone step was created, entered another state that is not its last, or ended. */
 export const EVENT_KINDS = [
   ...CHANGES.map((change) => `task.${change}` as const),
   ...CHANGES.map((change) => `step.${change}` as const),
 ] as const;
-/** What an event tells of. */
+/** The kind of an event. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What an endpoint may ask for: kinds of events, or `*` for all that there are and will be. */
+/** The topics of an endpoint: kinds of events, or `*` for all present and future ones. */
 export const TOPICS = [...EVENT_KINDS, "*"] as const;
-/** What an endpoint may ask for. */
+/** A topic of an endpoint. */
 export type Topic = (typeof TOPICS)[number];
 
-/** Bounds of endpoints: how many a project has, and how long an old secret is good after a change, in seconds. */
+/** Bounds of endpoints: how many a project may have, and seconds for which a replaced secret stays valid. */
 export const WEBHOOK_BOUNDS = {
   endpoints: { max: 20 },
   keep_seconds: { min: 0, max: 604_800, default: 86_400 },
@@ -43,7 +44,7 @@ const topics = z
     example: ["task.succeeded"],
   });
 
-/** An event of a project, as it is listed and as it is posted. */
+/** An event of a project, as listed and as posted. */
 export const WebhookEvent = z
   .object({
     id: z
@@ -55,28 +56,28 @@ export const WebhookEvent = z
     created_at: milliseconds,
   })
   .meta({ id: "Event" });
-/** An event of a project, as it is listed and as it is posted. */
+/** An event of a project, as listed and as posted. */
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** Body of `POST /webhooks/endpoints`. */
 export const WebhookEndpointRequest = z
   .strictObject({ url, topics: topics.optional() })
   .meta({ id: "WebhookEndpointRequest" });
-/** A request for an endpoint that passed every check; without topics it is told everything. */
+/** A valid request for an endpoint; without topics it receives every event. */
 export type WebhookEndpointRequest = z.infer<typeof WebhookEndpointRequest>;
 
 /** The states of an endpoint: `disabled` by its owner, or because it answered 410. */
 export const ENDPOINT_STATUSES = ["active", "disabled"] as const;
 
-/** Body of `PATCH /webhooks/endpoints/{id}`: what is to be another. */
+/** Body of `PATCH /webhooks/endpoints/{id}`: the fields to change. */
 export const WebhookEndpointChange = z
   .strictObject({ url, topics, status: z.enum(ENDPOINT_STATUSES) })
   .partial()
   .meta({ id: "WebhookEndpointChange" });
-/** What is to be another of an endpoint. */
+/** The fields of an endpoint to change. */
 export type WebhookEndpointChange = z.infer<typeof WebhookEndpointChange>;
 
-/** Where events of a project are posted to, without its secret. */
+/** A URL that receives a project's events, without its secret. */
 export const WebhookEndpoint = z
   .object({
     id: z.string().meta({ example: "we_01kaggm8q0fzr2n5v3x7c1d9jb" }),
@@ -88,7 +89,7 @@ export const WebhookEndpoint = z
     updated_at: milliseconds,
   })
   .meta({ id: "WebhookEndpoint" });
-/** Where events of a project are posted to, without its secret. */
+/** A URL that receives a project's events, without its secret. */
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>;
 
 const secret = z.string().meta({
@@ -114,10 +115,10 @@ export const RotateRequest = z
       }),
   })
   .meta({ id: "RotateRequest" });
-/** How a secret is changed. */
+/** How to replace a secret. */
 export type RotateRequest = z.infer<typeof RotateRequest>;
 
-/** A new secret; the one before is good for a while, and everything posted until then carries a signature by each. */
+/** A new secret; the previous one stays valid for a while, during which every post carries a signature by each. */
 export const WebhookSecret = z
   .object({
     object: z.literal("webhook_secret"),
@@ -135,12 +136,12 @@ export const WebhookSecret = z
 /** A new secret. */
 export type WebhookSecret = z.infer<typeof WebhookSecret>;
 
-/** The states of a delivery; a pending one is tried again for three days. */
+/** The states of a delivery; a pending one is retried for three days. */
 export const DELIVERY_STATUSES = ["pending", "succeeded", "failed"] as const;
 /** The state of a delivery. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** One try to post an event. */
+/** One attempt to post an event. */
 export const DeliveryAttempt = z
   .object({
     at: milliseconds,
@@ -149,10 +150,10 @@ export const DeliveryAttempt = z
     error: z.string().nullable().meta({ description: "Why it did not count; null when it did." }),
   })
   .meta({ id: "DeliveryAttempt" });
-/** One try to post an event. */
+/** One attempt to post an event. */
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 
-/** An event on its way to one URL. */
+/** The delivery of an event to one URL. */
 export const WebhookDelivery = z
   .object({
     id: z.string().meta({ example: "dlv_01kaggm8q0fzr2n5v3x7c1d9jb" }),
@@ -169,10 +170,10 @@ export const WebhookDelivery = z
     finished_at: milliseconds.nullable(),
   })
   .meta({ id: "WebhookDelivery" });
-/** An event on its way to one URL. */
+/** The delivery of an event to one URL. */
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
-/** Gives the kind of the event that a record in its state makes, from the state before; null when there is none to tell of. */
+/** Returns the kind of the event for a record's change from its previous state; null when the change has none. */
 export function eventKindOf(
   record: Pick<Task | Step, "object" | "status">,
   before: Pick<Task | Step, "status"> | null,
@@ -198,27 +199,13 @@ export function parseEndpointChange(body: unknown): WebhookEndpointChange {
   return change;
 }
 
-/** Parses the body of a change of a secret; throws `request_invalid` with the field at fault. */
+/** Parses the body of a request to replace a secret; throws `request_invalid` with the field at fault. */
 export function parseRotateRequest(body: unknown): { keep_seconds: number } {
   const { keep_seconds = WEBHOOK_BOUNDS.keep_seconds.default } = parse(RotateRequest, body);
   return { keep_seconds };
 }
 
-/** Parses a URL that events are to be posted to; throws `request_invalid`. Whether its host may be contacted is for the service to say. */
-export function parseWebhookUrl(value: unknown, param: string): string {
-  if (typeof value !== "string") throw invalid(param, "must be a string.");
-  if (value.length > BOUNDS.url_length.max)
-    throw invalid(param, `must not be longer than ${BOUNDS.url_length.max} characters.`);
-  // The URL parser drops line breaks and tabs, so that the text would not be what is asked.
-  if (/\p{Cc}/u.test(value)) throw invalid(param, "must not hold control characters.");
-  const parsed = URL.parse(value);
-  if (!parsed?.hostname || !/^https?:\/\//i.test(value))
-    throw invalid(param, "must be a URL that starts with https://.");
-  if (parsed.username || parsed.password) throw invalid(param, "must not hold a user name or password.");
-  return value;
-}
-
-/** Builds the record of a new endpoint. */
+/** Creates the record of a new endpoint. */
 export function createEndpoint(
   { url, topics = ["*"] }: WebhookEndpointRequest,
   id: CreateId,
@@ -231,7 +218,7 @@ export function createEndpoint(
   };
 }
 
-/** Gives an endpoint with a change made to it. */
+/** Returns an endpoint with a change applied. */
 export function changeEndpoint(
   before: WebhookEndpoint,
   change: WebhookEndpointChange,
@@ -241,7 +228,7 @@ export function changeEndpoint(
   return { ...before, url, topics: [...new Set(topics)], status, updated_at: now };
 }
 
-/** True when an endpoint is to be told of events of a kind. */
+/** Whether an endpoint receives events of a kind. */
 export function wants({ topics, status }: WebhookEndpoint, kind: EventKind): boolean {
   return status === "active" && (topics.includes("*") || topics.includes(kind));
 }
@@ -265,8 +252,4 @@ function parse<T extends z.ZodObject>(schema: T, body: unknown): z.infer<T> {
       param,
     });
   throw invalid(param, RIGHT[param] ?? "is wrong.");
-}
-
-function invalid(param: string, fault: string): MediaError {
-  return new MediaError("request_invalid", `${param} ${fault}`, { param });
 }

@@ -1,15 +1,19 @@
+import type { Decision } from "../core/decision.ts";
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader, StepContext, StepWork, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import type { MetadataMode } from "../core/tags.ts";
 import type { Encoder } from "../encoders/encoder.ts";
 import { runEncode } from "../encoders/run-encode.ts";
-import { createPlan } from "../plan/index.ts";
+import { createPlan, listDropped } from "../plan/index.ts";
+import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
+import { describeDecision } from "../words/decision-words.ts";
+import { decideEncode, type EncodeRequest, encoderOf, type Hosts, placeCuts } from "./decide-encode.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
 import { seldom } from "./seldom.ts";
-import { encoderOf, type Hosts, settle, settleCuts, type Wish } from "./settle.ts";
 import { type Destination, uploadOutput } from "./upload-output.ts";
 
 /** What is known of media before they are looked into. */
@@ -43,12 +47,12 @@ export interface StepTools extends Hosts {
 }
 
 /**
- * Builds the work of the steps of one run, as every host has it; `wish` is what its task wants, and null for a standalone step, whose
- * input comes from outside and is trusted in nothing.
+ * Builds the work of the steps of one run, as every host has it; `request` is what its task asks for, and null for a standalone step, whose
+ * input comes from outside and is not trusted.
  */
-export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
+export function createStepWork(tools: StepTools, request: EncodeRequest | null): StepWork {
   const { storage, inputs } = tools;
-  const standalone = wish === null;
+  const standalone = request === null;
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
     const progress = seldom((received: number, size: number | null) =>
@@ -85,6 +89,14 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
     return look(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
+  // Decided once for a source, so that a run goes on after a restart as it began. A server may send another file than the one probed.
+  function decideOnce(source: Source, wanted: EncodeRequest, context: StepContext): Promise<Decision> {
+    const { format, filesize, duration } = source;
+    return context.durably(`decide ${format} ${filesize} ${duration}`, () =>
+      decideEncode(tools, source, wanted),
+    );
+  }
+
   return {
     probe: (url, context) =>
       context.durably("probe", async (signal) => {
@@ -104,11 +116,11 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
         }
       }),
 
-    ingest: (source, context) =>
-      context.durably("ingest", async (signal) => {
-        checkDuration(source, tools.max_seconds);
-        // What cannot be done fails before anything is copied.
-        if (wish) await settle(tools, source, wish);
+    async ingest(source, context) {
+      checkDuration(source, tools.max_seconds);
+      // What cannot be done fails before anything is copied.
+      if (request) await decideOnce(source, request, context);
+      return context.durably("ingest", async (signal) => {
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
         // The probe may have fetched it already.
         let info = await storage.head(key);
@@ -121,13 +133,17 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
         // The source may be another one by now than the one that was looked into.
         const other = isOther(source.filesize, info.size) || isOther(source.etag, etag);
         const seen = standalone || other ? await lookAtStored(key, source.url, context, signal) : source;
-        return { ...seen, url: await tools.url(key), filesize: info.size, etag: info.etag };
-      }),
+        // Large raw sound is counted here, where its bytes are at hand.
+        const exact = seen.duration_estimated
+          ? await measureWhole(seen, await tools.open(key), signal)
+          : seen;
+        return { ...exact, url: await tools.url(key), filesize: info.size, etag: info.etag };
+      });
+    },
 
     async encode(given, context) {
-      const wanted = { kind: context.step.kind, options: context.step.options } as Wish;
-      // Settled once, so that a run that goes on after a restart does so as before.
-      const { key, source, ...settled } = await context.durably("open", async (signal) => {
+      const wanted = { kind: context.step.kind, options: context.step.options } as EncodeRequest;
+      const { key, source } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
         const key = own ?? workingCopy(context);
         // It may be there already: from before a restart, or as the host has it.
@@ -135,12 +151,19 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
           await copyInput(await inputs.open(given.url, signal), key, context, signal);
         const source = standalone ? await lookAtStored(key, given.url, context, signal) : given;
         checkDuration(source, tools.max_seconds);
-        const open = () => tools.open(key);
-        return { key, source, ...(await settleCuts(tools, source, wanted, open, signal)) };
+        return { key, source };
       });
-      const plan = { ...createPlan(source, wanted.kind, wanted.options), chunks: settled.chunks };
-      const encoder = encoderOf(tools.encoders, settled.encoder);
-      const choice = { encoder: encoder.name, reason: settled.reason };
+      const decision = await decideOnce(source, wanted, context);
+      const chunks = await context.durably("cut", (signal) =>
+        placeCuts(tools, source, wanted, decision, () => tools.open(key), signal),
+      );
+      const plan = { ...createPlan(source, wanted.kind, wanted.options), chunks };
+      const encoder = encoderOf(tools.encoders, decision.encoder);
+      const { refusals } = decision;
+      const choice = {
+        ...{ encoder: encoder.name, reason: describeDecision(decision) },
+        ...(refusals.length > 0 && { refusals }),
+      };
       await context.chosen(choice);
       const { remote } = tools;
       const encoded = await runEncode({
@@ -161,7 +184,15 @@ export function createStepWork(tools: StepTools, wish: Wish | null): StepWork {
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : await lookAtStored(encoded.key, url, context, signal);
-        return { ...described, url, ...choice };
+        const { metadata } = wanted.options as { metadata?: MetadataMode };
+        const dropped = listDropped(plan, source, metadata);
+        const covered = described.streams?.some(({ kind }) => kind === "cover") ?? false;
+        // A cover may be in a place where it cannot be read.
+        if (plan.cover !== undefined && !covered)
+          dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
+        const { counts } = encoded;
+        const counted = counts.pictures || counts.sound ? { counts } : {};
+        return { ...described, url, ...choice, ...counted, ...(dropped.length > 0 && { dropped }) };
       });
     },
 

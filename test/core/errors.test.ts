@@ -8,6 +8,7 @@ test("an error carries its kind, message, param and cause", () => {
   expect({ ...error, message: error.message, cause: error.cause }).toEqual({
     name: "MediaError",
     kind: "invalid_options",
+    refusals: [],
     message: "Words.",
     param: "options.fps",
     retryable: false,

@@ -1,0 +1,217 @@
+/** Where a tag is stored in formats with a fixed list of tags; other formats hold tags of any name. */
+interface TagPlaces {
+  /** Item of the iTunes list of an MP4. */
+  mp4?: string;
+  /** Box of a MOV's user data. */
+  mov?: string;
+  /** Whether the INFO list of a WAV has a chunk for it. */
+  wav?: true;
+}
+
+/** The tags that describe a work, which `metadata: "clean"` keeps, by the names that ffmpeg uses in every format. */
+export const DESCRIPTIVE_TAGS = {
+  title: { mp4: "\u00a9nam", mov: "\u00a9nam", wav: true },
+  artist: { mp4: "\u00a9ART", mov: "\u00a9ART", wav: true },
+  album: { mp4: "\u00a9alb", mov: "\u00a9alb", wav: true },
+  album_artist: { mp4: "aART" },
+  composer: { mp4: "\u00a9wrt" },
+  performer: {},
+  publisher: {},
+  track: { mp4: "trkn", wav: true },
+  disc: { mp4: "disk" },
+  date: { mp4: "\u00a9day", mov: "\u00a9day", wav: true },
+  genre: { mp4: "\u00a9gen", mov: "\u00a9gen", wav: true },
+  comment: { mp4: "\u00a9cmt", mov: "\u00a9cmt", wav: true },
+  description: { mp4: "desc" },
+  synopsis: { mp4: "ldes" },
+  lyrics: { mp4: "\u00a9lyr" },
+  copyright: { mp4: "cprt", mov: "\u00a9cpy", wav: true },
+  grouping: { mp4: "\u00a9grp" },
+  show: { mp4: "tvsh" },
+  episode_id: { mp4: "tven" },
+  network: { mp4: "tvnn" },
+} as const satisfies Record<string, TagPlaces>;
+
+/** Tags of the place and the device of a recording that have a field of their own in some format. */
+export const PRIVATE_TAGS = {
+  location: { mp4: "\u00a9xyz", mov: "\u00a9xyz" },
+  make: { mov: "\u00a9mak" },
+  model: { mov: "\u00a9mod" },
+} as const satisfies Record<string, TagPlaces>;
+
+/** The tag of when a file was made, for which MP4, MOV and Matroska have a field in their headers. */
+export const CREATION_TIME = "creation_time";
+
+const PLACES: ReadonlyMap<string, TagPlaces> = new Map<string, TagPlaces>([
+  ...Object.entries(DESCRIPTIVE_TAGS),
+  ...Object.entries(PRIVATE_TAGS),
+]);
+
+/** Which of a source's tags an output keeps: all that the format can hold, the descriptive ones, or none. */
+export const METADATA_MODES = ["keep", "clean", "strip"] as const;
+/** Which of a source's tags an output keeps: all that the format can hold, the descriptive ones, or none. */
+export type MetadataMode = (typeof METADATA_MODES)[number];
+
+/** Tags by name. */
+export type Tags = Readonly<Record<string, string>>;
+
+/** Whether a tag describes the work, rather than the recording or the file. */
+export function isDescriptive(name: string): boolean {
+  return Object.hasOwn(DESCRIPTIVE_TAGS, name);
+}
+
+/** Returns the place of a tag in an MP4 or MOV; undefined where it has none. */
+export function tagPlace(name: string, format: "mp4" | "mov"): string | undefined {
+  return PLACES.get(name)?.[format];
+}
+
+/** Whether an output format can hold a tag. */
+export function holdsTag(format: string, name: string): boolean {
+  if (format === "mp4" || format === "mov")
+    return name === CREATION_TIME || tagPlace(name, format) !== undefined;
+  return format === "wav" ? PLACES.get(name)?.wav === true : !WITHOUT_TAGS.has(format);
+}
+
+const WITHOUT_TAGS: ReadonlySet<string> = new Set(["hls", "jpeg", "png", "webp", "gif", "avif"]);
+
+// A MOV could hold one (QuickTime's key com.apple.quicktime.artwork, which ffmpeg reads), but ffmpeg writes none into it.
+const COVER_FORMATS: ReadonlySet<string> = new Set(["mp3", "flac", "ogg", "opus", "mp4"]);
+
+/** Whether an output format can hold a cover. */
+export function holdsCover(format: string): boolean {
+  return COVER_FORMATS.has(format);
+}
+
+/** Codecs of covers that every format with covers can hold. */
+export const COVER_CODECS = { mjpeg: "image/jpeg", png: "image/png" } as const;
+
+// More would bloat every record and request that contains a Source.
+const LIMITS = { tags: 64, name: 64, value: 4096 } as const;
+
+// Properties of the source file, written by its muxer, that would be wrong for another file.
+const TECHNICAL =
+  /^(encoder|vendor|vendor_id|handler_name|major_brand|minor_version|compatible_brands|duration|gapless_playback|media_type|hd_video|language|rotate|tlen|tsse|id3v2_priv.*|itunsmpb|itunnorm|itunpgap|waveformatextensible_channel_mask|metadata_block_picture|replaygain_.*|r128_.*|bps(-.*)?|number_of_(frames|bytes).*|_statistics_.*|source(_id)?|chapter\d+.*)$/;
+
+/**
+ * Normalizes the names and values that a reader found to tags with ffmpeg's names, which are the same
+ * for all formats; the first value of a name wins, and tags about the file itself are dropped. Undefined when none is left.
+ */
+export function readTags(found: Iterable<readonly [name: string, value: string]>): Tags | undefined {
+  const tags = new Map<string, string>();
+  const totals = new Map<string, string>();
+  for (const [given, text] of found) {
+    const name = nameTag(given);
+    const value = text.replaceAll("\0", "").trim();
+    const total = TOTALS[name];
+    if (total) totals.set(total, value);
+    const fits = value !== "" && value.length <= LIMITS.value && name.length <= LIMITS.name;
+    if (total || !fits || !/^[\x20-\x3c\x3e-\x7e]+$/.test(name) || TECHNICAL.test(name)) continue;
+    if (name === CREATION_TIME && Number.isNaN(Date.parse(value))) continue;
+    if (!tags.has(name) && tags.size < LIMITS.tags) tags.set(name, value);
+  }
+  for (const [name, total] of totals) {
+    const number = tags.get(name);
+    if (number && !number.includes("/") && /^\d+$/.test(total)) tags.set(name, `${number}/${total}`);
+  }
+  return tags.size > 0 ? Object.fromEntries(tags) : undefined;
+}
+
+const TOTALS: Readonly<Record<string, string>> = {
+  tracktotal: "track",
+  totaltracks: "track",
+  disctotal: "disc",
+  totaldiscs: "disc",
+};
+
+function nameTag(given: string): string {
+  // ffmpeg adds the language of some tags to their names, and names those of QuickTime in full.
+  const name = given.trim().toLowerCase();
+  const plain = /^(lyrics|location|comment|title|description)-[a-z]{3}$/.exec(name)?.[1] ?? name;
+  const known = plain.replace(/^com\.apple\.quicktime\./, "");
+  return NAMES[known] ?? (PLACES.has(known) ? known : plain);
+}
+
+// Each format's own names for these tags: MP4 items, ID3 frames, Vorbis comments, Matroska tags, RIFF chunks.
+const NAMES: Readonly<Record<string, string>> = {
+  "\u00a9nam": "title",
+  "\u00a9art": "artist",
+  "\u00a9alb": "album",
+  aart: "album_artist",
+  "\u00a9wrt": "composer",
+  "\u00a9com": "composer",
+  "\u00a9day": "date",
+  "\u00a9gen": "genre",
+  "\u00a9cmt": "comment",
+  "\u00a9inf": "comment",
+  "\u00a9des": "comment",
+  desc: "description",
+  ldes: "synopsis",
+  "\u00a9lyr": "lyrics",
+  cprt: "copyright",
+  "\u00a9cpy": "copyright",
+  "\u00a9grp": "grouping",
+  tvsh: "show",
+  tven: "episode_id",
+  tvnn: "network",
+  "\u00a9xyz": "location",
+  "location.iso6709": "location",
+  "\u00a9mak": "make",
+  "\u00a9mod": "model",
+  "\u00a9too": "encoder",
+  "\u00a9swr": "encoder",
+  author: "artist",
+  tit2: "title",
+  tt2: "title",
+  tpe1: "artist",
+  tp1: "artist",
+  talb: "album",
+  tal: "album",
+  tpe2: "album_artist",
+  tp2: "album_artist",
+  tcom: "composer",
+  tcm: "composer",
+  tpe3: "performer",
+  tpub: "publisher",
+  tpb: "publisher",
+  trck: "track",
+  trk: "track",
+  tpos: "disc",
+  tpa: "disc",
+  tdrc: "date",
+  tdrl: "date",
+  tyer: "date",
+  tye: "date",
+  tcon: "genre",
+  tco: "genre",
+  comm: "comment",
+  com: "comment",
+  uslt: "lyrics",
+  ult: "lyrics",
+  tcop: "copyright",
+  tcr: "copyright",
+  tit1: "grouping",
+  tt1: "grouping",
+  tden: "creation_time",
+  tenc: "encoded_by",
+  ten: "encoded_by",
+  tlan: "language",
+  tss: "encoder",
+  albumartist: "album_artist",
+  "album artist": "album_artist",
+  tracknumber: "track",
+  discnumber: "disc",
+  year: "date",
+  part_number: "track",
+  date_released: "date",
+  date_recorded: "date",
+  inam: "title",
+  iart: "artist",
+  iprd: "album",
+  icrd: "date",
+  ignr: "genre",
+  icmt: "comment",
+  icop: "copyright",
+  iprt: "track",
+  itrk: "track",
+  isft: "encoder",
+};

@@ -1,0 +1,58 @@
+import type { Decision, DecisionReason } from "../core/decision.ts";
+import { MediaError } from "../core/errors.ts";
+import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
+import { isCopy, type Plan } from "../plan/plan.ts";
+import { describeRefusals } from "../words/refusal-words.ts";
+import type { Offer } from "./offer.ts";
+
+/** Seconds of work up to which the first encoder that can do it keeps it, though another might be done sooner: to move it costs more. */
+export const KEEP_SECONDS = 8;
+
+/**
+ * Decides which encoder does the work of an uncut plan: the first of the offers without a refusal, unless its work is long and another is
+ * done sooner by estimate. Throws `encoder_unavailable` with every refusal when no encoder can.
+ */
+export function decide(plan: Plan, offers: readonly Offer[]): Decision {
+  const able = offers.filter(({ refusal }) => refusal === null);
+  const [first] = able;
+  const refusals = offers.flatMap(({ encoder, refusal }) => (refusal ? [{ encoder, ...refusal }] : []));
+  if (!first) throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  const keeps = isCopy(plan) || first.seconds === null || first.seconds <= KEEP_SECONDS;
+  const chosen = keeps ? first : fastest(able, first);
+  const before = offers.slice(0, offers.indexOf(chosen));
+  const passed = before.flatMap(({ encoder, refusal, seconds }) =>
+    refusal
+      ? [{ encoder, ...refusal }]
+      : [{ encoder, code: "slower" as const, seconds: seconds ?? 0, than_seconds: chosen.seconds ?? 0 }],
+  );
+  const { encoder, chunk_seconds, seconds } = chosen;
+  const others = able.filter((offer) => !keeps && offer !== chosen);
+  return {
+    encoder,
+    chunk_seconds,
+    seconds,
+    reason: reasonOf(plan, chosen, others, passed),
+    refusals: passed,
+  };
+}
+
+function fastest(able: readonly Offer[], first: Offer): Offer {
+  const time = ({ seconds }: Offer) => seconds ?? Number.POSITIVE_INFINITY;
+  return able.reduce((best, offer) => (time(offer) < time(best) ? offer : best), first);
+}
+
+function reasonOf(
+  plan: Plan,
+  { chunks, at_once, seconds }: Offer,
+  slower: readonly Offer[],
+  refusals: readonly Refusal[],
+): DecisionReason {
+  if (isCopy(plan)) return { code: "copied" };
+  const times = slower.flatMap((offer) => (offer.seconds === null ? [] : [offer.seconds]));
+  if (seconds !== null && times.length > 0) {
+    return { code: "faster", seconds, than_seconds: Math.min(...times), chunks };
+  }
+  if (chunks > 1) return { code: "chunked", chunks, at_once: Math.min(at_once, chunks) };
+  const refused = refusals.some(({ code }) => !OTHER_WORK.has(code));
+  return refused ? { code: "refused" } : { code: "preferred", seconds };
+}

@@ -1,0 +1,119 @@
+import type { Source } from "../core/source.ts";
+import { estimateWork } from "../plan/estimate.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/**
+ * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory; "per Mpx" is for a
+ * million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn pictures, by
+ * `bench/native-constants.ts`, which prints these figures beside what it finds. What has no benchmark says where it is from.
+ */
+export const NATIVE_COST = {
+  seconds: {
+    /** Until a container answers: Cloudflare says that a cold one often takes 1 to 3 s. */
+    start: 3,
+    /** For each job: to hand it over, start ffmpeg and store what it made. */
+    job: 0.5,
+    /** To put chunks together, and for each of them and each second of output: what the light encoder's host takes to copy packets. */
+    stitch: { once: 1, chunk: 0.05, second: 0.002 },
+    /** Per Mpx decoded, and per million bits of it. */
+    decode: { h264: 0.004, h265: 0.005, vp9: 0.005, av1: 0.005, other: 0.006 },
+    bits: 0.003,
+    /** Per Mpx decoded or encoded, for scaling. */
+    scale: 0.002,
+    /** Per Mpx encoded. */
+    encode: {
+      ...{ h264: 0.045, h265: 0.07, vp9: 0.1, av1: 0.13 },
+      ...{ jpeg: 0.01, png: 0.08, webp: 0.055, gif: 0.15, avif: 0.6 },
+    },
+    /** Per Mpx encoded, HDR to SDR. */
+    tone_map: 0.03,
+    /** Per second of sound. */
+    sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
+  },
+  /** Of a job with two threads. */
+  memory: {
+    base: 75,
+    /** Per Mpx decoded: stills, and pictures that others refer to. */
+    decode: { still: 12, moving: 20 },
+    /** Per Mpx encoded, over all renditions. */
+    encode: {
+      ...{ h264: 170, h265: 180, vp9: 150, av1: 320 },
+      ...{ jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
+    },
+    /** Per Mpx encoded, HDR to SDR: pictures of floating point. */
+    tone_map: 50,
+  },
+  /** Share of two threads that is used. */
+  parallel: 0.85,
+} as const;
+
+/** Bytes of memory that a native encoder has unless it is said: those of a container of Cloudflare's `standard-3`. */
+export const NATIVE_MEMORY = 8 * 2 ** 30;
+
+/** What native ffmpeg takes for a plan, by estimate. */
+export interface NativeWork {
+  /** Seconds of one processor for the pictures; null when the length is unknown. */
+  pictures: number | null;
+  /** Seconds for the sound, which has one processor alone; null when the length is unknown. */
+  sound: number | null;
+  /** Seconds to decode from a keyframe to the start of a chunk. */
+  seek: number;
+  /** Bytes that ffmpeg takes. */
+  memory: number;
+}
+
+const MPX = 1_000_000;
+const MIB = 1_048_576;
+// Chunks are cut at keyframes where these are known, so that there is little to go.
+const SEEK_SECONDS = 1;
+
+/** Estimates what a plan takes native ffmpeg. */
+export function nativeWork(plan: Plan, source: Source): NativeWork {
+  const { seconds, memory } = NATIVE_COST;
+  const work = estimateWork(plan, source);
+  const { image, audio, video } = plan;
+  const codec = encoderOf(plan);
+  const tone_map = image?.tone_map === true || (video?.mode === "encode" && video.tone_map);
+  const frame = work.frame_decoded / MPX;
+  const decoded = work.pixels_decoded === null ? null : work.pixels_decoded / MPX;
+  const encoded = work.pixels_encoded === null ? null : work.pixels_encoded / MPX;
+  const rate = (codec ? seconds.encode[codec] : 0) + (tone_map ? seconds.tone_map : 0);
+  const size = (codec ? memory.encode[codec] : 0) + (tone_map ? memory.tone_map : 0);
+  const all = (source.duration ?? 0) * (source.fps ?? 0);
+  const share = all > 0 ? Math.min(1, (work.frames_decoded ?? all) / all) : 1;
+  const bits = frame > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
+  const reading = decoded === null ? null : decoded * decodeSeconds(source) + bits * seconds.bits;
+  const area = areaOf(plan) / MPX;
+  return {
+    pictures:
+      reading === null || encoded === null || decoded === null
+        ? null
+        : reading + (decoded + encoded) * seconds.scale + encoded * rate,
+    sound:
+      audio?.mode !== "encode" || work.audio_seconds === null
+        ? work.audio_seconds
+        : work.audio_seconds * seconds.sound[audio.codec],
+    seek: plan.duration && reading ? (reading * SEEK_SECONDS) / plan.duration : 0,
+    memory: MIB * (memory.base + frame * memory.decode[plan.still ? "still" : "moving"] + area * size),
+  };
+}
+
+type Encoding = keyof (typeof NATIVE_COST)["seconds"]["encode"];
+
+function encoderOf({ image, video, format }: Plan): Encoding | null {
+  if (image) return format as Encoding;
+  return video?.mode === "encode" ? video.codec : null;
+}
+
+function decodeSeconds({ codecs }: Source): number {
+  const { decode } = NATIVE_COST.seconds;
+  const codec = codecs?.video ?? "";
+  return Object.hasOwn(decode, codec) ? decode[codec as keyof typeof decode] : decode.other;
+}
+
+// Pixels of one picture of all outputs together, which are in memory at once.
+function areaOf({ renditions, image, video }: Plan): number {
+  const one = image?.geometry ?? (video?.mode === "encode" ? video.geometry : null);
+  const all = renditions.length > 0 ? renditions.map(({ geometry }) => geometry) : one ? [one] : [];
+  return all.reduce((sum, { width, height }) => sum + width * height, 0);
+}

@@ -1,0 +1,51 @@
+import type { RefusalReason } from "../core/refusal.ts";
+import type { Source } from "../core/source.ts";
+import { isCopy, type Plan } from "../plan/plan.ts";
+import { NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
+import { bestCut, type NativeHost, type NativeTime, placesOf, uncutTime } from "./native-time.ts";
+import type { Offer } from "./offer.ts";
+
+/** The native encoders of a host, as far as the decision depends on them. */
+export interface NativeEncoders extends NativeHost {
+  /** Why they cannot do a plan; null when they can. */
+  refusal: RefusalReason | null;
+  /** Bytes of memory of one encoder; default {@link NATIVE_MEMORY}. */
+  memory?: number;
+}
+
+/** When a plan is cut into chunks for native encoders. */
+export const NATIVE_CUTS = {
+  /** Seconds of an uncut plan up to which it stays whole: more encoders are not worth starting. */
+  short: 20,
+  /** Chunks must take at most this share of the time of the uncut plan. */
+  worth: 0.85,
+  /** Seconds of an uncut plan above which it is cut in any case: a lost encoder would cost too much. */
+  loss: 900,
+} as const;
+
+/** Returns what native encoders would do with an uncut plan: whole or in chunks, as it is done sooner. */
+export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): Offer {
+  const work = nativeWork(plan, source);
+  const uncut = uncutTime(work, host);
+  const cut = isCopy(plan) ? null : bestCut(plan, work, host);
+  const offer = {
+    encoder: "native",
+    refusal: host.refusal ?? refuseMemory(work, host.memory ?? NATIVE_MEMORY),
+  };
+  if (uncut === null || cut === null || !isWorth(cut, uncut)) {
+    return { ...offer, chunk_seconds: null, chunks: 1, at_once: 1, seconds: uncut };
+  }
+  const { chunks, chunk_seconds, seconds } = cut;
+  const at_once = Math.min(host.instances * placesOf(host.cores).places, host.max_in_flight);
+  return { ...offer, chunk_seconds, chunks, at_once, seconds };
+}
+
+function isWorth(cut: NativeTime, uncut: number): boolean {
+  const { short, worth, loss } = NATIVE_CUTS;
+  return uncut > loss || (uncut > short && cut.seconds <= uncut * worth);
+}
+
+function refuseMemory({ memory }: NativeWork, available_bytes: number): RefusalReason | null {
+  const needed_bytes = Math.ceil(memory);
+  return needed_bytes <= available_bytes ? null : { code: "memory", needed_bytes, available_bytes };
+}

@@ -1,0 +1,81 @@
+import { createChunks, SEGMENT_SECONDS } from "../plan/chunks.ts";
+import type { Chunk, Plan } from "../plan/plan.ts";
+import { NATIVE_COST, type NativeWork } from "./native-cost.ts";
+
+/** The native encoders that there are. */
+export interface NativeHost {
+  instances: number;
+  /** Processors of one. */
+  cores: number;
+  /** Chunks of one plan that are encoded at once, at most. */
+  max_in_flight: number;
+}
+
+/** A way to cut a plan, and when it is done. */
+export interface NativeTime {
+  /** Seconds of source in one chunk; null for uncut. */
+  chunk_seconds: number | null;
+  /** Chunks of pictures; 1 for uncut. */
+  chunks: number;
+  /** Seconds until the output is there, by estimate. */
+  seconds: number;
+}
+
+// Shorter chunks have too much around them, longer ones are too much to lose.
+const CHUNK = { least: 20, most: 120, step: 2 } as const;
+
+/** Gives the jobs with pictures that one encoder runs at once, and the threads of each: its own defaults. */
+export function placesOf(cores: number): { places: number; threads: number } {
+  const places = Math.max(1, Math.floor(cores / 2));
+  return { places, threads: Math.max(1, Math.ceil(cores / places)) };
+}
+
+/** Estimates a plan that one encoder carries out whole; null when its length is unknown. */
+export function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost): number | null {
+  if (pictures === null || sound === null) return null;
+  const { start, job } = NATIVE_COST.seconds;
+  return start + job + Math.max(pictures / paceOf(cores), sound);
+}
+
+/** Finds the length of chunks with which a plan is done soonest, the longest of those; null where it is not to be cut. */
+export function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | null {
+  const { pictures, sound, seek } = work;
+  const { start, end, duration, video, audio } = plan;
+  if (video?.mode !== "encode" || pictures === null || sound === null || duration === null) return null;
+  const segmented = plan.kind === "adaptive_video";
+  const needs = {
+    start,
+    end,
+    duration,
+    encodes_video: true,
+    has_audio: audio !== null,
+    fps: video.fps,
+    segmented,
+  };
+  const slots = Math.max(1, Math.min(host.instances * placesOf(host.cores).places, host.max_in_flight));
+  const cost = NATIVE_COST.seconds;
+  const pace = paceOf(host.cores);
+  let best: NativeTime | null = null;
+  const step = segmented ? SEGMENT_SECONDS : CHUNK.step;
+  for (let length = CHUNK.most; length >= CHUNK.least; length -= step) {
+    const stretches = createChunks(needs, { chunk_seconds: length }).filter(({ track }) => track === "video");
+    if (stretches.length < 2) continue;
+    const longest = Math.max(...stretches.map((chunk) => secondsOf(chunk, plan)));
+    const each = cost.job + (seek + (pictures * longest) / duration) / pace;
+    const rounds = Math.ceil(stretches.length / slots);
+    const together = cost.stitch.once + stretches.length * cost.stitch.chunk + duration * cost.stitch.second;
+    const seconds = cost.start + Math.max(rounds * each, cost.job + sound) + together;
+    if (best === null || seconds < best.seconds)
+      best = { chunk_seconds: length, chunks: stretches.length, seconds };
+  }
+  return best;
+}
+
+function paceOf(cores: number): number {
+  const { threads } = placesOf(cores);
+  return threads === 1 ? 1 : threads * NATIVE_COST.parallel;
+}
+
+function secondsOf({ start, end }: Chunk, plan: Plan): number {
+  return (end ?? plan.start + (plan.duration ?? 0)) - start;
+}

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { type LocalEncoder, localOffers } from "../../src/browser/local-offers.ts";
+import type { RefusalReason } from "../../src/core/refusal.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { decide } from "../../src/route/decide.ts";
+import { describeDecision } from "../../src/words/decision-words.ts";
+import { videoSource } from "../plan/source.ts";
+
+interface Given {
+  workers?: number;
+  seconds?: number | null;
+  refusal?: RefusalReason;
+}
+
+function encoder(name: string, { workers = 1, seconds = null, refusal }: Given = {}): LocalEncoder {
+  return {
+    ...{ name, workers, chunkSeconds: () => seconds, refuse: () => refusal ?? null },
+    encode: () => Promise.reject(new Error("It was not asked.")),
+  };
+}
+
+async function decideInPage(encoders: LocalEncoder[]) {
+  const source = { ...videoSource(), duration: 20, filesize: 1_000_000 };
+  const plan = createPlan(source, "video", { width: 80 }, { chunk_seconds: Number.POSITIVE_INFINITY });
+  return decide(plan, await localOffers(encoders, plan, source));
+}
+
+test.each([
+  [2, 4, 4, "Encoded in 5 parts; a reload repeats at most one."],
+  [8, 7, 7, "Encoded in 3 parts; a reload repeats at most one."],
+  [2, 30, 30, "The work fits its memory and time."],
+  [2, null, null, "The work fits its memory and time."],
+  // A chunk is read as a whole, so that it has no fewer than 16 KiB of the source.
+  [2, 0.01, 0.32768, "Encoded in 61 parts; a reload repeats at most one."],
+] as const)("%i workers with chunks of %s seconds", async (workers, seconds, chunk_seconds, sentence) => {
+  const decision = await decideInPage([encoder("own", { workers, seconds })]);
+  expect(decision).toMatchObject({ encoder: "own", chunk_seconds, refusals: [] });
+  expect(describeDecision(decision)).toBe(sentence);
+});
+
+test("the first encoder that can does the work, and the others' refusals are kept", async () => {
+  const copy = encoder("copy", { refusal: { code: "needs_encoding", track: "video" } });
+  const webcodecs = encoder("webcodecs", { refusal: { code: "output_codec", codec: "h265" } });
+  const refusals = [
+    { encoder: "copy", code: "needs_encoding", track: "video" },
+    { encoder: "webcodecs", code: "output_codec", codec: "h265" },
+  ];
+  const decision = await decideInPage([copy, webcodecs, encoder("wasm"), encoder("wasm-mt")]);
+  expect(decision).toMatchObject({ encoder: "wasm", reason: { code: "refused" }, refusals });
+  expect(describeDecision(decision)).toBe("Not on WebCodecs: this browser has no H.265 encoder.");
+  await expect(decideInPage([copy, webcodecs])).rejects.toMatchObject({
+    ...{ kind: "encoder_unavailable", refusals },
+    message:
+      "No encoder here can do this (copy: the pictures need encoding; webcodecs: this browser has no H.265 encoder).",
+  });
+  await expect(decideInPage([])).rejects.toThrow("No encoder here can do this (there are no encoders).");
+});
