@@ -1,4 +1,5 @@
 export type {
+  AnyMedia,
   Client,
   ListOptions,
   MediaInput,
@@ -10,11 +11,14 @@ export type {
   Steps,
   Tasks,
   Update,
+  UploadProgress,
 } from "./client/client.ts";
 export type { EncoderChoice } from "./core/choice.ts";
 export {
   ERROR_KINDS,
   type ErrorKind,
+  FALLBACK_FAULTS,
+  type FallbackFault,
   MediaError,
   type MediaErrorOptions,
   type RequestErrorKind,
@@ -64,11 +68,15 @@ export type {
   StoredInfo,
   StoredObject,
 } from "./core/ports.ts";
+export type { Refusal } from "./core/refusal.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
-export type { ExternalFile, Source, SourceColor, SourceStream } from "./core/source.ts";
+export type { Dropped, ExternalFile, Source, SourceColor, SourceStream } from "./core/source.ts";
 export { createStep, type RunError, STEP_STATUSES, type Step, type StepStatus } from "./core/step.ts";
+export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
 export { createTask, requestOf, TASK_STATUSES, type Task, type TaskStatus } from "./core/task.ts";
 export { applyToStep, applyToTask, isFinished, type RunEvent } from "./core/transitions.ts";
+export { dropped } from "./plan/dropped.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
 export { exactFps } from "./plan/rate.ts";
 export { optionsForSize } from "./plan/target-size.ts";
+export { describeRefusal, explainRefusals } from "./words/refusal-words.ts";

@@ -3,7 +3,7 @@ import { createBlobReader } from "../storage/blob-reader.ts";
 import type { ApartApi, ApartEvent } from "./apart.ts";
 import { type Port, serveOver } from "./rpc.ts";
 
-/** Serves an encoder to the media worker from a worker of its own; to be called once, while the worker's module is loaded. */
+/** Serves an encoder to the media worker; call it once, while the worker's module loads. */
 export function serveApart(encoder: Pick<Encoder, "encode">): void {
   let stream: ReadableStreamDefaultReader<Uint8Array> | null = null;
   const tell = serveOver<ApartApi, ApartEvent>(globalThis as unknown as Port, {

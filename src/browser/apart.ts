@@ -2,22 +2,22 @@ import { MediaError } from "../core/errors.ts";
 import type { ChunkJob, EncodedFile } from "../encoders/encoder.ts";
 import { startLiving } from "../encoders/encoder-worker-life.ts";
 import { blobOf } from "../encoders/wasm-pool-input.ts";
-import type { LocalEncoder } from "./choose-way.ts";
+import type { LocalEncoder } from "./local-offers.ts";
 import { type Caller, callOver } from "./rpc.ts";
 
-/** What is asked of a worker that encodes apart from the media worker: one job, and its stream until that ends. */
+/** The methods of a worker with an encoder of its own: one job at a time, and its stream until that ends. */
 export interface ApartApi {
-  /** Gives the files, or null where a stream follows. */
+  /** Returns the files, or null where a stream follows. */
   encode(job: Pick<ChunkJob, "plan" | "chunk" | "source">, file: Blob): Promise<EncodedFile[] | null>;
-  /** Gives the next bytes of the stream; null at its end. */
+  /** Returns the next bytes of the stream; null at its end. */
   next(): Promise<Uint8Array | null>;
 }
 
-/** What such a worker tells on the way: the share that is done. */
+/** Events of such a worker: the share that is done. */
 export type ApartEvent = number;
 
 interface Seat {
-  /** Of the encoder that sits there. */
+  /** Name of its encoder. */
   name: string;
   end(): void;
   caller: Caller<ApartApi>;
@@ -25,9 +25,9 @@ interface Seat {
 }
 
 /**
- * Gives what runs encoders in workers of a kind, as their work cannot be interrupted, or a damaged source may keep it busy for ever: an abort
- * ends the worker. Work that gives nothing for `silence_seconds` is ended as `stalled`. Of all that is run, so many workers wait for the next
- * job as may work at once.
+ * Creates a runner of encoders in workers of their own, as an encode cannot be interrupted, and a damaged source may keep it busy forever: an abort
+ * ends the worker. A job that is silent for `silence_seconds` fails as `stalled`. Across all jobs, as many workers stay ready for the next
+ * job as may run at once.
  */
 export function runApart(
   start: (life: string) => Worker,
@@ -50,7 +50,7 @@ export function runApart(
     return seat;
   }
 
-  /** Waits for an answer as long as the job goes on and something is heard of it; else the worker is ended. */
+  /** Waits for an answer while the job runs and is not silent; otherwise ends the worker. */
   function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const end = (reason: unknown) => {

@@ -6,13 +6,13 @@ import type { MediaApi, MediaEvent } from "./media-api.ts";
 export interface PageAsks {
   /** Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
   sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
-  /** Takes the page's answer. */
+  /** Receives the page's answer. */
   signed: MediaApi["signed"];
 }
 
 const ANSWER_MS = 60_000;
 
-/** Builds the asks of a media worker; `tell` reaches the page. */
+/** Creates the media worker's requests to the page, which `tell` sends. */
 export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
   const asks = new Map<number, PromiseWithResolvers<SignedRequest>>();
   let last = 0;

@@ -1,26 +1,28 @@
 import { MediaError } from "../core/errors.ts";
 import { runStep, runTask } from "../core/pipeline.ts";
 import type { Report, StepWork } from "../core/ports.ts";
+import type { Refusal } from "../core/refusal.ts";
+import { runErrorOf } from "../core/step.ts";
 import { isFinished, type RunEvent } from "../core/transitions.ts";
 import type { Delegation } from "./delegate.ts";
 import { createDurably } from "./durably.ts";
+import type { RunStores } from "./held-ends.ts";
 import type { Run } from "./media-api.ts";
 import type { RunRecords } from "./run-records.ts";
 import { sortOf } from "./run-records.ts";
-import type { RunStores } from "./run-stores.ts";
 
-/** What runs are carried out with. */
+/** Dependencies of {@link carryOut}. */
 export interface CarryOutTools {
   stores: RunStores;
   records: RunRecords;
-  /** Builds the work of a run's steps; null while its file is not there. */
+  /** Creates the work of a run's steps; null while its file cannot be read. */
   work(record: Run): Promise<StepWork | null>;
   delegation: Delegation;
-  /** Clears what a run that is over does not need any more. */
+  /** Deletes what a finished run no longer needs. */
   tidy(record: Run): Promise<void>;
 }
 
-/** Carries a run out from where it stands to its end, or as far as its signal lets it; gives false where its file is not there. Never rejects. */
+/** Executes a run from its current state to its end, or until the signal aborts; resolves with false where its file cannot be read. Never rejects. */
 export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSignal): Promise<boolean> {
   const { stores, records } = tools;
   try {
@@ -31,17 +33,16 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
     if (!after) await tools.tidy({ ...record, status: "cancelled" });
     else if (isFinished(after)) await tools.tidy(after);
   } catch (thrown) {
-    // The machinery itself failed, such as a store that is full: a run must not hang for it.
+    // A failure outside the steps, such as a full store, must not leave the run hanging.
     const broken = new MediaError("internal_error", "The run broke off; create it again.");
     const error = thrown instanceof MediaError ? thrown : broken;
     if (error === broken) console.error(thrown);
-    const { kind, message, retryable } = error;
     const record = await stores.get(sortOf(id), id).catch(() => null);
     const open = record?.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
     const event: RunEvent = {
       type: "step_failed",
       step_id: open?.id ?? id,
-      error: { kind, message, retryable },
+      error: runErrorOf(error),
     };
     const after = await records.apply(id, event).catch(() => null);
     if (after) await tools.tidy(after).catch(() => {});
@@ -53,29 +54,24 @@ async function run(tools: CarryOutTools, record: Run, signal: AbortSignal): Prom
   const { stores, records, delegation } = tools;
   const { id } = record;
   const known = await delegation.find(id);
-  if (known !== null) {
-    await delegation.carryOn(id, known, signal);
-    return true;
-  }
+  if (known !== null) return delegation.carryOn(id, known, signal);
   const work = await tools.work(record);
   if (!work) return false;
-  let refusal: string | null = null;
+  let refusals: Refusal[] | null = null;
   const report: Report = async (event) => {
     if (signal.aborted) return false;
-    if (
-      event.type === "step_failed" &&
-      event.error.kind === "encoder_unavailable" &&
-      delegation.takes(record)
-    ) {
-      refusal = event.error.message;
+    if (event.type !== "step_failed" || event.error.kind !== "encoder_unavailable") {
+      return (await records.apply(id, event)) !== null;
+    }
+    const { error } = event;
+    if (delegation.takes(record)) {
+      refusals = error.refusals ?? [];
       return false;
     }
-    const after = await records.apply(id, event);
-    return after !== null;
+    return (await records.apply(id, { ...event, error: delegation.explain(record, error) })) !== null;
   };
   const durably = createDurably(stores.pieces, id, signal);
   if (record.object === "task") await runTask(record, work, report, durably);
   else await runStep(record, id, work, report, durably);
-  if (refusal !== null && !signal.aborted) await delegation.begin(id, refusal, signal);
-  return true;
+  return refusals === null || signal.aborted || delegation.begin(id, refusals, signal);
 }

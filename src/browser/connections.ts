@@ -10,34 +10,34 @@ import {
 } from "../storage/s3-sign.ts";
 import { sleep } from "../storage/sleep.ts";
 
-/** What the media worker knows of a connection: its keys, or that the page is asked for a signed URL for each request. */
+/** A connection in the media worker: with keys, or without where the page signs each request. */
 export interface ConnectionSettings {
   id: string;
   is_default: boolean;
-  /** Null where the page is asked. */
+  /** Null where the page signs. */
   keys: S3Connection | null;
-  /** Whether large files go up in parts. */
+  /** Whether large files are uploaded in parts. */
   parts: boolean;
 }
 
-/** The S3 storage that a page gave its client, in memory alone. */
+/** The S3 storage of a client, held in memory only. */
 export interface Connections {
-  /** Throws `connection_required` when there is none to serve, `connection_not_found` for an unknown id; `param` names the field at fault. */
+  /** Throws `connection_required` when there is none to use, `connection_not_found` for an unknown id; `param` names the field at fault. */
   check(id: string | null, param: string, what: string): void;
-  /** Gives what signs for a bucket. Rejects as `check` throws. */
+  /** Returns the signer for a bucket. Rejects as `check` throws. */
   signer(bucket: string, id: string | null): S3Signer;
-  /** Gives a bucket, with the bytes up to which a file goes up in one request; null where that is the usual. Rejects as `check` throws. */
+  /** Returns a bucket, with the maximum size of a file uploaded in one request; null for the usual one. Rejects as `check` throws. */
   bucket(name: string, id: string | null): { bucket: S3Bucket; single_bytes: number | null };
 }
 
-// A page that is offline may be so for a while, as in a tunnel.
+// A page may be offline for a while, as in a tunnel.
 const OFFLINE_MS = 600_000;
 const OFFLINE_PAUSE_MS = 1000;
 const TRIES = 4;
 // S3's own limit of one request: 5 GiB.
 const MAX_SINGLE_BYTES = 5 * 2 ** 30;
 
-/** Builds the connections of a client; `ask` has the page sign a request. */
+/** Creates a client's connections; `ask` has the page sign a request. */
 export function createConnections(
   settings: readonly ConnectionSettings[],
   ask: (id: string, request: PresignRequest) => Promise<SignedRequest>,
@@ -65,7 +65,7 @@ export function createConnections(
   };
 }
 
-// While the browser says that it is offline, tries do not count; what it says may be late, so that it is tried all the same.
+// Tries do not count while the browser reports that it is offline; as that may be outdated, they are made all the same.
 function createReconnect(): (signal?: AbortSignal) => Promise<boolean> {
   let since: number | null = null;
   return async (signal) => {

@@ -1,6 +1,6 @@
 /**
- * Resolves to true as soon as this browser may have runs of a name: those of an earlier visit at once, those of another tab when that
- * tells of them; to false when the signal is aborted before.
+ * Resolves with true as soon as this browser may have runs of a name: at once for those of an earlier visit, else when another tab
+ * announces one; with false when the signal aborts first.
  */
 export async function findRuns(name: string, signal: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -11,17 +11,17 @@ export async function findRuns(name: string, signal: AbortSignal): Promise<boole
   return promise.finally(() => channel.close());
 }
 
-/** Name of the channel by which the tabs tell each other of runs. */
+/** Name of the channel on which tabs announce changes of runs. */
 export function channelOf(name: string): string {
   return `${name} runs`;
 }
 
-/** Tells whether this browser may have runs of a name: it does not where none was ever created. */
+/** Whether this browser may have runs of a name; false where none was ever created. */
 export async function mayHaveRuns(name: string): Promise<boolean> {
   try {
     return (await indexedDB.databases()).some((database) => database.name === name);
   } catch {
-    // Where the browser does not tell, there may be some.
+    // Where the browser does not say, there may be some.
     return true;
   }
 }

@@ -1,11 +1,29 @@
+import type { Page } from "../client/client.ts";
 import { MediaError } from "../core/errors.ts";
+import type { ListQuery } from "../core/lists.ts";
 import { isFinished } from "../core/transitions.ts";
-import type { Run } from "./media-api.ts";
-import type { RunStores } from "./run-stores.ts";
+import type { InputStore, PieceStore } from "../stores/indexeddb.ts";
+import type { Run, Sort } from "./media-api.ts";
+
+/** The stores of the host. */
+export interface RunStores {
+  get(sort: Sort, id: string): Promise<Run | null>;
+  put(record: Run): Promise<void>;
+  delete(record: Run): Promise<void>;
+  list(sort: Sort, query: ListQuery): Promise<Page<Run>>;
+  /** Every record. */
+  all(): Promise<Run[]>;
+  /** The visitors' files, by the ids of their runs. */
+  inputs: InputStore;
+  /** The results of finished pieces of work. */
+  pieces: PieceStore;
+  /** Approximate size of records and pieces in bytes. */
+  recordBytes(): Promise<number>;
+}
 
 /**
- * Gives stores that never refuse the end of a run for want of room, so that nobody waits for it in vain: it is held in memory until there is
- * some. If its page is closed before, the run is found as it was stored, and goes on.
+ * Wraps stores so that the end of a run is never lost to a full disk and `wait()` always settles: it is held in memory until there is
+ * room. If the page is closed first, the run continues from its stored state.
  */
 export function holdEnds(stores: RunStores): RunStores {
   const held = new Map<string, Run>();
@@ -20,7 +38,7 @@ export function holdEnds(stores: RunStores): RunStores {
     }
   }
 
-  // One at a time, and no further than there is room.
+  // One at a time, while there is room.
   async function store(): Promise<void> {
     for (const record of held.values()) {
       await put(record);

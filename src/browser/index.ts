@@ -1,4 +1,5 @@
 export type {
+  AnyMedia,
   Client,
   ListOptions,
   MediaInput,
@@ -10,10 +11,11 @@ export type {
   Steps,
   Tasks,
   Update,
+  UploadProgress,
 } from "../client/client.ts";
 export type { S3Connection } from "../storage/s3-connection.ts";
 export { type PresignRequest, presignS3 } from "../storage/s3-sign.ts";
 export { createLocalClient, type LocalClient, type LocalClientOptions } from "./local-client.ts";
 export type { LocalOutput } from "./local-output.ts";
-export type { CoreFiles, LocalFile, ThreadedCoreFiles, WaitingFile } from "./media-api.ts";
+export type { CoreFiles, LocalFile, LocalUsage, ThreadedCoreFiles, WaitingFile } from "./media-api.ts";
 export type { LocalConnection, SignRequest } from "./sign-requests.ts";

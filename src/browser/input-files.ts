@@ -1,3 +1,4 @@
+import { nameOf, openFile } from "../client/open-file.ts";
 import { MediaError } from "../core/errors.ts";
 import { fingerprintOf } from "../storage/blob-reader.ts";
 import type { InputStore } from "../stores/indexeddb.ts";
@@ -6,25 +7,25 @@ import type { LocalFile, WaitingFile } from "./media-api.ts";
 
 /** The visitors' files that runs work on. */
 export interface InputFiles {
-  /** Remembers the file of a run; rejects with `input_unreachable` when it cannot be read. */
+  /** Stores the file of a run; rejects with `input_unreachable` when it cannot be read. */
   add(run_id: string, file: LocalFile): Promise<void>;
-  /** Takes over the file of another run; false when that had none. */
+  /** Reuses the file of another run; false when that has none. */
   copy(from: string, to: string): Promise<boolean>;
-  /** True when the run works on a file of the visitor. */
+  /** Whether the run works on a visitor's file. */
   has(run_id: string): Promise<boolean>;
-  /** Gives the file, readable; null when it is not there any more or may not be read. */
+  /** Returns the file where it can be read; null where it is gone or not allowed. */
   find(run_id: string): Promise<Blob | null>;
-  /** Tells what the file was and why it cannot be found; null when there never was one. */
+  /** Describes a file that cannot be read and why; null when there never was one. */
   missing(run_id: string): Promise<WaitingFile | null>;
-  /** Gives the handle of the file; null when it has none. */
+  /** Returns the file's handle; null when it has none. */
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
-  /** Gives a run its file again; rejects with `invalid_input` when it is another one. */
+  /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` when it is a different one. */
   replace(run_id: string, file: LocalFile): Promise<void>;
   remove(run_id: string): Promise<void>;
 }
 
 /**
- * Keeps the files of runs: handles, and files of so many bytes at most, in the store, so that they outlive the page; others as long as it is open.
+ * Creates the storage of runs' files: handles, and files of at most `keep_bytes`, are stored and survive the page; others last as long as it is open.
  * A browser copies a file that it stores.
  */
 export function createInputFiles(rows: InputStore, keep_bytes: number): InputFiles {
@@ -42,7 +43,7 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
     if (own && (await isReadable(own))) return own;
     const row = await rows.get(run_id);
     if (!row?.file) return null;
-    const blob = await open(row.file).catch(() => null);
+    const blob = await openFile(row.file).catch(() => null);
     if (!blob || blob.size !== row.size || !(await isReadable(blob))) return null;
     held.set(run_id, blob);
     return blob;
@@ -50,7 +51,7 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
 
   return {
     async add(run_id, file) {
-      const blob = await open(file);
+      const blob = await openFile(file);
       const { sha256 } = await fingerprintOf(blob);
       await put(run_id, file, blob, sha256);
     },
@@ -78,7 +79,7 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
       const row = await rows.get(run_id);
       if (!row)
         throw new MediaError("invalid_input", "The run has no file of the visitor.", { param: "file" });
-      const blob = await open(file);
+      const blob = await openFile(file);
       const { sha256 } = await fingerprintOf(blob);
       if (blob.size !== row.size || sha256 !== row.fingerprint) {
         const message = `That is another file than ${row.name} of ${row.size} bytes, which the run began with.`;
@@ -93,24 +94,8 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
   };
 }
 
-/** The name of a visitor's file; `blob` where it has none. */
-export function nameOf(file: LocalFile): string {
-  return "name" in file && typeof file.name === "string" && file.name !== "" ? file.name : "blob";
-}
-
 function isHandle(file: LocalFile): file is FileSystemFileHandle {
   return "getFile" in file;
-}
-
-async function open(file: LocalFile): Promise<Blob> {
-  try {
-    return isHandle(file) ? await file.getFile() : file;
-  } catch (cause) {
-    throw new MediaError("input_unreachable", `The file ${nameOf(file)} cannot be read.`, {
-      cause,
-      retryable: false,
-    });
-  }
 }
 
 async function isReadable(blob: Blob): Promise<boolean> {

@@ -1,10 +1,10 @@
-/** Lets so many pieces of work run at once, in the order in which they come. */
+/** Limits how many pieces of work run at once, in order of arrival. */
 export interface Lanes {
-  /** Does the work when its turn comes; as soon as the signal aborts it waits no longer, and is done beside the others. */
+  /** Runs the work when its turn comes, or at once when the signal aborts. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Builds {@link Lanes}; `most` is at least 1. */
+/** Creates {@link Lanes}; `most` is at least 1. */
 export function createLanes(most: number): Lanes {
   const waiting = new Set<() => void>();
   let free = most;

@@ -1,15 +1,15 @@
 import type { Port } from "./rpc.ts";
 
-/** A worker that is started when it is first needed. */
+/** A worker that starts when it is first needed. */
 export interface LateWorker extends Port {
   /** Whether the next message starts it. */
   readonly waits: boolean;
-  /** Starts the worker if it does not run yet, and was not ended. */
+  /** Starts the worker unless it is running or was terminated. */
   start(): void;
   terminate(): void;
 }
 
-/** Builds a port to a worker that the first message to it starts; `onStart` is told before that message goes out, and may send others. */
+/** Creates a port to a worker that starts with the first message; `onStart` runs before that message is sent, and may send others. */
 export function createLateWorker(create: () => Worker, onStart: (worker: Worker) => void): LateWorker {
   const listeners: ((event: { data: unknown }) => void)[] = [];
   let worker: Worker | null = null;
@@ -31,7 +31,7 @@ export function createLateWorker(create: () => Worker, onStart: (worker: Worker)
       start();
       worker?.postMessage(message);
     },
-    // The one that callOver adds is there before the worker is.
+    // callOver adds its listener before the worker exists.
     addEventListener: (_, listener) => void listeners.push(listener),
     terminate() {
       ended = true;

@@ -1,12 +1,22 @@
-import type { Client, ListOptions, NewStep, NewTask, Page, RunRef, Update } from "../client/client.ts";
+import type {
+  Client,
+  CreateOptions,
+  ListOptions,
+  NewStep,
+  NewTask,
+  Page,
+  RunRef,
+  Update,
+} from "../client/client.ts";
 import { eachRecord } from "../client/each.ts";
+import { readInput } from "../client/read-media.ts";
 import { createRemoteOutput } from "../client/remote-output.ts";
 import { updatesOf } from "../client/updates.ts";
 import { waitFor } from "../client/wait.ts";
 import { closedError } from "../client/watchers.ts";
-import { MediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
+import { askToRead } from "./ask-to-read.ts";
 import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { keepStorage } from "./keep-storage.ts";
@@ -15,6 +25,7 @@ import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-out
 import type {
   CoreFiles,
   LocalFile,
+  LocalUsage,
   MediaApi,
   MediaEvent,
   MediaSettings,
@@ -23,38 +34,48 @@ import type {
   ThreadedCoreFiles,
   WaitingFile,
 } from "./media-api.ts";
+import { pageFault, workerFault } from "./page-support.ts";
 import { callOver } from "./rpc.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
 import { createChangeWatch } from "./watch-changes.ts";
 
-/** How a client of the page's own machine is made; everything has a default. */
+/** Options of {@link createLocalClient}; all of them have defaults. */
 export interface LocalClientOptions {
   /** Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share their tasks. Default `framewright`. */
   name?: string;
-  /** Whether the smaller and better file or the sooner one is wanted, where there is a choice; default `quality`. */
+  /** Whether to prefer smaller, better files or shorter encodes, where there is a choice; default `quality`. */
   prefer?: "quality" | "speed";
-  /** Does what no encoder here can: the task is then created there too, and its record follows the one there. Inputs must be URLs that it can read. */
+  /**
+   * Runs tasks that no encoder in the page can: the task is created there too, and its record mirrors that one. It must be able to read an input URL;
+   * a file is uploaded to it, with `upload` on the updates. If it does not do the work either, the error has a `fallback` with the reason, as for
+   * standalone steps.
+   */
   fallback?: Client;
   /**
-   * S3 storage for outputs and inputs `s3://<bucket>/<key>`, of which the default one serves tasks. Nothing of it is stored: a page that is opened
-   * again gives it again, and uploads go on where they stopped. The bucket's CORS rules must let the page in and expose ETag and Content-Range.
+   * URL of the folder that serves the package's `dist/workers`, beside `dist/core`, on the page's own origin. For bundlers that do not
+   * copy the files named by `new URL(…, import.meta.url)`, such as esbuild and Rollup; default: where the bundler put them.
+   */
+  workers?: string | URL;
+  /**
+   * S3 storage for outputs and inputs `s3://<bucket>/<key>`; tasks use the default one. Nothing of it is stored: a reopened page passes it
+   * again, and uploads resume where they stopped. The bucket's CORS rules must allow the page's origin and expose ETag and Content-Range.
    */
   connections?: readonly LocalConnection[];
-  /** Encoder workers at most; default as many as the machine has processors, fewer where memory is short. */
+  /** Maximum number of encoder workers; default: one per processor, fewer where memory is short. */
   encoder_workers?: number;
-  /** Where the files of ffmpeg's wasm core are; default those of the package. */
+  /** URLs of ffmpeg's wasm core; default: those of the package. */
   core?: CoreFiles;
-  /** Where those of `@ffmpeg/core-mt` are, by which a cross-origin isolated page encodes h265; default nowhere. */
+  /** URLs of `@ffmpeg/core-mt`, with which a cross-origin isolated page encodes h265; default none. */
   core_mt?: ThreadedCoreFiles;
-  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default that of the package. */
+  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default: that of the package. */
   avif?: string;
-  /** Lets URLs of private hosts be inputs; those of the page's own host always may. Default false. */
+  /** Allows input URLs on private hosts; those on the page's own host are always allowed. Default false. */
   allow_private?: boolean;
-  /** Seconds after which outputs are cleared; default 604 800, a week. Their records stay. */
+  /** Seconds after which outputs are deleted; default 604 800, a week. Their records stay. */
   keep_seconds?: number;
   /**
-   * Bytes up to which a visitor's file without a handle is copied into the browser's storage, once for each run, so that the run outlives its
-   * page; default 268 435 456. 0 is for a page that keeps the files itself, and gives them again by {@link LocalClient.resume}.
+   * Maximum size in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run survives its
+   * page; default 268 435 456. Use 0 for a page that keeps the files itself and passes them to {@link LocalClient.resume}.
    */
   keep_input_bytes?: number;
 }
@@ -64,17 +85,24 @@ export interface LocalClient extends Client {
   /** The bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
   output(run: RunRef): Promise<LocalOutput>;
   /**
-   * Tells which file a run waits for that was there when it was created and is not now, as after a reload; null when it waits for none.
-   * Such a run stays `queued` or `processing`, an update is told when it begins to wait, and it goes on by {@link LocalClient.resume}. Handles
-   * outlive a reload, and so do files of up to `keep_input_bytes`, which are copied into the browser's storage; larger files do as long as their page is open.
+   * Returns the file that a run waits for because it can no longer be read, as after a reload; null when it waits for none.
+   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link LocalClient.resume}. Handles
+   * survive a reload, and so do files of up to `keep_input_bytes`, which are copied into the browser's storage; larger files last as long as their page.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**
-   * Gives a run the file that it waits for, and goes on from the last finished piece of work. Without a file the visitor is asked to allow
-   * the old one to be read again, which needs a click. Rejects with `invalid_input` for another file than the one before, with
-   * `input_unreachable` for one that cannot be read or is not allowed.
+   * Continues a run that waits for its file, from the last finished piece of work. Without `file` the browser asks the visitor to allow
+   * reading the original again, which needs a click. Rejects with `invalid_input` for a different file, with
+   * `input_unreachable` for one that cannot be read or that the visitor does not allow.
    */
   resume(run: RunRef, file?: LocalFile): Promise<Task | Step>;
+  /** Counts the bytes that the library stores in this browser under the client's name, and those of ffmpeg's core. */
+  usage(): Promise<LocalUsage>;
+  /**
+   * Removes every finished task and step with its files, and any leftovers; resolves with the remaining usage. With `everything` it
+   * also cancels and removes the unfinished ones, and ffmpeg's cached core.
+   */
+  clear(options?: { everything?: boolean }): Promise<LocalUsage>;
 }
 
 const NAME = "framewright";
@@ -82,18 +110,13 @@ const WEEK = 604_800;
 const KEPT_BYTES = 268_435_456;
 
 /**
- * Creates the client of the page's own machine: a media worker keeps tasks in IndexedDB and files in the origin's private file system, and
- * runs them with the encoders that are there. It is loaded by the first call that needs it, or at once where an earlier visit left runs. A run
- * goes on when its page is opened again; of several tabs one runs it and all see it.
+ * Creates a client that runs on the page's own machine: a media worker stores tasks in IndexedDB and files in the origin private file system, and
+ * runs them with the available encoders. It starts with the first call that needs it, or at once where an earlier visit left unfinished runs. A run
+ * continues when its page is opened again; of several tabs one runs it and all see it.
  */
 export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
   const { fallback, name = NAME } = options;
-  const startWorker = () =>
-    new Worker(new URL("./media-worker.ts", import.meta.url), {
-      type: "module",
-      name: `${name} media worker`,
-    });
-  const worker = createLateWorker(startWorker, openWorker);
+  const worker = createLateWorker(() => startWorker(options), openWorker);
   const urls = createFileUrls();
   let follower: Follower | null = null;
   let closed = false;
@@ -101,7 +124,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const { api, fail } = callOver<MediaApi, MediaEvent>(worker, (event) => {
     if (event.type === "changed") watch.changed(event);
     else if (event.type === "removed") watch.removed(event.id);
-    else if (event.type === "follow") follower?.follow(event.id, event.request, event.remote);
+    else if (event.type === "follow") follower?.follow(event);
     else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
     else void sign(event);
   });
@@ -111,32 +134,41 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const watch = createChangeWatch((id) => api.standing(sortOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
   const over = new AbortController();
-  // A first visit does without the worker until it is asked for something.
-  findRuns(name, over.signal).then((found) => found && worker.start());
+  // On a first visit the worker starts only when a call needs it.
+  if (!pageFault())
+    findRuns(name, over.signal).then(
+      (found) => found && worker.start(),
+      () => {},
+    );
 
   function openWorker(started: Worker): void {
     let opened = false;
     started.addEventListener("error", (event) => {
-      // Once it runs, an error is one of its own, and it goes on.
+      // A worker that has started survives its errors.
       if (opened) return;
       event.preventDefault();
-      const reason = event.message ?? "its file could not be loaded";
-      fail(new MediaError("worker_lost", `The media worker could not be started: ${reason}.`));
+      fail(workerFault(event.message ?? "its file could not be loaded"));
     });
     api.open({ ...settingsOf(options), connections: connections.settings }).then(
       () => {
         opened = true;
       },
-      // Every call says so.
+      // Every call rejects with it.
       () => {},
     );
   }
 
-  async function create<T extends Run>(sort: Sort, request: NewTask | NewStep): Promise<T> {
-    const input: unknown = request?.input;
+  async function create<T extends Run>(
+    sort: Sort,
+    request: NewTask | NewStep,
+    { signal }: CreateOptions = {},
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const fault = closed ? closedError() : pageFault();
+    if (fault) throw fault;
+    const given = await readInput(sort, request);
     void keepStorage(name);
-    if (isFile(input)) return (await api.create(sort, { ...request, input: null }, input)) as T;
-    return (await api.create(sort, request, await objectUrlFile(input))) as T;
+    return (await api.create(sort, given.request, given.file)) as T;
   }
 
   async function list<T extends Run>(sort: Sort, asked: ListOptions): Promise<Page<T>> {
@@ -150,20 +182,21 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
 
   return {
     tasks: {
-      create: (request) => create("task", request as NewTask),
+      create: (request, options) => create("task", request as NewTask, options),
       get: async (id) => (await api.get("task", id)) as Task,
       list: listTasks,
       each: (asked) => eachRecord(listTasks, asked),
       cancel: async (id) => (await api.cancel("task", id)) as Task,
       retry: (id) => api.retry(id),
-      delete: (id) => api.remove(id),
+      delete: (id) => api.remove("task", id),
     },
     steps: {
-      create: (request) => create("step", request as NewStep),
+      create: (request, options) => create("step", request as NewStep, options),
       get: async (id) => (await api.get("step", id)) as Step,
       list: listSteps,
       each: (asked) => eachRecord(listSteps, asked),
       cancel: async (id) => (await api.cancel("step", id)) as Step,
+      delete: (id) => api.remove("step", id),
     },
     on<T extends Run>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
       // The id of a task leads to a task, that of a step to a step.
@@ -189,6 +222,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       if (!file) await askToRead(await api.handle(id));
       return api.resume(id, file ?? null);
     },
+    usage: () => api.usage(),
+    clear: async ({ everything = false } = {}) => api.clear(everything),
     async close() {
       if (closed) return;
       closed = true;
@@ -197,10 +232,26 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       follower?.close();
       urls.drop();
       fail(closedError());
-      // Its encoder workers go with it, and its locks.
+      // This also ends its encoder workers and releases its locks.
       worker.terminate();
     },
   };
+}
+
+function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
+  const fault = pageFault();
+  if (fault) throw fault;
+  const title = `${name} media worker`;
+  try {
+    // Spelled out, as bundlers look for exactly this expression.
+    if (workers === undefined) {
+      return new Worker(new URL("./media-worker.ts", import.meta.url), { type: "module", name: title });
+    }
+    const file = new URL("media-worker.js", new URL(String(workers).replace(/\/*$/, "/"), location.href));
+    return new Worker(file, { type: "module", name: title });
+  } catch (thrown) {
+    throw workerFault(thrown instanceof Error ? thrown.message.replace(/\.$/, "") : String(thrown), thrown);
+  }
 }
 
 function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connections"> {
@@ -227,7 +278,7 @@ function sortOf(id: string): Sort {
   return id.startsWith("step_") ? "step" : "task";
 }
 
-// A worker would read a relative URL from where its own file is.
+// A worker would resolve a relative URL against its own file.
 function absolute<T extends CoreFiles>(files: T): T {
   const made = { ...files };
   for (const name of ["wasm", "glue", "threads"] as const) {
@@ -235,26 +286,4 @@ function absolute<T extends CoreFiles>(files: T): T {
     if (typeof url === "string") Reflect.set(made, name, new URL(url, location.href).href);
   }
   return made;
-}
-
-function isFile(input: unknown): input is LocalFile {
-  return typeof input === "object" && input !== null && ("arrayBuffer" in input || "getFile" in input);
-}
-
-// What has a URL of this page alone, such as an output of this client; another one is refused like any unknown scheme.
-async function objectUrlFile(input: unknown): Promise<Blob | null> {
-  const url: unknown = typeof input === "string" ? input : Reflect.get(Object(input), "url");
-  if (typeof url !== "string" || !url.startsWith("blob:")) return null;
-  return fetch(url).then(
-    (response) => response.blob(),
-    () => null,
-  );
-}
-
-async function askToRead(handle: FileSystemFileHandle | null): Promise<void> {
-  const ask = handle && (Reflect.get(handle, "requestPermission") as (() => Promise<string>) | undefined);
-  if (!ask || (await ask.call(handle).catch(() => "denied")) === "granted") return;
-  throw new MediaError("input_unreachable", "The visitor did not allow the file to be read.", {
-    retryable: false,
-  });
 }

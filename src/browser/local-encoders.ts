@@ -8,28 +8,28 @@ import { createWebCodecsEncoder } from "../encoders/webcodecs.ts";
 import { CHUNK_SECONDS } from "../plan/chunks.ts";
 import type { Plan } from "../plan/index.ts";
 import { runApart } from "./apart.ts";
-import type { LocalEncoder } from "./choose-way.ts";
+import type { LocalEncoder } from "./local-offers.ts";
 import type { MediaSettings } from "./media-api.ts";
 
-/** What of the settings the encoders are made with. */
+/** The settings of the encoders. */
 export type EncoderSettings = Pick<MediaSettings, "prefer" | "encoder_workers" | "core" | "core_mt" | "avif">;
 
 /** The encoders of this machine. */
 export interface LocalEncoders {
-  /** In the order in which they are asked. */
+  /** In order of preference. */
   ordered: LocalEncoder[];
-  /** The one that also looks into files. */
+  /** The one that also probes files. */
   pool: WasmPool;
 }
 
-// The encoders of VP9 and AV1 use all processors by themselves; that of H.264 leaves some idle, unless two run side by side.
+// The VP9 and AV1 encoders use all processors; that of H.264 leaves some idle unless two run side by side.
 const WEBCODECS_WORKERS = 2;
 const WORTH_SECONDS = 8;
 
-// To index a large WebM, and to compute a large AVIF, takes minutes without a word.
+// Indexing a large WebM and encoding a large AVIF take minutes without reports.
 const SILENCE_SECONDS = 300;
 
-/** Creates the encoders of this machine, in the order that the preference says: what copies comes first in any case. */
+/** Creates the encoders of this machine in order of preference; copying always comes first. */
 export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const { prefer, encoder_workers, core, core_mt, avif } = settings;
   const load = () => loadCore({ ...core });
@@ -49,7 +49,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   return { ordered: [copy, ...images, ...rest], pool };
 }
 
-// Spelled out so that bundlers find these files.
+// Spelled out so that bundlers find the files.
 const AVIF_WASM = new URL("@jsquash/avif/codec/enc/avif_enc.wasm", import.meta.url);
 
 function startCopy(): Worker {
@@ -60,7 +60,7 @@ function startImage(name: string): Worker {
   return new Worker(new URL("./image-worker.ts", import.meta.url), { type: "module", name });
 }
 
-// What is long is cut in any case, so that a reload does not begin it anew.
+// Long encodes are always cut, so that a reload does not start them over.
 function webcodecsChunk({ video, duration }: Plan): number {
   const h264 = video?.mode === "encode" && video.codec === "h264";
   if (!h264 || duration === null || duration < WORTH_SECONDS) return CHUNK_SECONDS;

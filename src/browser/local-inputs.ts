@@ -10,9 +10,9 @@ import type { Connections } from "./connections.ts";
 import type { InputFiles } from "./input-files.ts";
 import { isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-urls.ts";
 
-/** What the inputs of a run are opened from. */
+/** Where the inputs of a run come from. */
 export interface LocalInputTools {
-  /** The visitor's file that the run works on, and the URL that stands for it; null where it works on something else. */
+  /** The visitor's file that the run works on, and its URL; null where the input is something else. */
   own: { url: string; blob: Blob } | null;
   files: InputFiles;
   storage: Storage;
@@ -22,11 +22,11 @@ export interface LocalInputTools {
   open(key: string): Promise<ByteReader>;
 }
 
-// The greatest file that the origin's storage may be filled with from elsewhere, and the time for it.
+// Largest file that is downloaded into the origin's storage, and the time limit.
 const MAX_BYTES = 5e10;
 const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idle_ms: 30_000 };
 
-/** Builds the inputs of a run: files of the visitor, paths in the origin's file system, outputs of other runs, and URLs whose servers let this page read them. */
+/** Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this page may read. */
 export function createLocalInputs({ own, files, storage, urls, connections, open }: LocalInputTools): Inputs {
   return {
     async open(url, signal) {

@@ -3,20 +3,20 @@ import { saveTo } from "../client/save-to.ts";
 import { MediaError } from "../core/errors.ts";
 import type { RunFiles } from "./media-api.ts";
 
-/** The output of a run on this machine. */
+/** The output of a run in this browser. */
 export interface LocalOutput extends Output {
-  /** All files with their paths below the output's folder: the one, or the playlists and segments of adaptive video. */
+  /** All files with their paths below the output's folder: one, or the playlists and segments of adaptive video. */
   readonly files: readonly { name: string; file: File }[];
 }
 
-/** URLs of files, good until they are dropped. */
+/** Object URLs of files, valid until they are revoked. */
 export interface FileUrls {
-  /** Gives a URL for a blob; the same one for the same name. */
+  /** Returns the URL of a blob, always the same for a name. */
   of(name: string, blob: () => Blob): string;
   drop(): void;
 }
 
-/** Keeps the object URLs that a client gave out. */
+/** Creates the registry of a client's object URLs. */
 export function createFileUrls(): FileUrls {
   const urls = new Map<string, string>();
   return {
@@ -33,11 +33,11 @@ export function createFileUrls(): FileUrls {
 }
 
 /**
- * Gives the files of a run. The URL of adaptive video is that of a master playlist made for this page: it and the playlists that it names
- * name all files by object URLs, which hls.js plays; a player of the system, such as Safari's own, may not.
+ * Creates the output of a run. The URL of adaptive video leads to a master playlist made for this page: it and its media playlists
+ * refer to all files by object URLs, which hls.js plays; a system player, such as Safari's, may not.
  */
 export function createLocalOutput(id: string, { source, files }: RunFiles, urls: FileUrls): LocalOutput {
-  // Elsewhere the one to open may have another name.
+  // The fallback's file to open may have another name.
   const playlist = files.find(({ name }) => name.endsWith(".m3u8") && !name.includes("/"));
   const main = files.find(({ name }) => name === nameOf(source.url)) ?? playlist ?? files[0];
   if (!main) throw gone();
@@ -65,7 +65,7 @@ export function createLocalOutput(id: string, { source, files }: RunFiles, urls:
   };
 }
 
-// A file that was deleted is found out when it is read.
+// Only reading shows that a file was deleted.
 async function readable(file: File): Promise<File> {
   await file
     .slice(0, 1)
@@ -81,7 +81,7 @@ function gone(cause?: unknown): MediaError {
   return new MediaError("media_not_found", message, { cause });
 }
 
-// Lines that are no tags are addresses, and tags have them as URI="…".
+// Lines without a tag are URIs, and tags contain them as URI="…".
 async function rewrite(playlist: string, urlOf: (uri: string) => Promise<string>): Promise<string> {
   const lines = playlist.split("\n").map(async (line) => {
     const uri = line.startsWith("#") ? /URI="([^"]+)"/.exec(line)?.[1] : line.trim();

@@ -5,15 +5,15 @@ import { checkHost, type HostRules } from "../storage/host-guard.ts";
 import { parseS3Url } from "../storage/s3-connection.ts";
 import type { Connections } from "./connections.ts";
 
-// Stands for what is no URL of the network while a request is parsed, so that there is one door for all.
+// Placeholder URL for local inputs, so that one parser handles all requests.
 const STAND_IN = "https://local.invalid/input";
 
-/** What a request is checked against beside its own shape. */
+/** The rules for a request beside its own shape. */
 export interface LocalRules extends HostRules {
   connections: Pick<Connections, "check">;
 }
 
-/** Parses the request of a task; `local` is the URL that its input has on this machine, null for one of the network. Throws as the service does. */
+/** Parses the request of a task; `local` is the input's URL on this machine, null for one on the network. Throws as the service does. */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
   const request = parseTaskRequest(local === null ? body : { ...Object(body), input: STAND_IN });
   refuseWebhook(request);
@@ -25,7 +25,7 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
   return local === null ? request : { ...request, input: local };
 }
 
-/** Parses the request of a standalone step, in the same way; a file may be given to an encode without being looked into before. */
+/** Parses the request of a standalone step in the same way; an encode accepts a file that was not probed. */
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
   const request = parseStepRequest(local === null ? body : withStandIn(Object(body)));
   refuseWebhook(request);
@@ -43,12 +43,12 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   const given = body.input;
   if (typeof given === "object" && given !== null) return { ...body, input: { ...given, url: STAND_IN } };
   const encodes = ENCODE_KINDS.includes(body.kind as EncodeKind) || body.kind === "upload";
-  // It is looked into before it is worked on, whatever is said of it here.
+  // It is probed before the encode, whatever the request says of it.
   const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
   return { ...body, input: encodes ? source : { url: STAND_IN } };
 }
 
-// A page may be closed at any time, and whoever runs it could forge what it posts.
+// A page may be closed at any time, and its visitor could forge what it posts.
 function refuseWebhook({ webhook_url }: { webhook_url?: string }): void {
   if (webhook_url === undefined) return;
   const message = "webhook_url is for the service; a page hears of its own tasks by on().";

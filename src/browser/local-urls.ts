@@ -1,14 +1,14 @@
 import type { LocalFile } from "./media-api.ts";
 
-/** Names what lies on this machine: outputs and the visitor's files. */
+/** URLs of files on this machine: outputs and visitors' files. */
 export interface LocalUrls {
   /** `opfs:/<folder>/<key>`: a stored object. */
   of(key: string): string;
-  /** The key of a stored object of ours; null for any other URL. */
+  /** The key of one of the client's stored objects; null for any other URL. */
   key(url: string): string | null;
 }
 
-/** Builds the URLs of the objects in a folder of the origin's private file system. */
+/** Creates the URLs of objects in a folder of the origin private file system. */
 export function createLocalUrls(folder: string): LocalUrls {
   const start = `opfs:/${folder}/`;
   return {
@@ -17,27 +17,27 @@ export function createLocalUrls(folder: string): LocalUrls {
   };
 }
 
-/** The URL of a visitor's file, as its task shows it: `file:` and its name. */
+/** The URL of a visitor's file on its task: `file:` and its name. */
 export function fileUrl(name: string): string {
   return `file:${name.replaceAll(/[%?#/\\\p{Cc}]/gu, (each) => encodeURIComponent(each))}`;
 }
 
-/** Gives a standalone step's file a URL of its own, by which later steps find it: with the step's id behind a `#`. */
+/** Returns the URL of a standalone step's file, by which later steps find it: with the step's id as fragment. */
 export function ownFileUrl(name: string, step_id: string): string {
   return `${fileUrl(name)}#${step_id}`;
 }
 
-/** The run that a file URL names; null where it names none. */
+/** The run id in a file URL; null where there is none. */
 export function runOfFile(url: string): string | null {
   return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
 }
 
-/** True for a path in the origin's private file system, `opfs:/folder/file`. */
+/** Whether a URL is a path in the origin private file system, `opfs:/folder/file`. */
 export function isOpfsPath(url: unknown): url is string {
   return typeof url === "string" && url.startsWith("opfs:/");
 }
 
-/** Gives the file at a path in the origin's private file system; null when there is none. */
+/** Returns the file at a path in the origin private file system; null when there is none. */
 export async function openOpfsPath(url: string): Promise<LocalFile | null> {
   const parts = url
     .slice("opfs:/".length)

@@ -1,30 +1,31 @@
 import type { ListOptions, Page } from "../client/client.ts";
+import type { UploadProgress } from "../client/update.ts";
 import type { EncoderChoice } from "../core/choice.ts";
 import type { Source } from "../core/source.ts";
-import type { Step } from "../core/step.ts";
+import type { RunError, Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import type { PresignRequest } from "../storage/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
 import type { SignAnswer } from "./sign-requests.ts";
 
-/** A record of either sort. */
+/** A record of either type. */
 export type Run = Task | Step;
-/** Which sort of record. */
+/** The type of a record. */
 export type Sort = Run["object"];
-/** A file of the visitor: its bytes, or what gives them. */
+/** A visitor's file, or its handle. */
 export type LocalFile = Blob | FileSystemFileHandle;
 
-/** Where the files of ffmpeg's wasm core are, and how they are kept. */
+/** Where ffmpeg's wasm core is, and how it is cached. */
 export interface CoreFiles {
-  /** URL of `ffmpeg-core.wasm`, as it is or packed with gzip. */
+  /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm?: string;
-  /** URL of `ffmpeg-core.js` (ESM), as it is or packed with gzip. */
+  /** URL of `ffmpeg-core.js` (ESM), plain or gzipped. */
   glue?: string;
-  /** Name of the cache in which they are kept for the next visit; null for none. Default `framewright-core`. */
+  /** Name of the cache that keeps it for the next visit; null for none. Default `framewright-core`. */
   cache?: string | null;
 }
 
-/** The same of the core with threads, which has to be named: the package does not bring it along. */
+/** Where ffmpeg's core with threads is, which the package does not contain. */
 export interface ThreadedCoreFiles extends CoreFiles {
   wasm: string;
   glue: string;
@@ -32,87 +33,110 @@ export interface ThreadedCoreFiles extends CoreFiles {
   threads: string;
 }
 
-/** What the media worker is started with. */
+/** Settings of the media worker. */
 export interface MediaSettings {
-  /** Of the database and the folder. */
+  /** Name of the database and of the folder. */
   name: string;
   prefer: "quality" | "speed";
-  /** Encoder workers at most; null for as many as fit the machine. */
+  /** Maximum number of encoder workers; null for as many as fit the machine. */
   encoder_workers: number | null;
-  /** Where the files of ffmpeg's wasm core are; null for those of the package. */
+  /** URLs of ffmpeg's wasm core; null for those of the package. */
   core: CoreFiles | null;
   core_mt: ThreadedCoreFiles | null;
   /** URL of the AVIF encoder's wasm; null for that of the package. */
   avif: string | null;
-  /** Host of the page, on which inputs may be in any case. */
+  /** The page's host, whose inputs are always allowed. */
   host: string;
-  /** Lets inputs be on private hosts too. */
+  /** Whether inputs may be on private hosts too. */
   allow_private: boolean;
-  /** Seconds after which outputs are cleared. */
+  /** Seconds after which outputs are deleted. */
   keep_seconds: number;
-  /** Bytes up to which a visitor's file is copied into storage. */
+  /** Maximum size in bytes of a visitor's file that is copied into storage. */
   keep_input_bytes: number;
   /** S3 storage for outputs and inputs; never stored. */
   connections: ConnectionSettings[];
-  /** Whether the page can create tasks elsewhere. */
+  /** Whether the page has a fallback. */
   fallback: boolean;
 }
 
-/** A file that a run waits for, as its visitor knows it. */
+/** The file that a run waits for, as the visitor knows it. */
 export interface WaitingFile {
   name: string;
   /** Bytes. */
   size: number;
-  /** `permission`: the browser asks the visitor again before the file may be read; `gone`: it has to be chosen again. */
+  /** `permission`: the visitor has to allow reading it again; `gone`: the visitor has to choose it again. */
   reason: "gone" | "permission";
 }
 
 /** The bytes of a run that succeeded. */
 export interface RunFiles {
   source: Source;
-  /** Id of the task at the fallback that did the work; null where it was done here. */
+  /** Id of the fallback's task that did the work; null where the page did it. */
   remote: string | null;
   /** All files by their path below the output's folder. */
   files: { name: string; file: File }[];
 }
 
-/** How a run stands. */
-export interface Standing {
-  record: Run;
-  /** The encoder that its encode was given to, where the record does not tell; null while there is none. */
-  choice: EncoderChoice | null;
+/** Bytes that the library stores in this browser, by purpose. */
+export interface LocalUsage {
+  /** Copies of visitors' files, which let runs survive their page. */
+  inputs: number;
+  /** Working files of unfinished runs. */
+  work: number;
+  outputs: number;
+  /** Approximate size of tasks, steps and their finished pieces in the database. */
+  records: number;
+  /** ffmpeg's core in the browser's cache. */
+  core: number;
+  total: number;
 }
 
-/** What the page asks of the media worker; everything rejects with a MediaError. */
+/** The current state of a run. */
+export interface Standing {
+  record: Run;
+  /** The encoder chosen for its encode, where the record does not contain it; null while there is none. */
+  choice: EncoderChoice | null;
+  /** True while its encode waits for a free encoder. */
+  waits?: boolean;
+  /** How much of its file was sent to the fallback, during the upload. */
+  upload?: UploadProgress;
+}
+
+/** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
   create(sort: Sort, request: unknown, file: LocalFile | null): Promise<Run>;
   get(sort: Sort, id: string): Promise<Run>;
-  /** Gives how a run stands, to whoever begins to watch it. */
+  /** Returns the current state of a run, for its first watcher. */
   standing(sort: Sort, id: string): Promise<Standing>;
   list(sort: Sort, options: ListOptions): Promise<Page<Run>>;
   cancel(sort: Sort, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
-  remove(id: string): Promise<void>;
+  remove(sort: Sort, id: string): Promise<void>;
   files(id: string): Promise<RunFiles>;
   waiting(id: string): Promise<WaitingFile | null>;
-  /** Gives a run the file that it waits for; null where the visitor allowed the old one to be read again. */
+  /** Continues a run with the file that it waits for; null where the visitor allowed reading the original again. */
   resume(id: string, file: LocalFile | null): Promise<Run>;
-  /** The handle of a run's file, for which only the page can ask the visitor. */
+  /** Returns the handle of a run's file; only the page can ask the visitor for permission. */
   handle(id: string): Promise<FileSystemFileHandle | null>;
-  /** Tells how the task at the fallback stands, or why nothing more is known of it. */
-  followed(id: string, remote: Task | { error: { kind: string; message: string } }): Promise<void>;
-  /** Gives what the event `sign` asked for. */
+  usage(): Promise<LocalUsage>;
+  /** Deletes finished runs, or everything, and resolves with the remaining usage. */
+  clear(everything: boolean): Promise<LocalUsage>;
+  /** Reports how much of a run's file was sent to the fallback. */
+  sending(id: string, upload: UploadProgress): Promise<void>;
+  /** Reports the state of the fallback's task, or the error that ended the watch. */
+  followed(id: string, remote: Task | { error: Omit<RunError, "step_id"> }): Promise<void>;
+  /** Answers a `sign` event. */
   signed(asked: number, answer: SignAnswer): Promise<void>;
 }
 
-/** What the media worker tells the page. */
+/** Events that the media worker sends to the page. */
 export type MediaEvent =
   | ({ type: "changed" } & Standing)
   | { type: "removed"; id: string }
-  /** A task has to be created at the fallback, or is there already as `remote`, and is to be followed. */
-  | { type: "follow"; id: string; request: unknown; remote: string | null }
-  /** A request to S3 storage has to be signed by the function of a connection. */
+  /** Asks the page to create a task at the fallback, with `file` as its input where there is one, unless it exists there as `remote`, and to follow it. */
+  | { type: "follow"; id: string; request: unknown; remote: string | null; file: Blob | null }
+  /** Asks the page to sign a request to S3 storage with a connection's function. */
   | { type: "sign"; asked: number; connection: string; request: PresignRequest }
-  /** The task is over here, and shall be there, where it may be known as `remote`. */
+  /** Asks the page to cancel the task at the fallback, where it may exist as `remote`. */
   | { type: "unfollow"; id: string; remote: string | null };

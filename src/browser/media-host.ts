@@ -1,4 +1,5 @@
 import type { Page } from "../client/client.ts";
+import { nameOf } from "../client/open-file.ts";
 import { outputSource } from "../client/output-source.ts";
 import { MediaError } from "../core/errors.ts";
 import { createIds, isId } from "../core/ids.ts";
@@ -7,29 +8,31 @@ import { RunOver } from "../core/pipeline.ts";
 import { createStep } from "../core/step.ts";
 import { createTask, requestOf, type Task } from "../core/task.ts";
 import { isFinished } from "../core/transitions.ts";
+import { CORE_CACHE } from "../encoders/core-load.ts";
 import { clearMedia, runFolder } from "../steps/media-keys.ts";
 import { carryOut } from "./carry-out.ts";
 import { createDelegation } from "./delegate.ts";
-import { createInputFiles, nameOf } from "./input-files.ts";
+import type { RunStores } from "./held-ends.ts";
+import { createInputFiles } from "./input-files.ts";
+import { createKept } from "./kept.ts";
 import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
 import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "./local-urls.ts";
 import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort, Standing } from "./media-api.ts";
 import { createRunRecords, sortOf } from "./run-records.ts";
-import type { RunStores } from "./run-stores.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { createRunUploads } from "./run-upload.ts";
 import { createRunWork, type RunWorkTools } from "./run-work.ts";
 import { sweep } from "./sweep.ts";
 
-/** What the media worker is made of. */
+/** Dependencies of {@link createMediaHost}. */
 export interface HostParts extends Omit<RunWorkTools, "files" | "uploads"> {
   settings: MediaSettings;
   stores: RunStores;
-  /** Runs that are carried out at once, at most. */
+  /** Maximum number of runs executed at once. */
   runs_at_once: number;
 }
 
-/** Builds what the page asks the media worker for; runs that were left open go on. `tell` reaches the page. */
+/** Creates the media worker's methods and continues unfinished runs. `tell` sends events to the page. */
 export function createMediaHost(
   parts: HostParts,
   tell: (event: MediaEvent) => void,
@@ -47,30 +50,36 @@ export function createMediaHost(
     if (notice.type === "removed") return;
     const { id } = notice.record;
     if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
-    // A run that another tab began is taken over when that tab closes.
+    // Takes over another tab's run when that tab closes.
     else if (!own && notice.record.status === "queued") turns.join(id);
   });
-  const delegation = createDelegation(settings.fallback, records, stores.pieces, tell);
+  const delegation = createDelegation({
+    ...{ has_fallback: settings.fallback, records, pieces: stores.pieces, tell },
+    async fileOf({ id, input }) {
+      const key = parts.urls.key(input);
+      return key === null ? files.find(runOfFile(input) ?? id) : storage.file(key);
+    },
+  });
   const tools = {
     ...{ stores, records, delegation, tidy },
     work: (record: Run) => createRunWork({ ...parts, files, uploads }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
     if (await carryOut(tools, id, signal)) return;
-    // Nothing changed but that it waits, which the page asks for when it is told.
+    // Nothing changed but that it waits for its file, which the page checks on every update.
     return async () => tell({ type: "changed", ...(await standing(sortOf(id), id)) });
   });
 
   async function tidy(record: Run): Promise<void> {
     const { id, status } = record;
-    // A retry goes on with it.
+    // A retry resumes it.
     if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
     await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
     if (status !== "succeeded") await uploads.drop(record);
     if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
   }
 
-  /** Begins a run when all that belongs to it is there; where there is no room for it, nothing of it stays. */
+  /** Stores a run and all that belongs to it, then starts it; leaves nothing behind where storage is full. */
   async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
     const { id } = record;
     try {
@@ -84,7 +93,7 @@ export function createMediaHost(
     return record;
   }
 
-  /** The visitor's file behind a request, and how its URL is written; null for what is no file of this machine. */
+  /** Returns the visitor's file in a request, and its URL; null for an input that is not on this machine. */
   async function localInput(request: unknown, given: LocalFile | null) {
     const input: unknown = Object(request).input;
     const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
@@ -135,6 +144,38 @@ export function createMediaHost(
       null) as Task | null;
   }
 
+  async function refuseInner(sort: Sort, id: string, verb: "cancel" | "delete"): Promise<void> {
+    const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+    if (!task) return;
+    const message = `The step belongs to a task; ${verb} that: tasks.${verb}("${task.id}").`;
+    throw new MediaError("request_invalid", message);
+  }
+
+  async function cancel(sort: Sort, id: string): Promise<Run> {
+    await refuseInner(sort, id, "cancel");
+    await records.get(sort, id);
+    const record = await records.apply(id, { type: "cancelled" });
+    if (!record) {
+      throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
+    }
+    // Cancels a delegated task at the fallback too, whether or not a tab follows it now.
+    const remote = (await delegation.find(id))?.remote ?? null;
+    if (remote !== null) tell({ type: "unfollow", id, remote });
+    // The tab that executes a run tidies it up.
+    if (!(await turns.isTaken(id))) await tidy(record);
+    return record;
+  }
+
+  async function remove(sort: Sort, id: string): Promise<void> {
+    await refuseInner(sort, id, "delete");
+    await records.remove(sort, id, async () => {
+      await uploads.drop(await find(id));
+      await clearMedia(storage, id, ["work", "out"]);
+      await files.remove(id);
+      await stores.pieces.clear(id);
+    });
+  }
+
   void sweep({ settings, stores, storage, files, turns, tidy }).catch((thrown: unknown) =>
     console.error(thrown),
   );
@@ -145,24 +186,7 @@ export function createMediaHost(
     standing,
     list: async (sort, options): Promise<Page<Run>> =>
       stores.list(sort, parseListQuery(sort, givenOf(options))),
-    async cancel(sort, id) {
-      const task = sort === "step" ? await parentOf(id) : null;
-      if (task) {
-        const message = `The step belongs to a task; cancel that: tasks.cancel("${task.id}").`;
-        throw new MediaError("request_invalid", message);
-      }
-      await records.get(sort, id);
-      const record = await records.apply(id, { type: "cancelled" });
-      if (!record) {
-        throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
-      }
-      // What is done elsewhere is cancelled there, too, whether or not a tab follows it just now.
-      const remote = (await delegation.find(id))?.remote ?? null;
-      if (remote !== null) tell({ type: "unfollow", id, remote });
-      // A run that was being carried out is tidied up by whoever did so.
-      if (!(await turns.isTaken(id))) await tidy(record);
-      return record;
-    },
+    cancel,
     async retry(id) {
       const before = await records.get("task", id);
       if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
@@ -179,13 +203,8 @@ export function createMediaHost(
       });
       return task;
     },
-    remove: (id) =>
-      records.remove(id, async () => {
-        await uploads.drop(await find(id));
-        await clearMedia(storage, id, ["work", "out"]);
-        await files.remove(id);
-        await stores.pieces.clear(id);
-      }),
+    remove,
+    ...createKept({ stores, storage, turns, cancel, remove, caches: cachesOf(settings) }),
     async files(id) {
       const record = await find(id);
       const source = outputSource(record);
@@ -223,11 +242,16 @@ export function createMediaHost(
       await find(id);
       return files.handle(id);
     },
+    sending: delegation.sending,
     followed: delegation.followed,
   };
 }
 
-// An option that is given as undefined is not given.
+function cachesOf({ core, core_mt }: MediaSettings): string[] {
+  return [core?.cache, core_mt?.cache].flatMap((name) => (name === null ? [] : [name ?? CORE_CACHE]));
+}
+
+// An option set to undefined counts as absent.
 function givenOf(options: unknown): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
 }

@@ -4,7 +4,7 @@ import { type Port, serveOver } from "./rpc.ts";
 
 type Host = Omit<MediaApi, "open">;
 
-// What is asked before the host stands waits for it, and fails with it.
+// Calls that arrive before the host exists wait for it, and fail with it.
 const opened = Promise.withResolvers<Host>();
 opened.promise.catch(() => {});
 
@@ -24,6 +24,9 @@ const api: MediaApi = {
   waiting: async (...args) => (await opened.promise).waiting(...args),
   resume: async (...args) => (await opened.promise).resume(...args),
   handle: async (...args) => (await opened.promise).handle(...args),
+  usage: async (...args) => (await opened.promise).usage(...args),
+  clear: async (...args) => (await opened.promise).clear(...args),
+  sending: async (...args) => (await opened.promise).sending(...args),
   followed: async (...args) => (await opened.promise).followed(...args),
   signed: async (...args) => (await opened.promise).signed(...args),
 };

@@ -1,13 +1,14 @@
+import type { Refusal } from "../core/refusal.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import { isFinished } from "../core/transitions.ts";
 
 /**
- * Gives a task the state of another that does its work, with its own ids and times of creation, and the reason why the work is not done here.
- * Nothing goes back: a step that is further here stays as it is until the other has come as far, and so does the task.
+ * Copies the state of the fallback's task to its own task, which keeps its ids and times of creation and adds why the work is not done here.
+ * Nothing moves backwards: a task or step that is further here stays as it is until the other catches up.
  */
-export function mirror(task: Task, other: Task, refusal: string): Task {
-  const steps = task.steps.map((step, index) => follow(step, other.steps[index], refusal));
+export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): Task {
+  const steps = task.steps.map((step, index) => follow(step, other.steps[index], refusals));
   const { output, started_at, finished_at } = other;
   const updated_at = Math.max(other.updated_at, task.updated_at + 1);
   const times = { started_at: task.started_at ?? started_at, finished_at, updated_at };
@@ -15,7 +16,7 @@ export function mirror(task: Task, other: Task, refusal: string): Task {
   if (!other.error) return { ...task, ...times, status, output, error: null, steps };
   const failed = other.steps.findIndex(({ id }) => id === other.error?.step_id);
   const { step_id: _, ...error } = other.error;
-  // What went well here may fail there: then it is the step that was open here which fails.
+  // A step that succeeded here may fail there: then the step open here fails.
   const open = task.steps[failed] && !isFinished(task.steps[failed]) ? failed : task.steps.findIndex(isOpen);
   const own = steps[open];
   if (!own) return { ...task, ...times, status, output, error, steps };
@@ -26,11 +27,11 @@ export function mirror(task: Task, other: Task, refusal: string): Task {
   };
 }
 
-function follow(step: Step, there: Step | undefined, refusal: string): Step {
+function follow(step: Step, there: Step | undefined, refusals: readonly Refusal[]): Step {
   if (!there || isFinished(step) || (step.status === "processing" && there.status === "waiting")) return step;
   const { id, created_at } = step;
-  const output = there.output?.reason
-    ? { ...there.output, reason: `${there.output.reason}; elsewhere, as ${lower(refusal)}` }
+  const output = there.output?.encoder
+    ? { ...there.output, refusals: [...refusals, ...(there.output.refusals ?? [])] }
     : there.output;
   const progress =
     step.progress === null ? there.progress : Math.max(step.progress, there.progress ?? step.progress);
@@ -39,8 +40,4 @@ function follow(step: Step, there: Step | undefined, refusal: string): Step {
 
 function isOpen(step: Step): boolean {
   return !isFinished(step);
-}
-
-function lower(text: string): string {
-  return text.slice(0, 1).toLowerCase() + text.slice(1).replace(/\.$/, "");
 }

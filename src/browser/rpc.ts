@@ -1,4 +1,6 @@
 import { type ErrorKind, MediaError, toMediaError } from "../core/errors.ts";
+import type { Refusal } from "../core/refusal.ts";
+import { cloneFault } from "./clone-fault.ts";
 
 /** Either end of a channel between a page and its worker: a `Worker`, or the worker's own scope. */
 export interface Port {
@@ -6,7 +8,7 @@ export interface Port {
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
 }
 
-/** Functions that one end has and the other calls. */
+/** Functions of one end that the other calls. */
 export type Api = object;
 
 interface Fault {
@@ -14,6 +16,7 @@ interface Fault {
   message: string;
   param: string | undefined;
   retryable: boolean;
+  refusals: readonly Refusal[];
 }
 
 type Message<E> =
@@ -26,11 +29,11 @@ type Message<E> =
 export interface Caller<A extends Api> {
   /** The functions of the other end, each a message away; they reject with a {@link MediaError}. */
   readonly api: A;
-  /** Fails what is under way and all that follows. */
+  /** Fails all pending and later calls. */
   fail(error: MediaError): void;
 }
 
-/** Calls what the other end of a port serves, and takes the events that it tells. */
+/** Calls the functions served at the other end of a port, and receives its events. */
 export function callOver<A extends Api, E>(port: Port, onEvent: (event: E) => void): Caller<A> {
   const pending = new Map<number, PromiseWithResolvers<unknown>>();
   let last = 0;
@@ -53,15 +56,14 @@ export function callOver<A extends Api, E>(port: Port, onEvent: (event: E) => vo
     try {
       port.postMessage({ rpc: "call", id, name, args } satisfies Message<E>);
       pending.set(id, waiting);
-    } catch (cause) {
-      const message = "The request must be plain data: it holds something that cannot be copied.";
-      waiting.reject(new MediaError("request_invalid", message, { cause }));
+    } catch (thrown) {
+      waiting.reject(thrown instanceof MediaError ? thrown : cloneFault(args, thrown));
     }
     return waiting.promise;
   }
 
   const api = new Proxy({} as A, {
-    // A promise is told by its `then`.
+    // A `then` would make this look like a promise.
     get: (_, name) =>
       typeof name === "string" && name !== "then" ? (...args: unknown[]) => call(name, args) : undefined,
   });
@@ -75,22 +77,26 @@ export function callOver<A extends Api, E>(port: Port, onEvent: (event: E) => vo
   };
 }
 
-/** Serves functions to the other end of a port; gives what tells it an event. */
+/** Serves functions to the other end of a port; returns a function that sends it events. */
 export function serveOver<A extends Api, E>(port: Port, api: A): (event: E) => void {
-  const answer = async (id: number, name: string, args: unknown[]): Promise<Message<E>> => {
+  const answer = async (id: number, name: string, args: unknown[]): Promise<void> => {
     try {
       const method: unknown = Object.hasOwn(api, name) ? Reflect.get(api, name) : undefined;
       if (typeof method !== "function") throw new MediaError("internal_error", `There is no call ${name}.`);
-      return { rpc: "value", id, value: await method(...args) };
+      port.postMessage({ rpc: "value", id, value: await method(...args) } satisfies Message<E>);
     } catch (thrown) {
-      const { kind, message, param, retryable, cause } = toMediaError(thrown);
+      const { kind, message, param, retryable, refusals, cause } = toMediaError(thrown);
       if (kind === "internal_error") console.error(cause ?? thrown);
-      return { rpc: "fault", id, fault: { kind, message, param, retryable } };
+      port.postMessage({
+        rpc: "fault",
+        id,
+        fault: { kind, message, param, retryable, refusals },
+      } satisfies Message<E>);
     }
   };
-  port.addEventListener("message", async ({ data }) => {
+  port.addEventListener("message", ({ data }) => {
     const message = data as Message<E>;
-    if (message?.rpc === "call") port.postMessage(await answer(message.id, message.name, message.args));
+    if (message?.rpc === "call") void answer(message.id, message.name, message.args);
   });
   return (event) => port.postMessage({ rpc: "event", event } satisfies Message<E>);
 }

@@ -1,14 +1,14 @@
 import type { Storage, StoredInfo } from "../core/ports.ts";
 
-/** Storage whose objects can be had as files, that of the origin and what stands for it. */
+/** Storage whose objects are also available as files. */
 export interface FileStorage extends Storage {
-  /** Gives an object as a file of the platform; null when there is none. */
+  /** Returns an object as a File; null when there is none. */
   file(key: string): Promise<Blob | null>;
 }
 
 /**
- * Storage with one object in it that nobody wrote: the visitor's file stands under a key, so that it is worked on where it lies and
- * never copied. It cannot be written, and clearing it takes nothing away.
+ * Storage with the visitor's file as one read-only object, so that the file is processed in place and
+ * never copied; clearing it deletes nothing.
  */
 export function withOwnFile(storage: FileStorage, own_key: string, blob: Blob): FileStorage {
   const modified = "lastModified" in blob ? String(blob.lastModified) : "0";

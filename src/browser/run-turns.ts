@@ -1,20 +1,22 @@
 import { createLanes } from "./lanes.ts";
 import { sortOf } from "./run-records.ts";
 
-/** Sees to it that each run is carried out in one tab, and goes on in another when that tab closes. */
+/** Makes sure that each run executes in one tab, and continues in another when that tab closes. */
 export interface RunTurns {
-  /** Takes part in carrying a run out: does it now, or when the tab that does it is gone. */
+  /** Executes a run now, or when the tab that executes it closes. */
   join(id: string): void;
-  /** Ends the work of a run here; what waits for its turn stops waiting. */
+  /** Stops executing a run here, or waiting to. */
   stop(id: string, reason: unknown): void;
-  /** True when a tab, this one or another, carries the run out or waits to. */
+  /** Whether any tab executes the run or waits to. */
   isTaken(id: string): Promise<boolean>;
+  /** Resolves when no tab executes the run. */
+  settled(id: string): Promise<void>;
 }
 
 /**
- * Builds the turns of a tab; `carryOut` does a run from where it stands, or tidies up one that was stopped, never rejects, and may give what is to
- * be done when the run is free for others again. At most `most` tasks are done at once, and as many steps beside them, so that a look into a
- * file does not wait for encodes.
+ * Creates the turns of a tab; `carryOut` executes a run from its current state, or tidies up a stopped one, never rejects, and may resolve with a function
+ * to call once the run's lock is released. At most `most` tasks run at once, and as many steps beside them, so that a probe
+ * does not wait for encodes.
  */
 export function createRunTurns(
   name: string,
@@ -41,11 +43,11 @@ export function createRunTurns(
     const own = { controller: new AbortController(), again: false };
     joined.set(id, own);
     take(id, own.controller)
-      // The wait for a lock that was given up.
+      // An abandoned wait for a lock.
       .catch(() => {})
       .finally(() => {
         joined.delete(id);
-        // It may have ended for the want of what is there by now.
+        // It may have stopped for lack of a file that is there by now.
         if (own.again && !own.controller.signal.aborted) join(id);
       });
   }
@@ -59,5 +61,6 @@ export function createRunTurns(
       const { held = [] } = await navigator.locks.query();
       return held.some((lock) => lock.name === lockOf(id));
     },
+    settled: (id) => navigator.locks.request(lockOf(id), async () => {}),
   };
 }

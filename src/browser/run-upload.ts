@@ -14,7 +14,7 @@ import type { PieceStore } from "../stores/indexeddb.ts";
 import type { Connections } from "./connections.ts";
 import type { Run } from "./media-api.ts";
 
-/** A file as it is stored here. */
+/** A stored file. */
 export interface StoredBlob {
   /** Path below the output's folder. */
   name: string;
@@ -22,29 +22,29 @@ export interface StoredBlob {
   mime: string;
 }
 
-/** The uploads of runs that name an S3 destination, each resumable by what is kept of it. */
+/** Resumable uploads of runs with an S3 destination. */
 export interface RunUploads {
-  /** Does the work of the upload step: the files of its input go to where the run says, `main` last. */
+  /** Executes the upload step: sends the files of its input to the run's destination, `main` last. */
   run(record: Run, source: Source, files: StoredBlob[], main: string, context: StepContext): Promise<Source>;
-  /** True for a failed task of which only the upload is left to do. */
+  /** Whether a failed task only lacks its upload. */
   isLeft(record: Run): boolean;
-  /** Has a new task go on where such a one stopped, if its output is still there. */
+  /** Lets a new task resume the upload of such a one, if its output still exists. */
   takeOver(before: Task, after: Task): Promise<void>;
-  /** What the steps before the upload gave, of a task that took over from another; null of any other. */
+  /** The outputs of the steps before the upload, for a task that took over from another; null for any other. */
   taken(run_id: string): Promise<TakenOver | null>;
-  /** Takes back what there is of an upload that shall not go on. Never rejects. */
+  /** Aborts an upload that is not to be resumed. Never rejects. */
   drop(record: Run): Promise<void>;
 }
 
-/** What the steps of a task gave. */
+/** The outputs of a task's steps. */
 export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
 
 const NAMES = "uploads";
 const TAKEN = "taken over";
-// More is read while it is sent, where it has to go at once.
+// A single-request upload reads more while it sends.
 const IN_MEMORY = 2 ** 25;
 
-/** Builds the uploads of the runs of a client. */
+/** Creates the uploads of a client's runs. */
 export function createRunUploads(
   connections: Connections,
   storage: OpfsStorage,
@@ -79,7 +79,7 @@ export function createRunUploads(
           NAMES,
           files.map((file) => file.name),
         );
-        // A run that is over hears so by its signal.
+        // The signal stops a run that is over.
         const tell = seldom((share: number) => progress(share * 100).catch(() => {}));
         const { info, url, urlOf } = await uploadFiles({
           ...{ files: files.map(toOutput), main, bucket, key, signal },
@@ -110,7 +110,7 @@ export function createRunUploads(
     async takeOver(before, after) {
       const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
       const files = await storage.files(from);
-      // An earlier retry took them, or they were too old: the task begins anew.
+      // An earlier retry took them, or they were too old: the task starts over.
       if (files.length === 0) return;
       for (const { key, file } of files) {
         await storage.write(to + key.slice(from.length), file.stream(), file.type);
@@ -134,7 +134,7 @@ export function createRunUploads(
         const { bucket } = connections.bucket(name, destination.connection_id);
         for (const file of names) await dropUpload(bucket, memoryOf(record.id, file));
       } catch {
-        // Without the connection it is left to the rules of the bucket.
+        // Without the connection the bucket's lifecycle rules have to remove it.
       }
     },
   };

@@ -1,10 +1,10 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader, StepWork } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import type { EncodeRequest, Hosts } from "../steps/decide-encode.ts";
 import { destinationOf } from "../steps/destination.ts";
 import { runFolder } from "../steps/media-keys.ts";
 import { outputStem } from "../steps/output-name.ts";
-import type { Hosts, Wish } from "../steps/settle.ts";
 import { createStepWork, type StepTools } from "../steps/step-work.ts";
 import { createBlobReader } from "../storage/blob-reader.ts";
 import type { OpfsStorage } from "../storage/opfs.ts";
@@ -17,7 +17,7 @@ import { withOwnFile } from "./run-storage.ts";
 import type { RunUploads } from "./run-upload.ts";
 import { storedFiles } from "./stored-files.ts";
 
-/** What the work of all runs is done with. */
+/** Dependencies of {@link createRunWork}. */
 export interface RunWorkTools extends Hosts {
   storage: OpfsStorage;
   files: InputFiles;
@@ -28,9 +28,9 @@ export interface RunWorkTools extends Hosts {
   uploads: RunUploads;
 }
 
-/** Builds the work of a run's steps; null while the file that it works on is not there. */
+/** Creates the work of a run's steps; null while its file cannot be read. */
 export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
-  const { files, urls, encoders, route, prepare, inFlight, probe, connections, uploads } = tools;
+  const { files, urls, encoders, offers, inFlight, probe, connections, uploads } = tools;
   const input = record.object === "task" ? record.input : (record.input?.url ?? "");
   const taken = await uploads.taken(record.id);
   const needs_file = !taken && (await files.has(record.id));
@@ -45,19 +45,19 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
     return createBlobReader(file);
   };
   const own = blob ? { url: input, blob } : null;
-  const wish = record.object === "task" ? ({ kind: record.kind, options: record.options } as Wish) : null;
+  const request =
+    record.object === "task" ? ({ kind: record.kind, options: record.options } as EncodeRequest) : null;
   const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
   const work = createStepWork(
     {
-      ...{ storage, encoders, route, inFlight, probe, open, remote: null },
-      ...(prepare && { prepare }),
+      ...{ storage, encoders, offers, inFlight, probe, open, remote: null },
       inputs,
       max_seconds: MOST_SECONDS,
       stem: outputStem(input),
       url: async (key) => urls.of(key),
       key: async (url) => urls.key(url),
     },
-    wish,
+    request,
   );
   return {
     ...work,
@@ -84,15 +84,15 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
   };
 }
 
-// A month: what says that it lasts longer is damaged.
+// A month: a file that claims to last longer is damaged.
 const MOST_SECONDS = 30 * 86_400;
 
-// Twice, as the pieces lie beside the whole for a while.
+// Twice, as for a while the parts and the whole are both stored.
 function outputBytes({ filesize = 0, duration = 0 }: Source, { bitrate }: Record<string, unknown>): number {
   return typeof bitrate === "number" && duration > 0
     ? (2 * bitrate * duration) / 8
     : Math.min(filesize, LEAST);
 }
 
-// Of an output whose size nobody knows: less room than this helps nobody.
+// The least room for an output of unknown size.
 const LEAST = 16_777_216;

@@ -3,33 +3,33 @@ import type { S3Connection } from "../storage/s3-connection.ts";
 import type { PresignRequest, SignedRequest } from "../storage/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
 
-/** S3 storage for outputs and inputs `s3://…`, as a page gives it: with keys, which stay in memory, or with a function that has each request signed elsewhere. */
+/** S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed elsewhere. */
 export type LocalConnection = {
-  /** By which an upload step names it, as `connection_id`. */
+  /** Name for the `connection_id` of upload steps. */
   id?: string;
-  /** True: it serves where none is named. Default the first. */
+  /** Whether it is used where none is named. Default: the first one is. */
   is_default?: boolean;
-  /** False: each file goes up in one request, of 5 GB at most, as where only such are signed. Default true: large ones go up in parts. */
+  /** Whether large files are uploaded in parts, default true. With false each file is one request of at most 5 GB. */
   parts?: boolean;
 } & (S3Connection | { sign: SignRequest });
 
-/** Has a request signed by whoever holds the keys, such as the service at the edge with `presignS3`: its URL, or that with the headers that it binds. */
+/** Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves with the URL, or the URL and the headers that it binds. */
 export type SignRequest = (request: PresignRequest) => Promise<string | SignedRequest>;
 
-/** What the media worker is told in answer. */
+/** The answer to the media worker. */
 export type SignAnswer =
   | SignedRequest
   | { error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
 
-/** The connections of a client, on the side of its page. */
+/** The page's side of a client's connections. */
 export interface PageConnections {
-  /** For the media worker. */
+  /** The settings for the media worker. */
   settings: ConnectionSettings[];
-  /** Has a request signed by the function of a connection; never rejects. */
+  /** Signs a request with a connection's function; never rejects. */
   sign(id: string, request: PresignRequest): Promise<SignAnswer>;
 }
 
-/** Parts what the media worker gets from the functions that stay with the page. */
+/** Separates the settings for the media worker from the functions, which stay in the page. */
 export function createPageConnections(given: readonly LocalConnection[] = []): PageConnections {
   const functions = new Map<string, SignRequest>();
   const first = Math.max(

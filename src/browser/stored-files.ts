@@ -8,7 +8,7 @@ import type { OpfsStorage } from "../storage/opfs.ts";
 import type { LocalUrls } from "./local-urls.ts";
 import type { StoredBlob } from "./run-upload.ts";
 
-/** Where the input of an upload may be. */
+/** Where the input of an upload may come from. */
 export interface UploadSources {
   storage: OpfsStorage;
   /** The visitor's file that the run works on. */
@@ -17,7 +17,7 @@ export interface UploadSources {
   inputs: Inputs;
 }
 
-/** Gives the files of an upload's input, all of adaptive video, and the name of the one to open. What is not on this machine is copied to it first. */
+/** Returns the files of an upload's input, all of them for adaptive video, and the name of the one to open. Copies remote files to this machine first. */
 export async function storedFiles(
   { storage, own, urls, inputs }: UploadSources,
   source: Source,

@@ -1,12 +1,12 @@
 import { isFinished } from "../core/transitions.ts";
 import { clearMedia, runOf } from "../steps/media-keys.ts";
 import type { OpfsStorage } from "../storage/opfs.ts";
+import type { RunStores } from "./held-ends.ts";
 import type { InputFiles } from "./input-files.ts";
 import type { MediaSettings, Run } from "./media-api.ts";
-import type { RunStores } from "./run-stores.ts";
 import type { RunTurns } from "./run-turns.ts";
 
-/** What is looked through when a client is opened. */
+/** Dependencies of {@link sweep}. */
 export interface SweepTools {
   settings: Pick<MediaSettings, "keep_seconds" | "name">;
   stores: RunStores;
@@ -16,7 +16,7 @@ export interface SweepTools {
   tidy(record: Run): Promise<void>;
 }
 
-/** Takes up the runs that were left open, and clears what nobody needs: outputs that are too old, and what runs left that ended with their page. */
+/** Continues unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their page. */
 export async function sweep({ settings, stores, storage, files, turns, tidy }: SweepTools): Promise<void> {
   const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const record of all) if (!isFinished(record)) turns.join(record.id);

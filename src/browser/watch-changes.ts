@@ -1,31 +1,31 @@
+import { createPace, type Pace } from "../client/pace.ts";
 import { updateOf } from "../client/progress.ts";
 import type { Watch } from "../client/watch.ts";
 import { addWatcher, closedError, letGo, refuseWatcher, tellAll, type Watched } from "../client/watchers.ts";
 import { MediaError, toMediaError } from "../core/errors.ts";
 import { isFinished } from "../core/transitions.ts";
 import type { Run, Standing } from "./media-api.ts";
-import { createPace, type Pace } from "./pace.ts";
 
-/** A {@link Watch} that is told of the changes, and does not have to ask. */
+/** A {@link Watch} that receives changes and does not poll. */
 export interface ChangeWatch extends Watch<Run> {
-  /** Takes how any run stands after a change. */
+  /** Receives the state of any run after a change. */
   changed(standing: Standing): void;
-  /** Takes that a run was removed. */
+  /** Receives that a run was removed. */
   removed(id: string): void;
 }
 
-/** Builds a {@link ChangeWatch}; `read` gives how a run stands when its first watcher comes. */
+/** Creates a {@link ChangeWatch}; `read` returns the state of a run for its first watcher. */
 export function createChangeWatch(read: (id: string) => Promise<Standing>): ChangeWatch {
   const runs = new Map<string, Changing>();
   let closed = false;
 
-  function take(id: string, { record, choice }: Standing): void {
+  function take(id: string, { record, choice, waits = false, upload }: Standing): void {
     const run = runs.get(id);
     const before = run?.last;
-    // What was read may be older than what was told meanwhile.
+    // The state read may be older than one received meanwhile.
     if (!run || (before && record.updated_at < before.record.updated_at)) return;
     if (before && isFinished(before.record)) return;
-    run.last = { ...updateOf(record, before ?? null, choice), ...run.pace(record) };
+    run.last = { ...updateOf(record, before ?? null, choice, run.pace), waits, upload: upload ?? null };
     tellAll(run);
     if (isFinished(record)) runs.delete(id);
   }
@@ -37,7 +37,7 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   }
 
   function follow(id: string): Changing {
-    const run: Changing = { watchers: new Set(), last: null, pace: createPace() };
+    const run: Changing = { watchers: new Set(), last: null, pace: createPace("sight") };
     runs.set(id, run);
     read(id).then(
       (standing) => run.last === null && take(id, standing),
@@ -53,7 +53,10 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
       return addWatcher(run, watcher, () => runs.get(id) === run && runs.delete(id));
     },
     changed: (standing) => take(standing.record.id, standing),
-    removed: (id) => end(id, new MediaError("task_not_found", `The run ${id} was deleted.`)),
+    removed(id) {
+      const object = id.startsWith("step_") ? "step" : "task";
+      end(id, new MediaError(`${object}_not_found`, `The ${object} ${id} was deleted.`));
+    },
     close() {
       closed = true;
       for (const id of [...runs.keys()]) end(id, closedError());
@@ -61,7 +64,7 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   };
 }
 
-/** A run whose changes are told. */
+/** A watched run. */
 interface Changing extends Watched<Run> {
   pace: Pace;
 }

@@ -2,7 +2,7 @@ import type { EachOptions, ListOptions, Page } from "./client.ts";
 
 const LIMIT = 100;
 
-/** Gives the records of a list one by one, a page at a time as they are taken; what is created or deleted meanwhile neither repeats nor hides any other. */
+/** Yields the records of a list, fetching a page at a time; records created or deleted meanwhile neither repeat nor hide others. */
 export async function* eachRecord<T extends { id: string }>(
   list: (asked: ListOptions) => Promise<Page<T>>,
   asked: EachOptions = {},

@@ -7,11 +7,11 @@ import { updateOf } from "./progress.ts";
 import { readEvents } from "./read-events.ts";
 import { TaskUpdate, type Update } from "./update.ts";
 
-// Three heartbeats of the service: whatever holds a connection for longer in silence has lost it.
+// Three heartbeats of the service: a connection that is silent for longer is lost.
 const SILENT_MS = 45_000;
 
 /**
- * Gives the updates of a task as the service sends them, until it is finished. A connection that breaks is made again, and goes on after the last
+ * Yields the updates of a task as the service sends them, until it is finished. Reconnects when the connection breaks, and resumes after the last
  * event that was seen, however long the service is away. Rejects with `task_not_found`, or with the signal's reason.
  */
 export async function* followTask(
@@ -24,7 +24,7 @@ export async function* followTask(
   for (let fruitless = 1; ; fruitless++) {
     const headers = { Accept: "text/event-stream", ...(seen !== "" && { "Last-Event-ID": seen }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
-    // Its end is known to have been sent, if not to have come.
+    // Its end was sent, even if it did not arrive.
     if (response.status === 204 || !response.body) {
       const { value } = await call({ method: "GET", path, signal, patient: true }, Task);
       return yield updateOf(value, last);

@@ -3,10 +3,10 @@ import { MediaError } from "../core/errors.ts";
 import { sleep } from "../storage/sleep.ts";
 import { readError, readJson } from "./read-error.ts";
 
-/** A fetch as every platform has it. */
+/** The platform's fetch, or one with its signature. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** The service that is asked. */
+/** A service and its key. */
 export interface HttpService {
   /** Without a slash at its end. */
   base_url: string;
@@ -19,13 +19,13 @@ export interface Ask {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query, beginning with a slash. */
   path: string;
-  /** What is sent as JSON. */
+  /** JSON body. */
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Makes a record: sent with a key of its own, so that it can be repeated and makes one all the same. */
+  /** Creates a record: sent with an idempotency key, so that a retry creates no second one. */
   creates?: boolean;
-  /** Tries as long as it may help, however long the service is away; else 4 times in all. */
+  /** Retry as long as it may help, however long the service is away; otherwise 4 tries in all. */
   patient?: boolean;
 }
 
@@ -35,13 +35,13 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-/** Asks the service with its key; gives the first right answer by its schema, or rejects with a {@link MediaError}, or as the signal says. */
+/** Sends a request with the key, retrying where that is safe; resolves with the answer parsed by the schema, rejects with a {@link MediaError} or the signal's reason. */
 export type Call = <T>(ask: Ask, schema: z.ZodType<T>) => Promise<Answer<T>>;
 
-/** Asks as {@link Call} does, and gives the first right answer as it is, whose body comes on for as long as the signal lets it. */
+/** Like {@link Call}, but resolves with the response itself, whose body can be read until the signal aborts. */
 export type Open = (ask: Ask) => Promise<Response>;
 
-/** Ways to ask a service. */
+/** Sends requests to a service. */
 export interface Http {
   call: Call;
   open: Open;
@@ -49,24 +49,24 @@ export interface Http {
 
 const TRIES = 4;
 const ANSWER_MS = 30_000;
-// Before another try: doubled each time, up to the most. Only the patient wait for a service that asks for more.
+// Pauses between tries: doubled each time, up to the maximum. Only patient requests wait longer when the service asks for it.
 const PAUSE_MS = { first: 300, most: 20_000 } as const;
-// Codes of Node for connections that were never made.
+// Node's error codes for connections that were never established.
 const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
 
-/** A request that failed, and what may be done about it. */
+/** A failed request, and whether to retry it. */
 interface Failure {
   error: MediaError;
   /** True when the service certainly did nothing. */
   undone: boolean;
-  /** Milliseconds that the service asked to wait. */
+  /** Milliseconds that the service asked the client to wait. */
   wait_ms: number | null;
 }
 
 /**
- * Builds {@link Http}. What fails in passing is tried again after growing pauses: a GET whenever another try may help, and what makes a record
- * too, as its key keeps it from making a second one; anything else only where
- * the service certainly did nothing, as it was never reached, or said so by 429 or by 503 with `Retry-After`.
+ * Creates an {@link Http}. Transient failures are retried after growing pauses: a GET whenever that may help, and a request that creates a record
+ * too, as its key prevents a second one; anything else only where
+ * the service certainly did nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
  */
 export function createHttp(service: HttpService): Http {
   async function repeat<T>(ask: Ask, take: (response: Response) => Promise<T>): Promise<T> {
@@ -79,7 +79,7 @@ export function createHttp(service: HttpService): Http {
       const helps = error.retryable && (ask.method === "GET" || key !== null || undone);
       const enough = tried >= TRIES || pause > PAUSE_MS.most;
       if (!helps || (enough && !ask.patient)) throw error;
-      // Spread out, as many clients may have lost the same service.
+      // Jitter, as many clients may have lost the same service.
       await sleep(pause * (1 + Math.random() / 4), ask.signal);
     }
   }
@@ -95,7 +95,7 @@ export function createHttp(service: HttpService): Http {
   };
 }
 
-/** Milliseconds to wait after so many tries, from 1 on. */
+/** Milliseconds to wait after the given number of tries. */
 export function pauseMs(tried: number): number {
   return Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most);
 }
@@ -118,7 +118,7 @@ async function send<T>(
       ...(body !== undefined && { "Content-Type": "application/json" }),
     },
     body: body === undefined ? null : writeJson(body),
-    // A service that moved is to be named, not followed with the key.
+    // Report a service that moved; following it would send the key along.
     redirect: "manual",
     signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
   };
@@ -154,7 +154,7 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
   return { error, undone, wait_ms: null };
 }
 
-/** Reads what the service answered by its schema; throws `service_unavailable` for anything else. */
+/** Parses the service's answer by its schema; throws `service_unavailable` for anything else. */
 export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(text === "" ? null : readJson(text));
   if (parsed.success) return parsed.data;

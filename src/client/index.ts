@@ -34,8 +34,10 @@ export {
   type WebhookSecret,
 } from "../core/webhook.ts";
 export type {
+  AnyMedia,
   Client,
   Connections,
+  CreateOptions,
   DeliveryFilter,
   EachOptions,
   Keys,
@@ -52,10 +54,11 @@ export type {
   Steps,
   Tasks,
   Update,
+  UploadProgress,
   Uploads,
   Webhooks,
 } from "./client.ts";
 export type { Fetch } from "./http.ts";
-export { paceOf, progressOf } from "./progress.ts";
+export { progressOf } from "./progress.ts";
 export { createRemoteClient, type RemoteClientOptions } from "./remote.ts";
 export type { PollTimes } from "./watch.ts";

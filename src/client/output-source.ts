@@ -3,8 +3,12 @@ import type { Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
-/** Gives the file that a task or step made; throws `media_not_found` when it did not succeed, or made none, as a probe. */
+/** Returns the file that a task or step made. Throws the error of a run that failed, and `media_not_found` where there is no file, as of a probe. */
 export function outputSource(record: Task | Step): Source {
+  if (record.error) {
+    const { kind, message } = record.error;
+    throw new MediaError(kind, message, record.error);
+  }
   const last = record.object === "task" ? record.steps.at(-1) : record;
   if (record.status !== "succeeded" || !last?.output) {
     throw new MediaError(

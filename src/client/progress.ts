@@ -1,10 +1,11 @@
 import type { EncoderChoice } from "../core/choice.ts";
-import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
+import type { StepKind } from "../core/formats.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
+import { createPace, isEncode, type Pace } from "./pace.ts";
 import type { Update } from "./update.ts";
 
-// What each step takes of the hundred percent of its task: an encode is nearly all, and the others are still seen to move.
+// Each step's share of its task in percent: the encode takes nearly all, the others enough to be seen moving.
 const WEIGHTS: Readonly<Record<StepKind, number>> = {
   probe: 2,
   ingest: 8,
@@ -15,7 +16,7 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
   upload: 5,
 };
 
-/** Gives a task or step as one percent, 0 to 100, which never goes down while it runs; a task has 100 only when it succeeded. Null until anything is measured. */
+/** Returns the progress of a task or step in percent, which never goes down while it runs; a task reaches 100 only by succeeding. Null until anything is measured. */
 export function progressOf(record: Task | Step): number | null {
   if (record.object === "step") return record.progress;
   if (record.status === "succeeded") return 100;
@@ -24,46 +25,23 @@ export function progressOf(record: Task | Step): number | null {
   return Math.min(99, Math.floor(done / 100));
 }
 
-/** Gives the pace of a running encode, of a task or alone: seconds of media in a second, and seconds until its end. Both are null where none runs or nothing of it is done yet. */
-export function paceOf(record: Task | Step): Pick<Update<Task | Step>, "speed" | "eta"> {
-  const steps = record.object === "task" ? record.steps : [record];
-  const step = steps.find(({ kind, status }) => status === "processing" && isEncode(kind));
-  const seconds = step ? (step.updated_at - (step.started_at ?? step.updated_at)) / 1000 : 0;
-  if (!step?.progress || seconds <= 0) return { speed: null, eta: null };
-  const share = step.progress / 100;
-  // A step of a task has its wishes at the task.
-  const media = mediaSeconds(step, record.options);
-  return { speed: media === null ? null : (media * share) / seconds, eta: (seconds * (1 - share)) / share };
-}
-
 /**
- * Builds the update that tells of a record; its progress is no less than that of the update before it. Which encoder its encode was given to
- * is what its output says, else what was `chosen` by now, else what the update before said.
+ * Builds the update for a record; its progress is at least that of the previous update. The encoder of its encode
+ * is the one its output names, else the one `chosen`, else that of the previous update.
  */
 export function updateOf<T extends Task | Step>(
   record: T,
   before: Update<T> | null,
   chosen: EncoderChoice | null = before?.choice ?? null,
+  pace: Pace = createPace(),
 ): Update<T> {
   const known = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
   const progress = known.length > 0 ? Math.max(...known) : null;
-  return { record, progress, ...paceOf(record), choice: choiceOf(record) ?? chosen };
+  return { record, progress, ...pace(record), choice: choiceOf(record) ?? chosen };
 }
 
 function choiceOf(record: Task | Step): EncoderChoice | null {
   const steps = record.object === "task" ? record.steps : [record];
-  const { encoder, reason = "" } = steps.find(({ kind }) => isEncode(kind))?.output ?? {};
-  return encoder === undefined ? null : { encoder, reason };
-}
-
-function isEncode(kind: StepKind): boolean {
-  return (ENCODE_KINDS as readonly StepKind[]).includes(kind);
-}
-
-function mediaSeconds({ kind, input }: Step, { start, end }: Record<string, unknown>): number | null {
-  const duration = input?.object === "source" ? input.duration : undefined;
-  if (kind === "image" || duration === undefined) return null;
-  const from = typeof start === "number" ? start : 0;
-  const to = typeof end === "number" ? Math.min(end, duration) : duration;
-  return to > from ? to - from : null;
+  const { encoder, reason = "", refusals } = steps.find(({ kind }) => isEncode(kind))?.output ?? {};
+  return encoder === undefined ? null : { encoder, reason, ...(refusals && { refusals }) };
 }

@@ -3,23 +3,23 @@ import type { UploadPart } from "../core/upload.ts";
 import { sleep } from "../storage/sleep.ts";
 import type { Fetch } from "./http.ts";
 
-/** How parts are put. */
+/** How a part is sent. */
 export interface PutOptions {
-  /** Null: by XMLHttpRequest, which alone tells of the bytes on their way. */
+  /** Null: use XMLHttpRequest, which alone reports the bytes sent so far. */
   fetch: Fetch | null;
   signal: AbortSignal;
-  /** Takes how many bytes of the part were sent. */
+  /** Called with the bytes of the part sent so far. */
   onSent(bytes: number): void;
 }
 
 const TRIES = 5;
 const PAUSE_MS = 250;
 const ANSWER_MS = 30_000;
-// A line slower than this is as good as none.
+// A slower connection counts as none.
 const BYTES_PER_MS = 32;
 const PASSING: ReadonlySet<number> = new Set([0, 408, 425, 429, 500, 502, 503, 504]);
 
-/** Puts a part where its upload says, and gives its ETag, or null where the storage does not show it. Faults of the network and of the storage are tried again a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`. */
+/** Uploads a part and resolves with its ETag, or null where the storage does not expose it. Retries failures of the network and the storage a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`. */
 export async function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
   for (let tried = 1; ; tried++) {
     const late = AbortSignal.timeout(ANSWER_MS + Math.ceil(body.size / BYTES_PER_MS));
@@ -75,11 +75,11 @@ const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
       resolve({ status, etag: request.getResponseHeader("ETag") });
     });
     if (signal.aborted) return reject(signal.reason);
-    // The type is that of the header, not that of the part of a file.
+    // Send the type of the header, not that of the slice.
     request.send(new Blob([body], { type: headers["content-type"] ?? headers["Content-Type"] ?? "" }));
   });
 
-// Platforms set the length themselves, and complain of those who try.
+// Platforms set these themselves, and reject a request that sets them.
 function settable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !/^(content-length|host)$/i.test(name)),
@@ -87,7 +87,7 @@ function settable(headers: Readonly<Record<string, string>>): Record<string, str
 }
 
 function faultOf(url: string, status: number): MediaError {
-  // The rest of the URL gives access, so it is not told.
+  // The rest of the URL grants access, so no message contains it.
   const host = URL.parse(url)?.host ?? "the storage";
   if (status === 401 || status === 403)
     return new MediaError("upload_forbidden", `${host} refuses the file (it answered ${status}).`);

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { ERROR_KINDS, MediaError } from "../core/errors.ts";
 
-// A later service may have kinds that this version does not know.
+// A newer service may have kinds that this version does not know.
 const ErrorAnswer = z.object({ kind: z.string(), message: z.string(), param: z.string().optional() });
 
-/** Reads the error of the service out of the body of an answer; null when the body is none of ours. An unknown kind becomes `internal_error` from status 500 on, else `request_invalid`. */
+/** Parses the service's error from the body of an answer; null for any other body. An unknown kind becomes `internal_error` from status 500 on, else `request_invalid`. */
 export function readError(body: string, status: number): MediaError | null {
   const parsed = ErrorAnswer.safeParse(readJson(body));
   if (!parsed.success) return null;
@@ -14,7 +14,7 @@ export function readError(body: string, status: number): MediaError | null {
   return new MediaError(kind, message, { param });
 }
 
-/** Parses JSON; gives undefined for what is none. */
+/** Parses JSON; returns undefined for anything else. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -2,7 +2,7 @@
 export interface SentEvent {
   /** Its type; `message` where the server names none. */
   event: string;
-  /** The last id that the server gave, with this event or one before; empty when it gave none. */
+  /** The server's latest id, sent with this event or an earlier one; empty when there was none. */
   id: string;
   data: string;
 }
@@ -29,7 +29,7 @@ export async function* readEvents(
   }
 }
 
-// Lines end in \n, \r\n or \r; what the body breaks off in is none.
+// Lines end in \n, \r\n or \r; an unfinished one at the end is dropped.
 async function* readLines(
   body: ReadableStream<Uint8Array>,
   silent_ms?: number,
@@ -48,7 +48,7 @@ async function* readLines(
       yield* lines;
     }
   } finally {
-    // Whoever stops reading lets go of the connection; one that broke is gone already.
+    // Releases the connection when the reader stops; a broken one is gone already.
     await reader.cancel().catch(() => {});
   }
 }

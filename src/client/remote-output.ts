@@ -7,7 +7,7 @@ import { saveTo } from "./save-to.ts";
 
 const ANSWER_MS = 30_000;
 
-/** Gives the bytes behind the signed URL of a source, fetched without any key; throws `media_not_found` for what lies in a bucket of the caller's own. */
+/** Returns an {@link Output} over the bytes behind a source's signed URL, fetched without any key; throws `media_not_found` for output in the caller's own bucket. */
 export function createRemoteOutput(source: Source, fetch: Fetch): Output {
   if (!/^https?:/i.test(source.url)) {
     throw new MediaError("media_not_found", "The output was put where the task wanted it; open it there.");
@@ -17,7 +17,7 @@ export function createRemoteOutput(source: Source, fetch: Fetch): Output {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), ANSWER_MS);
     try {
-      // A browser that keeps a copy asks whether the output is still there.
+      // Makes a browser with a cached copy check that the output still exists.
       const response = await fetch(source.url, { cache: "no-cache", signal: late.signal });
       if (!response.ok) throw mediaError(await response.text(), response.status);
       return response;
@@ -66,7 +66,7 @@ function withMediaErrors(
   );
 }
 
-// The URL opens the media for whoever has it, so no message holds it.
+// The URL alone grants access to the media, so no message contains it.
 function mediaError(body: string, status: number): MediaError {
   const told = readError(body, status);
   if (told) return told;

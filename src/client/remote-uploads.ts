@@ -1,13 +1,14 @@
 import { Upload, type UploadCompletion, type UploadPart } from "../core/upload.ts";
 import type { SendOptions, Uploads } from "./client.ts";
 import type { Call, Fetch } from "./http.ts";
+import { openFile } from "./open-file.ts";
 import { putPart } from "./put-part.ts";
 import { createRecords } from "./rest.ts";
 
-// As many as a browser has connections to one host, but two for what else the page asks.
+// A browser's connections to one host, less two for the page's other requests.
 const PARTS_AT_ONCE = 4;
 
-/** Builds the part of a client that sends files; `fetch` null lets XMLHttpRequest send them. */
+/** Creates the part of a client that uploads files, by XMLHttpRequest where `fetch` is null. */
 export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   const uploads = createRecords(call, "upload", Upload);
   const complete: Uploads["complete"] = (id, body = {}) => uploads.act(id, "complete", { body });
@@ -15,7 +16,7 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   async function send(given: Blob | FileSystemFileHandle, options: SendOptions = {}): Promise<Upload> {
     const { signal, onProgress, ...wish } = options;
     signal?.throwIfAborted();
-    const file = "getFile" in given ? await given.getFile() : given;
+    const file = await openFile(given);
     const { size } = file;
     const upload = await uploads.create({ ...descriptionOf(file), ...wish, size });
     const stop = new AbortController();
@@ -51,11 +52,6 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   };
 }
 
-/** True for a file that has to be sent before a service can read it. */
-export function isFile(input: unknown): input is Blob | FileSystemFileHandle {
-  return typeof input === "object" && input !== null && ("arrayBuffer" in input || "getFile" in input);
-}
-
 function descriptionOf(file: Blob): { content_type: string; name?: string } {
   const [type = ""] = file.type.split(";");
   const content_type = type.trim() || "application/octet-stream";
@@ -64,7 +60,7 @@ function descriptionOf(file: Blob): { content_type: string; name?: string } {
     : { content_type };
 }
 
-// A page that may not read an ETag leaves it to the service to ask for it.
+// Where the page may not read ETags, the service asks the storage for them.
 function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
   const told = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
   return told.length === parts.length ? { parts: told } : {};

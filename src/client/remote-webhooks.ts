@@ -9,7 +9,7 @@ import type { Webhooks } from "./client.ts";
 import type { Call } from "./http.ts";
 import { createRecords } from "./rest.ts";
 
-/** Builds the part of a client that keeps endpoints, and reads events and deliveries. */
+/** Creates the part of a client that manages endpoints and reads events and deliveries. */
 export function createRemoteWebhooks(call: Call): Webhooks {
   const endpoints = createRecords(call, "endpoint", WebhookEndpoint);
   const deliveries = createRecords(call, "delivery", WebhookDelivery);

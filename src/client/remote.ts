@@ -5,12 +5,14 @@ import { isId } from "../core/ids.ts";
 import { ApiKey, NewApiKey } from "../core/key.ts";
 import { Step } from "../core/step.ts";
 import { Task } from "../core/task.ts";
-import type { NewStep, NewTask, RemoteClient, RunRef, Update } from "./client.ts";
+import { isFinished } from "../core/transitions.ts";
+import type { CreateOptions, NewStep, NewTask, RemoteClient, RunRef, Update } from "./client.ts";
 import { followTask } from "./follow-task.ts";
 import { type Ask, createHttp, type Fetch, type Http } from "./http.ts";
 import { outputSource } from "./output-source.ts";
+import { readInput } from "./read-media.ts";
 import { createRemoteOutput } from "./remote-output.ts";
-import { createRemoteUploads, isFile } from "./remote-uploads.ts";
+import { createRemoteUploads } from "./remote-uploads.ts";
 import { createRemoteWebhooks } from "./remote-webhooks.ts";
 import { createRecords, pathOf } from "./rest.ts";
 import { updatesOf } from "./updates.ts";
@@ -18,25 +20,25 @@ import { waitFor } from "./wait.ts";
 import { createWatch, POLL_TIMES, type PollTimes } from "./watch.ts";
 import { closedError } from "./watchers.ts";
 
-/** How a client of the service is made. */
+/** Options of {@link createRemoteClient}. */
 export interface RemoteClientOptions {
-  /** Where the service is, such as `https://media.example`. */
+  /** URL of the service, such as `https://media.example`. */
   baseUrl: string;
-  /** Goes to the service alone, never to where media are. */
+  /** Sent to the service only, never with requests for media. */
   apiKey: string;
-  /** Default the platform's own. */
+  /** Default: the platform's own. */
   fetch?: Fetch;
-  /** How often a run that is watched is asked after. */
+  /** How often watched runs are polled. */
   poll?: Partial<PollTimes>;
 }
 
 const Health = z.object({ status: z.literal("ok") });
 
-/** Builds a {@link RemoteClient} of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for what is no base URL, `token_invalid` for what can be no key. */
+/** Creates the client of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for a malformed base URL, `token_invalid` for a malformed key. */
 export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const service = { base_url: parseBaseUrl(options.baseUrl), api_key: parseKey(options.apiKey), fetch };
-  // Where the caller has no fetch of its own, a page can tell how far a file is.
+  // XMLHttpRequest reports upload progress; a caller's own fetch is never bypassed.
   const sendsItself = options.fetch === undefined && "XMLHttpRequest" in globalThis;
   const over = new AbortController();
   const http = untilClosed(createHttp(service), over.signal);
@@ -56,22 +58,25 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
 
   async function current(run: RunRef): Promise<Task | Step> {
     if (typeof run === "string") return read(run);
-    return run.status === "succeeded" ? run : read(run.id);
+    return isFinished(run) ? run : read(run.id);
   }
 
-  // A file of the caller's goes to the service first, and is removed there when nothing can come of it.
+  // Uploads the caller's file first, and removes it again when the record cannot be created.
   async function create<T>(
-    request: NewTask | NewStep,
-    inputOf: (url: string) => unknown,
+    object: "task" | "step",
+    given: NewTask | NewStep,
+    options: CreateOptions | undefined,
     make: (request: unknown) => Promise<T>,
   ): Promise<T> {
-    const file: unknown = request?.input;
-    if (!isFile(file)) return make(request);
-    const { id, url } = await uploads.send(file);
+    over.signal.throwIfAborted();
+    const { request, file } = await readInput(object, given);
+    if (!file) return make(request);
+    const { id, url } = await uploads.send(file, options);
+    const { input } = request as { input: object | null };
     try {
-      return await make({ ...request, input: inputOf(url) });
+      return await make({ ...(request as object), input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
-      // Of what failed in passing a record may have come all the same.
+      // After a transient failure the record may exist all the same.
       if (!toMediaError(thrown).retryable) await uploads.delete(id).catch(() => {});
       throw thrown;
     }
@@ -79,7 +84,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
 
   return {
     tasks: {
-      create: (request) => create(request as NewTask, (url) => url, tasks.create<Task>),
+      create: (request, options) => create("task", request as NewTask, options, tasks.create<Task>),
       get: (id) => tasks.get(id),
       list: tasks.list,
       each: tasks.each,
@@ -88,11 +93,12 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
       delete: tasks.delete,
     },
     steps: {
-      create: (request) => create(request as NewStep, (url) => ({ url }), steps.create<Step>),
+      create: (request, options) => create("step", request as NewStep, options, steps.create<Step>),
       get: (id) => steps.get(id),
       list: steps.list,
       each: steps.each,
       cancel: (id) => steps.act(id, "cancel"),
+      delete: steps.delete,
     },
     connections: {
       create: (request) => connections.create(request),
@@ -152,7 +158,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   }
 }
 
-// What is under way is let be; nothing more is asked.
+// Requests under way finish; new ones are refused.
 function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
   return {
     async call(ask, schema) {
@@ -186,7 +192,7 @@ function parseBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-// Checked here, as a platform's own error about a header would show it.
+// Checked here, as the platform's error for a malformed header would contain it.
 function parseKey(key: string): string {
   if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
   throw new MediaError("token_invalid", "apiKey must be the text of a key, without spaces.", {

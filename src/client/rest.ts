@@ -16,15 +16,15 @@ const FOLDERS = {
   key: "/keys",
 } as const;
 
-/** What a service keeps under ids. */
+/** The types of records at a service. */
 export type Sort = keyof typeof FOLDERS;
 
-/** The records of one sort at a service. */
+/** The records of one type at a service. */
 export interface Records<T> {
   get(id: string, more?: Partial<Ask>): Promise<T>;
   list(asked?: ListOptions): Promise<Page<T>>;
   each(asked?: ListOptions): AsyncGenerator<T, void>;
-  /** Makes a record, and only one however often that has to be tried. */
+  /** Creates a record, exactly one however often the request is retried. */
   create<R = T>(request: unknown, schema?: z.ZodType<R>): Promise<R>;
   update(id: string, change: unknown): Promise<T>;
   delete(id: string): Promise<void>;
@@ -37,7 +37,7 @@ export interface Records<T> {
   ): Promise<R>;
 }
 
-/** Builds {@link Records} by the schema of one of them; ids of another shape are unknown, and not asked for. */
+/** Creates {@link Records} with the schema of one record; ids of another shape are rejected without a request. */
 export function createRecords<T extends { id: string }>(
   call: Call,
   sort: Sort,
@@ -68,7 +68,7 @@ export function createRecords<T extends { id: string }>(
   };
 }
 
-/** Gives the path of a record; throws not found for what is no id, as it could name another path. */
+/** Returns the path of a record; throws not found for what is no id, as it could lead elsewhere. */
 export function pathOf(sort: Sort, id: string): string {
   if (isId(sort, id)) return `${FOLDERS[sort]}/${id}`;
   const kind = sort === "upload" ? "media_not_found" : (`${sort}_not_found` as const);

@@ -6,7 +6,7 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   "SecurityError",
 ]);
 
-/** Writes a stream to a file that the visitor chose; what was in it stays when this fails. Rejects with `storage_full`, `forbidden`, `upload_failed`, or as the stream does. */
+/** Writes a stream to a file that the visitor chose, whose content stays when this fails. Rejects with `storage_full`, `forbidden`, `upload_failed`, or as the stream does. */
 export async function saveTo(
   handle: FileSystemFileHandle,
   body: ReadableStream<Uint8Array<ArrayBuffer>>,

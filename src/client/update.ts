@@ -2,7 +2,7 @@ import { z } from "zod";
 import { EncoderChoice } from "../core/choice.ts";
 import { Task } from "../core/task.ts";
 
-/** A change of a task or step, with what is known of its pace. */
+/** A change of a task or step, with its pace as far as it is known. */
 export interface Update<T> {
   /** The record after the change. */
   record: T;
@@ -12,11 +12,23 @@ export interface Update<T> {
   speed: number | null;
   /** Seconds until the end; null until known. */
   eta: number | null;
-  /** The encoder of its encode and why it is that one, from the moment of the choice; null until known, absent where a service of an earlier version does not tell. */
+  /** The encoder chosen for its encode and why; null until it is chosen, absent from services of earlier versions. */
   choice?: EncoderChoice | null | undefined;
+  /** True while the encode waits for a free encoder; absent in updates from a service. */
+  waits?: boolean | undefined;
+  /** How much of the run's file was sent to the local client's `fallback`, during the upload; null otherwise, absent in updates from a service. */
+  upload?: UploadProgress | null | undefined;
 }
 
-/** What an event of `GET /tasks/{id}/events` holds. */
+/** How far an upload is. */
+export interface UploadProgress {
+  /** Bytes. */
+  sent: number;
+  /** Bytes of the whole file. */
+  size: number;
+}
+
+/** The data of an event of `GET /tasks/{id}/events`. */
 export const TaskUpdate: z.ZodType<Update<Task>> = z
   .object({
     record: Task,

@@ -5,7 +5,7 @@ import { isFinished } from "../core/transitions.ts";
 import type { Update } from "./client.ts";
 import type { Watch } from "./watch.ts";
 
-/** Gives the updates of a run that is watched one by one, until it is finished; whoever takes them slowly gets the newest and misses those before. Rejects with what ended the watch, or with the signal's reason. */
+/** Yields the updates of a watched run until it is finished; a slow consumer skips to the newest. Rejects with the error that ended the watch, or with the signal's reason. */
 export async function* updatesOf<T extends Task | Step>(
   watch: Watch<T>,
   id: string,

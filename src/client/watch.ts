@@ -4,6 +4,7 @@ import type { Task } from "../core/task.ts";
 import { isFinished } from "../core/transitions.ts";
 import { sleep } from "../storage/sleep.ts";
 import type { Update } from "./client.ts";
+import { createPace, type Pace } from "./pace.ts";
 import { updateOf } from "./progress.ts";
 import {
   addWatcher,
@@ -15,7 +16,7 @@ import {
   type Watcher,
 } from "./watchers.ts";
 
-/** How often a run is asked after, in milliseconds. */
+/** Pauses between polls, in milliseconds. */
 export interface PollTimes {
   /** The first pause, default 250; each one is a quarter longer than the one before. */
   first_ms: number;
@@ -23,18 +24,18 @@ export interface PollTimes {
   most_ms: number;
 }
 
-/** Where none are given. */
+/** The defaults. */
 export const POLL_TIMES: PollTimes = { first_ms: 250, most_ms: 3000 };
 
-/** Watches runs, each asked after by one loop however many watchers it has. */
+/** Watches runs, polling each in one loop however many watchers it has. */
 export interface Watch<T> {
-  /** Adds a watcher of a run by its id; gives what takes it away. */
+  /** Adds a watcher of a run by its id; returns a function that removes it. */
   add(id: string, watcher: Watcher<T>): () => void;
-  /** Ends all, for good; whoever still watches is told. */
+  /** Closes every watch; the remaining watchers fail. */
   close(): void;
 }
 
-/** Builds a {@link Watch} over a way to read a run, which bears lost connections by itself. */
+/** Creates a {@link Watch} that polls runs with `read`, which handles lost connections itself. */
 export function createWatch<T extends Task | Step>(
   read: (id: string, signal: AbortSignal) => Promise<T>,
   times: PollTimes = POLL_TIMES,
@@ -43,7 +44,12 @@ export function createWatch<T extends Task | Step>(
   let closed = false;
 
   function follow(id: string): Followed<T> {
-    const run: Followed<T> = { watchers: new Set(), last: null, stop: new AbortController() };
+    const run: Followed<T> = {
+      watchers: new Set(),
+      last: null,
+      pace: createPace(),
+      stop: new AbortController(),
+    };
     runs.set(id, run);
     poll(id, run).catch((thrown: unknown) => {
       if (!run.stop.signal.aborted) end(id, run, toMediaError(thrown));
@@ -55,10 +61,10 @@ export function createWatch<T extends Task | Step>(
     const { signal } = run.stop;
     for (let pause = times.first_ms; ; pause = Math.min(pause * 1.25, times.most_ms)) {
       const record = await read(id, signal);
-      // Whoever was the last to watch may have gone while the answer came.
+      // The last watcher may have left while the answer was on its way.
       signal.throwIfAborted();
       if (isNews(record, run.last)) {
-        run.last = updateOf(record, run.last);
+        run.last = updateOf(record, run.last, undefined, run.pace);
         tellAll(run);
       }
       if (isFinished(record)) return end(id, run, null);
@@ -87,6 +93,7 @@ export function createWatch<T extends Task | Step>(
 
 /** A run that is asked after. */
 interface Followed<T> extends Watched<T> {
+  pace: Pace;
   stop: AbortController;
 }
 

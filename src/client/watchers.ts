@@ -1,11 +1,11 @@
 import { MediaError } from "../core/errors.ts";
 import type { Update } from "./client.ts";
 
-/** Who is told of a run. */
+/** Listens to a run. */
 export interface Watcher<T> {
   /** Takes how the run stands, then every change; the last one is the finished run. */
   update(update: Update<T>): void;
-  /** Takes why nothing more will be told. */
+  /** Called with the error that ended the watch. */
   fail(error: MediaError): void;
 }
 
@@ -16,7 +16,7 @@ export interface Watched<T> {
   last: Update<T> | null;
 }
 
-/** Adds a watcher; who comes later hears soon how the run stands too. Gives what takes it away, which calls `empty` after the last one. */
+/** Adds a watcher; one that joins late soon receives the latest update. Returns a function that removes it, which calls `empty` after the last one. */
 export function addWatcher<T>(run: Watched<T>, watcher: Watcher<T>, empty: () => void): () => void {
   run.watchers.add(watcher);
   const { last } = run;
@@ -28,24 +28,24 @@ export function addWatcher<T>(run: Watched<T>, watcher: Watcher<T>, empty: () =>
   };
 }
 
-/** Tells every watcher how the run stands. */
+/** Passes the latest update to every watcher. */
 export function tellAll<T>(run: Watched<T>): void {
   for (const watcher of [...run.watchers]) tell(run, watcher);
 }
 
-/** Lets all watchers go, with an error that each is told of where there is one. */
+/** Drops all watchers, failing each where there is an error. */
 export function letGo<T>(run: Watched<T>, error: MediaError | null): void {
   if (error) for (const watcher of run.watchers) watcher.fail(error);
   run.watchers.clear();
 }
 
-/** Takes a watcher of a client that is closed, which is told so. */
+/** Fails a watcher of a closed client. */
 export function refuseWatcher<T>(watcher: Watcher<T>): () => void {
   queueMicrotask(() => watcher.fail(closedError()));
   return () => {};
 }
 
-/** What is thrown by a client that was closed. */
+/** The error of calls to a closed client. */
 export function closedError(): MediaError {
   return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }

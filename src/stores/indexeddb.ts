@@ -1,5 +1,5 @@
 import { openDB } from "idb";
-import { MediaError } from "../core/errors.ts";
+import { type ErrorKind, MediaError } from "../core/errors.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import { type Access, createRecords, type ListedStore } from "./indexeddb-records.ts";
@@ -16,6 +16,7 @@ export interface PieceStore {
 /** The visitors' files, by the ids of their runs. */
 export interface InputStore {
   get(id: string): Promise<InputRecord | null>;
+  all(): Promise<InputRecord[]>;
   put(record: InputRecord): Promise<void>;
   delete(id: string): Promise<void>;
 }
@@ -27,6 +28,8 @@ export interface IndexedDbStores {
   steps: ListedStore<Step>;
   pieces: PieceStore;
   inputs: InputStore;
+  /** About how many bytes tasks, steps and pieces take: those of their JSON. */
+  recordBytes(): Promise<number>;
   close(): void;
 }
 
@@ -71,8 +74,14 @@ export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedD
     pieces: createPieces(access),
     inputs: {
       get: async (id) => (await access((open) => open.get("inputs", id))) ?? null,
+      all: () => access((open) => open.getAll("inputs")),
       put: async (record) => void (await access((open) => open.put("inputs", record))),
       delete: (id) => access((open) => open.delete("inputs", id)),
+    },
+    async recordBytes() {
+      const names = ["tasks", "steps", "pieces"] as const;
+      const records = await access((open) => Promise.all(names.map((name) => open.getAll(name))));
+      return new Blob(records.flat().map((record) => JSON.stringify(record))).size;
     },
     close() {
       closed ??= unavailable("The store of this page is closed.");
@@ -140,13 +149,13 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
 }
 
 function notOpened(thrown: unknown): MediaError {
-  const error = named(thrown);
-  if (error instanceof MediaError) return error;
-  if (error instanceof Error && error.name === "VersionError") {
+  const name = thrown instanceof Error ? thrown.name : "";
+  if (name === "QuotaExceededError") return new MediaError("storage_full", FULL, { cause: thrown });
+  if (name === "VersionError") {
     const message = "What is stored here was written by a newer version of this page; reload the page.";
     return unavailable(message, thrown);
   }
-  if (error instanceof Error && error.name === "AbortError") {
+  if (name === "AbortError") {
     const message = "What is stored here could not be brought up to date; reload the page.";
     return new MediaError("internal_error", message, { cause: thrown });
   }
@@ -155,11 +164,39 @@ function notOpened(thrown: unknown): MediaError {
 
 // Other errors are faults of ours and stay as they are.
 function named(thrown: unknown): unknown {
-  if (!(thrown instanceof Error) || thrown.name !== "QuotaExceededError") return thrown;
-  const message =
-    "The browser has no room left for this page; delete finished tasks, or free space on the disk.";
-  return new MediaError("storage_full", message, { cause: thrown });
+  if (!(thrown instanceof Error)) return thrown;
+  const fault = FAULTS[thrown.name];
+  return fault
+    ? new MediaError(fault.kind, fault.message(thrown.message), { cause: thrown, retryable: fault.retryable })
+    : thrown;
 }
+
+const FULL = "The browser has no room left for this page; delete finished tasks, or free space on the disk.";
+const UNSTORABLE = {
+  kind: "input_unreachable",
+  retryable: false,
+  message: (words: string) =>
+    `The browser could not store the file, which may have been changed, moved or deleted after it was chosen: ${words}`,
+} as const;
+// By the name of what the browser throws. Keys are always right, so that a DataError is about the bytes of a file.
+const FAULTS: Readonly<
+  Record<string, { kind: ErrorKind; retryable: boolean; message(words: string): string }>
+> = {
+  QuotaExceededError: { kind: "storage_full", retryable: false, message: () => FULL },
+  DataError: UNSTORABLE,
+  NotFoundError: UNSTORABLE,
+  NotReadableError: UNSTORABLE,
+  DataCloneError: {
+    kind: "service_unavailable",
+    retryable: true,
+    message: (words) => `The browser could not copy what is to be stored; try again: ${words}`,
+  },
+  UnknownError: {
+    kind: "service_unavailable",
+    retryable: true,
+    message: (words) => `The browser could not use the database of this page; try again: ${words}`,
+  },
+};
 
 function blockedByTab(): MediaError {
   const message =

@@ -7,7 +7,7 @@ import type { LocalClientOptions } from "../../src/browser/local-client.ts";
 import type { NewTask } from "../../src/client/client.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
-import { type ClientLab, openClientLab } from "./client-rig.ts";
+import { type ClientLab, openClientLab, spoilWorkers } from "./client-rig.ts";
 
 // What a page's visitor or browser may do to it, each with an error in words that help.
 let rig: ClientLab;
@@ -52,7 +52,9 @@ const errorOf = (path: string, wish: Pick<NewTask, "kind" | "options">) =>
       try {
         const input = await kit.file(path);
         const { error } = await kit.client.wait(await kit.client.tasks.create({ ...wish, input } as NewTask));
-        return error && { kind: error.kind, message: error.message, retryable: error.retryable };
+        if (!error) return null;
+        const { step_id: _, ...kept } = error;
+        return kept;
       } catch (thrown) {
         const { kind, message, retryable } = thrown as { kind: string; message: string; retryable: boolean };
         return { kind, message, retryable };
@@ -64,24 +66,34 @@ const errorOf = (path: string, wish: Pick<NewTask, "kind" | "options">) =>
 const MP3 = { kind: "audio", options: { format: "mp3" } } as const;
 const MT = { wasm: "/none.wasm", glue: "/none.js", threads: "/none.worker.js" };
 
-test("what no encoder here can do says why of each of them", async () => {
+test("what no encoder here can do fails with every refusal", async () => {
   await open({ name: "unable", core_mt: MT });
   const h265 = await errorOf("/files/long.mp4", { kind: "video", options: { codec: "h265" } });
   expect(h265).toEqual({
-    kind: "encoder_unavailable",
+    ...{ kind: "encoder_unavailable", retryable: false },
     message:
-      "No encoder here can do this (copy: the pictures need encoding; avif: it only encodes avif; " +
-      "canvas: it only encodes jpeg and webp; wasm: the wasm core has no h265 encoder; " +
+      "No encoder here can do this (copy: the pictures need encoding; avif: it is made for other work; " +
+      "canvas: it is made for other work; wasm: the wasm core has no H.265 encoder; " +
       "wasm-mt: the page is not cross-origin isolated; webcodecs: this browser has no H.265 encoder).",
-    retryable: false,
+    refusals: [
+      { encoder: "copy", code: "needs_encoding", track: "video" },
+      { encoder: "avif", code: "other_work" },
+      { encoder: "canvas", code: "other_work" },
+      { encoder: "wasm", code: "output_codec", codec: "h265" },
+      { encoder: "wasm-mt", code: "not_isolated" },
+      { encoder: "webcodecs", code: "output_codec", codec: "h265" },
+    ],
   });
-  expect(await errorOf("/files/photo.avif", { kind: "image", options: { format: "webp" } })).toEqual({
-    kind: "encoder_unavailable",
-    message:
-      "No encoder here can do this (copy: it only copies video; avif: it only encodes avif; " +
-      "canvas: it does not draw avif; wasm: the wasm core cannot read av1; " +
-      "wasm-mt: it is for h265 alone; webcodecs: it only encodes video).",
-    retryable: false,
+  expect(await errorOf("/files/photo.avif", { kind: "image", options: { format: "webp" } })).toMatchObject({
+    ...{ kind: "encoder_unavailable", retryable: false },
+    refusals: [
+      { encoder: "copy", code: "other_work" },
+      { encoder: "avif", code: "other_work" },
+      { encoder: "canvas", code: "input_format", format: "avif" },
+      { encoder: "wasm", code: "input_codec", codec: "av1" },
+      { encoder: "wasm-mt", code: "other_work" },
+      { encoder: "webcodecs", code: "other_work" },
+    ],
   });
 });
 
@@ -219,19 +231,6 @@ test.for(CORES)(
   },
 );
 
-/** Has the workers of the page run a script before their own, as a browser that lacks a part. */
-const spoilWorkers = (script: string) =>
-  rig.lab.page.evaluate((spoil) => {
-    const Own = globalThis.Worker;
-    globalThis.Worker = class extends Own {
-      constructor(url: string | URL, options?: WorkerOptions) {
-        const first = `data:text/javascript,${encodeURIComponent(spoil)}`;
-        const code = `import ${JSON.stringify(first)}; import ${JSON.stringify(String(url))};`;
-        super(URL.createObjectURL(new Blob([code], { type: "text/javascript" })), options);
-      }
-    };
-  }, script);
-
 const NO_FILES = "The browser gives this page no files of its own, as in some private windows.";
 const NO_DATABASE = "The browser gives this page no database, as in some private windows.";
 
@@ -248,7 +247,7 @@ test.for([
     NO_DATABASE,
   ],
 ] as const)("a private window with %s is told as such by every call", async ([, script, message]) => {
-  await spoilWorkers(script);
+  await spoilWorkers(rig.lab.page, script);
   await open({ name: "private" });
   const error = { kind: "service_unavailable", message, retryable: false };
   expect(await errorOf("/files/sound.wav", MP3)).toEqual(error);

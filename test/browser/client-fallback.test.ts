@@ -84,8 +84,10 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
   const source = done.steps.at(-1)?.output;
   expect(source?.encoder).toBe("native");
-  expect(seen.choices).toEqual([JSON.stringify({ encoder: source?.encoder, reason: source?.reason })]);
-  expect(source?.reason).toMatch(/; elsewhere, as no encoder here can do this \(copy: .*; wasm: .*\)$/);
+  expect(seen.choices).toEqual([
+    JSON.stringify({ encoder: source?.encoder, reason: source?.reason, refusals: source?.refusals }),
+  ]);
+  expect(source?.refusals).toContainEqual({ encoder: "wasm", code: "output_codec", codec: "h265" });
   const { streams } = await rig.judge(seen.bytes, "out.mp4");
   expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([
     ["hevc", 80],
@@ -93,22 +95,53 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
   ]);
 });
 
-test("a file stays here, and without another place the reasons are told", async () => {
-  for (const [name, with_fallback] of [
-    ["file", true],
-    ["alone", false],
+test("a file that no encoder here can do is sent elsewhere", async () => {
+  await open("sent");
+  const seen = await rig.lab.page.evaluate(async ({ url }) => {
+    const { client } = kit;
+    const input = new File([await (await fetch(url)).blob()], "mine.mp4", { type: "video/mp4" });
+    const options = { codec: "h265", width: 80 } as const;
+    const task = await client.tasks.create({ input, kind: "video", options });
+    const uploads: ({ sent: number; size: number } | null | undefined)[] = [];
+    client.on(task, "update", ({ upload }) => uploads.push(upload));
+    const done = await client.wait(task);
+    const isDone = done.status === "succeeded";
+    const bytes = isDone ? await kit.base64(await (await client.output(done)).blob()) : "";
+    const { fallback } = globalThis as unknown as { fallback: typeof client };
+    const [there] = (await fallback.tasks.list({ limit: 1 })).records;
+    return { done, bytes, there, uploads, size: input.size };
+  }, given);
+  const { done, there, size } = seen;
+  // Before and after it is sent, nothing is said of it.
+  const from = seen.uploads.findIndex((upload) => upload !== null);
+  const uploads = seen.uploads.slice(from, seen.uploads.indexOf(null, from));
+  expect([seen.uploads[0], seen.uploads.at(-1), uploads.at(-1)]).toEqual([null, null, { sent: size, size }]);
+  expect(uploads).toEqual(uploads.toSorted((a, b) => (a?.sent ?? 0) - (b?.sent ?? 0)));
+  expect([done.status, done.error, done.input]).toEqual(["succeeded", null, "file:mine.mp4"]);
+  expect(there).toMatchObject({ status: "succeeded", output: done.output });
+  expect(done.steps.at(-1)?.output?.encoder).toBe("native");
+  const { streams } = await rig.judge(seen.bytes, "sent.mp4");
+  expect(streams.map(({ codec_name, width }) => [codec_name, width])).toEqual([
+    ["hevc", 80],
+    ["aac", undefined],
+  ]);
+});
+
+test("a step says that the fallback was not asked, and without another place the reasons are told", async () => {
+  const skipped = " The fallback was not asked: it does tasks, and this step stands alone.";
+  for (const [name, with_fallback, end, fallback] of [
+    ["step", true, skipped, "standalone_step"],
+    ["alone", false, "", undefined],
   ] as const) {
     await open(name, with_fallback);
-    const error = await rig.lab.page.evaluate(
-      async ({ url, with_fallback }) => {
-        const input = with_fallback ? await (await fetch(url)).blob() : url;
-        const task = await kit.client.tasks.create({ input, kind: "video", options: { codec: "h265" } });
-        return (await kit.client.wait(task)).error;
-      },
-      { with_fallback, ...given },
-    );
-    expect(error?.kind).toBe("encoder_unavailable");
-    expect(error?.message).toMatch(/^No encoder here can do this \(copy: /);
+    const error = await rig.lab.page.evaluate(async ({ url }) => {
+      const input = { object: "source", url, kind: "video", format: "mp4" } as const;
+      const step = await kit.client.steps.create({ kind: "video", input, options: { codec: "h265" } });
+      return (await kit.client.wait(step)).error;
+    }, given);
+    expect([error?.kind, error?.fallback]).toEqual(["encoder_unavailable", fallback]);
+    expect(error?.message).toMatch(/^No encoder here can do this \(copy: .*; webcodecs: [^;]*\)\./);
+    expect(error?.message.split(/\)\.(?= |$)/).at(-1)).toBe(end);
   }
 });
 
@@ -144,4 +177,39 @@ test("a task that is done elsewhere is followed after a reload, and a cancel rea
     { id, ...given },
   );
   expect(seen).toEqual({ count: 1, end: "cancelled", here: "cancelled" });
+});
+
+test("a task says why the fallback did not do it: it cannot be reached, or the page has none any more", async () => {
+  const seen = await rig.lab.page.evaluate(async ({ url, baseUrl }) => {
+    const { openClientKit } = await import("./client.page.ts");
+    const { createRemoteClient } = await import("../../src/client/remote.ts");
+    const refusing = createRemoteClient({ baseUrl, apiKey: "another-key", poll: { first_ms: 20 } });
+    const options = { codec: "h265", width: 80 } as const;
+    openClientKit({ name: "refused", fallback: refusing });
+    const refused = await kit.client.wait(
+      await kit.client.tasks.create({ input: url, kind: "video", options }),
+    );
+    await kit.client.close();
+    // It never answers, so the task is still on its way there when the page is closed.
+    const asked = Promise.withResolvers<void>();
+    const fetch = () => {
+      asked.resolve();
+      return new Promise<never>(() => {});
+    };
+    openClientKit({ name: "missing", fallback: createRemoteClient({ baseUrl, apiKey: "key", fetch }) });
+    const task = await kit.client.tasks.create({ input: url, kind: "video", options });
+    await asked.promise;
+    await kit.client.close();
+    openClientKit({ name: "missing" });
+    const missing = await kit.client.wait<typeof task>(task.id);
+    return [refused, missing].map(({ status, error }) => ({ status, error }));
+  }, given);
+  const error = (kind: string, fallback: string, message: RegExp) => ({
+    ...{ status: "failed" },
+    error: expect.objectContaining({ kind, fallback, message: expect.stringMatching(message) }),
+  });
+  expect(seen).toEqual([
+    error("token_invalid", "failed", /^No encoder .*\. The fallback did not do it: /),
+    error("encoder_unavailable", "missing", /^No encoder .*\. This page has no fallback to ask\.$/),
+  ]);
 });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+import { type ClientLab, openClientLab, openKit, spoilWorkers } from "./client-rig.ts";
 
 let rig: ClientLab;
 beforeAll(async () => {
   rig = await openClientLab();
   await rig.serve(await clip("png"), "picture.png");
+  await rig.serve(await clip("mp4", { seconds: 24 }), "long.mp4");
 });
 afterAll(() => rig?.close());
 beforeEach(async () => {
@@ -151,4 +152,76 @@ test("what cannot be done is refused in words: no room, no plain data, no such f
     return kit.client.tasks.list().catch((thrown: unknown) => Reflect.get(Object(thrown), "kind"));
   });
   expect(closed).toBe("service_unavailable");
+});
+
+// Files of the browser's own storage may always be read, so the browser's answers are changed: in the workers and, for what it asks, in the page.
+const forbidding = (state: string) => `
+  const { getFile } = FileSystemFileHandle.prototype;
+  Object.assign(FileSystemFileHandle.prototype, {
+    getFile() {
+      if (this.name !== "film.mp4") return getFile.call(this);
+      return Promise.reject(new DOMException("It is not allowed.", "NotAllowedError"));
+    },
+    queryPermission: async () => "${state}",
+    async requestPermission() {
+      if ("${state}" === "prompt") throw new DOMException("There was no click.", "SecurityError");
+      return "${state}";
+    },
+  });`;
+
+test.for([
+  [
+    "prompt",
+    "permission",
+    /^The browser asks whether film\.mp4 may be read only after a click: call resume\(\)/,
+  ],
+  [
+    "denied",
+    "gone",
+    /^The visitor did not allow film\.mp4 to be read: pass the file, chosen again, to resume/,
+  ],
+] as const)("a handle whose permission is %s after a reload", async ([state, reason, resumed]) => {
+  const { page } = rig.lab;
+  const id = await page.evaluate(async () => {
+    const origin = await navigator.storage.getDirectory();
+    const input = await origin.getFileHandle("film.mp4", { create: true });
+    await (await kit.file("/files/long.mp4")).stream().pipeTo(await input.createWritable());
+    return (await kit.client.tasks.create({ input, kind: "video", options: { width: 240 } })).id;
+  });
+  await page.reload();
+  await spoilWorkers(page, forbidding(state));
+  await page.addScriptTag({ content: forbidding(state) });
+  await openKit(page, { name: "keep" });
+  const seen = await page.evaluate(async (task) => {
+    const { client } = kit;
+    const { createRemoteClient } = await import("../../src/client/remote.ts");
+    const remote = createRemoteClient({ baseUrl: location.origin, apiKey: "key" });
+    const input = await (await navigator.storage.getDirectory()).getFileHandle("film.mp4");
+    const refusal = (call: Promise<unknown>) =>
+      call.then(
+        () => "resolved",
+        (thrown: unknown) => ["name", "kind", "message"].map((name) => Reflect.get(Object(thrown), name)),
+      );
+    for await (const _ of client.events(task)) if (await client.waiting(task)) break;
+    const calls = [
+      client.resume(task),
+      client.tasks.create({ input, kind: "video" }),
+      remote.tasks.create({ input, kind: "video" }),
+    ];
+    const refusals = await Promise.all(calls.map(refusal));
+    const waiting = await client.waiting(task);
+    await client.tasks.cancel(task);
+    await client.tasks.delete(task);
+    return { refusals, waiting };
+  }, id);
+  expect(seen.waiting).toEqual({ name: "film.mp4", size: expect.any(Number), reason });
+  const created =
+    /^The file film\.mp4 may not be read before the visitor allows it: call requestPermission\(\)/;
+  expect(seen.refusals).toEqual(
+    [resumed, created, created].map((words) => [
+      "MediaError",
+      "input_unreachable",
+      expect.stringMatching(words),
+    ]),
+  );
 });

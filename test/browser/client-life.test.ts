@@ -77,8 +77,8 @@ function checkChunks(before: readonly string[], chunks: readonly string[]) {
 
 const madeBy = (at: Page, id: string) =>
   at.evaluate(async (task) => {
-    const { encoder, reason } = (await kit.client.tasks.get(task)).steps[2]?.output ?? {};
-    return { encoder, reason };
+    const { encoder, reason, refusals } = (await kit.client.tasks.get(task)).steps[2]?.output ?? {};
+    return { encoder, reason, refusals };
   }, id);
 
 async function judge(at: Page, id: string) {

@@ -7,6 +7,8 @@ import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 const SECONDS = 12;
 // Percent of a task that its encode takes.
 const ENCODE = { from: 10, to: 95 } as const;
+// Percent of its task at which an encode's chunks are done; to put them together takes no time.
+const CHUNKS_DONE = 10 + 0.95 * 85;
 let rig: ClientLab;
 beforeAll(async () => {
   rig = await openClientLab();
@@ -34,8 +36,8 @@ test.for(["quality", "speed"] as const)(
       const done = await client.wait(task);
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
-      const { encoder, reason } = done.steps[2]?.output ?? {};
-      return { heard, made: { encoder, reason } };
+      const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
+      return { heard, made: { encoder, reason, refusals } };
     });
     expect(made.encoder).toBe(prefer === "quality" ? "wasm" : "webcodecs");
     // Nothing is encoded before it is told by what.
@@ -48,12 +50,37 @@ test.for(["quality", "speed"] as const)(
     expect(percents.at(-1)).toBe(100);
     // A quick machine is done before there is much to tell.
     for (const { progress, speed, eta } of heard) {
-      if (progress === null || progress <= ENCODE.from + 1 || progress >= ENCODE.to) continue;
+      if (progress === null || progress <= ENCODE.from + 5 || progress >= CHUNKS_DONE - 1) continue;
       expect(speed).toBeGreaterThan(0);
       // At this speed, for this long: that is what is left of the film.
-      const left = SECONDS * (1 - (progress - ENCODE.from) / (ENCODE.to - ENCODE.from));
+      const left = SECONDS * Math.max(0, 1 - (progress - ENCODE.from) / (CHUNKS_DONE - ENCODE.from));
       expect(Math.abs((speed ?? 0) * (eta ?? 0) - left)).toBeLessThan(SECONDS / 20);
     }
     expect(rig.lab.complaints).toEqual([]);
   },
 );
+
+test("who waits for a free encoder is said to wait, until it encodes", async () => {
+  await openKit(rig.lab.page, { name: "waits", encoder_workers: 1 });
+  const heard = await rig.lab.page.evaluate(async () => {
+    const { client } = kit;
+    const input = await kit.file("/files/film.mp4");
+    const make = () => client.tasks.create({ input, kind: "video", options: { width: 480 } });
+    const tasks = [await make(), await make()];
+    const heard: { task: number; waits: boolean | undefined; percent: number }[] = [];
+    for (const [index, task] of tasks.entries()) {
+      client.on(task, "update", ({ record, waits }) =>
+        heard.push({ task: index, waits, percent: record.steps[2]?.progress ?? 0 }),
+      );
+    }
+    await Promise.all(tasks.map((task) => client.wait(task)));
+    await client.close();
+    return heard;
+  });
+  // Whichever came second.
+  const waited = heard.filter(({ waits }) => waits);
+  expect(waited.length).toBeGreaterThan(0);
+  expect(waited.every(({ percent }) => percent === 0)).toBe(true);
+  expect(heard.filter(({ percent }) => percent > 0).every(({ waits }) => waits === false)).toBe(true);
+  expect(rig.lab.complaints).toEqual([]);
+});

@@ -69,9 +69,24 @@ export async function openKit(page: Page, options: KitOptions): Promise<void> {
   }, options);
 }
 
+/** Has the workers of a page run a script before their own, as a browser that lacks a part. */
+export async function spoilWorkers(page: Page, script: string): Promise<void> {
+  await page.evaluate((spoil) => {
+    const Own = globalThis.Worker;
+    globalThis.Worker = class extends Own {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        const first = `data:text/javascript,${encodeURIComponent(spoil)}`;
+        const code = `import ${JSON.stringify(first)}; import ${JSON.stringify(String(url))};`;
+        super(URL.createObjectURL(new Blob([code], { type: "text/javascript" })), options);
+      }
+    };
+  }, script);
+}
+
 interface KitOptions {
   name: string;
   encoder_workers?: number;
   prefer?: "quality" | "speed";
   keep_seconds?: number;
+  workers?: string;
 }

@@ -6,6 +6,7 @@ interface Adder {
   add(a: number, b: number): Promise<number>;
   refuse(kind: "invalid_input" | "unknown"): Promise<void>;
   never(): Promise<void>;
+  odd(): Promise<unknown>;
 }
 
 const open: MessageChannel[] = [];
@@ -23,6 +24,7 @@ function connect() {
       throw new MediaError(kind, "Not this one.", { param: "input", retryable: true });
     },
     never: () => new Promise(() => {}),
+    odd: async () => () => 1,
   });
   const events: string[] = [];
   const caller = callOver<Adder, string>(channel.port2 as unknown as Port, (event) => events.push(event));
@@ -58,10 +60,64 @@ test("errors keep their kind, and faults of ours tell nothing", async () => {
   expect(String(said[0])).toBe("TypeError: a secret");
 });
 
-test("what cannot be copied is refused", async () => {
+const PLAIN = "a request holds text, numbers, true, false, null, lists and plain objects of these.";
+
+test("what cannot be copied is refused by its path, and by what it is", async () => {
   const { api } = connect();
   const call = api.add as (...args: unknown[]) => Promise<number>;
-  await expect(call(() => 1)).rejects.toMatchObject({ kind: "request_invalid" });
+  const detached = new ArrayBuffer(8);
+  const view = new Uint8Array(detached);
+  structuredClone(detached, { transfer: [detached] });
+  const ring: { self?: unknown; at?: unknown } = {};
+  ring.self = ring;
+  ring.at = Symbol("one");
+  const gone = "whose bytes were transferred elsewhere";
+  for (const [value, param, what] of [
+    [() => 1, undefined, "The request is a function"],
+    [{ metadata: { list: [1, () => 1] } }, "metadata.list.1", "metadata.list.1 is a function"],
+    [
+      { metadata: { done: Promise.resolve() } },
+      "metadata.done",
+      "metadata.done is a Promise, which no worker can be given",
+    ],
+    [{ metadata: { detached } }, "metadata.detached", `metadata.detached is a detached ArrayBuffer, ${gone}`],
+    [{ metadata: { view } }, "metadata.view", `metadata.view is a view of a detached ArrayBuffer, ${gone}`],
+    [
+      { options: new Proxy({ width: 1 }, {}) },
+      "options",
+      "options is no plain object, such as a Proxy of a framework's state; pass a plain copy",
+    ],
+    [{ metadata: ring }, "metadata.at", "metadata.at is a symbol"],
+  ] as const) {
+    const message = `${what}; ${PLAIN}`;
+    await expect(call(value)).rejects.toMatchObject({ kind: "request_invalid", param, message });
+  }
+});
+
+test("a port that fails for another reason keeps its words", async () => {
+  const full = new DOMException("Data cannot be cloned, out of memory.", "DataCloneError");
+  const broken = new MediaError("worker_lost", "It could not be started.");
+  for (const [thrown, kind, message] of [
+    [full, "internal_error", `The browser could not hand the request to its worker: ${full.message}`],
+    [broken, "worker_lost", broken.message],
+  ] as const) {
+    const port: Port = {
+      addEventListener() {},
+      postMessage() {
+        throw thrown;
+      },
+    };
+    const { api } = callOver<Adder, string>(port, () => {});
+    await expect(api.add(1, 2)).rejects.toMatchObject({ kind, message });
+  }
+});
+
+test("an answer that cannot be copied rejects the call", async () => {
+  const { api } = connect();
+  const logged = console.error;
+  console.error = () => {};
+  await expect(api.odd()).rejects.toMatchObject({ kind: "internal_error" });
+  console.error = logged;
 });
 
 test("events arrive in order, and a failure ends what is under way and what follows", async () => {

@@ -1,5 +1,15 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
+import {
+  LOCATION,
+  MADE,
+  readCovers,
+  readCreationTime,
+  readFileTags,
+  taggedVideo,
+  WORK,
+} from "../judge/tags.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
 let rig: ClientLab;
@@ -125,7 +135,7 @@ test("a picture becomes avif, and packets are copied into another container", as
   });
   const [picture, copy] = seen;
   expect(seen.map(({ encoder }) => encoder)).toEqual(["avif", "copy"]);
-  expect(copy?.reason).toBe("nothing needs re-encoding");
+  expect(copy?.reason).toBe("Copied without re-encoding.");
   const looked = await rig.judge(picture?.bytes ?? "", "out.avif");
   expect(looked.streams[0]).toMatchObject({ codec_name: "av1", width: 40 });
   const { streams, format } = await rig.judge(copy?.bytes ?? "", "out.mov");
@@ -169,24 +179,31 @@ test("adaptive video has a master playlist whose every file this page can play",
   expect(seen.parts.length).toBeGreaterThan(1);
 });
 
-test("who prefers speed is given the browser's own encoder", async () => {
+test("who prefers speed is given the browser's own encoder, which keeps tags and cover", async () => {
   await rig.lab.page.evaluate(() => kit.client.close());
   await openKit(rig.lab.page, { name: "use", prefer: "speed" });
+  const tagged = await taggedVideo("mp4");
+  await rig.serve(tagged, "tagged.mp4");
   const { source, bytes } = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
-    const input = await kit.file("/files/clip.mp4");
-    const done = await client.wait(
-      await client.tasks.create({ input, kind: "video", options: { width: 128, end: 1 } }),
-    );
+    const input = await kit.file("/files/tagged.mp4");
+    const options = { width: 128, end: 1, metadata: "keep" } as const;
+    const done = await client.wait(await client.tasks.create({ input, kind: "video", options }));
     if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
     const { source, blob } = await client.output(done);
     return { source, bytes: await kit.base64(await blob()) };
   });
   expect(source).toMatchObject({ encoder: "webcodecs", width: 128, format: "mp4" });
-  expect(source.reason).toMatch(/^the work fits its memory and time; not copy: /);
+  expect(source.reason).toBe("The work fits its memory and time.");
+  expect(source.refusals?.[0]).toEqual({ encoder: "copy", code: "needs_encoding", track: "video" });
   const { streams } = await rig.judge(bytes, "speed.mp4");
   expect(streams.map(({ codec_name, nb_frames }) => [codec_name, nb_frames])).toEqual([
     ["h264", "25"],
     ["aac", expect.any(String)],
+    ["mjpeg", undefined],
   ]);
+  const path = join(rig.folder, "judged", "speed.mp4");
+  expect(await readFileTags(path)).toEqual({ ...WORK, location: LOCATION });
+  expect(await readCreationTime(path)).toBe(MADE);
+  expect(await readCovers(path)).toEqual(await readCovers(tagged));
 });

@@ -24,7 +24,7 @@ export interface Cell<K extends EncodeKind = EncodeKind> {
 }
 
 /** Why the encoder does not do it, or the files that it gave, as base64, with the name of the one to open. */
-export type CellAnswer = { reason: string } | { main: string; files: { name: string; base64: string }[] };
+export type CellAnswer = { refusal: string } | { main: string; files: { name: string; base64: string }[] };
 
 let encoders: ReturnType<typeof createLocalEncoders> | undefined;
 
@@ -48,8 +48,8 @@ export async function fillCell(cell: Cell): Promise<CellAnswer> {
   if (!encoder) throw new Error(`There is no ${name}.`);
   const plan = createPlan(source, kind, options, { chunk_seconds });
   await encoder.prepare?.(plan, source);
-  const reason = encoder.can(plan, source);
-  if (reason !== null) return { reason };
+  const refusal = encoder.refuse(plan, source);
+  if (refusal !== null) return { refusal: refusal.code };
   const input = createBlobReader(await (await fetch(clip)).blob());
   const storage = createMemoryStorage();
   const keys: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { RunStores } from "../../src/browser/held-ends.ts";
 import { holdEnds } from "../../src/browser/held-ends.ts";
 import type { Run } from "../../src/browser/media-api.ts";
-import type { RunStores } from "../../src/browser/run-stores.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask } from "../../src/core/task.ts";
@@ -23,7 +23,8 @@ async function fullStores() {
     delete: async ({ id }) => void rows.delete(id),
     list: async () => ({ records: [...rows.values()], more: false }),
     all: async () => [...rows.values()],
-    inputs: { get: async () => null, put: async () => {}, delete: async () => {} },
+    inputs: { get: async () => null, all: async () => [], put: async () => {}, delete: async () => {} },
+    recordBytes: async () => 0,
     pieces: { get: async () => null, put: async () => {}, clear: async () => {} },
   };
   const task = createTask({ input: "file:a.mp4", kind: "video", options: {}, metadata: {} }, newId, 1);

@@ -1,3 +1,4 @@
+import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createAvifEncoder } from "../../src/encoders/avif.ts";
 import { createCanvasEncoder } from "../../src/encoders/canvas.ts";
@@ -18,7 +19,7 @@ export interface ImageWish {
 
 /** What came of it. */
 export interface ImageAnswer {
-  refusal: string | null;
+  refusal: RefusalReason | null;
   file: { name: string; mime: string; base64: string } | null;
   /** Milliseconds. */
   ms: number;
@@ -41,7 +42,7 @@ addEventListener("message", async ({ data }: MessageEvent<ImageWish>) => {
       ? createAvifEncoder({ wasm: new URL(data.wasm, location.href) })
       : createCanvasEncoder();
     await encoder.prepare(plan, source);
-    answer.refusal = encoder.can(plan, source);
+    answer.refusal = encoder.refuse(plan, source);
     const stop = new AbortController();
     if (data.abort) stop.abort(new Error("the test has enough"));
     const from = performance.now();

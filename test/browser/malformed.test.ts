@@ -28,10 +28,10 @@ const SECONDS = 90;
 // As of the service.
 const ERRORS = [
   ...(["input_unsupported", "input_no_video", "input_no_audio"] as const),
-  ...(["input_too_large", "probe_failed", "encode_failed"] as const),
+  ...(["input_too_large", "probe_failed", "encode_failed", "encode_incomplete"] as const),
 ];
 // What the encoder of a wish does not read, whole or not.
-const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif"]);
+const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif", "webm_vp8"]);
 
 // Here h265 needs an isolated page.
 function wishHere(file: Malformed, n: number): Options {

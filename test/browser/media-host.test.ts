@@ -26,9 +26,11 @@ function fullHost() {
         list: async () => ({ records: [], more: false }),
         inputs: {
           get: async (id) => inputs.get(id) ?? null,
+          all: async () => [...inputs.values()],
           put: async (record) => void inputs.set(record.id, record),
           delete: async (id) => void inputs.delete(id),
         },
+        recordBytes: async () => 0,
         pieces: { get: none, put: async () => {}, clear: async () => {} },
       },
       storage: {
@@ -37,7 +39,7 @@ function fullHost() {
       },
       urls: createLocalUrls("host"),
       connections: createConnections([], full),
-      ...{ runs_at_once: 1, encoders: [], inFlight: () => 1, probe: full, route: () => missing() },
+      ...{ runs_at_once: 1, encoders: [], inFlight: () => 1, probe: full, offers: () => missing() },
     },
     () => {},
   );

@@ -87,8 +87,8 @@ export async function encodeInPool(task: PoolTask): Promise<PoolResult> {
   const never = new AbortController().signal;
   const source = parseFfprobe(await encoder.probe(input, never), { url: task.clip, filesize: input.size });
   const whole = createPlan(source, task.kind, task.options);
-  const refusal = encoder.can(whole, source);
-  if (refusal !== null) throw new Error(refusal);
+  const refusal = encoder.refuse(whole, source);
+  if (refusal !== null) throw new Error(refusal.code);
   const hint = task.chunk_seconds === undefined ? encoder.chunkSeconds(whole, source) : task.chunk_seconds;
   const plan = hint === null ? whole : createPlan(source, task.kind, task.options, { chunk_seconds: hint });
   const storage = createMemoryStorage();

@@ -1,3 +1,4 @@
+import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
 import { createWebCodecsEncoder } from "../../src/encoders/webcodecs.ts";
@@ -21,7 +22,7 @@ export interface WebCodecsWish {
 
 /** What came of it. */
 export interface WebCodecsAnswer {
-  refusal: string | null;
+  refusal: RefusalReason | null;
   /** The file of each chunk, as base64. */
   files: string[];
   shares: number[];
@@ -66,7 +67,7 @@ async function soundFrom(url: string): Promise<Encoder> {
   const bytes = new Uint8Array(await (await fetch(url)).arrayBuffer());
   return {
     name: "made before",
-    can: () => null,
+    refuse: () => null,
     encode: async () => [{ name: "audio.mp4", mime: "audio/mp4", bytes }],
   };
 }
@@ -104,7 +105,7 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
     const input = createBlobReader(data.changed ? await changedFile(blob) : blob);
     const encoder = createWebCodecsEncoder({ sound: data.sound ? await soundFrom(data.sound) : null });
     await encoder.prepare(plan, source);
-    answer.refusal = encoder.can(plan, source);
+    answer.refusal = encoder.refuse(plan, source);
     const from = performance.now();
     for (const chunk of answer.refusal === null ? chunks : []) {
       const onProgress = (share: number) => {

@@ -51,6 +51,23 @@ export const RECORDS: ClientClauses = [
     },
   },
   {
+    name: "deletes a standalone step that is finished, and none that runs or belongs to a task",
+    async check(given) {
+      const { client, inputs } = given;
+      const { id } = await client.steps.create({ kind: "probe", input: { url: inputs.silent } });
+      await rejects(client.steps.delete(id), { kind: "step_running", retryable: false });
+      await rejects(client.tasks.delete(id), { kind: "task_not_found" });
+      await client.steps.cancel(id);
+      await client.steps.delete(id);
+      await rejects(client.steps.get(id), { kind: "step_not_found" });
+      await rejects(client.steps.delete(id), { kind: "step_not_found" });
+      ok((await client.steps.list({ limit: 100 })).records.every((step) => step.id !== id));
+      const task = await createSilent(given);
+      await rejects(client.steps.delete(task.steps[0]?.id ?? ""), { kind: "request_invalid" });
+      await client.tasks.cancel(task.id);
+    },
+  },
+  {
     name: "retries a task that is finished with the same request, and none that runs",
     async check(given) {
       const { client } = given;

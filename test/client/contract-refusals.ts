@@ -37,7 +37,7 @@ export const REFUSALS: ClientClauses = [
         for (const method of ["get", "cancel", "retry", "delete"] as const) {
           await rejects(client.tasks[method](id), { kind: "task_not_found", name: "MediaError" });
         }
-        for (const method of ["get", "cancel"] as const) {
+        for (const method of ["get", "cancel", "delete"] as const) {
           await rejects(client.steps[method](id), { kind: "step_not_found" });
         }
         await rejects(client.wait(id), { kind: "task_not_found" });
@@ -54,6 +54,14 @@ function refusals(): [what: string, request: object, kind: string, param: string
     ["an empty input", { input: "" }, "input_required", "input"],
     ["an ftp input", { input: "ftp://example.com/a.mp4" }, "invalid_input", "input"],
     ["an input that is a number", { input: 7 }, "request_invalid", "input"],
+    ["an input that is a list", { input: [] }, "request_invalid", "input"],
+    [
+      "an input that is an object",
+      { input: { url: "https://example.com/a.mp4" } },
+      "request_invalid",
+      "input",
+    ],
+    ["a data: URL that is damaged", { input: "data:video/mp4;base64,%" }, "invalid_input", "input"],
     ["no kind", { kind: undefined }, "request_invalid", "kind"],
     ["an unknown kind", { kind: "movie" }, "invalid_kind", "kind"],
     ["an unknown format", { options: { format: "wmv" } }, "invalid_format", "options.format"],

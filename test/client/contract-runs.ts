@@ -1,11 +1,11 @@
-import type { Update } from "../../src/client/client.ts";
+import type { NewStep, Update } from "../../src/client/client.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { deepEqual, equal, match, ok, rejects } from "../browser/assert.ts";
-import type { ClientCase, ClientClauses } from "./contract-case.ts";
+import { type ClientCase, type ClientClauses, createSilent } from "./contract-case.ts";
 
 const WAITING = { input: null, output: null, status: "waiting", progress: null, error: null } as const;
 
@@ -122,9 +122,51 @@ export const RUNS: ClientClauses = [
         rest.map(({ status }) => status),
         Array(3).fill("cancelled"),
       );
-      await rejects(client.output(task), { kind: "media_not_found" });
+      const { message = "" } = task.error ?? {};
+      for (const failed of [task, task.id]) {
+        await rejects(client.output(failed), { kind, message, retryable: false, name: "MediaError" });
+      }
     },
   })),
+  {
+    name: "has no output of a run that was cancelled",
+    async check(given) {
+      const { client } = given;
+      const cancelled = await client.tasks.cancel((await createSilent(given)).id);
+      const message = "There is no output: the task is cancelled, not succeeded.";
+      await rejects(client.output(cancelled), { kind: "media_not_found", message });
+    },
+  },
+  {
+    name: "takes bytes in every form as an input",
+    async check({ client, inputs }) {
+      const bytes = await (await fetch(inputs.video)).arrayBuffer();
+      const shifted = new Uint8Array([0, 0, 0, 0, ...new Uint8Array(bytes)]).subarray(4);
+      const base64 = btoa(Array.from(new Uint8Array(bytes), (each) => String.fromCharCode(each)).join(""));
+      const given: NewStep["input"][] = [
+        ...[new URL(inputs.video), { url: new URL(inputs.video) }, inputs.video],
+        ...[bytes, shifted, new DataView(bytes), await fetch(inputs.video)],
+        ...[new Blob([bytes]).stream(), `data:video/mp4;base64,${base64}`],
+      ];
+      for (const input of given) {
+        const probe = await client.wait(await client.steps.create({ kind: "probe", input }));
+        deepEqual([sourceOf(probe).format, sourceOf(probe).filesize], ["mp4", bytes.byteLength]);
+      }
+      const input = await fetch(inputs.video);
+      const options = { format: "png", width: 40 } as const;
+      const task = await client.wait(await client.tasks.create({ input, kind: "image", options }));
+      deepEqual([task.status, task.error], ["succeeded", null]);
+    },
+  },
+  {
+    name: "says why bytes cannot be taken",
+    async check({ client, inputs }) {
+      for (const [input, kind, message] of await badInputs(inputs.video)) {
+        const refused = client.tasks.create({ input: input as string, kind: "video" });
+        await rejects(refused, { kind, message, param: "input", retryable: false, name: "MediaError" });
+      }
+    },
+  },
   {
     name: "takes a file of the caller's as its input",
     async check({ client, inputs }) {
@@ -156,12 +198,62 @@ export const RUNS: ClientClauses = [
   },
 ];
 
+const ACCEPTED =
+  "input must be a URL (http, https, s3, data: or relative, as text or as a URL object), a File, Blob or file handle, " +
+  "an ArrayBuffer or typed array, a Response, or a ReadableStream of bytes; it is";
+
+async function badInputs(url: string): Promise<[input: unknown, kind: string, message: string][]> {
+  const read = await fetch(url);
+  await read.arrayBuffer();
+  const [locked, begun] = [new Blob(["a"]).stream(), new Blob(["a"]).stream()];
+  locked.getReader();
+  const reader = begun.getReader();
+  await reader.read();
+  reader.releaseLock();
+  const detached = new ArrayBuffer(8);
+  const view = new Uint8Array(detached);
+  structuredClone(detached, { transfer: [detached] });
+  const broken = new ReadableStream({
+    pull: (controller) => controller.error(new Error("the cable is out")),
+  });
+  const texts = new ReadableStream({ start: (controller) => controller.enqueue("text") });
+  const gone = "it was transferred elsewhere, and its bytes went with it.";
+  return [
+    [7, "request_invalid", `${ACCEPTED} a number.`],
+    [new Map(), "request_invalid", `${ACCEPTED} a Map.`],
+    [Promise.resolve(url), "request_invalid", `${ACCEPTED} a Promise; await it.`],
+    [{ url }, "request_invalid", `${ACCEPTED} an Object.`],
+    [read, "invalid_input", "input is a Response that was read already; clone it before you read it."],
+    [
+      new Response("No", { status: 404 }),
+      "invalid_input",
+      "input is a Response of status 404, which holds no media.",
+    ],
+    [
+      locked,
+      "invalid_input",
+      "input is a ReadableStream that is locked to another reader; release that reader first.",
+    ],
+    [begun, "invalid_input", "input is a ReadableStream that was read in part already; give it whole."],
+    [texts, "invalid_input", "input must be a ReadableStream of bytes: it holds a string, not a Uint8Array."],
+    [broken, "input_unreachable", "input: the stream broke off before its end (the cable is out)."],
+    [detached, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
+    [view, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
+    [
+      "data:video/mp4;base64",
+      "invalid_input",
+      "input must be a whole data: URL, of the shape data:<type>;base64,<bytes>.",
+    ],
+  ];
+}
+
 function checkUpdates(updates: readonly Update<Task | Step>[], done: Task | Step): void {
   ok(updates.length > 0, "nothing was told");
   deepEqual(updates.at(-1)?.record, done);
   const encode = done.object === "task" ? done.steps[2] : done;
   const made = encode?.kind === "probe" ? undefined : encode?.output;
-  const choice = made ? { encoder: made.encoder, reason: made.reason } : null;
+  const { encoder, reason, refusals } = made ?? {};
+  const choice = made ? { encoder, reason, ...(refusals && { refusals }) } : null;
   deepEqual(updates.at(-1)?.choice, choice);
   const order = ["queued", "waiting", "processing", "succeeded", "failed", "cancelled"];
   updates.forEach(({ record, progress, speed, eta, choice: told = null }, index) => {

@@ -90,6 +90,7 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
   "tasks.each": ["listTasks", each(({ tasks }) => tasks)],
   "tasks.cancel": ["cancelTask", (client, operation) => client.tasks.cancel(id(operation))],
   "tasks.retry": ["retryTask", (client, operation) => client.tasks.retry(id(operation))],
+  "steps.delete": ["deleteStep", (client, operation) => client.steps.delete(id(operation))],
   "tasks.delete": ["deleteTask", (client, operation) => client.tasks.delete(id(operation))],
   "steps.create": ["createStep", (client, _, body) => client.steps.create(body)],
   "steps.get": ["getStep", (client, operation) => client.steps.get(id(operation))],

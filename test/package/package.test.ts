@@ -14,7 +14,10 @@ import { clip } from "../fixtures/clips.ts";
 import { importsOf } from "../structure/layers.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { LAUNCH } from "../worker/api/browser.ts";
+import { testBundlers } from "./bundlers.ts";
+import { testNode } from "./node.ts";
 import { addFiles, install, judge, pack, readmeCode, runIn, serveFolder } from "./rig.ts";
+import { checkWorkerd } from "./workerd.ts";
 
 // What the examples name, and what a page gives them.
 const BASE_URL = "https://media.example.com";
@@ -223,11 +226,13 @@ test("a page that Vite built does too, and loads less than 60 kB of JavaScript b
   server.close();
 });
 
+const plain = (code: string) =>
+  (GIVEN + code + RESULT).replace(" as HTMLVideoElement", "").replace(/^export .*$/m, "");
 // A page without a bundler.
-const inline = (code: string) => {
-  const plain = (GIVEN + code + RESULT).replace(" as HTMLVideoElement", "").replace(/^export .*$/m, "");
-  return `${PAGE}${importMap}<script type="module">${plain}</script>`;
-};
+const inline = (code: string) => `${PAGE}${importMap}<script type="module">${plain(code)}</script>`;
+
+testNode(() => project);
+testBundlers(() => ({ tarball, code: plain(page), html: script, open, complaints: () => complaints }));
 
 test("a page without a bundler does too", async () => {
   await addFiles(project, { "plain.html": inline(page) });
@@ -241,7 +246,7 @@ test("a page without a bundler does too", async () => {
   server.close();
 });
 
-test("Node goes to the edge, and so does a page for what it cannot do", LIMIT, async () => {
+test("Node and a Worker go to the edge, and so does a page for what it cannot do", LIMIT, async () => {
   const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: join(folder, "state") });
   const [server, service] = await Promise.all([
     serveFolder(project),
@@ -263,6 +268,9 @@ test("Node goes to the edge, and so does a page for what it cannot do", LIMIT, a
     const printed = await runIn(project, process.execPath, ["edge.ts"]);
     expect(printed).toMatch(/\b100\n/);
     expect(printed.trim().split("\n").at(-1)).toMatch(new RegExp(`^${service.url}/media/`));
+
+    const given = { baseUrl: service.url, apiKey: KEY, input: `${server.url}clip.mp4` };
+    await checkWorkerd(project, given);
   } finally {
     await service.stop();
     server.close();

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "@playwright/test";
 import { answerFile } from "../browser/serve-files.ts";
@@ -13,7 +13,13 @@ import { ROOT } from "../structure/source-files.ts";
 const run = promisify(execFile);
 
 // What npm tells the scripts that it runs would lead another npm to the repository's folder.
-const { npm_config_local_prefix: _, ...ENV } = process.env;
+const { npm_config_local_prefix: _, ...INHERITED } = process.env;
+/** The environment of commands: this very Node, and nothing sent anywhere. */
+export const ENV = {
+  ...INHERITED,
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  NEXT_TELEMETRY_DISABLED: "1",
+};
 const LIMITS = { env: ENV, maxBuffer: 1 << 26, timeout: 150_000 } as const;
 
 /** Packs the repository as a release is packed; gives the path of the tarball in the folder. */
@@ -23,10 +29,21 @@ export async function pack(folder: string): Promise<string> {
   return join(folder, name);
 }
 
-/** Makes a project with nothing but these files, and installs the tarball in it. */
-export async function install(folder: string, tarball: string, files: Record<string, string>): Promise<void> {
+/** Makes a project with nothing but these files, and installs the tarball in it; `settings` join its package.json. */
+export async function install(
+  folder: string,
+  tarball: string,
+  files: Record<string, string>,
+  settings: object = {},
+): Promise<void> {
   const framewright = `file:${tarball}`;
-  const project = { name: "project", private: true, type: "module", dependencies: { framewright } };
+  const project = {
+    name: "project",
+    private: true,
+    type: "module",
+    dependencies: { framewright },
+    ...settings,
+  };
   const lock = JSON.stringify(lockFor(framewright));
   await addFiles(folder, { ...files, "package.json": JSON.stringify(project), "package-lock.json": lock });
   const quiet = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];

@@ -1,0 +1,184 @@
+import { MediaError } from "../core/errors.ts";
+
+/** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a file of the visitor. */
+export type MediaInput = string | Blob | FileSystemFileHandle;
+
+/** Media in any form that a client accepts; a Response or stream is read once, when the run is created. */
+export type AnyMedia =
+  | MediaInput
+  | URL
+  | ArrayBuffer
+  | ArrayBufferView
+  | Response
+  | ReadableStream<Uint8Array>;
+
+/** A request to pass on, and the bytes of its input. */
+export interface GivenRequest {
+  /** Its input is a URL as text, or for a step an object that holds one; null where there is only a file. */
+  request: unknown;
+  file: Blob | FileSystemFileHandle | null;
+}
+
+interface GivenMedia {
+  input: unknown;
+  file: Blob | FileSystemFileHandle | null;
+}
+
+const ACCEPTED =
+  "a URL (http, https, s3, data: or relative, as text or as a URL object), a File, Blob or file handle, " +
+  "an ArrayBuffer or typed array, a Response, or a ReadableStream of bytes";
+// Bytes of a stream held in memory before they become a Blob, which the browser may move to disk.
+const FOLD_BYTES = 8_388_608;
+
+/**
+ * Reads the input of a request: makes URLs absolute, and bytes in any form a file. A Response or stream is read to its end. What is missing or
+ * malformed is left to the parser of requests. Rejects with `request_invalid` for a value that holds no media, `invalid_input` for bytes that
+ * cannot be read any more, `input_unreachable` when a stream breaks off.
+ */
+export async function readInput(object: "task" | "step", request: unknown): Promise<GivenRequest> {
+  if (typeof request !== "object" || request === null) return { request, file: null };
+  const given: unknown = Reflect.get(request, "input");
+  if (given === undefined || given === null) return { request, file: null };
+  if (object === "task" && tagOf(given) === "Object" && !isHandle(given)) throw refuse(given);
+  const { input, file } = await readMedia(given);
+  const isText = object === "step" && typeof input === "string";
+  return { request: { ...request, input: isText ? { url: input } : input }, file };
+}
+
+async function readMedia(input: unknown): Promise<GivenMedia> {
+  if (typeof input === "string") return readUrl(input);
+  const tag = tagOf(input);
+  if (tag === "URL") return readUrl(String(input));
+  if (tag === "Blob" || tag === "File" || isHandle(input)) return { input: null, file: input as Blob };
+  if (tag === "Response") return { input: null, file: await readResponse(input as Response) };
+  if (tag === "ReadableStream") {
+    return { input: null, file: await readStream(input as ReadableStream<unknown>, "") };
+  }
+  if (ArrayBuffer.isView(input) || tag.endsWith("ArrayBuffer")) {
+    return { input: null, file: new Blob([bytesOf(input as ArrayBuffer)]) };
+  }
+  if (tag !== "Object") throw refuse(input);
+  const { url } = input as { url?: unknown };
+  if (typeof url !== "string" && tagOf(url) !== "URL") return { input, file: null };
+  const read = await readUrl(String(url));
+  return { ...read, input: { ...(input as object), url: read.input ?? String(url) } };
+}
+
+async function readUrl(text: string): Promise<GivenMedia> {
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0].toLowerCase();
+  if (scheme === "data:") return { input: null, file: readDataUrl(text) };
+  if (scheme === "blob:") {
+    const found = await fetch(text).catch(() => null);
+    if (found?.ok) return { input: null, file: await found.blob() };
+  }
+  const base: unknown = Object(Reflect.get(globalThis, "document")).baseURI ?? globalThis.location?.href;
+  // The request parser reports what is wrong with the others.
+  const isRelative = scheme === undefined && text !== "" && !/\p{Cc}/u.test(text);
+  const absolute = isRelative ? URL.parse(text, String(base)) : null;
+  return { input: absolute?.href ?? text, file: null };
+}
+
+// Parsed by hand, as a page's content security policy may keep fetch from reading one.
+function readDataUrl(text: string): Blob {
+  const [, type = "", base64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(text) ?? [];
+  try {
+    if (data === undefined) throw new TypeError("The comma is missing.");
+    const binary = data
+      .replaceAll(/[\u0080-\uffff]+/g, encodeURIComponent)
+      .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    const bytes = Uint8Array.from(base64 ? atob(binary) : binary, (each) => each.charCodeAt(0));
+    return new Blob([bytes], { type });
+  } catch (cause) {
+    throw invalid("must be a whole data: URL, of the shape data:<type>;base64,<bytes>.", cause);
+  }
+}
+
+function bytesOf(given: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuffer> {
+  const buffer = ArrayBuffer.isView(given) ? given.buffer : given;
+  if ("detached" in buffer && buffer.detached) {
+    throw invalid("is a detached ArrayBuffer: it was transferred elsewhere, and its bytes went with it.");
+  }
+  const [start, length] = ArrayBuffer.isView(given) ? [given.byteOffset, given.byteLength] : [0, undefined];
+  // A Blob accepts no shared memory.
+  return new Uint8Array(buffer, start, length).slice();
+}
+
+async function readResponse(response: Response): Promise<File> {
+  if (response.type === "opaque") {
+    throw invalid("is an opaque Response, whose bytes no script can read; fetch it with CORS.");
+  }
+  if (!response.ok) throw invalid(`is a Response of status ${response.status}, which holds no media.`);
+  if (response.bodyUsed) throw invalid("is a Response that was read already; clone it before you read it.");
+  const type = response.headers.get("Content-Type") ?? "";
+  const blob = response.body ? await readStream(response.body, type) : new Blob([], { type });
+  const name = URL.parse(response.url)?.pathname.split("/").at(-1) ?? "";
+  return new File([blob], decoded(name), { type });
+}
+
+async function readStream(stream: ReadableStream<unknown>, type: string): Promise<Blob> {
+  if (stream.locked) {
+    throw invalid("is a ReadableStream that is locked to another reader; release that reader first.");
+  }
+  // Bytes read earlier are lost; only a Response shows that there were any.
+  try {
+    new Response(stream as ReadableStream<Uint8Array>);
+  } catch (cause) {
+    throw invalid("is a ReadableStream that was read in part already; give it whole.", cause);
+  }
+  const reader = stream.getReader();
+  const parts: Blob[] = [];
+  let chunks: BlobPart[] = [];
+  let held = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      const why = cause instanceof Error ? ` (${cause.message})` : "";
+      const message = `input: the stream broke off before its end${why}.`;
+      throw new MediaError("input_unreachable", message, { param: "input", retryable: false, cause });
+    });
+    if (done) return new Blob([...parts, ...chunks], { type });
+    if (!ArrayBuffer.isView(value)) {
+      await reader.cancel().catch(() => {});
+      throw invalid(`must be a ReadableStream of bytes: it holds ${nameOf(value)}, not a Uint8Array.`);
+    }
+    chunks.push(value as BlobPart);
+    held += value.byteLength;
+    if (held < FOLD_BYTES) continue;
+    parts.push(new Blob(chunks));
+    chunks = [];
+    held = 0;
+  }
+}
+
+function refuse(value: unknown): MediaError {
+  const tag = tagOf(value);
+  const hint = tag === "FileList" ? "; take one of its files" : tag === "Promise" ? "; await it" : "";
+  const message = `input must be ${ACCEPTED}; it is ${nameOf(value)}${hint}.`;
+  return new MediaError("request_invalid", message, { param: "input" });
+}
+
+function invalid(what: string, cause?: unknown): MediaError {
+  return new MediaError("invalid_input", `input ${what}`, { param: "input", cause });
+}
+
+// Objects from another frame are not instances of this frame's classes.
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return `a ${typeof value}`;
+  const name = tagOf(value) === "Object" ? (value.constructor?.name ?? "Object") : tagOf(value);
+  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+}
+
+function isHandle(input: unknown): input is FileSystemFileHandle {
+  return typeof input === "object" && input !== null && "getFile" in input;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

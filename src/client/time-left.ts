@@ -1,0 +1,72 @@
+/** An encode's progress at a moment. */
+export interface Sample {
+  /** Seconds, from any origin. */
+  at: number;
+  /** Percent of its step. */
+  percent: number;
+}
+
+/** The measured pace of an encode. */
+export interface Measured {
+  /** Share of the encode done per second. */
+  rate: number;
+  /** Seconds until the end. */
+  eta: number;
+}
+
+// The chunks' share of a step; stitching them only copies, and takes hardly any time.
+const ENCODED_PERCENT = 95;
+// Encoders start slowly, and machines change their pace: the last third of the time counts most. Of recorded encodes on machines that were
+// busy with other things, a half followed too late and a quarter took every hitch for a change of pace.
+const RECENT = 1 / 3;
+// What the last third counts beside the whole.
+const NEWEST = 4 / 5;
+// A gap between two reports of more than this many usual ones is a hitch, and says nothing of the pace.
+const LONGEST_GAP = 2;
+// Less says too little: reports come about once a second.
+const SHORTEST = 2;
+const LEAST_PERCENT = 3;
+
+/** Returns the rate and the time left of an encode by its samples, oldest first; null before anything can be measured. */
+export function timeLeft(all: readonly Sample[]): Measured | null {
+  const samples = withoutHitches(all);
+  const last = samples.at(-1);
+  const begun = samples.findIndex(({ percent }) => percent > 0);
+  if (!last || begun < 0 || last.percent < LEAST_PERCENT) return null;
+  // The time before the first picture says nothing about the others, unless it is all there is.
+  const first = last.at - (samples[begun]?.at ?? 0) >= SHORTEST ? begun : Math.max(0, begun - 1);
+  const from = last.at - Math.max(SHORTEST, (last.at - (samples[first]?.at ?? 0)) * RECENT);
+  const base = samples.slice(first).findLast(({ at }) => at <= from) ?? samples[first];
+  if (!base || base.at >= last.at || base.percent >= last.percent) return null;
+  const origin = samples[first] ?? base;
+  const overall = slope(last.at > origin.at ? origin : base, last);
+  // A chunk that finishes at once must not make the figures jump.
+  const rate = slope(base, last) ** NEWEST * overall ** (1 - NEWEST);
+  return { rate, eta: Math.max(0, 1 - last.percent / ENCODED_PERCENT) / rate };
+}
+
+function slope(from: Sample, to: Sample): number {
+  return (to.percent - from.percent) / (to.at - from.at) / ENCODED_PERCENT;
+}
+
+// The time before the first picture stays as it is, as it is no gap between pictures.
+function withoutHitches(samples: readonly Sample[]): Sample[] {
+  const begun = samples.filter(({ percent }) => percent > 0);
+  const gaps = begun.slice(1).map(({ at }, index) => at - (begun[index]?.at ?? at));
+  const usual = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
+  const longest = gaps.length < 3 ? longestOfTwo(begun, gaps) : LONGEST_GAP * usual;
+  let saved = 0;
+  return samples.map((sample) => {
+    const gap = gaps[begun.indexOf(sample) - 1] ?? 0;
+    saved += Math.max(0, gap - longest);
+    return { ...sample, at: sample.at - saved };
+  });
+}
+
+// Two gaps do not show which is the usual one, unless the first did less in more time: a browser's encoder may stall after its first pictures.
+function longestOfTwo(begun: readonly Sample[], [stalled = 0, steady = 0]: readonly number[]): number {
+  const [first, second, third] = begun;
+  if (!first || !second || !third) return Number.POSITIVE_INFINITY;
+  const isStall = stalled > LONGEST_GAP * steady && slope(second, third) > LONGEST_GAP * slope(first, second);
+  return isStall ? LONGEST_GAP * steady : Number.POSITIVE_INFINITY;
+}

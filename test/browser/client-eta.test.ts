@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { NewTask } from "../../src/client/client.ts";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+import { watchShare } from "./processor-share.ts";
+
+const pictures = (seconds: number, size: string) =>
+  `-f lavfi -i testsrc2=size=${size}:rate=25:duration=${seconds}`.split(" ");
+const tone = (seconds: number) => `-f lavfi -i sine=frequency=440:duration=${seconds}`.split(" ");
+const H264 = "-c:v libx264 -preset ultrafast -crf 30 -g 50 -pix_fmt yuv420p -c:a aac -b:a 64k".split(" ");
+const film = (seconds: number, size: string) =>
+  makeClip("mp4", [...pictures(seconds, size), ...tone(seconds), ...H264]);
+
+// Percent of its task at which the chunks of an encode are done.
+const ENCODED = 90;
+// Near the end the two factors come close together, and a page that counts in seconds is not seen to be wrong by two.
+const SLACK = 2;
+
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+  await rig.serve(await film(24, "640x360"), "film.mp4");
+  await rig.serve(await film(80, "640x360"), "long-film.mp4");
+  await rig.serve(await makeClip("flac", [...tone(1000), "-c:a", "flac"]), "sound.flac");
+  await rig.serve(await makeClip("gif", pictures(8, "320x180")), "moving.gif");
+});
+afterAll(() => rig?.close());
+
+interface Job {
+  file: string;
+  kind: NewTask["kind"];
+  options: object;
+  workers: number;
+  prefer?: "speed";
+}
+
+const JOBS: readonly (readonly [string, Job])[] = [
+  ["one-chunk", { file: "film.mp4", kind: "video", options: { quality: "low" }, workers: 1 }],
+  ["several-chunks", { file: "film.mp4", kind: "video", options: { quality: "low" }, workers: 2 }],
+  [
+    "webcodecs",
+    {
+      file: "long-film.mp4",
+      kind: "video",
+      options: { width: 1280, quality: "low" },
+      workers: 2,
+      prefer: "speed",
+    },
+  ],
+  ["sound", { file: "sound.flac", kind: "audio", options: { format: "mp3" }, workers: 2 }],
+  ["stream", { file: "film.mp4", kind: "adaptive_video", options: { height: 360 }, workers: 2 }],
+  ["animation", { file: "moving.gif", kind: "image", options: { width: 480 }, workers: 2 }],
+];
+
+// Each lasts some ten seconds, so that there is something to measure.
+test.for(JOBS)("after 20 % every time left of %s is right within a factor of two", async ([name, job]) => {
+  await openKit(rig.lab.page, { name, encoder_workers: job.workers, prefer: job.prefer ?? "quality" });
+  const share = await watchShare(rig.lab);
+  const { heard, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
+    const { client } = kit;
+    const input = await kit.file(`/files/${file}`);
+    const task = await client.tasks.create({ input, kind, options } as NewTask);
+    const heard: { began: number; at: number; progress: number; eta: number | null }[] = [];
+    client.on(task, "update", ({ progress, eta, record }) => {
+      const began = record.steps[2]?.started_at;
+      if (progress !== null && began && !record.steps[2]?.output)
+        heard.push({ began: began / 1000, at: Date.now() / 1000, progress, eta });
+    });
+    const done = await client.wait(task);
+    const end = Date.now() / 1000;
+    if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
+    await client.close();
+    return { heard, end };
+  }, job);
+  share.stop();
+  const late = heard
+    .filter(({ progress }) => progress >= 20 && progress < ENCODED)
+    .map(({ began, at, progress, eta }) => {
+      const left = end - at;
+      // No one can foretell what else a machine will be given to do: this is the rest if it goes on with as much as lately.
+      const steady = (left * share.between(at, end)) / share.between((began + at) / 2, at);
+      return { progress, eta, left, steady };
+    });
+  expect(late.length).toBeGreaterThan(2);
+  expect(late.filter(({ eta, left, steady }) => !isRight(eta, left) && !isRight(eta, steady))).toEqual([]);
+  expect(rig.lab.complaints).toEqual([]);
+});
+
+function isRight(eta: number | null, left: number): boolean {
+  return eta !== null && (Math.abs(eta - left) <= SLACK || (eta <= 2 * left && eta >= left / 2));
+}

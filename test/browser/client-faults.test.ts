@@ -1,0 +1,109 @@
+import type { Page } from "@playwright/test";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { type ClientLab, openClientLab, openKit, spoilWorkers } from "./client-rig.ts";
+
+// What a page is told when a request cannot even be stored.
+let rig: ClientLab;
+beforeAll(async () => {
+  rig = await openClientLab();
+  await rig.serve(await clip("wav", { seconds: 1 }), "sound.wav");
+});
+afterAll(() => rig?.close());
+beforeEach(async () => {
+  await rig.lab.page.goto(rig.lab.url);
+  return () => rig.lab.page.evaluate(() => kit.client.close());
+});
+
+/** What a task on a file of the lab is refused with, or fails with. */
+const errorOf = (page: Page = rig.lab.page) =>
+  page.evaluate(async () => {
+    const plain = ({ kind, message, retryable }: { kind: string; message: string; retryable: boolean }) => ({
+      ...{ kind, message, retryable },
+    });
+    try {
+      const input = await kit.file("/files/sound.wav");
+      const { error } = await kit.client.wait(await kit.client.tasks.create({ input, kind: "audio" }));
+      return error && plain(error);
+    } catch (thrown) {
+      return plain(thrown as never);
+    }
+  });
+
+test.for([
+  [
+    "DataError",
+    "input_unreachable",
+    "could not store the file, which may have been changed, moved or deleted after it was chosen",
+  ],
+  ["DataCloneError", "service_unavailable", "could not copy what is to be stored; try again"],
+  ["UnknownError", "service_unavailable", "could not use the database of this page; try again"],
+] as const)("a database that throws a %s says why", async ([name, kind, what]) => {
+  await spoilWorkers(
+    rig.lab.page,
+    `const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (...args) {
+      if (this.name === "inputs") throw new DOMException("Its words.", "${name}");
+      return put.apply(this, args);
+    };`,
+  );
+  await openKit(rig.lab.page, { name: "throws" });
+  const error = { kind, message: `The browser ${what}: Its words.`, retryable: name !== "DataError" };
+  expect(await errorOf()).toEqual(error);
+});
+
+test("a file whose handle leads nowhere is told as such", async () => {
+  await openKit(rig.lab.page, { name: "nowhere" });
+  const error = await rig.lab.page.evaluate(async () => {
+    const root = await navigator.storage.getDirectory();
+    const input = await root.getFileHandle("lost.wav", { create: true });
+    await root.removeEntry("lost.wav");
+    const { kind, message } = await kit.client.tasks.create({ input, kind: "audio" }).then(
+      () => ({ kind: "", message: "" }),
+      (thrown) => thrown,
+    );
+    return { kind, message };
+  });
+  expect(error).toEqual({
+    kind: "input_unreachable",
+    message:
+      "The file lost.wav is not there any more: it was moved or deleted after it was chosen; choose it again.",
+  });
+});
+
+test("a relative URL is read from where the page is", async () => {
+  await openKit(rig.lab.page, { name: "relative" });
+  const input = await rig.lab.page.evaluate(async () => {
+    const task = await kit.client.tasks.create({ input: "files/sound.wav", kind: "audio" });
+    return [task.input, (await kit.client.wait(task)).status];
+  });
+  expect(input).toEqual([new URL("files/sound.wav", rig.lab.url).href, "succeeded"]);
+});
+
+test("workers that are not where they were said to be are told as such", async () => {
+  await openKit(rig.lab.page, { name: "astray", workers: "/nowhere" });
+  const { kind, message } = (await errorOf()) ?? {};
+  expect(kind).toBe("worker_lost");
+  expect(message).toBe(
+    'The media worker could not be started: its file could not be loaded. If your bundler did not find it, serve dist/workers and dist/core of the package side by side on the page\'s own origin, and name the first as workers: "/…/workers/".',
+  );
+});
+
+test("a page that is not secure is told that it has to be", async () => {
+  const page = await rig.lab.context.newPage();
+  const { origin, pathname } = new URL(rig.lab.url);
+  await page.route("http://insecure.test/**", async (route) => {
+    const url = route.request().url().replace("http://insecure.test", origin);
+    await route.fulfill({ response: await route.fetch({ url }) });
+  });
+  await page.goto(`http://insecure.test${pathname}`);
+  await openKit(page, { name: "insecure" });
+  expect(await errorOf(page)).toEqual({
+    kind: "service_unavailable",
+    message:
+      "The local client needs a page that is served over https:// or from localhost: the browser gives others no files and no locks.",
+    retryable: false,
+  });
+  await page.close();
+  await openKit(rig.lab.page, { name: "secure" });
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clip } from "../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
+
+// What the library keeps in the browser, counted and freed through the client.
+let rig: ClientLab;
+let origin: Origin;
+let silent: string;
+beforeAll(async () => {
+  [rig, origin] = await Promise.all([openClientLab(), startOrigin()]);
+  silent = origin.serve("/silent.mp4", { silent: true });
+  await rig.serve(await clip("mp4"), "clip.mp4");
+  await openKit(rig.lab.page, { name: "kept" });
+});
+afterAll(async () => {
+  await rig?.lab.page.evaluate(() => kit.client.close());
+  await rig?.close();
+  await origin?.close();
+});
+
+const usage = () => rig.lab.page.evaluate(() => kit.client.usage());
+
+test("usage counts what is kept, and clear frees what is finished", async () => {
+  const none = { inputs: 0, work: 0, outputs: 0, records: 0, core: 0, total: 0 };
+  expect(await usage()).toEqual(none);
+  const made = await rig.lab.page.evaluate(async (silent) => {
+    const { client } = kit;
+    const input = await kit.file("/files/clip.mp4");
+    const options = { format: "mp3" } as const;
+    const done = await client.wait(await client.tasks.create({ input, kind: "audio", options }));
+    const probe = await client.wait(await client.steps.create({ kind: "probe", input }));
+    const waits = await client.tasks.create({ input: silent, kind: "video" });
+    const { size } = await (await client.output(done)).blob();
+    return {
+      ids: [done.id, probe.id, waits.id],
+      input: input.size,
+      size,
+      statuses: [done.status, probe.status],
+    };
+  }, silent);
+  expect(made.statuses).toEqual(["succeeded", "succeeded"]);
+  const kept = await usage();
+  // The task's copy of the file, and the step's.
+  expect(kept).toMatchObject({ inputs: 2 * made.input, outputs: made.size, work: 0 });
+  expect(kept.records).toBeGreaterThan(1000);
+  // The wasm and its glue, unpacked.
+  expect(kept.core).toBe(32_232_419 + 111_804);
+  expect(kept.total).toBe(kept.inputs + kept.work + kept.outputs + kept.records + kept.core);
+
+  const left = await rig.lab.page.evaluate(() => kit.client.clear());
+  expect(left).toMatchObject({ inputs: 0, work: 0, outputs: 0, core: kept.core });
+  expect(left.records).toBeGreaterThan(0);
+  expect(await usage()).toEqual(left);
+  const rest = await rig.lab.page.evaluate(async () => {
+    const [tasks, steps] = await Promise.all([kit.client.tasks.list(), kit.client.steps.list()]);
+    return { ids: [...tasks.records, ...steps.records].map(({ id }) => id), stored: await kit.stored() };
+  });
+  expect(rest).toEqual({ ids: [made.ids[2]], stored: [] });
+
+  const everything = await rig.lab.page.evaluate(() => kit.client.clear({ everything: true }));
+  expect(everything).toEqual(none);
+  const error = await rig.lab.page.evaluate(
+    (id) => kit.client.tasks.get(id).catch(({ kind }) => kind),
+    made.ids[2] ?? "",
+  );
+  expect(error).toBe("task_not_found");
+});
