@@ -1,11 +1,11 @@
 import type { WorkflowStep } from "cloudflare:workers";
-import { type ErrorKind, MediaError, toMediaError } from "../src/core/errors.ts";
+import { MediaError, toMediaError } from "../src/core/errors.ts";
 import { RunOver } from "../src/core/pipeline.ts";
 import type { Durably } from "../src/core/ports.ts";
+import { type RunError, runErrorOf } from "../src/core/step.ts";
 import type { Env } from "./env.ts";
 import { nameRun } from "./observability/log.ts";
 import { logFault } from "./observability/log-fault.ts";
-import { numberSetting } from "./settings.ts";
 import type { TaskObject } from "./task-object.ts";
 
 // First try and two more, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that
@@ -14,10 +14,7 @@ const ATTEMPTS = 3;
 // The work has limits of its own; this one catches what slips through them.
 const STEP_TIMEOUT = "6 hours";
 
-type Outcome<T> =
-  | { value: T }
-  | { over: true }
-  | { error: { kind: ErrorKind; message: string; retryable: boolean } };
+type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_id"> };
 
 /**
  * Builds the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
@@ -30,7 +27,7 @@ export function createDurably(
   env: Env,
   run_id: string,
 ): Durably {
-  const beat_ms = Math.min(5000, (numberSetting(env.WATCH_SECONDS, 30) * 1000) / 3);
+  const beat_ms = Math.min(5000, (env.settings.WATCH_SECONDS * 1000) / 3);
   const listen = createListener(object, beat_ms);
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const retries = { limit: ATTEMPTS - 1, delay: "2 seconds", backoff: "exponential" } as const;
@@ -45,8 +42,7 @@ export function createDurably(
         const where = { ...nameRun(run_id), work: name, attempt, kind: error.kind };
         logFault("attempt failed", error, where);
         if (error.retryable && attempt < ATTEMPTS) throw error;
-        const { kind, message, retryable } = error;
-        return JSON.stringify({ error: { kind, message, retryable } } satisfies Outcome<T>);
+        return JSON.stringify({ error: runErrorOf(error) } satisfies Outcome<T>);
       } finally {
         ended();
       }

@@ -45,7 +45,7 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       const answer = isId(object, id) ? await env.TASK.getByName(id).remove(project) : "unknown";
       if (answer === "unknown") throw unknown(id);
       if (answer === "running")
-        throw new MediaError("task_running", `The ${object} still runs; cancel it first.`);
+        throw new MediaError(`${object}_running`, `The ${object} still runs; cancel it first.`);
     },
   };
 }

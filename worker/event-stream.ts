@@ -1,3 +1,4 @@
+import { createPace, type Pace } from "../src/client/pace.ts";
 import { updateOf } from "../src/client/progress.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
@@ -26,13 +27,12 @@ export interface RunEventBytes {
 const encoder = new TextEncoder();
 const COMMENT = encoder.encode(": still here\n\n");
 
-/** Writes how a run stands as an event. */
-export function writeEvent<T extends Task | Step>({
-  version,
-  record,
-  choice = null,
-}: Versioned<T>): RunEventBytes {
-  const data = JSON.stringify(updateOf(record, null, choice));
+/** Writes how a run stands as an event; `pace` has seen the records before it. */
+export function writeEvent<T extends Task | Step>(
+  { version, record, choice = null }: Versioned<T>,
+  pace: Pace = createPace(),
+): RunEventBytes {
+  const data = JSON.stringify(updateOf(record, null, choice, pace));
   const bytes = encoder.encode(`event: update\nid: ${version}\ndata: ${data}\n\n`);
   return { version, finished: isFinished(record), bytes };
 }

@@ -1,4 +1,3 @@
-import type { Env } from "./env.ts";
 import { serveApi } from "./serve-api.ts";
 
 // What a container sends out comes to this entry of the library, and from there to NativeEncoder's rules.
@@ -12,5 +11,5 @@ export { UploadObject } from "./uploads/object.ts";
 
 /** The service Worker: HTTP comes in here, and the engine, the records and the containers are its other exports. */
 export default {
-  fetch: (request, env) => serveApi(request, env),
-} satisfies ExportedHandler<Env>;
+  fetch: (request, bindings) => serveApi(request, bindings),
+} satisfies ExportedHandler<Bindings>;

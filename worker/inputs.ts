@@ -7,12 +7,8 @@ import { storageReader } from "../src/storage/storage-reader.ts";
 import type { OwnStorage } from "./connections/own-storage.ts";
 import type { Env } from "./env.ts";
 import type { Signer } from "./media/signer.ts";
-import { createOutsideOf } from "./outside-of.ts";
-import { maxInputBytes, numberSetting, readHostRules } from "./settings.ts";
+import { createOutsideOf, hostRules } from "./outside-of.ts";
 import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
-
-// The time to fetch a source of the greatest size that is allowed.
-const INGEST_SECONDS = 3600;
 
 /** Builds the inputs of a run over its storage, the network and the caller's own storage, with the limits of the settings. */
 export function createInputs(
@@ -22,11 +18,11 @@ export function createInputs(
   signer: Signer,
   own: OwnStorage,
 ): Inputs {
-  const guard = createHostGuard(readHostRules(env));
+  const guard = createHostGuard(hostRules(env));
   const outside = createOutsideOf(env);
   const uploads = createPageUploadsOf(env);
-  const max_bytes = maxInputBytes(env);
-  const total_ms = numberSetting(env.INGEST_SECONDS, INGEST_SECONDS) * 1000;
+  const { MAX_INPUT_BYTES: max_bytes, INGEST_SECONDS } = env.settings;
+  const total_ms = INGEST_SECONDS * 1000;
   const timeouts = { total_ms, headers_ms: Math.min(20_000, total_ms), idle_ms: Math.min(30_000, total_ms) };
   return {
     async open(url, signal) {

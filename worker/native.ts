@@ -1,12 +1,10 @@
 import type { NativeInstance } from "../src/encoders/native.ts";
-import { countSetting, parseUrls } from "./text-settings.ts";
+import type { ServiceSettings } from "./settings/schema.ts";
 
-/** The bindings and settings that native encoders come from, see env.ts. */
+/** The binding and the settings that native encoders come from. */
 export interface NativeEnv {
   NATIVE?: { getByName(name: string): { fetch(url: string, init?: RequestInit): Promise<Response> } };
-  NATIVE_ENCODER_URL?: string;
-  NATIVE_INSTANCES?: string;
-  MAX_CHUNKS_IN_FLIGHT?: string;
+  settings: Pick<ServiceSettings, "NATIVE_ENCODER_URL" | "NATIVE_INSTANCES" | "MAX_CHUNKS_IN_FLIGHT">;
 }
 
 /** The native encoders that the service may ask, and where they reach it. */
@@ -19,8 +17,6 @@ export interface Natives {
   max_in_flight: number;
 }
 
-const MAX_CHUNKS_IN_FLIGHT = 8;
-
 /** Processors that a native encoder is taken to have: those of the containers in wrangler.toml. */
 export const NATIVE_CORES = 2;
 
@@ -29,24 +25,17 @@ export const SERVICE_IN_CONTAINER = "http://framewright.internal";
 
 /**
  * Gives the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the containers;
- * none where neither is set. Throws an Error that names a malformed setting.
+ * none where neither is set.
  */
 export function createNatives(env: NativeEnv, base: string): Natives {
-  const { NATIVE } = env;
-  const urls = parseUrls(env.NATIVE_ENCODER_URL);
-  const max_in_flight = countSetting(
-    "MAX_CHUNKS_IN_FLIGHT",
-    env.MAX_CHUNKS_IN_FLIGHT,
-    MAX_CHUNKS_IN_FLIGHT,
-    1,
-  );
-  const containers = countSetting("NATIVE_INSTANCES", env.NATIVE_INSTANCES, 0, 0);
+  const { NATIVE, settings } = env;
+  const { NATIVE_ENCODER_URL: urls = [], MAX_CHUNKS_IN_FLIGHT: max_in_flight } = settings;
   const instances = urls.map((url) => ({
     name: URL.parse(url)?.host ?? url,
     fetch: (path: string, init?: RequestInit) => fetch(url + path, init),
   }));
   if (instances.length > 0 || !NATIVE) return { instances, base, max_in_flight };
-  const names = Array.from({ length: containers }, (_, index) => `native-${index + 1}`);
+  const names = Array.from({ length: settings.NATIVE_INSTANCES }, (_, index) => `native-${index + 1}`);
   return {
     instances: names.map((name) => ({
       name,

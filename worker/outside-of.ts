@@ -1,7 +1,11 @@
-import type { LookUp } from "../src/storage/host-guard.ts";
+import type { HostRules, LookUp } from "../src/storage/host-guard.ts";
 import type { Env } from "./env.ts";
 import { createOutside, type Outside } from "./outside.ts";
-import { readHostRules } from "./settings.ts";
+
+/** Which hosts inputs, webhooks and connections may be on, beside the public ones. */
+export function hostRules({ settings }: Pick<Env, "settings">): HostRules {
+  return { allow_private: settings.ALLOW_PRIVATE_NETWORK, allowed_hosts: settings.ALLOWED_HOSTS ?? [] };
+}
 
 /** Builds the way outside of the service Worker. */
 export function createOutsideOf(env: Env): Outside {
@@ -12,5 +16,5 @@ export function createOutsideOf(env: Env): Outside {
       const answer = await LOOKUP.fetch(`http://lookup/${encodeURIComponent(hostname)}`);
       return (await answer.json()) as string[];
     });
-  return createOutside(readHostRules(env), { network: OUTSIDE, lookUp });
+  return createOutside(hostRules(env), { network: OUTSIDE, lookUp });
 }

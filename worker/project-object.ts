@@ -5,7 +5,6 @@ import type { Task } from "../src/core/task.ts";
 import { isFinished } from "../src/core/transitions.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { type ConnectionTable, createConnectionTable, type SealedConnection } from "./connections/table.ts";
-import type { Env } from "./env.ts";
 import {
   type Begun,
   createIdempotencyTable,
@@ -20,6 +19,7 @@ import { createMetricTable, type MetricTable } from "./observability/metric-tabl
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
 import { createRunIndex, type RunIndex } from "./run-index.ts";
+import { serviceSettings } from "./settings/service-settings.ts";
 import { ProjectWebhooks } from "./webhooks/project-webhooks.ts";
 import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";
 
@@ -39,12 +39,12 @@ export class ProjectObject extends ProjectWebhooks {
   readonly #connections: ConnectionTable;
   readonly #idempotency: IdempotencyTable;
   readonly #metrics: MetricTable;
-  readonly #log = createLog(this.env.LOG_LEVEL);
+  readonly #log = createLog(serviceSettings(this.env).LOG_LEVEL);
   readonly #usage = createUsage();
   readonly #useNotes = createUseNotes(this.env.KV);
 
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
+  constructor(ctx: DurableObjectState, bindings: Bindings) {
+    super(ctx, bindings);
     this.#runs = createRunIndex(this.#sql);
     this.#connections = createConnectionTable(this.#sql);
     this.#idempotency = createIdempotencyTable(this.#sql);

@@ -1,3 +1,4 @@
+import { createPace } from "../src/client/pace.ts";
 import { isFinished } from "../src/core/transitions.ts";
 import { createChanges } from "./changes.ts";
 import { type RunEventBytes, streamEvents, writeEvent } from "./event-stream.ts";
@@ -14,11 +15,12 @@ export interface RunEvents {
 /** Builds {@link RunEvents}: however many follow, a state is read and written once. */
 export function createRunEvents(read: () => RunRow | null): RunEvents {
   const changes = createChanges();
+  const pace = createPace();
   let event: RunEventBytes | null = null;
 
   function latest(): RunEventBytes | null {
     const row = event ? null : read();
-    if (row) event = writeEvent(row);
+    if (row) event = writeEvent(row, pace);
     return event;
   }
 

@@ -8,18 +8,17 @@ import { outputStem } from "../src/steps/output-name.ts";
 import type { StepTools } from "../src/steps/step-work.ts";
 import { parseS3Url } from "../src/storage/s3-connection.ts";
 import { storageReader } from "../src/storage/storage-reader.ts";
-import { createRoute } from "./choose-route.ts";
 import { createOwnStorage } from "./connections/own-storage.ts";
 import type { Env } from "./env.ts";
 import { createInputs } from "./inputs.ts";
 import { createSigner } from "./media/signer.ts";
 import { createNatives, NATIVE_CORES } from "./native.ts";
+import { createOffers } from "./offers.ts";
 import { createR2Storage } from "./r2-storage.ts";
-import { numberSetting, outputExpires } from "./settings.ts";
+import { outputExpires } from "./schedule.ts";
 
 // Its jobs take turns, and their bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
-const MAX_INPUT_SECONDS = 21_600;
 // No encode lasts longer, and a write into a run that is over is refused all the same.
 const WRITE_SECONDS = 12 * 3600;
 
@@ -33,12 +32,13 @@ export interface RunBegin {
 
 /** Builds what the work of one run is done with, over the bindings of the Worker; its URLs live as long as the output. */
 export function createRunTools(env: Env, { project, base, record }: RunBegin): StepTools {
+  const { settings } = env;
   const storage = createR2Storage(env.MEDIA);
-  const signer = createSigner(env.MEDIA_SIGNING_KEY ?? "", () => Date.now());
+  const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
   const { instances, base: native_base, max_in_flight } = createNatives(env, base);
-  const native = createNativeEncoder({ instances, token: env.NATIVE_ENCODER_TOKEN });
-  const expires = outputExpires(record, env);
+  const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN });
+  const expires = outputExpires(record, settings.MEDIA_TTL);
   const own = createOwnStorage(env, project, record.id);
   const wanted = destinationOf(record);
   const destination = wanted && parseS3Url(wanted.url);
@@ -46,11 +46,11 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
   return {
     storage,
     stem: outputStem(input),
-    max_seconds: numberSetting(env.MAX_INPUT_SECONDS, MAX_INPUT_SECONDS),
+    max_seconds: settings.MAX_INPUT_SECONDS,
     inputs: createInputs(env, { project, base }, storage, signer, own),
     destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
     encoders: instances.length > 0 ? [light, native] : [light],
-    route: createRoute({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
+    offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
     inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
     open: (key) => storageReader(storage, key),
     remote:

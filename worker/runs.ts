@@ -25,7 +25,7 @@ export interface Runs<T extends Task | Step> {
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
   /** Stops the work and gives the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
   cancel(project: string, id: string): Promise<T>;
-  /** Removes the record and its output; rejects with not found, or `task_running` while it runs. */
+  /** Removes the record and its output; rejects with not found, or `task_running`/`step_running` while it runs. */
   delete(project: string, id: string): Promise<void>;
 }
 

@@ -19,6 +19,11 @@ export const ASK_MS = 600_000;
 // A run leaves the queue when it ends; this is for one that could not.
 const LEAVE_MS = 1000;
 
+/** Returns the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated step returns the same URL. */
+export function outputExpires({ created_at }: { created_at: number }, ttl_seconds: number): number {
+  return Math.floor(created_at / 1000) + ttl_seconds;
+}
+
 /** Gives when files of a run are next to be cleared; null when nothing is left to clear. The output of a good one is kept until `expires`; times are in milliseconds since the epoch. */
 export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
   if (!isFinished(record)) return null;

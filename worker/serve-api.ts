@@ -9,18 +9,17 @@ import { createKeys } from "./auth/manage-keys.ts";
 import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { createFindStep, createRuns } from "./engine.ts";
-import type { Env } from "./env.ts";
+import { type Env, readEnv } from "./env.ts";
 import type { Begun } from "./idempotency/table.ts";
 import { createLimitsOf } from "./limits/limits-of.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
-import { createNatives } from "./native.ts";
 import { createLog } from "./observability/log.ts";
-import { createOutsideOf } from "./outside-of.ts";
+import { createOutsideOf, hostRules } from "./outside-of.ts";
 import { patiently } from "./patiently.ts";
 import { createR2Storage } from "./r2-storage.ts";
-import { readHostRules } from "./settings.ts";
+import { SettingsError } from "./settings/read.ts";
 import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
@@ -31,18 +30,18 @@ const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 **
 let app: ReturnType<typeof createApp> | undefined;
 
 /** Answers a request to the API; 503 `service_unavailable` while a setting is missing or malformed. */
-export function serveApi(request: Request, env: Env): Response | Promise<Response> {
+export function serveApi(request: Request, bindings: Bindings): Response | Promise<Response> {
   try {
-    app ??= createService(env);
+    app ??= createService(readEnv(bindings));
   } catch (thrown) {
-    return answerUnset(thrown);
+    if (thrown instanceof SettingsError) return answerUnset(thrown);
+    throw thrown;
   }
-  return app.fetch(request, env);
+  return app.fetch(request);
 }
 
 function createService(env: Env): ReturnType<typeof createApp> {
-  // Only to find a malformed setting at once: each run has its own.
-  createNatives(env, "");
+  const { settings } = env;
   const seal = createSealOf(env);
   const key_store = createKeyStore(env.KV);
   return createApp({
@@ -71,21 +70,20 @@ function createService(env: Env): ReturnType<typeof createApp> {
       end: (project, key, ended) => patiently(() => env.PROJECT.getByName(project).endOnce(key, ended)),
     },
     metrics: (project) => env.PROJECT.getByName(project).readMetrics(),
-    log: createLog(env.LOG_LEVEL),
-    keys: createKeyRing(key_store, env.API_KEYS ?? "", now),
+    log: createLog(settings.LOG_LEVEL),
+    keys: createKeyRing(key_store, settings.API_KEYS ?? [], now),
     managed_keys: createKeys(key_store, now, (project) => env.PROJECT.getByName(project).keyUses()),
     limits: createLimitsOf(env, waitUntil, now),
-    signer: createSigner(env.MEDIA_SIGNING_KEY ?? "", now),
+    signer: createSigner(settings.MEDIA_SIGNING_KEY, now),
     assets: env.ASSETS,
-    settings: { base_url: env.PUBLIC_URL || undefined, ...readHostRules(env) },
+    settings: { base_url: settings.PUBLIC_URL, ...hostRules(env) },
     now,
     id: createIds(random),
   });
 }
 
-// The message names the setting and holds no value.
-function answerUnset(thrown: unknown): Response {
-  const message = thrown instanceof Error ? thrown.message : "The service is not set up.";
+// Anybody may read the answer: what was found is in the log alone.
+function answerUnset({ message, summary }: SettingsError): Response {
   console.error(JSON.stringify({ level: "error", message: "not set up", error: message }));
-  return Response.json({ kind: "service_unavailable", message }, { status: 503 });
+  return Response.json({ kind: "service_unavailable", message: summary }, { status: 503 });
 }

@@ -1,12 +1,12 @@
 import type { CreateId } from "../src/core/ids.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
-import type { HostRules } from "../src/storage/host-guard.ts";
 import type { KeyRing } from "./auth/key-ring.ts";
 import type { Keys } from "./auth/manage-keys.ts";
 import type { Connections } from "./connections/connections.ts";
 import type { Seal } from "./connections/seal.ts";
-import type { Idempotency } from "./idempotency/creating.ts";
+import type { ApiSettings } from "./http/context.ts";
+import type { Idempotency } from "./idempotency/table.ts";
 import type { Limits } from "./limits/enforce.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
@@ -17,12 +17,6 @@ import type { Outside } from "./outside.ts";
 import type { FindStep, Runs } from "./runs.ts";
 import type { PageUploads } from "./uploads/page-uploads.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
-
-/** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
-export interface ApiSettings extends HostRules {
-  /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
-  base_url?: string | undefined;
-}
 
 /** Everything that the API is built on; the composition root provides it. */
 export interface Services {

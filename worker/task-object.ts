@@ -5,7 +5,6 @@ import type { Task } from "../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../src/core/transitions.ts";
 import { clearMedia } from "../src/steps/media-keys.ts";
 import { clearRun } from "./clear-run.ts";
-import type { Env } from "./env.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "./instance.ts";
 import { QUEUE_NAME } from "./limits/queue-name.ts";
 import { createRunTurn } from "./limits/run-turn.ts";
@@ -18,9 +17,9 @@ import { createRunListeners } from "./run-listeners.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm } from "./schedule.ts";
-import { outputExpires, watchTimes } from "./settings.ts";
-import { failureOf, judgeRun } from "./watch.ts";
+import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm, outputExpires } from "./schedule.ts";
+import { serviceSettings } from "./settings/service-settings.ts";
+import { failureOf, judgeRun, watchTimes } from "./watch.ts";
 import { createRunMail, type RunMail } from "./webhooks/run-mail.ts";
 
 const ALARM_RETRY_MS = 2000;
@@ -29,7 +28,7 @@ const ALARM_RETRY_MS = 2000;
  * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
-export class TaskObject extends DurableObject<Env> {
+export class TaskObject extends DurableObject<Bindings> {
   #indexing: Promise<void> = Promise.resolve();
   #indexed = 0;
   readonly #listeners = createRunListeners();
@@ -242,7 +241,7 @@ export class TaskObject extends DurableObject<Env> {
   async #watch(): Promise<void> {
     const row = this.#rows.get();
     if (!row) return;
-    const finding = judgeRun(row, watchTimes(this.env), Date.now());
+    const finding = judgeRun(row, watchTimes(serviceSettings(this.env)), Date.now());
     if (finding === "well") return;
     if (finding === "stalled")
       return this.#fail("stalled", "The work made no progress for too long and was stopped.");
@@ -283,7 +282,7 @@ export class TaskObject extends DurableObject<Env> {
   }
 
   #expires({ record }: RunRow): number {
-    return outputExpires(record, this.env) * 1000;
+    return outputExpires(record, serviceSettings(this.env).MEDIA_TTL) * 1000;
   }
 
   // One alarm serves all: it is set to the earliest thing that is due.
@@ -291,7 +290,7 @@ export class TaskObject extends DurableObject<Env> {
     const row = this.#rows.get();
     const now = Date.now();
     const due = [
-      row && nextAlarm(row, watchTimes(this.env).watch, this.#expires(row), now),
+      row && nextAlarm(row, watchTimes(serviceSettings(this.env)).watch, this.#expires(row), now),
       this.#mail.dueAt(),
     ];
     const times = due.filter((time) => time !== null);

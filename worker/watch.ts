@@ -3,6 +3,7 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { isFinished, type RunEvent } from "../src/core/transitions.ts";
 import type { RunRow } from "./run-row.ts";
+import type { ServiceSettings } from "./settings/schema.ts";
 
 /** Times of the watch over a run, in milliseconds. */
 export interface WatchTimes {
@@ -10,6 +11,11 @@ export interface WatchTimes {
   watch: number;
   /** Time without progress after which it fails. */
   stall: number;
+}
+
+/** Returns the times of the watch by the settings. */
+export function watchTimes(settings: Pick<ServiceSettings, "WATCH_SECONDS" | "STALL_SECONDS">): WatchTimes {
+  return { watch: settings.WATCH_SECONDS * 1000, stall: settings.STALL_SECONDS * 1000 };
 }
 
 /** What the watch finds: all well, a silent run to wake, or a run to give up. */

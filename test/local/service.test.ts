@@ -233,7 +233,10 @@ test("a state folder that cannot be written is named", async () => {
 });
 
 test("a wrong setting ends npm run dev in one line", async () => {
-  const script = runScript("dev", [], env({ PORT: "http" }));
+  const script = runScript("dev", [], env({ PORT: "http", MAX_INPUT_BYTES: "5 gigs" }));
   expect(await script.ended).toBe(1);
-  expect(script.output()).toBe('error: PORT must be a whole number from 0 to 65535, not "http".\n');
+  expect(script.output()).toBe(
+    "error: MAX_INPUT_BYTES must be a number of bytes, or a size such as 500 MB or 2 GiB, from 1 B to 50 GB, " +
+      'not "5 gigs". PORT must be a whole number from 0 to 65535, not "http".\n',
+  );
 });

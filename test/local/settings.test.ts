@@ -45,7 +45,9 @@ test.for([
   ["ALLOW_PRIVATE_NETWORK", "yes"],
   ["LOG_LEVEL", "debug"],
   ["MEDIA_TTL", "a week"],
+  ["MEDIA_TTL", "1.5"],
   ["MAX_INPUT_BYTES", "0"],
+  ["MAX_INPUT_BYTES", "5 gigs"],
   ["STALL_SECONDS", "-5"],
   ["MAX_CHUNKS_IN_FLIGHT", "1.5"],
   ["MAX_REQUESTS", "0.5"],
@@ -55,6 +57,8 @@ test.for([
   ["NATIVE_ENCODER_URL", "localhost:8080"],
   ["NATIVE_ENCODER_URL", "http://a.example,ftp://b.example"],
   ["NATIVE_ENCODER_URL", "http://a.example/?token=x"],
+  ["PUBLIC_URL", "media.example"],
+  ["ALLOWED_HOSTS", "http://nas.local"],
 ])("%s=%j is refused by name", ([name = "", value]) => {
-  expect(() => parseSettings({ [name]: value })).toThrow(name);
+  expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\n]+\\.$`));
 });

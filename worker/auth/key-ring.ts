@@ -1,4 +1,5 @@
 import { SCOPES, type Scope } from "../../src/core/key.ts";
+import type { ListedKey } from "../settings/fields.ts";
 import type { KeyStore } from "./key-store.ts";
 import { digest, equalDigests, isPlausibleKey, toHex } from "./keys.ts";
 
@@ -22,9 +23,13 @@ export interface KeyRing {
 export const KEY_CACHE_MS = 30_000;
 const CACHE_SIZE = 1000;
 
-/** Builds a key ring over a store and a list of keys from the environment, comma-separated `KEY` or `PROJECT:KEY`, which are allowed everything. */
-export function createKeyRing(store: Pick<KeyStore, "get">, bootstrap: string, now: () => number): KeyRing {
-  const listed = parseKeys(bootstrap).map(async ({ key, project }) => {
+/** Builds a key ring over a store and the keys of the settings, which are allowed everything. */
+export function createKeyRing(
+  store: Pick<KeyStore, "get">,
+  settled: readonly ListedKey[],
+  now: () => number,
+): KeyRing {
+  const listed = settled.map(async ({ key, project }) => {
     const hash = await digest(key);
     const id = `key_${toHex(hash).slice(0, 12)}`;
     return { hash, principal: { id, project: project ?? (await ownProject(key)), scopes: SCOPES } };
@@ -54,21 +59,6 @@ export function createKeyRing(store: Pick<KeyStore, "get">, bootstrap: string, n
       return principal;
     },
   };
-}
-
-/** Parses a comma-separated list of `KEY` or `PROJECT:KEY`; throws for an entry without a key or with a project of wrong shape. */
-export function parseKeys(text: string): { key: string; project: string | null }[] {
-  const entries = text.split(",").map((entry) => entry.trim());
-  return entries.flatMap((entry, index) => {
-    if (entry === "") return [];
-    const colon = entry.indexOf(":");
-    const project = colon < 0 ? null : entry.slice(0, colon);
-    const key = entry.slice(colon + 1);
-    if (!/^[\x21-\x7e]+$/.test(key) || (project !== null && !/^[\w-]{1,64}$/.test(project))) {
-      throw new Error(`API_KEYS: entry ${index + 1} must be KEY or PROJECT:KEY.`);
-    }
-    return [{ key, project }];
-  });
 }
 
 // Not part of the key's own digest, which stays private.

@@ -2,9 +2,9 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { Env } from "../env.ts";
 import { createSeal, type Seal } from "./seal.ts";
 
-/** Builds the seal of a deployment; without the setting each use rejects with `service_unavailable`. */
-export function createSealOf(env: Pick<Env, "CONNECTION_KEYS">): Seal {
-  if (env.CONNECTION_KEYS) return createSeal(env.CONNECTION_KEYS);
+/** Builds the seal of a deployment; without CONNECTION_KEYS each use rejects with `service_unavailable`. */
+export function createSealOf({ settings: { CONNECTION_KEYS } }: Pick<Env, "settings">): Seal {
+  if (CONNECTION_KEYS) return createSeal(CONNECTION_KEYS);
   const refuse = async (): Promise<never> => {
     const message = "Connections and webhooks are not set up here: the secret CONNECTION_KEYS is missing.";
     throw new MediaError("service_unavailable", message, { retryable: false });

@@ -15,29 +15,20 @@ interface SealKey {
   key: CryptoKey;
 }
 
-const SETTING = "CONNECTION_KEYS";
-const LEAST = 16;
 // https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, drawn anew for every text
 const IV_BYTES = 12;
 
-/**
- * Builds a {@link Seal} by AES-256-GCM over secrets, comma-separated, the newest first; the keys come from them by HKDF-SHA-256 (RFC 5869).
- * Throws an Error that names the setting when there is none or one has fewer than 16 characters.
- */
-export function createSeal(secrets: string): Seal {
-  const given = secrets.split(",").map((secret) => secret.trim());
-  if (given.some((secret) => secret.length < LEAST)) {
-    throw new Error(`${SETTING} must be secrets of at least ${LEAST} characters, the newest first.`);
-  }
+/** Builds a {@link Seal} by AES-256-GCM over secrets, the newest first; the keys come from them by HKDF-SHA-256 (RFC 5869). */
+export function createSeal(secrets: readonly string[]): Seal {
   let derived: Promise<SealKey[]> | undefined;
   const keys = () => {
-    derived ??= Promise.all(given.map(derive));
+    derived ??= Promise.all(secrets.map(derive));
     return derived;
   };
   return {
     async seal(text, owner) {
       const [newest] = await keys();
-      if (!newest) throw new Error(`${SETTING} is empty.`);
+      if (!newest) throw new Error("There is no key to encrypt by.");
       const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
       const bytes = await crypto.subtle.encrypt(cipher(iv, owner), newest.key, encode(text));
       return ["1", newest.id, toBase64Url(iv), toBase64Url(new Uint8Array(bytes))].join(".");
@@ -45,7 +36,8 @@ export function createSeal(secrets: string): Seal {
     async open(sealed, owner) {
       const [version, id, iv, bytes] = sealed.split(".");
       const found = (await keys()).find((each) => each.id === id);
-      if (version !== "1" || !found || !iv || !bytes) throw new Error(`No key in ${SETTING} opens this.`);
+      if (version !== "1" || !found || !iv || !bytes)
+        throw new Error("No key in CONNECTION_KEYS opens this.");
       const open = crypto.subtle.decrypt(cipher(fromBase64Url(iv), owner), found.key, fromBase64Url(bytes));
       return new TextDecoder().decode(await open);
     },

@@ -38,6 +38,7 @@ export const ERROR_EXAMPLES = {
   task_finished: { message: "The task is finished and cannot be cancelled." },
   step_finished: { message: "The step is finished and cannot be cancelled." },
   task_running: { message: "The task still runs; cancel it first." },
+  step_running: { message: "The step still runs; cancel it first." },
   connection_in_use: { message: "Running tasks use the connection." },
   endpoint_disabled: { message: "The endpoint of the delivery is disabled; enable it first." },
   idempotency_conflict: { message: "A request with this Idempotency-Key is still being answered." },

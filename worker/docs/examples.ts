@@ -125,7 +125,7 @@ function outputsOf(task: Task): Source[] {
     duration: 34.2,
     codecs: { video: "vp9", audio: "opus" },
     encoder: "light",
-    reason: "fits the light encoder's memory and time",
+    reason: "About 3 s of work.",
   };
   return [SOURCE, ingested, encoded, encoded];
 }

@@ -78,3 +78,17 @@ export const cancelStep = operation({
   },
   errors: ["request_invalid", "step_not_found", "step_finished"],
 });
+
+/** `DELETE /steps/{id}`. */
+export const deleteStep = operation({
+  method: "delete",
+  path: "/steps/{id}",
+  operationId: "deleteStep",
+  tag,
+  summary: "Delete a step",
+  description:
+    "Removes the record of a finished standalone step and its output in managed storage. A step of a task is removed by deleting the task.",
+  parameters: one,
+  answers: { 204: { description: "The step is removed." } },
+  errors: ["request_invalid", "step_not_found", "step_running"],
+});

@@ -3,8 +3,14 @@ import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
+import type { HostRules } from "../../src/storage/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
-import type { ApiSettings } from "../services.ts";
+
+/** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
+export interface ApiSettings extends HostRules {
+  /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
+  base_url?: string | undefined;
+}
 
 /** What travels with a request: its id, and its API key's owner and project (set by the authentication). */
 export interface ApiEnv {

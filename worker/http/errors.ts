@@ -37,6 +37,7 @@ export const STATUS = {
   task_finished: 409,
   step_finished: 409,
   task_running: 409,
+  step_running: 409,
   connection_in_use: 409,
   endpoint_disabled: 409,
   idempotency_conflict: 409,

@@ -8,13 +8,6 @@ import type { ApiEnv } from "../http/context.ts";
 import { isRefusal } from "../http/errors.ts";
 import { countCreation } from "../limits/enforce.ts";
 import type { Services } from "../services.ts";
-import type { Begun, Ended } from "./table.ts";
-
-/** Requests by their `Idempotency-Key`, each project's for itself. */
-export interface Idempotency {
-  begin(project: string, key: string, digest: string, id: string): Promise<Begun>;
-  end(project: string, key: string, ended: Ended): Promise<void>;
-}
 
 /** How a route makes a record. */
 export interface Creating<T> {

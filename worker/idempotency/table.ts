@@ -38,6 +38,12 @@ const SCHEMA = `
 
 type Row = { digest: string; id: string; answer: string | null; tried_at: number };
 
+/** Requests by their `Idempotency-Key`, each project's for itself. */
+export interface Idempotency {
+  begin(project: string, key: string, digest: string, id: string): Promise<Begun>;
+  end(project: string, key: string, ended: Ended): Promise<void>;
+}
+
 /** Keeps the requests of one project. */
 export function createIdempotencyTable(sql: Sql): IdempotencyTable {
   sql.exec(SCHEMA);

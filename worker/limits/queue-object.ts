@@ -1,9 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../env.ts";
 import { nameRun } from "../observability/log.ts";
 import { logFault } from "../observability/log-fault.ts";
+import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
-import { runLimits } from "./settings.ts";
 
 // So often it is asked whether a run that is said to go on really does, which gives lost places back.
 const CHECK_MS = 300_000;
@@ -13,9 +12,15 @@ const RETRY_MS = 1000;
  * The queue of all runs of the service: one object, because what is shared fairly between projects is known in one place. A run comes here twice,
  * beside its requests; what an object bears is several times what the engine starts.
  */
-export class QueueObject extends DurableObject<Env> {
-  readonly #queue: RunQueue = createRunQueue(this.ctx.storage.sql, runLimits(this.env));
+export class QueueObject extends DurableObject<Bindings> {
+  readonly #queue: RunQueue;
   #alarm: number | null = null;
+
+  constructor(ctx: DurableObjectState, bindings: Bindings) {
+    super(ctx, bindings);
+    const { MAX_RUNNING: per_key, MAX_RUNNING_TOTAL: total } = serviceSettings(bindings);
+    this.#queue = createRunQueue(ctx.storage.sql, { per_key, total });
+  }
 
   /** Takes a run; true when it may go on, else its TaskObject hears when it may. */
   async enter(run: QueuedRun): Promise<boolean> {

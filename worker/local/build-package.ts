@@ -56,7 +56,7 @@ async function buildModules(folder: string): Promise<void> {
     if (whole.has(origin)) await rm(path);
     else {
       const moved = (text: string) => moveUrls(text, origin, relative(ROOT, dirname(path)));
-      await rewrite(path, (text) => namesOfFiles(moved(text)));
+      await rewrite(path, (text) => importSchemas(namesOfFiles(moved(text))));
     }
   }
 }
@@ -66,6 +66,11 @@ function namesOfFiles(text: string): string {
   return text
     .replace(/((?:from|import) ?\(?"\.[^"]*)\.ts"/g, '$1.js"')
     .replace('"../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm"', '"@ffmpeg/core/wasm"');
+}
+
+// Bundlers drop what is not used of a namespace alone, and Parcel loses the `z` that zod exports by name.
+function importSchemas(text: string): string {
+  return text.replaceAll('import { z } from "zod";', 'import * as z from "zod";');
 }
 
 async function rewrite(path: string, change: (text: string) => string): Promise<void> {
@@ -121,11 +126,17 @@ function keepUrls(folder: string): Plugin {
   };
 }
 
-// It is always given its wasm, and would bring it along a second time.
+// It is always given its wasm, and would bring it along a second time. What it assigns to import.meta.url breaks bundlers that put a text there.
+const AVIF_CHANGES = [
+  ['new URL("avif_enc.wasm",import.meta.url).href', '""'],
+  ['if(import.meta.url===undefined){import.meta.url="https://localhost"}', ""],
+] as const;
+
 function withoutWasm(code: string): string {
-  const changed = code.replace('new URL("avif_enc.wasm",import.meta.url).href', '""');
-  if (changed === code) throw new Error("The AVIF encoder finds its wasm in another way.");
-  return changed;
+  return AVIF_CHANGES.reduce((before, [part, instead]) => {
+    if (!before.includes(part)) throw new Error(`The AVIF encoder has no ${part} any more.`);
+    return before.replace(part, instead);
+  }, code);
 }
 
 if (import.meta.main) runMain(buildPackage);

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import { runMain } from "./cli.ts";
 
-/** The programs of the system that the local host calls, and those of Ceph, which the tests alone do; with the Debian package that brings each. */
+/** The programs of the system that the local host calls, and those of Ceph and AOM, which the tests alone do; with the Debian package that brings each. */
 export const TOOLS = {
   ffmpeg: "ffmpeg",
   ffprobe: "ffmpeg",
@@ -12,6 +12,7 @@ export const TOOLS = {
   radosgw: "radosgw",
   "ceph-mon": "ceph-mon",
   "ceph-osd": "ceph-osd",
+  aomenc: "aom-tools",
 } as const;
 /** A program of the system that the local host or the tests call. */
 export type Tool = keyof typeof TOOLS;

@@ -1,7 +1,7 @@
-/** From which level on lines are written: `info` writes a line for every request and every end of a run, `error` faults alone. */
-export const LOG_LEVELS = ["info", "error"] as const;
+import type { ServiceSettings } from "../settings/schema.ts";
+
 /** How much a line of the log matters. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = ServiceSettings["LOG_LEVEL"];
 
 /** One line of the log, as JSON. What is in it comes from this service: ids, names of routes, kinds and numbers, never a URL, a header or a body. */
 export interface LogLine {
@@ -33,9 +33,9 @@ export function nameRun(id: string | undefined): Pick<LogLine, "task_id" | "step
 /** Writes a line of the log. */
 export type Log = (level: LogLevel, line: LogLine) => void;
 
-/** Builds a log that leaves out what is below a level; any other text than `error` means `info`. */
+/** Builds a log that leaves out what is below a level. */
 export function createLog(
-  least: string | undefined,
+  least: LogLevel,
   write: (level: LogLevel, text: string) => void = writeConsole,
 ): Log {
   return (level, line) => {

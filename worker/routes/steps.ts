@@ -1,9 +1,10 @@
+import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { parseStepRequest } from "../../src/core/requests.ts";
 import { createStep, type Step } from "../../src/core/step.ts";
 import * as docs from "../docs/steps.ts";
 import { readJson } from "../http/body.ts";
-import { type Api, baseUrl, idInPath } from "../http/context.ts";
+import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
 import type { FoundStep } from "../runs.ts";
@@ -47,14 +48,20 @@ export function addStepRoutes(app: Api, services: Services): void {
     return c.json((await find(c.get("project"), idInPath(c, "step"))).step);
   });
 
-  serve(app, docs.cancelStep, async (c) => {
+  async function findAlone(c: Context<ApiEnv>, instead: (task_id: string) => string): Promise<Step> {
     const { step, task_id } = await find(c.get("project"), idInPath(c, "step"));
-    if (task_id !== null) {
-      throw new MediaError(
-        "request_invalid",
-        `The step belongs to a task; cancel that: POST /tasks/${task_id}/cancel.`,
-      );
-    }
-    return c.json(await steps.cancel(c.get("project"), step.id));
+    if (task_id === null) return step;
+    throw new MediaError("request_invalid", `The step belongs to a task; ${instead(task_id)}.`);
+  }
+
+  serve(app, docs.cancelStep, async (c) => {
+    const { id } = await findAlone(c, (task) => `cancel that: POST /tasks/${task}/cancel`);
+    return c.json(await steps.cancel(c.get("project"), id));
+  });
+
+  serve(app, docs.deleteStep, async (c) => {
+    const { id } = await findAlone(c, (task) => `delete that: DELETE /tasks/${task}`);
+    await steps.delete(c.get("project"), id);
+    return c.body(null, 204);
   });
 }

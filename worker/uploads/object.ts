@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../env.ts";
+import { readEnv } from "../env.ts";
 import type { UploadedPart } from "../media/uploads.ts";
 import type { UploadEntry } from "./home.ts";
 import { createPlaceOf } from "./place-of.ts";
@@ -10,7 +10,7 @@ const PART = "part:";
 const AGAIN_MS = 600_000;
 
 /** Keeps one upload of a page, and drops it when it expires. */
-export class UploadObject extends DurableObject<Env> {
+export class UploadObject extends DurableObject<Bindings> {
   readonly #kv = this.ctx.storage.kv;
 
   /** Keeps a new upload, until it expires. */
@@ -65,7 +65,7 @@ export class UploadObject extends DurableObject<Env> {
     if (entry && !removed && entry.upload.expires_at > Date.now())
       return this.ctx.storage.setAlarm(entry.upload.expires_at);
     try {
-      if (entry) await createPlaceOf(this.env)(entry).drop(entry);
+      if (entry) await createPlaceOf(readEnv(this.env))(entry).drop(entry);
     } catch {
       return this.ctx.storage.setAlarm(Date.now() + AGAIN_MS);
     }

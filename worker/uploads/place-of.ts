@@ -15,7 +15,7 @@ export function createPlaceOf(env: Env): (entry: Pick<UploadEntry, "project" | "
   const now = () => Date.now();
   const connections = createConnections((project) => env.PROJECT.getByName(project), createSealOf(env));
   const outside = createOutsideOf(env);
-  const signer = createPartSigner(env.MEDIA_SIGNING_KEY ?? "", now);
+  const signer = createPartSigner(env.settings.MEDIA_SIGNING_KEY, now);
   return ({ project, upload: { connection_id } }) =>
     connection_id === null
       ? createManagedPlace({

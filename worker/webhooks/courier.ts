@@ -18,9 +18,9 @@ export interface CourierTools {
   now(): number;
   random(): number;
   /** Milliseconds until a delivery is tried for the second time. */
-  first_ms: number;
+  firstMs(): number;
   /** Milliseconds after which a try that nobody hears of any more is given up: longer than a post may take. */
-  lease_ms: number;
+  leaseMs(): number;
 }
 
 /** Makes the deliveries of one run, as many times as it takes. */
@@ -55,7 +55,7 @@ export function createCourier(tools: CourierTools): Courier {
     const attempts = due.attempts + 1;
     const end = attempt.at + attempt.duration;
     const again = verdict === "again";
-    const next_at = again ? nextAttempt({ attempts, since }, end, tools.first_ms, tools.random()) : null;
+    const next_at = again ? nextAttempt({ attempts, since }, end, tools.firstMs(), tools.random()) : null;
     if (next_at !== null) outbox.postpone(id, next_at, attempts);
     await note(due, { attempt, verdict, next_at });
     if (next_at !== null) return;
@@ -103,7 +103,7 @@ export function createCourier(tools: CourierTools): Courier {
       const times = outbox
         .deliveries()
         .filter(({ id }) => !full || going.has(id))
-        .map(({ id, due_at }) => (going.has(id) ? now() + tools.lease_ms : due_at));
+        .map(({ id, due_at }) => (going.has(id) ? now() + tools.leaseMs() : due_at));
       return times.length > 0 ? Math.min(...times) : null;
     },
   };

@@ -2,26 +2,24 @@ import { DurableObject } from "cloudflare:workers";
 import { createIds } from "../../src/core/ids.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEndpointChange } from "../../src/core/webhook.ts";
-import type { Env } from "../env.ts";
-import { numberSetting } from "../settings.ts";
+import { serviceSettings } from "../settings/service-settings.ts";
 import { createPostOffice, type PostOffice } from "./post-office.ts";
 import type { ChangeSet, Outcome, Shipment } from "./shipment.ts";
 
-const WEEK_SECONDS = 604_800;
 const PRUNE_MS = 3_600_000;
 
 const random = () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 
 /** The part of a project's object that keeps its webhooks. */
-export abstract class ProjectWebhooks extends DurableObject<Env> {
+export abstract class ProjectWebhooks extends DurableObject<Bindings> {
   /** The events, whom they are told to, and what came of it. */
   protected readonly post_office: PostOffice;
   readonly #keep_ms: number;
   #armed = false;
 
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
-    this.#keep_ms = numberSetting(env.EVENT_TTL, WEEK_SECONDS) * 1000;
+  constructor(ctx: DurableObjectState, bindings: Bindings) {
+    super(ctx, bindings);
+    this.#keep_ms = serviceSettings(bindings).EVENT_TTL * 1000;
     this.post_office = createPostOffice(ctx.storage.sql, createIds(random), this.#keep_ms);
   }
 

@@ -2,18 +2,16 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { eventKindOf, type WebhookDelivery } from "../../src/core/webhook.ts";
 import { createSealOf } from "../connections/seal-of.ts";
-import type { Env } from "../env.ts";
+import { type Env, readEnv } from "../env.ts";
 import { createOutsideOf } from "../outside-of.ts";
 import { patiently } from "../patiently.ts";
-import { numberSetting } from "../settings.ts";
+import { serviceSettings } from "../settings/service-settings.ts";
 import { type Courier, createCourier } from "./courier.ts";
 import { createOutbox } from "./outbox.ts";
 import { type Posted, postEvent } from "./post-event.ts";
 import type { ChangeSet, Shipment } from "./shipment.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
-const TIMEOUT_SECONDS = 10;
-const FIRST_RETRY_SECONDS = 5;
 // For what is done before and after a post.
 const LEASE_MARGIN_MS = 5000;
 
@@ -35,18 +33,21 @@ export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
 }
 
 /** Builds the mail of a run in the database of its object; `rearm` has the object look again when something is due. */
-export function createRunMail(sql: SqlStorage, env: Env, rearm: () => Promise<void>): RunMail {
+export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => Promise<void>): RunMail {
   const outbox = createOutbox(sql);
   const now = () => Date.now();
-  const project = (name: string) => env.PROJECT.getByName(name);
-  const timeout_ms = numberSetting(env.WEBHOOK_TIMEOUT_SECONDS, TIMEOUT_SECONDS) * 1000;
+  const project = (name: string) => bindings.PROJECT.getByName(name);
+  const times = () => {
+    const { WEBHOOK_TIMEOUT_SECONDS, WEBHOOK_RETRY_SECONDS } = serviceSettings(bindings);
+    return { timeout_ms: WEBHOOK_TIMEOUT_SECONDS * 1000, first_ms: WEBHOOK_RETRY_SECONDS * 1000 };
+  };
   const courier = createCourier({
     ...{ outbox, rearm, now, random: Math.random },
-    first_ms: numberSetting(env.WEBHOOK_RETRY_SECONDS, FIRST_RETRY_SECONDS) * 1000,
-    lease_ms: timeout_ms + LEASE_MARGIN_MS,
+    firstMs: () => times().first_ms,
+    leaseMs: () => times().timeout_ms + LEASE_MARGIN_MS,
     ship: (due) => patiently(() => project(due.project).shipDelivery(due.id)),
     note: (due, outcome) => patiently(() => project(due.project).noteDelivery(due.id, outcome)),
-    post: (due, shipment) => post(env, due.project, shipment, timeout_ms),
+    post: (due, shipment) => post(readEnv(bindings), due.project, shipment, times().timeout_ms),
   });
   return {
     start: courier.start,

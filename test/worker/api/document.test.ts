@@ -64,6 +64,7 @@ test("describes exactly the operations that there are, but for the internal ones
   expect(described.toSorted()).toEqual([
     "DELETE /connections/{id}",
     "DELETE /keys/{id}",
+    "DELETE /steps/{id}",
     "DELETE /tasks/{id}",
     "DELETE /uploads/{id}",
     "DELETE /webhooks/endpoints/{id}",

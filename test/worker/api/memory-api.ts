@@ -7,11 +7,11 @@ import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import { readAll } from "../../../src/storage/read-all.ts";
 import { createApp } from "../../../worker/app.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
+import type { ApiSettings } from "../../../worker/http/context.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import { createSigner } from "../../../worker/media/signer.ts";
 import { createLog } from "../../../worker/observability/log.ts";
 import { createOutside, type OutsideNetwork } from "../../../worker/outside.ts";
-import type { ApiSettings } from "../../../worker/services.ts";
 import { createMemoryConnections, createMemoryIdempotency } from "./memory-connections.ts";
 import { createMemoryKeys, type MemoryLimits } from "./memory-keys.ts";
 import { createMemoryPageUploads } from "./memory-page-uploads.ts";
@@ -62,7 +62,7 @@ export function createMemoryApi(
     },
     connections,
     webhooks: createMemoryWebhooks(),
-    seal: createSeal("a secret of the tests"),
+    seal: createSeal(["a secret of the tests"]),
     outside,
     idempotency: createMemoryIdempotency(),
     metrics: async () => ({ measured: [], open: [] }),

@@ -6,7 +6,7 @@ import {
 } from "../../../worker/connections/connections.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { type ConnectionTable, createConnectionTable } from "../../../worker/connections/table.ts";
-import type { Idempotency } from "../../../worker/idempotency/creating.ts";
+import type { Idempotency } from "../../../worker/idempotency/table.ts";
 import { createIdempotencyTable, type IdempotencyTable } from "../../../worker/idempotency/table.ts";
 import type { Sql } from "../../../worker/sql.ts";
 
@@ -20,7 +20,7 @@ export function createMemoryConnections(): Connections {
   };
   return createConnections(
     (project) => createMemoryHome(tableOf(project)),
-    createSeal("a secret of the tests"),
+    createSeal(["a secret of the tests"]),
   );
 }
 

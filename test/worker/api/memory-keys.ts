@@ -4,6 +4,8 @@ import { createKeys } from "../../../worker/auth/manage-keys.ts";
 import { createRateLimiter } from "../../../worker/limits/rate-limiter.ts";
 import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
 import type { Services } from "../../../worker/services.ts";
+import { readSettings } from "../../../worker/settings/read.ts";
+import { ServiceSettings } from "../../../worker/settings/schema.ts";
 
 /** Limits of the API in memory, which has none to speak of else, and its clock. */
 export interface MemoryLimits {
@@ -22,6 +24,7 @@ export function createMemoryKeys(
   listed: string,
   { requests = MANY, creations = MANY, waiting = MANY, now = Date.now }: MemoryLimits = {},
 ): Pick<Services, "keys" | "managed_keys" | "limits"> {
+  const { API_KEYS = [] } = readSettings(ServiceSettings, { API_KEYS: listed, MEDIA_SIGNING_KEY: "-" });
   let taken = 0;
   const store = createKeyStore(createMemoryNamespace());
   const usages = new Map<string, Usage>();
@@ -31,7 +34,7 @@ export function createMemoryKeys(
     return usage;
   };
   return {
-    keys: createKeyRing(store, listed, now),
+    keys: createKeyRing(store, API_KEYS, now),
     managed_keys: createKeys(store, now, async (project) => usageOf(project).lastUses()),
     limits: {
       rate: createRateLimiter({

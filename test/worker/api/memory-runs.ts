@@ -68,7 +68,7 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
       return change(id, { type: "cancelled" });
     },
     async delete(project, id) {
-      if (!isFinished(find(project, id))) throw new MediaError("task_running", "It still runs.");
+      if (!isFinished(find(project, id))) throw new MediaError(`${object}_running`, "It still runs.");
       rows.delete(id);
     },
   };

@@ -16,7 +16,7 @@ export function createMemoryWebhooks(): Webhooks {
   };
   return createWebhooks(
     (project) => createMemoryHome(officeOf(project)),
-    createSeal("a secret of the tests"),
+    createSeal(["a secret of the tests"]),
     async (_, project, id) => officeOf(project).replay(id, Date.now()),
     Date.now,
   );

@@ -142,6 +142,34 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(listed).not.toContain(id);
   });
 
+  test("a standalone step is deleted when it no longer runs, and is gone then", async () => {
+    const { id } = await createStep();
+    expect(await call("DELETE", `/steps/${id}`)).toMatchObject({
+      status: 409,
+      body: { kind: "step_running" },
+    });
+    await call("POST", `/steps/${id}/cancel`);
+    expect(await call("DELETE", `/steps/${id}`)).toEqual({ status: 204, body: null });
+    const gone = { status: 404, body: { kind: "step_not_found" } };
+    expect(await call("GET", `/steps/${id}`)).toMatchObject(gone);
+    expect(await call("DELETE", `/steps/${id}`)).toMatchObject(gone);
+    const listed = (await call<Step[]>("GET", "/steps?limit=100")).body.map((step) => step.id);
+    expect(listed).not.toContain(id);
+  });
+
+  test("a step of a task is deleted with its task alone", async () => {
+    const { id, steps } = await createTask();
+    await call("POST", `/tasks/${id}/cancel`);
+    expect(await call("DELETE", `/steps/${steps[0]?.id}`)).toMatchObject({
+      status: 400,
+      body: {
+        kind: "request_invalid",
+        message: `The step belongs to a task; delete that: DELETE /tasks/${id}.`,
+      },
+    });
+    expect((await call("GET", `/steps/${steps[0]?.id}`)).status).toBe(200);
+  });
+
   test("another project's ids are unknown", async () => {
     const task = await createTask();
     const step = await createStep();

@@ -169,7 +169,7 @@ test("a key of a time before scopes reads and writes, and manages nothing", asyn
   const record = { id: "key_1", name: "old", project: "p", created_at: 1 };
   await kv.put(`key:${await hashKey("old-key")}`, JSON.stringify(record), { metadata: record });
   const store = createKeyStore(kv);
-  const ring = createKeyRing(store, "", () => 0);
+  const ring = createKeyRing(store, [], () => 0);
   expect(await ring.find("old-key")).toEqual({ id: "key_1", project: "p", scopes: ["read", "write"] });
   expect((await store.list())[0]?.record.scopes).toEqual(["read", "write"]);
 });

@@ -19,19 +19,19 @@ const make = (name: string, more = {}): Connection =>
 test("a secret is kept sealed, and under the newest key from its next use on", async () => {
   const table = createMemoryTable();
   const home = () => createMemoryHome(table);
-  const connection = await createConnections(home, createSeal("the first of the keys")).create(
+  const connection = await createConnections(home, createSeal(["the first of the keys"])).create(
     "mine",
     make("one"),
     "wJalr/secret",
   );
   expect(JSON.stringify(table.get(connection.id))).not.toContain("wJalr");
-  const seal = createSeal("the second of the keys, the first of the keys");
+  const seal = createSeal(["the second of the keys", "the first of the keys"]);
   const rotated = createConnections(home, seal);
   expect((await rotated.open("mine", connection.id)).secret_access_key).toBe("wJalr/secret");
-  const alone = createConnections(home, createSeal("the second of the keys"));
+  const alone = createConnections(home, createSeal(["the second of the keys"]));
   expect((await alone.open("mine", connection.id)).secret_access_key).toBe("wJalr/secret");
   await expect(
-    createConnections(home, createSeal("the first of the keys")).open("mine", connection.id),
+    createConnections(home, createSeal(["the first of the keys"])).open("mine", connection.id),
   ).rejects.toMatchObject({ kind: "service_unavailable" });
 });
 
@@ -39,23 +39,23 @@ test("after a change of keys all secrets are sealed anew at once, and the older 
   const table = createMemoryTable();
   const home = () => createMemoryHome(table);
   const [OLDEST, OLD, NEW] = ["the first of the keys", "the second of the keys", "the third of the keys"];
-  const oldest = createConnections(home, createSeal(OLDEST));
+  const oldest = createConnections(home, createSeal([OLDEST]));
   const ids: string[] = [];
   for (let n = 0; n < 103; n++) ids.push((await oldest.create("mine", make(`${n}`), `secret ${n}`)).id);
-  const lost = await createConnections(home, createSeal("a key that is gone")).create(
+  const lost = await createConnections(home, createSeal(["a key that is gone"])).create(
     "mine",
     make("lost"),
     "x",
   );
-  const second = createConnections(home, createSeal(`${OLD},${OLDEST}`));
+  const second = createConnections(home, createSeal([OLD, OLDEST]));
   const late = await second.create("mine", make("late"), "late secret");
 
-  const rotated = createConnections(home, createSeal(`${NEW},${OLD},${OLDEST}`));
+  const rotated = createConnections(home, createSeal([NEW, OLD, OLDEST]));
   const result = { object: "reencryption", connections: 105, failed: [lost.id] };
   expect(await rotated.reencrypt("mine")).toEqual({ ...result, reencrypted: 104 });
   expect(await rotated.reencrypt("mine")).toEqual({ ...result, reencrypted: 0 });
 
-  const alone = createConnections(home, createSeal(NEW));
+  const alone = createConnections(home, createSeal([NEW]));
   for (const [n, id] of ids.entries())
     expect((await alone.open("mine", id)).secret_access_key).toBe(`secret ${n}`);
   expect((await alone.open("mine", late.id)).secret_access_key).toBe("late secret");
@@ -63,7 +63,7 @@ test("after a change of keys all secrets are sealed anew at once, and the older 
 
 test("a run keeps its connection though the default changes, and holds it until it is over", async () => {
   const table = createMemoryTable();
-  const connections = createConnections(() => createMemoryHome(table), createSeal("a secret of the tests"));
+  const connections = createConnections(() => createMemoryHome(table), createSeal(["a secret of the tests"]));
   const first = await connections.create("mine", make("first"), "one");
   expect(await connections.reserve("mine", "task_1")).toBe(true);
   const second = await connections.create("mine", make("second", { is_default: true }), "two");

@@ -5,7 +5,7 @@ const NEW = "the newest of the keys";
 const OLD = "the key before that one";
 
 test("what is sealed opens again, and for its own record alone", async () => {
-  const seal = createSeal(NEW);
+  const seal = createSeal([NEW]);
   const sealed = await seal.seal("wJalr/ü", "mine/conn_1");
   expect(sealed).not.toContain("wJalr");
   expect(await seal.open(sealed, "mine/conn_1")).toBe("wJalr/ü");
@@ -14,13 +14,13 @@ test("what is sealed opens again, and for its own record alone", async () => {
 });
 
 test("the same text is never sealed alike", async () => {
-  const seal = createSeal(NEW);
+  const seal = createSeal([NEW]);
   const sealed = await Promise.all(Array.from({ length: 50 }, () => seal.seal("secret", "owner")));
   expect(new Set(sealed).size).toBe(50);
 });
 
 test("a sealed text that was altered anywhere does not open", async () => {
-  const seal = createSeal(NEW);
+  const seal = createSeal([NEW]);
   const sealed = await seal.seal("secret", "owner");
   for (let at = 0; at < sealed.length; at += 3) {
     const altered = sealed.slice(0, at) + (sealed[at] === "A" ? "B" : "A") + sealed.slice(at + 1);
@@ -31,19 +31,13 @@ test("a sealed text that was altered anywhere does not open", async () => {
 });
 
 test("after a change of keys the old one still opens, and the new one seals", async () => {
-  const sealed = await createSeal(OLD).seal("secret", "owner");
-  const both = createSeal(`${NEW}, ${OLD}`);
+  const sealed = await createSeal([OLD]).seal("secret", "owner");
+  const both = createSeal([NEW, OLD]);
   expect(await both.open(sealed, "owner")).toBe("secret");
   expect(await both.isCurrent(sealed)).toBe(false);
   const again = await both.seal("secret", "owner");
   expect(await both.isCurrent(again)).toBe(true);
-  expect(await createSeal(NEW).open(again, "owner")).toBe("secret");
-  const gone = createSeal(NEW).open(sealed, "owner");
+  expect(await createSeal([NEW]).open(again, "owner")).toBe("secret");
+  const gone = createSeal([NEW]).open(sealed, "owner");
   await expect(gone).rejects.toThrow("No key in CONNECTION_KEYS opens this.");
-});
-
-test.each(["", "short", `${NEW},short`, `${NEW},`])("%j is no list of keys, and is not told", (keys) => {
-  expect(() => createSeal(keys)).toThrow(
-    "CONNECTION_KEYS must be secrets of at least 16 characters, the newest first.",
-  );
 });

@@ -121,8 +121,8 @@ test("after a crash of the service the chunks that are done are not asked for ag
   await expect.poll(() => native.asked.toSorted(), POLL).toEqual([1, 3, 4]);
   const task = await finishAll(id);
   expect([task.status, task.error]).toEqual(["succeeded", null]);
-  const { encoder, reason } = task.steps[2]?.output ?? {};
-  expect(choice).toEqual({ encoder, reason });
+  const { encoder, reason, refusals } = task.steps[2]?.output ?? {};
+  expect(choice).toEqual({ encoder, reason, refusals });
   expect(native.asked).not.toContain(0);
   expect(native.asked).not.toContain(2);
   expect(new Set(native.started).size).toBe(native.started.length);

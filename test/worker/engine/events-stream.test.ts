@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Run } from "../../../src/browser/media-api.ts";
+import { createChangeWatch } from "../../../src/browser/watch-changes.ts";
 import { readEvents, type SentEvent } from "../../../src/client/read-events.ts";
+import type { Update } from "../../../src/client/update.ts";
 import { createChanges } from "../../../worker/changes.ts";
 import { streamEvents, writeEvent } from "../../../worker/event-stream.ts";
-import { history } from "../../client/records.ts";
+import { createRunEvents } from "../../../worker/run-events.ts";
+import { EVENTS, history, move as moved, QUEUED } from "../../client/records.ts";
+import { rowWith } from "./run-row.ts";
 
 const STATES = history();
 const TIMES = { between: 1000, heartbeat: 15_000 };
@@ -56,8 +61,8 @@ test("changes are told at most once a second, the latest of them, and the end at
   expect(JSON.parse(got.events.at(-1)?.data ?? "")).toEqual({
     record: STATES[7],
     progress: 52,
-    speed: 5,
-    eta: 2,
+    speed: expect.closeTo(20 / 3.8),
+    eta: expect.closeTo(1.8),
     choice: null,
   });
   move(STATES.length - 1);
@@ -110,4 +115,30 @@ test("a task that is deleted ends its streams, and a reader that leaves keeps no
   other.move(1);
   await pass(0);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("the time left that the service tells is the one that a page measures", async () => {
+  // Slow from its middle on: the whole alone would call the rest half as long as its newest part does.
+  const percents = [10, 20, 30, 40, 50, 52, 54, 56, 58, 60];
+  const states = history([...EVENTS.slice(0, 5), ...percents.map((percent) => moved(2, percent))]).slice(6);
+  let at = 0;
+  const events = createRunEvents(() => rowWith({ record: states[at] ?? QUEUED, version: at + 1 }));
+  const watch = createChangeWatch(async () => ({ record: states[0] ?? QUEUED, choice: null }));
+  const inPage: Update<Run>[] = [];
+  watch.add(QUEUED.id, { update: (update) => inPage.push(update), fail: () => {} });
+  const stream = events.follow("p", 0);
+  if (!(stream instanceof ReadableStream)) throw new Error("There is nothing to follow.");
+  const got = collect(stream);
+  await pass(1000);
+  for (at = 1; at < states.length; at++) {
+    watch.changed({ record: states[at] ?? QUEUED, choice: null });
+    events.changed();
+    await pass(1000);
+  }
+  const told = got.events.map(({ data }) => JSON.parse(data).eta);
+  expect(told).toEqual(inPage.map(({ eta }) => eta));
+  // Of 35 percent at 2 a second, and at 6 over the whole.
+  expect(told.at(-1)).toBeCloseTo(35 / (2 ** 0.8 * (50 / 9) ** 0.2));
+  watch.close();
+  await stream.cancel().catch(() => {});
 });

@@ -58,8 +58,8 @@ test("a task is followed to its end, taken up again after a break, and not asked
   const ids = events.map((event) => event.id);
   expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b));
   const done = await rig.finished(id);
-  const { encoder, reason } = done.steps[2]?.output ?? {};
-  const choice = { encoder, reason };
+  const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
+  const choice = { encoder, reason, ...(refusals && { refusals }) };
   expect(events.at(-1)?.update).toEqual({ record: done, progress: 100, speed: null, eta: null, choice });
   expect([done.status, events[0]?.update.record.id]).toEqual(["succeeded", id]);
   const again = await ask(id, { "Last-Event-ID": String(ids.at(-1)) });

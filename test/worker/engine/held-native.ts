@@ -131,6 +131,7 @@ export async function startHeldNative(): Promise<HeldNative> {
         state: "done",
         written: [{ name, mime: "video/mp4", size: bytes.length }],
         playlists: [],
+        tally: {},
       };
       held.changed.resolve();
     },

@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all([origin?.close(), rig.server.close()]));
 
 test.each<[EncodeKind, object, RegExp]>([
-  ["video", { codec: "h265" }, /light: .*h265.*native: there is no native encoder/],
-  ["video", { codec: "av1" }, /light: .*av1.*native: there is no native encoder/],
+  ["video", { codec: "h265" }, /light: .*H\.265.*native: there is no native encoder/],
+  ["video", { codec: "av1" }, /light: .*AV1.*native: there is no native encoder/],
   ["image", { format: "avif" }, /light: .*avif.*native: there is no native encoder/],
 ])(
   "heavy work without a native encoder fails before the source is copied: %s %j",

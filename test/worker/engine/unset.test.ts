@@ -1,25 +1,39 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createTestHarness } from "wrangler";
 
-test.each([
-  [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "" }, "MEDIA_SIGNING_KEY"],
-  [{ API_KEYS: "bad project:secret-of-mine", MEDIA_SIGNING_KEY: "s" }, "API_KEYS"],
-  [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "s", CONNECTION_KEYS: "secret-of-mine" }, "CONNECTION_KEYS"],
-  [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "s", NATIVE_ENCODER_URL: "secret-of-mine" }, "NATIVE_ENCODER_URL"],
-  [{ API_KEYS: "k", MEDIA_SIGNING_KEY: "s", MAX_CHUNKS_IN_FLIGHT: "secret-of-mine" }, "MAX_CHUNKS_IN_FLIGHT"],
-])("a service without a usable setting answers 503 and names it, not its value", async (secrets, name) => {
-  // Nothing is encoded, so the encoder stays out.
-  const workers = [{ configPath: "./wrangler.toml", secrets, bindingOverrides: { ENCODER: "framewright" } }];
+test("a service with unusable settings answers 503 and names each; its log has what was found, without secrets", async () => {
+  const hush = "secret-of-mine";
+  const workers = [
+    {
+      configPath: "./wrangler.toml",
+      secrets: { API_KEYS: `k,bad project:${hush}`, MEDIA_SIGNING_KEY: "", CONNECTION_KEYS: hush },
+      vars: {
+        ...{ MAX_INPUT_BYTES: "5 gigs", MAX_CHUNKS_IN_FLIGHT: "0" },
+        NATIVE_ENCODER_URL: `https://me:${hush}@a.example`,
+      },
+      // Nothing is encoded, so the encoder stays out.
+      bindingOverrides: { ENCODER: "framewright" },
+    },
+  ];
   const server = createTestHarness({ workers });
+  onTestFinished(() => server.close());
   await server.listen();
-  try {
-    const response = await server.fetch("/health");
-    expect(response.status).toBe(503);
-    const body = (await response.json()) as { kind: string; message: string };
-    expect(body.kind).toBe("service_unavailable");
-    expect(body.message).toContain(name);
-    expect(body.message).not.toContain("secret-of-mine");
-  } finally {
-    await server.close();
-  }
+  const response = await server.fetch("/health");
+  const rules = [
+    "API_KEYS must be comma-separated KEY or PROJECT:KEY; entry 2 is not.",
+    "MEDIA_SIGNING_KEY must be set to a secret.",
+    "CONNECTION_KEYS must be comma-separated secrets of at least 16 characters, the newest first; entry 1 is not.",
+    "MAX_INPUT_BYTES must be a number of bytes, or a size such as 500 MB or 2 GiB, from 1 B to 50 GB.",
+    "NATIVE_ENCODER_URL must be comma-separated http or https URLs without a query or a password; entry 1 is not.",
+    "MAX_CHUNKS_IN_FLIGHT must be a whole number from 1 to 1000.",
+  ].join(" ");
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    { kind: "service_unavailable", message: rules },
+  ]);
+  const found = rules.replace("50 GB.", '50 GB, not "5 gigs".').replace("to 1000.", 'to 1000, not "0".');
+  const line = JSON.stringify({ level: "error", message: "not set up", error: found });
+  const logs = JSON.stringify(server.getLogs());
+  expect(logs).toContain(JSON.stringify(line).slice(1, -1));
+  expect(logs).not.toContain(hush);
 });

@@ -33,7 +33,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
     const outbox = createOutbox(sql);
     let idle = Promise.withResolvers<void>();
     const courier = createCourier({
-      ...{ outbox, now: () => time, random: () => 0.5, first_ms: 5000, lease_ms: 15_000 },
+      ...{ outbox, now: () => time, random: () => 0.5, firstMs: () => 5000, leaseMs: () => 15_000 },
       ship: async ({ id }) => office.ship(id, time),
       post: (_, shipment) =>
         postEvent({ ...shipment, secrets: SECRETS }, { fetch, now: () => time, timeout_ms: 10_000 }),

@@ -14,7 +14,7 @@ function createProject() {
   const open = (keys: string) =>
     createWebhooks(
       () => createMemoryHome(office),
-      createSeal(keys),
+      createSeal(keys.split(", ")),
       async () => "delivery",
       Date.now,
     );
@@ -31,7 +31,7 @@ test("secrets are kept sealed, for their owner alone", async () => {
   expect(kept.map(({ owner }) => owner)).toEqual([one.id, "webhook_url"]);
   expect(JSON.stringify(kept)).not.toMatch(/whsec_/);
   const { sealed = "" } = kept[0] ?? {};
-  const seal = createSeal(OLD);
+  const seal = createSeal([OLD]);
   expect(await openSecret(seal, ownerOf("mine", one.id), sealed)).toEqual({
     secret: one.secret,
     resealed: null,
@@ -57,6 +57,6 @@ test("after a change of keys all are encrypted anew on request, and those that n
   });
   const opened = office.secrets
     .of(one.id, Date.now())
-    .map(async (sealed) => (await openSecret(createSeal(NEW), ownerOf("mine", one.id), sealed)).secret);
+    .map(async (sealed) => (await openSecret(createSeal([NEW]), ownerOf("mine", one.id), sealed)).secret);
   expect(await Promise.all(opened)).toEqual([again.secret, one.secret]);
 });

@@ -1,0 +1,29 @@
+/** What the platform binds the service Worker to; see wrangler.toml. Its variables and secrets are in `Env`, parsed. */
+interface Bindings {
+  /** Keys, and the mirror of every task and standalone step. */
+  KV: KVNamespace;
+  /** Media: `work/<run>/…` while a run lasts, `out/<run>/…` for its output. */
+  MEDIA: R2Bucket;
+  /** One object per task or standalone step: the one writer of its record. */
+  TASK: DurableObjectNamespace<import("./task-object.ts").TaskObject>;
+  /** One object per project: the index that lists are read from. */
+  PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
+  /** One object in all: which runs go on, and which wait for their turn. */
+  QUEUE: DurableObjectNamespace<import("./limits/queue-object.ts").QueueObject>;
+  /** One object per upload of a page. */
+  UPLOAD: DurableObjectNamespace<import("./uploads/object.ts").UploadObject>;
+  /** The engine: one instance per task or standalone step. */
+  RUN: Workflow<{ id: string }>;
+  /** The light encoder, a Worker of its own. */
+  ENCODER: Fetcher;
+  /** The native encoder in containers; see `NATIVE_INSTANCES`. */
+  NATIVE?: DurableObjectNamespace<import("./container/class.ts").NativeEncoder>;
+  /** Reaches public addresses alone: for requests to hosts that callers name. Only in workerd elsewhere; Cloudflare's own network is like that. */
+  OUTSIDE?: Fetcher;
+  /** Answers `GET /<host name>` with its addresses as JSON. Only in workerd elsewhere. */
+  LOOKUP?: Fetcher;
+  /** Dataset of Analytics Engine that takes what is measured of every project; without it there is only `GET /metrics`. */
+  ANALYTICS?: AnalyticsEngineDataset;
+  /** Static files: the API reference page. */
+  ASSETS: Fetcher;
+}

@@ -1,0 +1,180 @@
+import { z } from "zod";
+
+/** What messages and the documentation say of a setting. */
+export interface SettingFacts {
+  /** What it sets, in Markdown. */
+  meaning: string;
+  /** What its value must be: the end of "NAME must be …". */
+  accepts: string;
+  unit?: "seconds" | "bytes";
+  /** The value may hold a secret, so no message shows it. */
+  hidden?: true;
+}
+
+/** The facts of each setting, kept for the schema inside `optional()` or `prefault()`. */
+export const FACTS = z.registry<SettingFacts>();
+
+/** In place of a default value, for a setting without one: what holds while it is not set. */
+export const UNSET = z.registry<{ meaning: string }>();
+
+/** A whole number. */
+export const whole = (meaning: string, least: number, most = Number.MAX_SAFE_INTEGER) =>
+  integer(least, most).register(FACTS, { meaning, accepts: `a whole number ${between(least, most)}` });
+
+/** A whole number of seconds. */
+export const seconds = (meaning: string, least: number, most: number) =>
+  integer(least, most).register(FACTS, {
+    meaning,
+    accepts: `a whole number of seconds ${between(least, most)}`,
+    unit: "seconds",
+  });
+
+/** A number of seconds that may have a fraction. */
+export const fineSeconds = (meaning: string, least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?$/)
+    .transform(Number)
+    .pipe(z.number().min(least).max(most))
+    .register(FACTS, {
+      meaning,
+      accepts: `a number of seconds ${between(least, most)}`,
+      unit: "seconds",
+    });
+
+/** A number of bytes, as people write it: digits alone, or with a unit. */
+export const size = (meaning: string, least: string, most: string) =>
+  z
+    .string()
+    .transform(parseSize)
+    .pipe(z.int().min(parseSize(least)).max(parseSize(most)))
+    .register(FACTS, {
+      meaning,
+      accepts: `a number of bytes, or a size such as 500 MB or 2 GiB, from ${least} to ${most}`,
+      unit: "bytes",
+    });
+
+/** `true` or `false`. */
+export const flag = (meaning: string) =>
+  z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .register(FACTS, { meaning, accepts: "true or false" });
+
+/** One of some words. */
+export const choice = <const T extends readonly [string, ...string[]]>(meaning: string, words: T) =>
+  z.enum(words).register(FACTS, { meaning, accepts: words.join(" or ") });
+
+/** Any text. */
+export const text = (meaning: string, accepts: string) => z.string().register(FACTS, { meaning, accepts });
+
+/** A text that nobody else may know. */
+export const secret = (meaning: string) =>
+  z.string().register(FACTS, { meaning, accepts: "a secret", hidden: true });
+
+/** A base URL; parsed, it has no slash at the end. A password in it is refused, but must not end up in a log either. */
+export const baseUrl = (meaning: string) =>
+  url().register(FACTS, {
+    meaning,
+    accepts: "an http or https URL without a query or a password",
+    hidden: true,
+  });
+
+/** Comma-separated base URLs. */
+export const baseUrls = (meaning: string) =>
+  list(url()).register(FACTS, {
+    meaning,
+    accepts: "comma-separated http or https URLs without a query or a password",
+    hidden: true,
+  });
+
+/** Comma-separated origins, as browsers write them. */
+export const origins = (meaning: string) =>
+  list(z.string().refine((given) => /^https?:/.test(given) && URL.parse(given)?.origin === given)).register(
+    FACTS,
+    { meaning, accepts: "comma-separated origins such as https://media.example, without a path" },
+  );
+
+/** Comma-separated hosts, in the form that `URL` gives them. */
+export const hosts = (meaning: string) =>
+  list(z.string().transform(parseHost).pipe(z.string())).register(FACTS, {
+    meaning,
+    accepts: "comma-separated hosts such as nas.local or 10.0.0.7:9000",
+  });
+
+/** Comma-separated API keys. */
+export const apiKeys = (meaning: string) =>
+  list(
+    z
+      .string()
+      .transform(parseKey)
+      .pipe(z.object({ key: z.string(), project: z.string().nullable() })),
+  ).register(FACTS, { meaning, accepts: "comma-separated KEY or PROJECT:KEY", hidden: true });
+
+/** Comma-separated keys to encrypt with. */
+export const sealKeys = (meaning: string) =>
+  z
+    .string()
+    // A blank entry is refused: it may stand for an older key that is not set.
+    .transform(split)
+    .pipe(z.array(z.string().min(16)))
+    .register(FACTS, {
+      meaning,
+      accepts: "comma-separated secrets of at least 16 characters, the newest first",
+      hidden: true,
+    });
+
+/** An API key of the settings. */
+export interface ListedKey {
+  key: string;
+  /** Null for a project of its own. */
+  project: string | null;
+}
+
+const url = () => z.string().transform(parseBaseUrl).pipe(z.string());
+
+function integer(least: number, most: number) {
+  return z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(least).max(most));
+}
+
+function list<T extends z.ZodType<unknown, string>>(entry: T) {
+  return z
+    .string()
+    .transform((given) => split(given).filter((each) => each !== ""))
+    .pipe(z.array(entry).min(1));
+}
+
+function split(given: string): string[] {
+  return given.split(",").map((each) => each.trim());
+}
+
+function between(least: number, most: number): string {
+  return most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+}
+
+// NaN for what is no size, which no bound lets through.
+function parseSize(given: string): number {
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?) ?(b|[kmgt]i?b)?$/i.exec(given) ?? [];
+  const power = " kmgt".indexOf(unit.toLowerCase().charAt(0) || " ");
+  const bytes = Number(digits) * (/i/i.test(unit) ? 1024 : 1000) ** Math.max(0, power);
+  // 4.1 GB is a whole number of bytes, though not in floating point.
+  return power > 0 ? Math.round(bytes) : bytes;
+}
+
+function parseBaseUrl(given: string): string | undefined {
+  const url = URL.parse(given);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined;
+  return /[?#]/.test(given) ? undefined : given.replace(/\/+$/, "");
+}
+
+function parseHost(given: string): string | undefined {
+  const [, port = ""] = /(:\d+)$/.exec(given) ?? [];
+  const { hostname } = (/[/\\?#@*\s]/.test(given) ? null : URL.parse(`http://${given}`)) ?? {};
+  return hostname ? hostname + port : undefined;
+}
+
+function parseKey(given: string): ListedKey | undefined {
+  const [, project = null, key, alone] = /^(?:([\w-]{1,64}):([!-~]+)|([!-9;-~]+))$/.exec(given) ?? [];
+  const found = key ?? alone;
+  return found === undefined ? undefined : { key: found, project };
+}

@@ -1,0 +1,141 @@
+import { z } from "zod";
+import {
+  apiKeys,
+  baseUrl,
+  baseUrls,
+  choice,
+  fineSeconds,
+  flag,
+  hosts,
+  origins,
+  sealKeys,
+  seconds,
+  secret,
+  size,
+  text,
+  UNSET,
+  whole,
+} from "./fields.ts";
+
+const DAY = 86_400;
+const YEARS = 3650 * DAY;
+const NONE = { meaning: "none" };
+
+/** From which level on lines are logged. */
+export const LOG_LEVELS = ["info", "error"] as const;
+
+/** Settings of the service Worker: variables of its `wrangler.toml`, or secrets. The encoder Worker has none. */
+export const ServiceSettings = z.object({
+  API_KEYS: apiKeys(
+    "Secret. API keys, each with a project of its own or that of `PROJECT:`, accepted beside those that `npm run keys` creates.",
+  )
+    .optional()
+    .register(UNSET, NONE),
+  MEDIA_SIGNING_KEY: secret("Secret. Signs media URLs."),
+  CONNECTION_KEYS: sealKeys("Secret. Encrypts the secrets of connections and webhooks.")
+    .optional()
+    .register(UNSET, { meaning: "none: no connections, no webhooks" }),
+  ALLOW_PRIVATE_NETWORK: flag(
+    "Whether inputs, webhooks and connections may be on loopback and private hosts.",
+  ).prefault("false"),
+  ALLOWED_HOSTS: hosts("Private hosts that are allowed all the same, with or without a port.")
+    .optional()
+    .register(UNSET, NONE),
+  PUBLIC_URL: baseUrl("Base of the URLs that the service returns.")
+    .optional()
+    .register(UNSET, { meaning: "the request's origin" }),
+  MEDIA_TTL: seconds("Lifetime of an output and its URL.", 1, YEARS).prefault("604800"),
+  // R2 takes 10,000 parts of one upload, and ours have 5 MiB.
+  MAX_INPUT_BYTES: size("Largest input.", "1 B", "50 GB").prefault("5 GB"),
+  MAX_INPUT_SECONDS: seconds("Longest input.", 1, 7 * DAY).prefault("21600"),
+  // A step of the Workflow ends after 6 hours.
+  INGEST_SECONDS: seconds("Time limit for fetching an input.", 1, 21_600).prefault("3600"),
+  WATCH_SECONDS: seconds("Silence after which a run is checked and, if need be, woken.", 1, 3600).prefault(
+    "30",
+  ),
+  STALL_SECONDS: seconds("Time without progress after which a run fails as `stalled`.", 1, DAY).prefault(
+    "300",
+  ),
+  NATIVE_ENCODER_URL: baseUrls("Native encoders elsewhere, used instead of our own.")
+    .optional()
+    .register(UNSET, NONE),
+  NATIVE_ENCODER_TOKEN: secret("Secret. Bearer token for the native encoders.")
+    .optional()
+    .register(UNSET, NONE),
+  NATIVE_INSTANCES: whole(
+    "Containers with the native encoder, used at once; `wrangler.toml` sets 4.",
+    0,
+    1000,
+  ).prefault("0"),
+  MAX_CHUNKS_IN_FLIGHT: whole("Chunks of one encode that native encoders work on at once.", 1, 1000).prefault(
+    "8",
+  ),
+  MAX_REQUESTS: whole("Requests per key and minute.", 1).prefault("300"),
+  MAX_CREATIONS: whole("Requests per key and minute that create something.", 1).prefault("60"),
+  MAX_RUNNING: whole("Tasks and standalone steps of one key that run at once; more wait.", 1).prefault("25"),
+  MAX_RUNNING_TOTAL: whole("Tasks and standalone steps that run at once, of all keys.", 1).prefault("1000"),
+  MAX_WAITING: whole("Tasks and standalone steps of one key that may wait.", 1).prefault("1000"),
+  EVENT_TTL: seconds("Lifetime of events and their deliveries.", 1, YEARS).prefault("604800"),
+  WEBHOOK_TIMEOUT_SECONDS: seconds("Time limit for a webhook's receiver to answer.", 1, 300).prefault("10"),
+  WEBHOOK_RETRY_SECONDS: fineSeconds(
+    "Delay before a delivery's second attempt; each further one is four times as long.",
+    0.01,
+    3600,
+  ).prefault("5"),
+  LOG_LEVEL: choice(
+    "`error` logs faults only; `info` adds a line of JSON for every request and every finished run.",
+    LOG_LEVELS,
+  ).prefault("info"),
+});
+/** Settings of the service Worker, parsed. */
+export type ServiceSettings = z.output<typeof ServiceSettings>;
+
+const { shape } = ServiceSettings;
+
+/** Settings of the local service: environment variables of `npm run dev`, `demo` and `keys`. What the service Worker knows too is passed on to it. */
+export const LocalSettings = ServiceSettings.omit({ MEDIA_SIGNING_KEY: true, NATIVE_INSTANCES: true }).extend(
+  {
+    PORT: whole("Port on 127.0.0.1; 0 for any free one.", 0, 65_535).prefault("8787"),
+    STATE_DIR: text(
+      "Folder of everything that the service keeps, logs included, for one service at a time.",
+      "a folder",
+    ).prefault(".framewright"),
+    API_KEYS: shape.API_KEYS.unwrap().prefault("dev-key"),
+    CONNECTION_KEYS: shape.CONNECTION_KEYS.unwrap()
+      .optional()
+      .register(UNSET, { meaning: "generated once, kept in `STATE_DIR`" }),
+    NATIVE_ENCODER_TOKEN: shape.NATIVE_ENCODER_TOKEN.unwrap()
+      .optional()
+      .register(UNSET, { meaning: "random" }),
+    ALLOW_PRIVATE_NETWORK: shape.ALLOW_PRIVATE_NETWORK.unwrap().prefault("true"),
+    // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
+    WATCH_SECONDS: shape.WATCH_SECONDS.unwrap().prefault("5"),
+    // A line for every request is for those who collect them.
+    LOG_LEVEL: shape.LOG_LEVEL.unwrap().prefault("error"),
+  },
+);
+
+/** Settings of the native encoder: environment variables of its container or process. */
+export const NativeSettings = z.object({
+  PORT: whole("Port; 0 for any free one.", 0, 65_535).prefault("8080"),
+  HOST: text("Address to listen on; the image sets 0.0.0.0.", "an address of this machine").prefault(
+    "127.0.0.1",
+  ),
+  NATIVE_ENCODER_TOKEN: secret("Bearer token that requests must carry.").optional().register(UNSET, NONE),
+  SERVICE_ORIGINS: origins("Origins that jobs may read from and write to.")
+    .optional()
+    .register(UNSET, { meaning: "any" }),
+  PLACES: whole("Video jobs that run at once; one more place is for images and sound.", 1, 256)
+    .optional()
+    .register(UNSET, { meaning: "half the cores" }),
+  LEASE_SECONDS: seconds("Time after which a job that nobody asks for is ended.", 1, DAY).prefault("120"),
+  GRACE_SECONDS: seconds("Time that running jobs have to finish after SIGTERM.", 0, DAY).prefault("600"),
+  STALL_SECONDS: seconds("Time without any progress after which an ffmpeg is ended.", 1, DAY).prefault("60"),
+  MAX_FILE_BYTES: size("Largest single file of an output.", "4 KiB", "1024 TiB").prefault("64 GiB"),
+  MAX_MEMORY_BYTES: size("Most memory that one ffmpeg may take.", "64 MiB", "1024 TiB")
+    .optional()
+    .register(UNSET, { meaning: "that of the machine or container" }),
+  TMPDIR: text("Folder in which jobs keep their files.", "a folder")
+    .optional()
+    .register(UNSET, { meaning: "the system's" }),
+});
