@@ -39,7 +39,7 @@ export function App() {
   return (
     <div class="app">
       <button type="button" class="skip" onClick={skip}>
-        To the content
+        Skip to content
       </button>
       <header>
         <div>

@@ -30,16 +30,15 @@ test("bad files of each sort are told from good ones, in words that help, and do
   const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "moving.webp", "good.mp4"];
   await addFiles(workbench, ...names.map(at));
   const said = {
-    "text.mp4":
-      "This cannot be read as media. It may be damaged, of a sort that is not known here, or no video, sound or picture at all.",
+    "text.mp4": "This file can't be read as media. It may be damaged, an unsupported type, or not media.",
     "cut.mp4": "its index (moov) is missing or cut off",
     "empty.webm": "The file is empty.",
-    "broken.jpg": "This cannot be read as media.",
+    "broken.jpg": "This file can't be read as media.",
     "moving.webp": "An animated WebP cannot be read. Save it as a GIF or a video first.",
   };
   for (const [name, words] of Object.entries(said)) {
     const card = cardOf(workbench, name);
-    await expect(card).toContainText("Cannot be used");
+    await expect(card).toContainText("Can't be used");
     await expect(card).toContainText(words);
     await expect(card.getByRole("button", { name: "Try again" })).toBeVisible();
   }
@@ -47,9 +46,7 @@ test("bad files of each sort are told from good ones, in words that help, and do
   await expect(unknown).toContainText("AVI video, unknown codec, 160 × 90");
   await unknown.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(unknown).toContainText("Failed");
-  await expect(unknown.locator(".notice")).toContainText(
-    "There are no pictures in this file that can be read.",
-  );
+  await expect(unknown.locator(".notice")).toContainText("This file has no readable video.");
   const good = cardOf(workbench, "good.mp4");
   await good.getByRole("button", { name: "Convert", exact: true }).click();
   await expect(good).toContainText("Done");
@@ -67,8 +64,12 @@ test("addresses of nothing, of what is not for everyone and of a page are told a
   await expect(workbench.getByText("An address starts with https:// or http://")).toBeVisible();
   const said = [
     ["https://unreachable.invalid/gone.mp4", "gone.mp4", "This could not be reached."],
-    [`${served.url}/secret.mp4`, "secret.mp4", "This file may not be read. Its server asks for a permission"],
-    [`${served.url}/`, "127.0.0.1", "The URL gives a web page, not a media file."],
+    [
+      `${served.url}/secret.mp4`,
+      "secret.mp4",
+      "This page is not allowed to read the file. Its server does not give this page access",
+    ],
+    [`${served.url}/`, "127.0.0.1", "This is a web page, not a media file."],
   ] as const;
   for (const [url] of said) {
     await field.fill(url);

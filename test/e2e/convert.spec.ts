@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 import { chooseFormat, longClip } from "./queue-clips.ts";
+import { named } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 test("a video becomes another, and its card tells what it was, what it becomes, where, and how it went", async ({
@@ -24,7 +26,7 @@ test("a video becomes another, and its card tells what it was, what it becomes, 
       new Promise<string>((resolve) => {
         const look = () => {
           const line = element.querySelector(".place")?.textContent ?? "";
-          if (/^Runs on this device with .+, as .+\.$/.test(line)) resolve(line);
+          if (/^Runs on this device with .+\. .+\.$/.test(line)) resolve(line);
         };
         new MutationObserver(look).observe(element, { childList: true, characterData: true, subtree: true });
       }),
@@ -58,4 +60,28 @@ test("a video becomes another, and its card tells what it was, what it becomes, 
   const { mean, frames } = await measureLikeness(path, clip, { filter: "scale=160:90:flags=bicubic" });
   expect(frames).toBe(75);
   expect(mean).toBeGreaterThan(LIKE);
+});
+
+test("a single large picture is seen to go on: by the time that passes, and by no percent or time left", async ({
+  workbench,
+  folder,
+}) => {
+  const large = await makeClip("png", [
+    ..."-f lavfi -i testsrc2=size=4000x3000:rate=1:duration=1 -frames:v 1".split(" "),
+  ]);
+  const photo = await named(large, folder, "in/panorama.png");
+  await addFiles(workbench, photo);
+  const card = cardOf(workbench, photo);
+  await chooseFormat(card, "avif");
+  await card.getByRole("button", { name: "Convert", exact: true }).click();
+  const line = card.locator(".going p");
+  const working = /^Working for 0:\d\d$/;
+  await expect(line).toHaveText(working);
+  await expect(card.getByRole("progressbar", { name: "Progress" })).not.toHaveAttribute("value");
+  const first = (await line.textContent()) ?? "";
+  // It counts on.
+  await expect(line).not.toHaveText(first);
+  await expect(line).toHaveText(working);
+  await card.getByRole("button", { name: "Cancel" }).click();
+  await expect(card).toContainText("Cancelled");
 });

@@ -73,7 +73,7 @@ test("an endpoint is told of a task, by a signature of the secret that was shown
   await dialog.getByRole("button", { name: "Create" }).click();
   const secret = (await dialog.getByTestId("secret").textContent()) ?? "";
   expect(secret).toMatch(/^whsec_/);
-  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   await expectNowhere(page, secret);
 
   const input = origin.serve("/tone.wav", { file: sound, mime: "audio/wav" });
@@ -105,7 +105,7 @@ test("an endpoint is told of a task, by a signature of the secret that was shown
   await endpoint.getByRole("button", { name: /^Resume/ }).click();
   await expect(endpoint).toContainText("Active");
   await endpoint.getByRole("button", { name: /^New secret/ }).click();
-  await dialog.getByRole("button", { name: "Make a new secret" }).click();
+  await dialog.getByRole("button", { name: "Create a new secret" }).click();
   await expect(dialog.getByTestId("secret")).toContainText("whsec_");
   await expect(dialog.getByTestId("secret")).not.toHaveText(secret);
   await page.keyboard.press("Escape");
@@ -137,7 +137,7 @@ test("a key is made, used for what it may, rolled and revoked", async ({
   await dialog.getByRole("button", { name: "Copy" }).click();
   await expect(dialog.getByRole("button", { name: "Copied" })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
-  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   await expectNowhere(page, secret);
   const row = page.getByRole("row").filter({ hasText: "Reader" });
   await expect(row).toContainText("read");
@@ -152,7 +152,7 @@ test("a key is made, used for what it may, rolled and revoked", async ({
   await dialog.getByRole("button", { name: "Roll" }).click();
   const rolled = (await dialog.getByTestId("secret").textContent()) ?? "";
   expect(rolled).not.toBe(secret);
-  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await dialog.getByRole("button", { name: "I've saved it" }).click();
   await row.getByRole("button", { name: "Revoke Reader" }).click();
   await dialog.getByRole("button", { name: "Revoke" }).click();
   await expect(row).toHaveCount(0);

@@ -71,7 +71,7 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   await card.getByRole("button", { name: "Result" }).press("Enter");
   // What was won by it is in sight also while the result is not.
   await expect(card.locator(".saved")).toHaveText(/^[\d.]+ k?B → [\d.]+ k?B, /);
-  await card.getByRole("button", { name: "Convert anew" }).press("Enter");
+  await card.getByRole("button", { name: "Convert again" }).press("Enter");
   await expect(card.nth(1)).toBeFocused();
   await tabTo(page, "Remove finished");
   await page.keyboard.press("Enter");
@@ -81,7 +81,7 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
 test("the first stop leads past the head to the content", async ({ workbench }) => {
   await expect(workbench.getByRole("heading", { level: 1 })).toBeVisible();
   await workbench.keyboard.press("Tab");
-  await expect(workbench.getByRole("button", { name: "To the content" })).toBeFocused();
+  await expect(workbench.getByRole("button", { name: "Skip to content" })).toBeFocused();
   await workbench.keyboard.press("Enter");
   await expect(workbench.locator("main")).toBeFocused();
   const { violations } = await new AxeBuilder({ page: workbench }).analyze();

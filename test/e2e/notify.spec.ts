@@ -42,17 +42,17 @@ test("who wants to be told is told when something long ends in a hidden tab, and
   await addFiles(page, await longClip("long.mp4", 12, folder));
   const card = cardOf(page, "long.mp4");
   await chooseFormat(card, "webm");
-  await expect(page.getByRole("button", { name: "Tell me" })).toBeHidden();
+  await expect(page.getByRole("button", { name: "Notify me" })).toBeHidden();
   await page.evaluate(() => {
     window.hides = true;
   });
   await card.getByRole("button", { name: "Convert", exact: true }).click();
-  await expect(page.getByRole("button", { name: "Tell me" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Notify me" })).toBeVisible();
   // On a phone too, the offer covers nothing.
   await page.setViewportSize({ width: 390, height: 600 });
   await card.getByRole("button", { name: "Cancel" }).click({ trial: true });
-  await page.getByRole("button", { name: "Tell me" }).click();
-  await expect(page.getByRole("button", { name: "Tell me" })).toBeHidden();
+  await page.getByRole("button", { name: "Notify me" }).click();
+  await expect(page.getByRole("button", { name: "Notify me" })).toBeHidden();
   await expect(card).toHaveAttribute("data-state", "succeeded");
   expect(await page.evaluate(() => window.told)).toEqual(["long.mp4 is done"]);
 });

@@ -60,9 +60,7 @@ test("ten files of all kinds are converted at once, and each is what it should b
     if (name.startsWith("picture")) expect([picture?.width, picture?.height]).toEqual([320, 180]);
   }
   await workbench.getByRole("button", { name: "Remove finished" }).click();
-  await expect(workbench.getByRole("heading", { level: 1 })).toHaveText(
-    "Drop videos, sound and pictures here",
-  );
+  await expect(workbench.getByRole("heading", { level: 1 })).toHaveText("Drop video, audio and images here");
   await expect.poll(async () => (await tasksOf(workbench)).tasks).toEqual([]);
 });
 
@@ -94,7 +92,7 @@ test("a reload in the middle of an encode costs nothing: it goes on by itself to
   const { picture } = await readFacts(output);
   expect([picture?.codec, picture?.times.length]).toEqual(["vp9", 300]);
 
-  await card.getByRole("button", { name: "Convert anew" }).click();
+  await card.getByRole("button", { name: "Convert again" }).click();
   await expect(card).toHaveCount(2);
   const made = (await stat(output)).size;
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [size], files: [made] });
@@ -150,7 +148,7 @@ test("drafts outlive a reload, but for a file too large to keep, which is asked 
     .toContain('"mov"');
 
   await workbench.reload();
-  await expect(kept).toContainText("QuickTime, H.264, as it is");
+  await expect(kept).toContainText("QuickTime, H.264, copied");
   await expect(gone).toContainText("Waiting for its file");
   await gone.getByLabel("File for large.mp4").setInputFiles(small);
   await expect(gone.getByRole("alert")).toContainText("That is another file than large.mp4.");
@@ -178,9 +176,9 @@ test("files and folders are dropped anywhere, and addresses pasted", async ({ wo
     });
   await drag("dragEnter");
   await drag("dragOver");
-  await expect(workbench.getByText("Let go to add them")).toBeVisible();
+  await expect(workbench.getByText("Drop to add them")).toBeVisible();
   await drag("drop");
-  await expect(workbench.getByText("Let go to add them")).toBeHidden();
+  await expect(workbench.getByText("Drop to add them")).toBeHidden();
   await expect(cardOf(workbench, "picture.png")).toContainText("PNG image, 320 × 180");
   await expect(cardOf(workbench, "sound.wav")).toContainText("WAV audio, PCM, mono, 44.1 kHz, 0:02");
   // By their handles they are read where they lie.
@@ -193,7 +191,7 @@ test("files and folders are dropped anywhere, and addresses pasted", async ({ wo
     document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
   });
   await expect(workbench.getByRole("article")).toHaveCount(3);
-  await expect(cardOf(workbench, "two words.mp4")).toContainText("Cannot be used");
+  await expect(cardOf(workbench, "two words.mp4")).toContainText("Can't be used");
 });
 
 test("what this browser cannot do is sent to the edge when the visitor says so, and not before", async ({
@@ -211,7 +209,7 @@ test("what this browser cannot do is sent to the edge when the visitor says so, 
   const sent: string[] = [];
   workbench.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
   await card.getByRole("button", { name: "Convert", exact: true }).click();
-  await expect(card).toContainText("This browser cannot do that.");
+  await expect(card).toContainText("This browser can't do that.");
   expect(sent).toEqual([]);
   await card.getByRole("button", { name: "Send to the edge" }).click();
   await expect(card).toContainText("Done");

@@ -56,7 +56,7 @@ test("a picture that was shrunk is laid over the original, and holds what it did
   const picture = await named(await transparentPicture("640x360"), folder, "in/shrunk.png");
   const card = await convert(workbench, picture, "Web picture");
   await card.getByRole("button", { name: "Compare with the original" }).click();
-  const slider = card.getByRole("slider", { name: /before ends/ });
+  const slider = card.getByRole("slider", { name: /Divider between/ });
   await slider.fill("20");
   await expect(slider).toHaveAttribute("aria-valuetext", "20 % before, 80 % after");
   const widths = () =>
@@ -150,7 +150,9 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
     };
   });
   await save.click();
-  await expect(page.getByText("0 of 2 saved. same.png: The browser may not write there.")).toBeVisible();
+  await expect(
+    page.getByText("0 of 2 saved. same.png: The browser is not allowed to write there."),
+  ).toBeVisible();
   expect(Object.keys(await list()).sort()).toEqual(["same (2).png", "same.png"]);
   // What a page left that is closed goes with the next download.
   await page.reload();

@@ -62,7 +62,7 @@ test("an output goes to a bucket by keys that stay in the page, and a refusal sa
   await dialog.getByLabel("Access key").fill(stranger.access_key_id);
   await dialog.getByLabel("Secret key").fill("not a key");
   await dialog.getByLabel("Bucket", { exact: true }).fill("page-open");
-  await expect(dialog.getByText("Give the secret key.")).toBeVisible();
+  await expect(dialog.getByText("Enter the secret key.")).toBeVisible();
   await dialog.getByLabel("Secret key").fill(stranger.secret_access_key);
   await dialog.getByRole("button", { name: "Send" }).click();
   await expect(dialog.getByRole("alert")).toContainText("refuses access to the bucket page-open");
@@ -72,7 +72,7 @@ test("an output goes to a bucket by keys that stay in the page, and a refusal sa
   await dialog.getByLabel("Bucket", { exact: true }).fill("page-closed");
   await dialog.getByRole("button", { name: "Send" }).click();
   await expect(dialog.getByRole("alert")).toContainText("could not be reached");
-  await expect(dialog.getByText("look at its CORS rules")).toBeVisible();
+  await expect(dialog.getByText("check its CORS rules")).toBeVisible();
   await expect(dialog.locator("pre")).toContainText(`"${new URL(workbench.url()).origin}"`);
 
   await dialog.getByLabel("Bucket", { exact: true }).fill("page-open");
@@ -124,7 +124,7 @@ test("a connection made and tested in the console takes what a task makes, and s
   await dialog.getByLabel("Bucket").fill("page-open");
   await dialog.getByLabel("Folder").fill("tried/");
   await dialog.getByRole("button", { name: "Test", exact: true }).click();
-  await expect(dialog.getByText("It works: an object could be written, read and deleted.")).toBeVisible();
+  await expect(dialog.getByText("It works: an object was written, read and deleted.")).toBeVisible();
   expect(await keysBelow("tried/")).toEqual([]);
   await dialog.getByRole("button", { name: "Done" }).click();
 
@@ -135,9 +135,9 @@ test("a connection made and tested in the console takes what a task makes, and s
   await workbench.getByRole("link", { name: "Tasks" }).click();
   await workbench.getByRole("button", { name: "New task" }).click();
   await dialog.getByLabel("Source").fill(`s3://page-open/${given}`);
-  await dialog.getByLabel("Make it").selectOption({ label: "Image" });
+  await dialog.getByLabel("Output").selectOption({ label: "Image" });
   await dialog.getByLabel("Format").selectOption("webp");
-  await expect(dialog.getByText("by the connection “Signing Ceph”")).toBeVisible();
+  await expect(dialog.getByText("through the connection “Signing Ceph”")).toBeVisible();
   await dialog.getByLabel("Destination").fill("s3://page-open/made/by task.webp");
   await dialog.getByRole("button", { name: "Create" }).click();
   const row = workbench.getByRole("row").filter({ hasText: given });

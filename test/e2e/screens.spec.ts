@@ -48,7 +48,7 @@ test("the queue in each of its states", async ({ workbench: page, folder }) => {
   const card = cardOf(page, film);
   await card.getByRole("button", { name: "Options" }).click();
   await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
-  await expect(cardOf(page, text)).toContainText("Cannot be used");
+  await expect(cardOf(page, text)).toContainText("Can't be used");
   await show(page, "options-and-a-bad-file");
   await card.getByRole("button", { name: "Options" }).click();
   await cardOf(page, text)

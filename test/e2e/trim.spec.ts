@@ -85,7 +85,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
 
   await type("Start", "0:00.99");
   await type("Start", "1:75");
-  await expect(trim).toContainText("A minute has seconds up to 59.");
+  await expect(trim).toContainText("Seconds go up to 59.");
   await workbench.keyboard.press("Escape");
   await trim.getByRole("button", { name: "One frame forward" }).click();
   await trim.getByRole("button", { name: "One frame forward" }).click();
@@ -94,7 +94,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   await expect.poll(shown).toBeCloseTo(27.5 / 25, 2);
 
   await type("End", "1");
-  await expect(trim).toContainText("The end has to be after the start, which is at 0:01.08.");
+  await expect(trim).toContainText("The end must be after the start, which is at 0:01.08.");
   await type("End", "3.5");
   await expect(trim).toContainText("The file ends at 0:03.00.");
   await type("End", "2,04 s");
@@ -105,7 +105,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   // The frame that the player shows becomes the last one.
   await workbench.mouse.click(...(await pointAt(trim, 40.5 / 75)));
   await expect.poll(shown).toBeCloseTo(40.5 / 25, 1);
-  await trim.getByRole("button", { name: "Set to here: end" }).click();
+  await trim.getByRole("button", { name: "Use current position: end" }).click();
   const last = Math.floor((await shown()) * 25);
   await expect(trim).toContainText(`Last frame: ${last}`);
   const playing = await trim.locator("video").evaluateHandle((video: HTMLVideoElement) => ({
@@ -142,10 +142,22 @@ test("a picture is made of the frame of a video that was chosen on the timeline"
   expect(await numbersOf(await convert(card, folder))).toEqual([26]);
 });
 
+test("the last frame is the last picture where their times are uneven", async ({ workbench, folder }) => {
+  // A JPEG tells no lighter greys apart than that of frame 70.
+  const late = "-fps_mode vfr -frames:v 71 -vf setpts='if(gte(N,66),PTS+0.28*(N-65)/TB,PTS)'".split(" ");
+  const card = await openTrim(workbench, await makeClip("mp4", [...GREYS, ...late, "-c:v", "libx264"]));
+  await expect(card.getByRole("region", { name: "Trim" })).toContainText("Last frame: 70");
+  await card.getByRole("radio", { name: "Picture" }).press("Space");
+  const moment = card.getByRole("region", { name: "Moment" }).getByRole("slider");
+  await expect(moment).toHaveAttribute("aria-valuemax", "4.2");
+  await moment.press("End");
+  expect(await numbersOf(await convert(card, folder))).toEqual([70]);
+});
+
 test("a sound of half an hour has a plain timeline, and a line that says why", async ({ workbench }) => {
   const clip = await makeClip("flac", "-f lavfi -i anullsrc=r=8000:cl=mono -t 1801".split(" "));
   const card = await openTrim(workbench, clip);
-  await expect(card).toContainText("This file is long, so its waveform is not drawn.");
+  await expect(card).toContainText("This file is too long to draw its waveform.");
   await expect(card.locator(".waveform")).toHaveCount(0);
   await card.getByRole("textbox", { name: "Start" }).fill("29:30,5");
   await workbench.keyboard.press("Enter");
@@ -160,8 +172,12 @@ test.describe("on a phone", () => {
     const clip = await makeClip("mkv", [...GREYS, "-c:v", "ffv1"]);
     const card = await openTrim(workbench, clip);
     const trim = card.getByRole("region", { name: "Trim" });
-    await expect(trim).toContainText("This browser cannot show this format.");
+    await expect(trim).toContainText(
+      "This browser can't play this format. This page decodes single pictures instead.",
+    );
     await expect(trim.locator("video")).toHaveCount(0);
+    await expect(trim.locator(".still img")).toBeVisible();
+    await expect(card.locator(".preview")).toContainText("this page decodes the picture");
 
     const begin = trim.getByRole("slider", { name: "Start" });
     await begin.scrollIntoViewIfNeeded();

@@ -39,7 +39,14 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
         </button>
       )}
       {state === "ready" && (
-        <button key="start" type="button" class="primary" onClick={() => void queue.start([id])}>
+        <button
+          key="start"
+          type="button"
+          class="primary"
+          disabled={Boolean(item.wishes.fault)}
+          title={item.wishes.fault?.message}
+          onClick={() => void queue.start([id])}
+        >
           Convert
         </button>
       )}
@@ -58,7 +65,7 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
       {(state === "succeeded" || ((state === "failed" || state === "cancelled") && item.source)) && (
         <button key="again" type="button" onClick={again}>
           <Icon name="copy" />
-          Convert anew
+          Convert again
         </button>
       )}
       <button

@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Parts } from "../ui/parts.tsx";
+import { describeDropped } from "../words/dropped-words.ts";
 import { describePlace } from "../words/place-words.ts";
 import { bytes } from "../words/quantities.ts";
 import { describeSource } from "../words/source-words.ts";
-import { STATE_WORDS } from "../words/state-words.ts";
+import { stateWords } from "../words/state-words.ts";
 import { describeWishes } from "../words/wish-words.ts";
 import { Actions } from "./actions.tsx";
 import "./card.css";
@@ -44,6 +45,7 @@ export const Card = memo(function Card({
   const state = stateOf(item);
   const { source, size } = item;
   const isDone = state === "succeeded";
+  const lost = useMemo(() => describeDropped(item.wishes, source), [item.wishes, source]);
   const shown = isDone ? (result.value ?? !brief) : state === "ready" && open.value;
   const toggle = () => {
     (isDone ? result : open).value = !shown;
@@ -62,9 +64,7 @@ export const Card = memo(function Card({
         <div class="about">
           <div class="title">
             <h2 id={`${id}-name`}>{item.name}</h2>
-            <span class={`state ${state}`}>
-              {state === "sending" && item.starting?.sent !== null ? "Sending" : STATE_WORDS[state]}
-            </span>
+            <span class={`state ${state}`}>{stateWords(item)}</span>
           </div>
           <p class="soft numbers">
             {source ? <Parts words={describeSource(source)} /> : size !== null && bytes(size)}
@@ -76,6 +76,8 @@ export const Card = memo(function Card({
               <Parts words={describeWishes(item.wishes, source)} />
             </p>
           )}
+          {lost && <p class="soft small">{lost}</p>}
+          {source && item.wishes.lowered && <p class="soft small">{item.wishes.lowered}</p>}
           {isDone && !shown && <SavedLine item={item} />}
           {source && (
             <p class="place soft small">
@@ -88,7 +90,7 @@ export const Card = memo(function Card({
       </div>
       <ProgressLine item={item} />
       <WaitingLine item={item} />
-      <FaultLine item={item} />
+      <FaultLine item={item} isEdited={shown && !isDone} />
       <Suspense fallback={<p class="soft small">Loading…</p>}>
         {shown && (
           <div id={`${id}-more`} class="more">

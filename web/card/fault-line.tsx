@@ -13,11 +13,19 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 ]);
 
 /** What went wrong with an item: in plain words, in those of whoever failed, and what to do next. */
-export function FaultLine({ item }: { item: Item }) {
+export function FaultLine({
+  item,
+  isEdited,
+}: {
+  item: Item;
+  /** The options are open, and say themselves what is wrong with them. */
+  isEdited: boolean;
+}) {
   const { queue, edge } = useWorkbench();
-  const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null);
+  const wrong = stateOf(item) === "ready" && !isEdited ? item.wishes.fault : null;
+  const fault = item.fault ?? (item.task?.status === "failed" ? item.task.error : null) ?? wrong;
   if (!fault || item.waiting) return null;
-  const { title, todo } = faultWords(fault.kind);
+  const { title, todo } = faultWords(fault.kind, typeof item.input !== "string");
   const connection = edge.connection.value;
   const canMove =
     connection !== null &&
@@ -32,7 +40,7 @@ export function FaultLine({ item }: { item: Item }) {
         <p>
           <strong>{title}</strong> {todo}
         </p>
-        <p class="said small">{faultDetail(fault.message)}</p>
+        <p class="said small">{faultDetail(fault)}</p>
         {canMove && (
           <div class="row">
             <button type="button" onClick={() => void queue.sendToEdge(item.id)}>

@@ -1,20 +1,49 @@
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
-import { timeLeft } from "../words/quantities.ts";
+import { useNow } from "../ui/use-now.ts";
+import { clock, countDown, timeLeft } from "../words/quantities.ts";
+import { isIdle } from "../words/state-words.ts";
 
 /** How far an item is that is sent or converted: percent, speed and time left. */
 export function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
-    return <Line label="Sent" percent={item.starting.sent} pace={[]} />;
+    return <Line label="Sent" percent={item.starting.sent} words={[]} />;
   }
-  if (state !== "processing") return null;
-  const { progress = null, speed = null, eta = null } = item.pace ?? {};
-  const pace = [speed !== null && `${speedWords(speed)} real time`, eta !== null && timeLeft(eta)];
-  return <Line label="Progress" percent={progress} pace={pace.filter((part) => part !== false)} />;
+  // What waits does no work that a bar could show.
+  if (state !== "processing" || isIdle(item)) return null;
+  return <Converting item={item} />;
 }
 
-function Line({ label, percent, pace }: { label: string; percent: number | null; pace: readonly string[] }) {
+function Converting({ item: { task, pace, source } }: { item: Item }) {
+  const now = useNow();
+  const encode = task?.steps.find(({ kind }) => kind === task.kind);
+  const { progress = null, speed = null, eta = null, at = now } = pace ?? {};
+  // A single picture is done in one go, and other work may not have got anywhere yet: only the time tells that it goes on.
+  const isSingle = task?.kind === "image" && source?.animated !== true;
+  if (encode?.status === "processing" && (isSingle || !encode.progress)) {
+    const seconds = Math.floor((now - (encode.started_at ?? now)) / 1000);
+    return (
+      <Line label="Progress" percent={null} words={seconds < 2 ? [] : [`Working for ${clock(seconds)}`]} />
+    );
+  }
+  const words = [
+    speed !== null && `${speedWords(speed)} real time`,
+    eta !== null && timeLeft(countDown(eta, Math.max(0, now - at) / 1000)),
+  ];
+  return <Line label="Progress" percent={progress} words={words.filter((part) => part !== false)} />;
+}
+
+function Line({
+  label,
+  percent,
+  words,
+}: {
+  label: string;
+  percent: number | null;
+  words: readonly string[];
+}) {
+  const said = percent === null ? words : [`${percent} %`, ...words];
   return (
     <div class="going numbers small">
       {percent === null ? (
@@ -22,7 +51,7 @@ function Line({ label, percent, pace }: { label: string; percent: number | null;
       ) : (
         <progress aria-label={label} max={100} value={percent} />
       )}
-      <p class="soft">{percent === null ? "Beginning…" : [`${percent} %`, ...pace].join(" · ")}</p>
+      <p class="soft">{said.length > 0 ? said.join(" · ") : "Starting…"}</p>
     </div>
   );
 }

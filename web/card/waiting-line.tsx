@@ -26,8 +26,8 @@ export function WaitingLine({ item }: { item: Item }) {
       <div class="stack">
         <p>
           {asks
-            ? `The browser wants to know again whether this page may read ${waiting.name}.`
-            : `The page was reloaded, and ${waiting.name} is too large to be kept. Choose it again to go on.`}
+            ? `Allow this page to read ${waiting.name} again.`
+            : `The page was reloaded, and ${waiting.name} is too large to keep. Choose it again to continue.`}
         </p>
         <div class="row">
           {asks && (

@@ -39,7 +39,7 @@ export function Connect() {
     <section class="connect panel stack" aria-labelledby="connect-title">
       <h1 id="connect-title">Connect a service</h1>
       <p class="soft">
-        A Framewright service does what is too heavy for this device, and keeps tasks going while the page is
+        A Framewright service runs what is too heavy for this device, and keeps tasks going while the page is
         closed. Here you see and manage all of it.
       </p>
       {loss && <Notice tone="bad">{loss.message}</Notice>}
@@ -66,12 +66,12 @@ export function Connect() {
         </Field>
         {isOpenToAll(address.value) && (
           <Notice tone="warn">
-            Over http the key and your media can be read on their way. Use https where you can.
+            Over http, others can read the key and your media in transit. Use https where you can.
           </Notice>
         )}
         <Field
           label="Key"
-          hint="Whoever runs the service gives it to you. It is kept in this browser alone, and sent to this service alone."
+          hint="From whoever runs the service. It is kept only in this browser and sent only to this service."
           fault={form.at("api_key")}
         >
           {(control) => (

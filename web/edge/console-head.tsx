@@ -29,9 +29,9 @@ export function ConsoleHead() {
       <div class="place">
         <h1>{new URL(base_url).host}</h1>
         <p class="row small" role="status">
-          {answers.value === null && <span class="soft">Asking how it is…</span>}
-          {answers.value === true && <span class="badge good">Answers</span>}
-          {answers.value === false && <span class="badge bad">Does not answer now</span>}
+          {answers.value === null && <span class="soft">Checking…</span>}
+          {answers.value === true && <span class="badge good">Connected</span>}
+          {answers.value === false && <span class="badge bad">Not responding</span>}
         </p>
       </div>
       <div class="row">

@@ -28,7 +28,7 @@ export function Console() {
   if (edge.restoring.value)
     return (
       <p class="soft" role="status">
-        Connecting again…
+        Reconnecting…
       </p>
     );
   return connection ? <Connected key={connection.base_url} connection={connection} /> : <Connect />;

@@ -70,9 +70,8 @@ export function createEdge(): Edge {
   return edge;
 }
 
-const LOST =
-  "The service does not know the key of this page any more; it may have been revoked. Enter another.";
-const UNLOADED = "The connection could not be made again, as a part of the page is missing. Reload the page.";
+const LOST = "The service no longer accepts this page's key; it may have been revoked. Enter another.";
+const UNLOADED = "A part of the page is missing, so it could not reconnect. Reload the page.";
 
 // The client is not for the first view, and brings the checks of all that the service answers.
 async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClient> {

@@ -19,7 +19,7 @@ test.for([
   ["ftp://media.example.com", "http:", "https:// or http://"],
   ["https://user:secret@media.example.com", "http:", "Leave user name"],
   ["https://media.example.com/?key=secret", "http:", "Leave user name"],
-  ["http://media.example.com", "https:", "came over https"],
+  ["http://media.example.com", "https:", "loaded over https"],
 ] as const)("%j on a page over %s is refused", ([text, protocol, words]) => {
   const thrown = thrownBy(() => parseAddress(text, protocol));
   expect(thrown).toMatchObject({ kind: "request_invalid", param: "base_url" });

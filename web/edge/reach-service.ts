@@ -9,12 +9,12 @@ export function parseAddress(text: string, page_protocol: string): string {
   if (!given || !url?.hostname)
     throw wrong("Enter the address of a service, such as https://media.example.com.");
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw wrong("The address has to begin with https:// or http://.");
+    throw wrong("The address must start with https:// or http://.");
   if (url.username || url.password || url.search || url.hash)
     throw wrong("Leave user name, password, ? and # out of the address; the key has a field of its own.");
   if (page_protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname))
     throw wrong(
-      "This page came over https, from where a browser lets it ask no service over http. Use the service's https:// address.",
+      "This page was loaded over https, so the browser blocks services over http. Use the service's https:// address.",
     );
   return url.href.replace(/\/+$/, "");
 }
@@ -33,22 +33,22 @@ export async function reachService(base_url: string): Promise<void> {
   } catch (thrown) {
     const late = thrown instanceof DOMException && thrown.name === "TimeoutError";
     const what = late
-      ? `${host} did not answer within ${ANSWER_MS / 1000} seconds.`
-      : `${host} cannot be reached, or nothing that this page may read answers there.`;
+      ? `${host} did not respond within ${ANSWER_MS / 1000} seconds.`
+      : `${host} can't be reached, or does not let this page read its responses.`;
     throw unavailable(`${what} Check the address, and that the service is running.`);
   }
   const health: unknown = await answer.json().catch(() => null);
   // Many a service tells its health so; these ids are ours.
   const ours = answer.headers.get("Request-Id")?.startsWith("req_");
   if (answer.ok && ours && Reflect.get(Object(health), "status") === "ok") return;
-  throw unavailable(`${host} answers, but not as a Framewright service. Check the address.`);
+  throw unavailable(`${host} responds, but not as a Framewright service. Check the address.`);
 }
 
 /** Checks that a text can be a key; throws `token_invalid` in words for the visitor, without the text. */
 export function parseKey(text: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key;
-  throw new MediaError("token_invalid", "Enter the key as it was given to you, without spaces.", {
+  throw new MediaError("token_invalid", "Enter the key exactly, without spaces.", {
     param: "api_key",
   });
 }

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import type { Order, TookOver } from "./names.ts";
 import { NewVersion } from "./new-version.tsx";
-import { whenIdle } from "./start.ts";
+import { whenIdle } from "./when-idle.ts";
 
 const HOUR_MS = 3_600_000;
 // By then the page has loaded what its first moments need.

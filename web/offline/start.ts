@@ -1,4 +1,5 @@
 import { LOCK_PREFIX } from "./names.ts";
+import { whenIdle } from "./when-idle.ts";
 
 /** Makes the built page one that works offline, once it is there and has nothing better to do. */
 export function startOffline(): void {
@@ -13,10 +14,4 @@ export function startOffline(): void {
   };
   if (document.readyState === "complete") whenIdle(begin);
   else addEventListener("load", () => whenIdle(begin), { once: true });
-}
-
-/** Does something when the page is idle; not every browser tells. */
-export function whenIdle(act: () => void): void {
-  if ("requestIdleCallback" in globalThis) requestIdleCallback(act);
-  else setTimeout(act, 500);
 }

@@ -41,7 +41,7 @@ export function ApplyToAll({ item, form: { source, wishes } }: { item: Item; for
 }
 
 function usedWords(count: number, wrong: readonly string[]): string {
-  const said = count === 1 ? "The other file becomes the same." : `All ${count} other files become the same.`;
+  const said = count === 1 ? "Applied to the other file." : `Applied to the ${count} other files.`;
   if (wrong.length === 0) return said;
   return `${said} Look at the options of ${wrong[0]}${wrong.length > 1 ? ` and ${wrong.length - 1} more` : ""}: they do not fit it.`;
 }

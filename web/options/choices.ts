@@ -13,8 +13,8 @@ const SPAN = ["start", "end"] as const;
 
 /** The options of each kind. */
 export const OPTION_NAMES = {
-  video: ["format", "codec", "quality", ...FRAME, "fps", "bitrate", ...SPAN],
-  audio: ["format", "quality", "bitrate", ...SPAN],
+  video: ["format", "codec", "quality", ...FRAME, "fps", "bitrate", ...SPAN, "metadata"],
+  audio: ["format", "quality", "bitrate", ...SPAN, "metadata"],
   image: ["format", "quality", ...FRAME, "start"],
   adaptive_video: ["format", "quality", ...FRAME, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
@@ -33,6 +33,7 @@ export interface AnyOptions {
   bitrate?: number | undefined;
   start?: number | undefined;
   end?: number | undefined;
+  metadata?: OptionsOf<"video">["metadata"];
 }
 
 /** Gives the kinds of output that make sense for a source: sound has no pictures, and a still picture no time. */
@@ -72,7 +73,7 @@ export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wish
     ...wishes,
     kind,
     options: Object.fromEntries(kept),
-    target_bytes: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? wishes.target_bytes : null,
+    target_size: hasBitrate(kind, DEFAULT_FORMAT[kind]) ? wishes.target_size : null,
     preset: null,
   };
 }

@@ -4,5 +4,5 @@ import type { Wishes } from "../queue/item.ts";
 /** The wishes that suit a file before its owner says anything: the same kind, in the format that plays everywhere. */
 export function defaultWishes(source: Pick<Source, "kind">): Wishes {
   const kind = source.kind === "adaptive_video" ? "video" : source.kind;
-  return { kind, options: {}, target_bytes: null, preset: null, place: "device" };
+  return { kind, options: {}, target_size: null, preset: null, place: "device" };
 }

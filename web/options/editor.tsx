@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { NumberField } from "../ui/number-field.tsx";
@@ -7,6 +7,7 @@ import { ApplyToAll } from "./apply-to-all.tsx";
 import "./editor.css";
 import { FitFields } from "./fit-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
+import { MetadataField } from "./metadata-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PlaceField } from "./place-field.tsx";
 import { PresetBar } from "./preset-bar.tsx";
@@ -38,6 +39,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
           {hasPictures && <SizeFields form={form} />}
           {hasPictures && <FitFields form={form} />}
           {wishes.kind === "video" && <FrameRate form={form} />}
+          {(wishes.kind === "video" || wishes.kind === "audio") && <MetadataField form={form} />}
           <PlaceField form={form} />
         </div>
         <div class="aside">
@@ -61,13 +63,21 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
 }
 
 // Who has come to the end of the options need not go back up.
-function Start({ item: { id } }: { item: Item }) {
+function Start({ item: { id, wishes } }: { item: Item }) {
   const { queue } = useWorkbench();
+  const why = useId();
   return (
     <div class="row end">
+      {wishes.fault && (
+        <span class="fault small" id={why}>
+          {wishes.fault.message}
+        </span>
+      )}
       <button
         type="button"
         class="primary"
+        disabled={Boolean(wishes.fault)}
+        aria-describedby={wishes.fault ? why : undefined}
         onClick={({ currentTarget }) => {
           // All this is gone in a moment, and what stays is above.
           currentTarget.closest("article")?.scrollIntoView();
@@ -86,7 +96,7 @@ function FrameRate({ form: { source, options, change, faultAt } }: { form: Form 
       label="Frames per second"
       value={options.fps}
       onChange={(fps) => change({ fps })}
-      placeholder={source.fps === undefined ? "as it is" : `as it is (${Number(source.fps.toFixed(2))})`}
+      placeholder={source.fps === undefined ? "original" : `original (${Number(source.fps.toFixed(2))})`}
       fault={faultAt("fps")}
     />
   );

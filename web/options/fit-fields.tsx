@@ -6,9 +6,9 @@ import type { Form } from "./use-form.ts";
 import { POSITION_WORDS } from "./words.ts";
 
 const FIT_WORDS = {
-  contain: ["Contain", "All of the picture, with bars where the shape differs."],
-  cover: ["Cover", "The whole size filled; what is too much is cut off."],
-  fill: ["Fill", "Stretched to the size, however that looks."],
+  contain: ["Contain", "Shows the whole picture, with bars where the shape differs."],
+  cover: ["Cover", "Fills the frame; edges are cropped."],
+  fill: ["Fill", "Stretches the picture to the exact size."],
 } as const satisfies Record<Fit, readonly [name: string, use: string]>;
 
 // From the top left to the bottom right, as they lie.

@@ -7,9 +7,9 @@ import { QUALITY_WORDS } from "./words.ts";
 
 /** What will come of the file, in words, before anything starts; or why nothing can. */
 export function Outcome({ form: { wishes, options, source, verdict } }: { form: Form }) {
-  const { fault, forecast } = verdict;
+  const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;
-  const size = sizeWords(forecast, wishes.target_bytes, source.filesize);
+  const size = sizeWords(forecast, wishes.target_size, source.filesize);
   return (
     <>
       <div class="outcome" role="status">
@@ -17,6 +17,7 @@ export function Outcome({ form: { wishes, options, source, verdict } }: { form: 
           <strong>{whatItIs(forecast, wishes.kind, options.codec)}</strong>
         </p>
         {size && <p class="soft small">{size}</p>}
+        {lowered && <p class="small">{lowered}</p>}
         {forecast.quality !== null && <p class="soft small">{qualityWords(forecast.quality)}</p>}
         {forecast.renditions.length > 0 && (
           <p class="soft small">Streams of {forecast.renditions.map((side) => `${side}p`).join(", ")}.</p>
@@ -24,7 +25,7 @@ export function Outcome({ form: { wishes, options, source, verdict } }: { form: 
       </div>
       {forecast.enlarged && (
         <Notice tone="warn">
-          This is larger than the original. The file grows, and the picture gets no sharper.
+          This is larger than the original: the file grows, but the picture gets no sharper.
         </Notice>
       )}
     </>
@@ -48,12 +49,12 @@ function sizeWords(forecast: Forecast, target: number | null, now: number | unde
     return `About ${bytes(forecast.bytes)}, and meant to stay below ${bytes(target)}${before}.`;
   }
   if (forecast.bytes !== null) return `About ${bytes(forecast.bytes)}${before}.`;
-  return "How large it gets depends on what is in it.";
+  return "File size depends on the content.";
 }
 
 function qualityWords(quality: NonNullable<Forecast["quality"]>): string {
   if (quality === "poor") {
-    return "That is few bits for such pictures: expect them blurry. A smaller width and height looks better.";
+    return "That is low for this size, so expect blur. A smaller width and height looks better.";
   }
-  return `Pictures should look about as with quality “${QUALITY_WORDS[quality][0]}”.`;
+  return `Expect about the quality of “${QUALITY_WORDS[quality][0]}”.`;
 }

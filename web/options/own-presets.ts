@@ -17,9 +17,9 @@ addEventListener("storage", ({ key }) => {
 export const ownPresets: ReadonlySignal<readonly Preset[]> = presets;
 
 /** Keeps wishes under a name, without the times of a trim; gives the id. Another preset of that name gives way. */
-export function savePreset(name: string, { kind, options, target_bytes }: Wishes): string {
+export function savePreset(name: string, { kind, options, target_size }: Wishes): string {
   const { start: _start, end: _end, ...rest } = options as AnyOptions;
-  const preset: Preset = { id: crypto.randomUUID(), name, purpose: "", kind, options: rest, target_bytes };
+  const preset: Preset = { id: crypto.randomUUID(), name, purpose: "", kind, options: rest, target_size };
   write([...read().filter((other) => other.name !== name), preset]);
   return preset.id;
 }
@@ -46,12 +46,12 @@ function read(): Preset[] {
 function write(all: readonly Preset[]): void {
   presets.value = all.slice(-PRESET_BOUNDS.count);
   try {
-    const kept = presets.value.map(({ id, name, kind, options, target_bytes }) => ({
+    const kept = presets.value.map(({ id, name, kind, options, target_size }) => ({
       id,
       name,
       kind,
       options,
-      target_bytes,
+      target_size,
     }));
     localStorage.setItem(PRESETS_KEY, JSON.stringify(kept));
   } catch {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { PRESET_BOUNDS, parsePresets } from "./parse-presets.ts";
 
-const good = { id: "a", name: "Small", kind: "image", options: { width: "50%" }, target_bytes: null };
+const good = { id: "a", name: "Small", kind: "image", options: { width: "50%" }, target_size: null };
 const parsed = { ...good, purpose: "" };
 
 test("presets are read as they were kept", () => {
-  const sized = { ...good, id: "b", kind: "video", options: {}, target_bytes: 2e6 };
+  const sized = { ...good, id: "b", kind: "video", options: {}, target_size: 2e6 };
   expect(parsePresets(JSON.stringify([good, sized]))).toEqual([parsed, { ...sized, purpose: "" }]);
   expect(parsePresets(null)).toEqual([]);
 });
@@ -26,8 +26,8 @@ test.for([
   JSON.stringify([{ ...good, options: { codec: "h264" } }]),
   JSON.stringify([{ ...good, options: { width: -1 } }]),
   JSON.stringify([{ ...good, options: [] }]),
-  JSON.stringify([{ ...good, target_bytes: "20" }]),
-  JSON.stringify([{ ...good, target_bytes: -1 }]),
+  JSON.stringify([{ ...good, target_size: "20" }]),
+  JSON.stringify([{ ...good, target_size: -1 }]),
 ])("what is no preset is left out: %s", (text) => {
   expect(parsePresets(text)).toEqual([]);
 });

@@ -17,13 +17,13 @@ export function parsePresets(text: string | null): Preset[] {
 }
 
 function parsePreset(value: unknown): Preset | null {
-  const { id, name, kind, options, target_bytes = null } = Object(value);
+  const { id, name, kind, options, target_size = null } = Object(value);
   if (typeof id !== "string" || typeof name !== "string" || !isName(name) || id.length > 100) return null;
   if (!ENCODE_KINDS.includes(kind as EncodeKind)) return null;
-  if (target_bytes !== null && !(typeof target_bytes === "number" && target_bytes > 0)) return null;
+  if (target_size !== null && !(typeof target_size === "number" && target_size > 0)) return null;
   try {
     const parsed = parseTaskRequest({ input: "https://example.com/", kind, options });
-    return { id, name, purpose: "", kind: parsed.kind, options: parsed.options, target_bytes };
+    return { id, name, purpose: "", kind: parsed.kind, options: parsed.options, target_size };
   } catch {
     return null;
   }

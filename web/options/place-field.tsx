@@ -14,8 +14,7 @@ export function PlaceField({ form: { wishes, wish } }: { form: Form }) {
   if (!connection && wishes.place === "device") {
     return (
       <p class="soft small">
-        It is done on this device, and the file stays here. <a href="#/edge">Connect</a> with a service to
-        have it done there.
+        Runs on this device. <a href="#/edge">Connect a service</a> to run it there.
       </p>
     );
   }

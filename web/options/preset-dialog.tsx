@@ -11,7 +11,7 @@ export function PresetDialog({ onClose }: { onClose: () => void }) {
   const own = ownPresets.value;
   return (
     <Dialog title="Your presets" onClose={onClose}>
-      {own.length === 0 && <p class="soft">There are none any more.</p>}
+      {own.length === 0 && <p class="soft">There are none left.</p>}
       <ul class="plain own-presets">
         {own.map((preset) => (
           <OwnPreset key={preset.id} preset={preset} />

@@ -64,8 +64,8 @@ test("what is used for other files too has the size that suits each, and each ke
   const other = { wishes: withOptions(defaultWishes(upright), { start: 2, end: 4 }), source: upright };
   const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
   expect(sameFor({ ...wide, place: "edge" }, PRESETS, other)).toEqual({
-    ...{ kind: "video", options: { ...plain, width: 1080 }, target_bytes: null, preset: web.id },
-    ...{ place: "edge", fault: null },
+    ...{ kind: "video", options: { ...plain, width: 1080 }, target_size: null, preset: web.id },
+    ...{ place: "edge", fault: null, lowered: null },
   });
   const own = withOptions(wide, { height: 700, start: 1 });
   expect(sameFor(own, PRESETS, other)).toMatchObject({ options: { ...plain, height: 700 }, preset: null });
@@ -74,9 +74,9 @@ test("what is used for other files too has the size that suits each, and each ke
 });
 
 test("the size of a file is called as its field is", () => {
-  const empty = { ...defaultWishes(videoSource()), target_bytes: Number.NaN };
+  const empty = { ...defaultWishes(videoSource()), target_size: Number.NaN };
   expect(checkWishes(empty, videoSource()).fault).toEqual({
-    ...{ kind: "invalid_options", field: "target_bytes" },
+    ...{ kind: "invalid_options", field: "target_size" },
     message: "The file size must be a number above 0.",
   });
 });
@@ -89,11 +89,11 @@ test("another kind keeps what it knows", () => {
     start: 1,
     end: 2,
   });
-  const sized = { ...wishes, target_bytes: 1e6, preset: "mail" };
+  const sized = { ...wishes, target_size: 1e6, preset: "mail" };
   expect(turnInto("audio", sized)).toEqual({
-    ...{ ...wishes, kind: "audio", options: { start: 1, end: 2 }, target_bytes: 1e6, preset: null },
+    ...{ ...wishes, kind: "audio", options: { start: 1, end: 2 }, target_size: 1e6, preset: null },
   });
-  expect(turnInto("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_bytes: null });
+  expect(turnInto("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_size: null });
 });
 
 test.for([

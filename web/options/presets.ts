@@ -12,7 +12,7 @@ export interface Preset {
   readonly options: AnyOptions;
   /** Pixels that the short or the long side has at the most; smaller files keep their size. */
   readonly most?: { readonly short: number } | { readonly long: number };
-  readonly target_bytes: number | null;
+  readonly target_size: number | null;
 }
 
 /** The presets of the page. */
@@ -24,7 +24,7 @@ export const PRESETS = [
     kind: "video",
     options: { format: "mp4", quality: "medium" },
     most: { short: 1080 },
-    target_bytes: null,
+    target_size: null,
   },
   {
     id: "mail",
@@ -33,31 +33,31 @@ export const PRESETS = [
     kind: "video",
     options: { format: "mp4" },
     most: { short: 720 },
-    target_bytes: 20_000_000,
+    target_size: 20_000_000,
   },
   {
     id: "hls",
     name: "HLS for my site",
-    purpose: "Several sizes; players take what fits",
+    purpose: "Several sizes; players pick what fits",
     kind: "adaptive_video",
     options: { quality: "medium" },
-    target_bytes: null,
+    target_size: null,
   },
   {
     id: "podcast",
     name: "Podcast audio",
-    purpose: "MP3 that every player takes",
+    purpose: "MP3 for every player",
     kind: "audio",
     options: { format: "mp3", quality: "medium" },
-    target_bytes: null,
+    target_size: null,
   },
   {
     id: "archive-audio",
     name: "Lossless audio",
-    purpose: "FLAC, every sample as it is",
+    purpose: "FLAC, lossless",
     kind: "audio",
     options: { format: "flac" },
-    target_bytes: null,
+    target_size: null,
   },
   {
     id: "web-picture",
@@ -66,7 +66,7 @@ export const PRESETS = [
     kind: "image",
     options: { format: "webp", quality: "medium" },
     most: { long: 1920 },
-    target_bytes: null,
+    target_size: null,
   },
   {
     id: "thumbnail",
@@ -75,7 +75,7 @@ export const PRESETS = [
     kind: "image",
     options: { format: "jpeg", quality: "medium" },
     most: { long: 320 },
-    target_bytes: null,
+    target_size: null,
   },
 ] as const satisfies readonly Preset[];
 
@@ -90,7 +90,7 @@ export function fromPreset(preset: Preset, wishes: Wishes, source: Source): Wish
     ...wishes,
     kind: preset.kind,
     options: { ...preset.options, ...sizeOf(preset, source), ...times } as Wishes["options"],
-    target_bytes: preset.target_bytes,
+    target_size: preset.target_size,
     preset: preset.id,
   };
 }

@@ -1,9 +1,14 @@
 import type { CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
+import { coreFrame } from "../queue/core-frame.ts";
 import { letGo } from "../ui/let-go.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
+import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
+
+// Pixels; a preview is shown no higher.
+const HEIGHT = 512;
 
 /** The picture, or one of a video's, in the shape that the output will have. The browser draws it; nothing is decoded or encoded for it. */
 export function Preview({
@@ -30,7 +35,8 @@ export function Preview({
     objectPosition: (options.position ?? "center").replace("-", " "),
   } as const;
   const clear = (format === "png" || format === "webp") && options.background === undefined;
-  const shown = isBroken ? small : url;
+  const decoded = useDecoded(isBroken ? input : null, source, options.start ?? 0);
+  const shown = isBroken ? (decoded ?? small) : url;
   return (
     <figure class="preview">
       <div>
@@ -53,9 +59,33 @@ export function Preview({
       </div>
       <figcaption class="soft small numbers">
         {width} × {height} pixels
+        {isBroken &&
+          (shown
+            ? ". Your browser can't show this format, so this page decodes the picture."
+            : ". This browser cannot show the format.")}
       </figcaption>
     </figure>
   );
+}
+
+// What the browser cannot show, the core can.
+function useDecoded(input: MediaInput | null, { kind, height = HEIGHT }: Source, at: number): string | null {
+  const { device } = useWorkbench();
+  const [frame, setFrame] = useState<Blob | null>(null);
+  useEffect(() => {
+    const gone = new AbortController();
+    setFrame(null);
+    if (input !== null && typeof input !== "string") {
+      const size = height > HEIGHT ? { height: HEIGHT } : {};
+      coreFrame(device, input, kind === "image" ? size : { at, ...size }, gone.signal).then(
+        (blob) => gone.signal.aborted || setFrame(blob),
+        // The thumbnail stays.
+        () => {},
+      );
+    }
+    return () => gone.abort();
+  }, [device, input, kind, height, at]);
+  return useMediaUrl(frame).url;
 }
 
 function Frame({
@@ -91,6 +121,8 @@ function Frame({
       style={look}
       // Some browsers show nothing before the first seek.
       onLoadedMetadata={({ currentTarget }) => {
+        // A browser plays the sound alone where it knows no more of it.
+        if (currentTarget.videoWidth === 0) onError();
         currentTarget.currentTime = at || 0.001;
       }}
       onError={onError}

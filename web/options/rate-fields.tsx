@@ -25,11 +25,11 @@ export function RateFields({ form }: { form: Form }) {
   const { kind } = wishes;
   const format = formatOf(kind, options, source);
   const way: Way =
-    wishes.target_bytes !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
+    wishes.target_size !== null ? "size" : options.bitrate !== undefined ? "bitrate" : "quality";
   const choose = (wanted: Way) => {
     form.wish((now) => {
-      const plain = withOptions({ ...now, target_bytes: null }, { bitrate: undefined });
-      if (wanted === "size") return { ...plain, target_bytes: usualBytes(source.filesize) };
+      const plain = withOptions({ ...now, target_size: null }, { bitrate: undefined });
+      if (wanted === "size") return { ...plain, target_size: usualBytes(source.filesize) };
       if (wanted === "quality") return plain;
       return withOptions(plain, { bitrate: USUAL_BITRATE[kind === "audio" ? "audio" : "video"] });
     });
@@ -37,7 +37,7 @@ export function RateFields({ form }: { form: Form }) {
   return (
     <>
       {(kind === "video" || kind === "audio") && (
-        <Segments<Way> label="Decided by" choices={WAYS} value={way} onChange={choose} />
+        <Segments<Way> label="Control by" choices={WAYS} value={way} onChange={choose} />
       )}
       {way === "quality" && <QualityField form={form} format={format} />}
       {way === "bitrate" && (
@@ -57,7 +57,7 @@ export function RateFields({ form }: { form: Form }) {
 }
 
 // Without a quality nothing asks for an encode.
-const AS_IT_IS = { value: "as_it_is", label: "As it is" } as const;
+const AS_IT_IS = { value: "as_it_is", label: "Keep original" } as const;
 
 function QualityField({ form, format }: { form: Form; format: string }) {
   const { source, wishes, options, change } = form;
@@ -71,11 +71,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
       choices={mayCopy ? [AS_IT_IS, ...steps] : steps}
       value={quality}
       onChange={(value) => change({ quality: value === AS_IT_IS.value ? undefined : value })}
-      hint={
-        quality === AS_IT_IS.value
-          ? "Taken over without loss; nothing is encoded."
-          : qualityHint(format, quality)
-      }
+      hint={quality === AS_IT_IS.value ? "Copied without re-encoding." : qualityHint(format, quality)}
       fault={form.faultAt("quality")}
     />
   );
@@ -88,17 +84,14 @@ function usualBytes(filesize: number | undefined): number {
 
 function qualityHint(format: string, quality: Quality): string {
   const name = formatName(format);
-  if (format === "png" || format === "wav")
-    return `${name} keeps everything as it is, so quality changes nothing here.`;
+  if (format === "png" || format === "wav") return `${name} is lossless, so quality changes nothing.`;
   if (format === "gif") return "GIF has 256 colors at the most, so quality changes nothing here.";
-  if (format === "flac")
-    return "FLAC keeps every sample; a higher step only packs it smaller, and takes longer.";
+  if (format === "flac") return "FLAC is lossless; a higher step makes smaller files, but takes longer.";
   return QUALITY_WORDS[quality][1];
 }
 
 function bitrateHint({ wishes: { kind } }: Form, format: string): string {
-  if (!hasBitrate(kind, format))
-    return `${formatName(format)} keeps every sample and pays no heed to a bitrate.`;
+  if (!hasBitrate(kind, format)) return `${formatName(format)} is lossless and ignores the bitrate.`;
   const { min, max } = bitrateBounds(kind);
-  return `${kind === "video" ? "Of the pictures; the sound comes on top. " : ""}From ${min / 1000} to ${max / 1000}.`;
+  return `${kind === "video" ? "For the pictures; sound is extra. " : ""}From ${min / 1000} to ${max / 1000}.`;
 }

@@ -36,8 +36,8 @@ export function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) 
       onSubmit={(event) => {
         event.preventDefault();
         const plain = name.trim();
-        if (verdict.fault) setFault(`First mend this: ${verdict.fault.message}`);
-        else if (!isName(plain)) setFault("Give it a name.");
+        if (verdict.fault) setFault(`Fix this first: ${verdict.fault.message}`);
+        else if (!isName(plain)) setFault("Enter a name.");
         else {
           const preset = savePreset(plain, wishes);
           wish((now) => ({ ...now, preset }));

@@ -42,15 +42,13 @@ export function SizeFields({ form }: { form: Form }) {
                 {words}
               </option>
             ))}
-            {!chosen && <option value={OTHER}>Own size</option>}
+            {!chosen && <option value={OTHER}>Custom</option>}
           </select>
         )}
       </Field>
       {side("width")}
       {side("height")}
-      <span class="hint">
-        Pixels, or percent such as 50 %. The side that you leave empty follows the other.
-      </span>
+      <span class="hint">Pixels, or a percentage such as 50 %. Leave one side empty to keep the shape.</span>
     </div>
   );
 }
@@ -71,7 +69,7 @@ function usualSizes({ width = 0, height = 0 }: Source): { name: string; words: s
   const short = Math.min(width, height);
   const side = width < height ? "width" : "height";
   return [
-    { name: "own", words: width ? `As it is (${width} × ${height})` : "As it is", size: {} },
+    { name: "own", words: width ? `Keep original (${width} × ${height})` : "Keep original", size: {} },
     ...SIDES.filter((pixels) => pixels < short).map((pixels) => ({
       name: String(pixels),
       words: `${pixels}p`,

@@ -10,18 +10,18 @@ type Unit = keyof typeof UNITS;
 /** The size that the output shall not exceed, as a number and its unit. */
 export function SizeOfFile({ form }: { form: Form }) {
   const { wishes, wish, faultAt } = form;
-  const bytes = wishes.target_bytes ?? Number.NaN;
+  const bytes = wishes.target_size ?? Number.NaN;
   const [unit, setUnit] = useState<Unit>(bytes < UNITS.MB ? "kB" : "MB");
-  const set = (target_bytes: number) =>
-    wish((now) => ({ ...now, target_bytes: Math.round(target_bytes), preset: null }));
+  const set = (target_size: number) =>
+    wish((now) => ({ ...now, target_size: Math.round(target_size), preset: null }));
   return (
     <div class="columns narrow-last">
       <NumberField
-        label={`File size at the most (${unit})`}
+        label={`Maximum file size (${unit})`}
         value={bytes / UNITS[unit]}
         onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
-        hint="The bitrate follows from it and from the length."
-        fault={faultAt("target_bytes")}
+        hint="The bitrate is set from this and the length."
+        fault={faultAt("target_size")}
       />
       <Field label="Unit">
         {(control) => (

@@ -1,4 +1,4 @@
-import type { EncodeKind, Position, Quality } from "../../src/index.ts";
+import type { EncodeKind, MetadataMode, Position, Quality } from "../../src/index.ts";
 
 /** What each kind of output is called. */
 export const KIND_WORDS = {
@@ -12,18 +12,18 @@ export const KIND_WORDS = {
 export const FORMAT_USES: Readonly<Record<string, string>> = {
   mp4: "plays everywhere",
   webm: "open formats, for websites",
-  mov: "for Apple's programs",
+  mov: "for Apple apps",
   mp3: "plays everywhere",
   aac: "a little better than MP3",
   ogg: "open format",
   opus: "best sound in small files",
-  wav: "every sample as it is, large",
-  flac: "every sample as it is, smaller",
+  wav: "lossless, large",
+  flac: "lossless, smaller",
   jpeg: "photos, opens everywhere",
-  png: "every pixel as it is",
+  png: "lossless",
   webp: "smaller than JPEG",
   gif: "simple animations, 256 colors",
-  avif: "smallest, for new programs",
+  avif: "smallest, for newer apps",
 };
 
 /** What each codec is good for. */
@@ -36,12 +36,19 @@ export const CODEC_USES: Readonly<Record<string, string>> = {
 
 /** What each step of quality is called, and what it is good for. */
 export const QUALITY_WORDS = {
-  very_low: ["Lowest", "For a first look: losses are plain to see."],
-  low: ["Low", "Small, with losses that show in fine detail."],
-  medium: ["Medium", "Right for most uses: losses are hardly noticed."],
-  high: ["High", "Losses show only in a close comparison."],
-  very_high: ["Highest", "Nearly as the original, and large."],
+  very_low: ["Lowest", "For a quick preview: losses are obvious."],
+  low: ["Low", "Small; fine detail suffers."],
+  medium: ["Medium", "Right for most uses: losses are barely visible."],
+  high: ["High", "Losses show only in a side-by-side comparison."],
+  very_high: ["Highest", "Close to the original, and large."],
 } as const satisfies Record<Quality, readonly [name: string, use: string]>;
+
+/** What becomes of tags and cover, and what that is good for. */
+export const METADATA_WORDS = {
+  clean: ["Keep, except private data", "Keeps title, artist and cover; removes location and device."],
+  keep: ["Keep all", "Keeps location and device too, where the format supports them."],
+  strip: ["Remove", "Removes all tags and the cover."],
+} as const satisfies Record<MetadataMode, readonly [name: string, use: string]>;
 
 /** What each position is called. */
 export const POSITION_WORDS = {
@@ -70,4 +77,5 @@ export const OPTION_WORDS: Readonly<Record<string, string>> = {
   bitrate: "Bitrate",
   start: "Start",
   end: "End",
+  metadata: "Tags and cover",
 };

@@ -22,8 +22,8 @@ export function AddFiles({ large }: { large: boolean }) {
           <span class="sign">
             <Icon name="upload" size={36} />
           </span>
-          <h1>Drop videos, sound and pictures here</h1>
-          <p class="soft">They are converted in this browser. Nothing is sent anywhere.</p>
+          <h1>Drop video, audio and images here</h1>
+          <p class="soft">They are converted in this browser. Nothing is uploaded.</p>
         </div>
       )}
       <div class="ways">

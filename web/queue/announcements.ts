@@ -9,7 +9,7 @@ const ENDS = {
   succeeded: "done",
   failed: "failed",
   cancelled: "cancelled",
-  unusable: "cannot be used",
+  unusable: "can't be used",
   waiting: "waiting for its file",
   ready: "ready",
   processing: "converting",
@@ -38,9 +38,12 @@ function newsOf(before: Item | undefined, item: Item): string | null {
     if (!(state in ENDS)) return null;
     const words = ENDS[state as keyof typeof ENDS];
     const fault = state === "failed" ? item.task?.error : state === "unusable" ? item.fault : null;
-    return fault ? `${words}. ${faultWords(fault.kind).title.replace(/\.$/, "")}` : words;
+    return fault
+      ? `${words}. ${faultWords(fault.kind, typeof item.input !== "string").title.replace(/\.$/, "")}`
+      : words;
   }
-  if (item.fault && item.fault !== before.fault) return faultWords(item.fault.kind).title.replace(/\.$/, "");
+  if (item.fault && item.fault !== before.fault)
+    return faultWords(item.fault.kind, typeof item.input !== "string").title.replace(/\.$/, "");
   const [was, is] = [quarterOf(before), quarterOf(item)];
   return is > was && is < 4 ? `${is * 25} %` : null;
 }

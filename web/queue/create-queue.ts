@@ -9,7 +9,7 @@ import type { Item } from "./item.ts";
 import { createItemList } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
 import { createLook } from "./look.ts";
-import { type Queue, stateOf } from "./queue.ts";
+import { isStartable, type Queue, stateOf } from "./queue.ts";
 import { openQueueStore } from "./queue-store.ts";
 import { takeFile, waitingFor } from "./waiting-file.ts";
 
@@ -34,7 +34,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   function needClient(item: Item): Client {
     const client = clientOf(item);
     if (client) return client;
-    const message = `This is at ${item.service}, which is not connected; connect it under Edge first.`;
+    const message = `This is on ${item.service}, which is not connected. Connect it under Edge first.`;
     throw new MediaError("service_unavailable", message);
   }
 
@@ -108,7 +108,8 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       list.show(id);
     },
     async start(ids) {
-      const wanted = ids ?? list.all().map(({ id }) => id);
+      const all = list.all().filter(isStartable);
+      const wanted = ids ?? all.map(({ id }) => id);
       await Promise.all(wanted.map(start));
     },
     async cancel(id) {
@@ -179,7 +180,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     async output(id) {
       const item = find(id);
       if (!item?.task || !isFinished(item.task)) {
-        throw new MediaError("media_not_found", "This file is not done.");
+        throw new MediaError("media_not_found", "This file is not finished.");
       }
       // By its id, as the URLs in an old record may have expired.
       return needClient(item).output(item.task.id);

@@ -59,7 +59,7 @@ export function DropAnywhere() {
     <div class={over.value ? "drop-sign over" : "drop-sign"} aria-hidden="true">
       <div>
         <Icon name="upload" size={48} />
-        Let go to add them
+        Drop to add them
       </div>
     </div>
   );

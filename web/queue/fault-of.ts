@@ -5,5 +5,5 @@ import type { Fault } from "./item.ts";
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof MediaError) return { kind: thrown.kind, message: thrown.message };
   console.warn(thrown);
-  return { kind: "internal_error", message: "Something failed in this page." };
+  return { kind: "internal_error", message: "Something went wrong in this page." };
 }

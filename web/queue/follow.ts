@@ -64,13 +64,14 @@ export function createFollower(
       let seen: Task | null = null;
       let told: Pace["choice"];
       let mayAsk = client !== device;
-      const end = client.on<Task>(task.id, "update", ({ record, progress, speed, eta, choice }) => {
+      const end = client.on<Task>(task.id, "update", ({ record, progress, speed, eta, choice, waits }) => {
         // What is told anew without a change may be that it waits for its file.
-        const mayWait = client === device && (seen === null || seen.updated_at === record.updated_at);
+        const mayWait =
+          client === device && !waits && (seen === null || seen.updated_at === record.updated_at);
         const goesOn = seen !== null && !mayWait;
         seen = record;
         list.change(id, {
-          ...{ task: record, pace: { progress, speed, eta, choice: choice ?? told } },
+          ...{ task: record, pace: { progress, speed, eta, choice: choice ?? told, waits, at: Date.now() } },
           ...((goesOn || isFinished(record)) && { waiting: null }),
         });
         if (mayAsk && !choice && isEncoding(record)) {

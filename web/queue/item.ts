@@ -10,10 +10,12 @@ export interface Wishes<K extends EncodeKind = EncodeKind> {
   /** As a task takes them; what is not named has its default. */
   readonly options: OptionsOf<K>;
   /** Size that the output shall not exceed, in bytes, from which the bitrate follows; null where quality or bitrate rule. */
-  readonly target_bytes: number | null;
+  readonly target_size: number | null;
   /** Id of the preset that these wishes are; null for wishes of the visitor's own. */
   readonly preset: string | null;
   readonly place: Place;
+  /** What gives way to reach `target_size`, in words; null or absent where nothing does. */
+  readonly lowered?: string | null;
   /** What is wrong with these wishes, which are not to be started then; null or absent where nothing is. */
   readonly fault?: Fault | null;
 }
@@ -30,16 +32,22 @@ export interface Pace {
   readonly progress: number | null;
   /** Seconds of media done in a second. */
   readonly speed: number | null;
-  /** Seconds until the end. */
+  /** Seconds until the end, counted from `at`. */
   readonly eta: number | null;
+  /** Milliseconds since the epoch at which this was heard; absent where that was before a reload. */
+  readonly at?: number;
   /** The encoder that makes it, and why that one; null or absent until known. */
   readonly choice?: EncoderChoice | null | undefined;
+  /** True while the encode waits for a free encoder. */
+  readonly waits?: boolean | undefined;
 }
 
 /** The moments between the start of an item and its task. */
 export interface Starting {
   /** Percent of the file that the service has; null where nothing is sent. */
   readonly sent: number | null;
+  /** True until its turn comes. */
+  readonly waits?: boolean;
 }
 
 /** One file or URL of the queue, from the moment it is added until it is removed. Never changed in place: every change is a new one. */

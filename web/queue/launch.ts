@@ -89,9 +89,13 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
       if (going.has(id) || !item || stateOf(item) !== "ready") return;
       const controller = new AbortController();
       going.set(id, controller);
-      list.change(id, { starting: { sent: null } });
+      list.change(id, { starting: { sent: null, waits: true } });
       // Those before it, in the order in which they were asked for.
-      const turn = inTurn(() => (controller.signal.aborted ? Promise.resolve() : launch(id, controller)));
+      const turn = inTurn(async () => {
+        if (controller.signal.aborted) return;
+        list.change(id, { starting: { sent: null } });
+        await launch(id, controller);
+      });
       await turn.finally(() => {
         going.delete(id);
         list.change(id, { starting: null });
@@ -109,7 +113,7 @@ async function discard(client: Client, { id }: Task): Promise<void> {
 
 // How options follow from a size is not needed for the first view.
 async function optionsOf(wishes: Wishes, source: Source): Promise<Wishes["options"]> {
-  if (wishes.target_bytes === null) return wishes.options;
+  if (wishes.target_size === null) return wishes.options;
   const { sizedOptions } = await import("./sized-options.ts");
-  return sizedOptions(wishes, source, wishes.target_bytes);
+  return sizedOptions(wishes, source, wishes.target_size);
 }

@@ -21,12 +21,12 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
         const step = await client.wait(found);
         if (step.error) throw new MediaError(step.error.kind, step.error.message);
         const source = step.output;
-        if (!source) throw new MediaError("probe_failed", "Nothing was found in the file.");
+        if (!source) throw new MediaError("probe_failed", "The file has no media in it.");
         const size = item.size ?? source.filesize ?? null;
         const wishes = { ...defaultWishes(source), place };
         refuseUnreadable(source, wishes);
         list.change(id, { source, size, fault: null, wishes });
-        const thumbnail = await makeThumbnail(input, source);
+        const thumbnail = await makeThumbnail(input, source, device);
         if (thumbnail) list.change(id, { thumbnail });
       } catch (thrown) {
         if (!list.find(id)?.source) list.change(id, { fault: faultOf(thrown) });

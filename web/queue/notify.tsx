@@ -39,9 +39,9 @@ export function Notify() {
   return (
     <section class="notify" aria-label="Notifications">
       <Icon name="clock" />
-      <p>This takes a while. Shall the browser tell you when it is done?</p>
+      <p>This takes a while. Notify you when it's done?</p>
       <button type="button" onClick={() => void ask()}>
-        Tell me
+        Notify me
       </button>
       <button type="button" class="quiet" onClick={refuse}>
         No, thanks

@@ -13,7 +13,7 @@ export interface Queue {
   add(inputs: readonly MediaInput[]): void;
   /** Changes what shall become of an item that is not started. */
   wish(id: string, wishes: Wishes): void;
-  /** Makes tasks of items that are ready; of all of them by default. */
+  /** Creates tasks of items that are ready; by default of all that can be started. */
   start(ids?: readonly string[]): Promise<void>;
   cancel(id: string): Promise<void>;
   /** Begins a failed or cancelled item anew; looks again into one that could not be read. */
@@ -37,6 +37,11 @@ export function stateOf(item: Item): ItemState {
   if (item.starting) return "sending";
   if (item.source) return "ready";
   return item.fault ? "unusable" : "reading";
+}
+
+/** True when an item can be started as it is. */
+export function isStartable(item: Item): boolean {
+  return stateOf(item) === "ready" && !item.wishes.fault;
 }
 
 /** True when nothing more happens to an item by itself. */

@@ -1,8 +1,9 @@
 import type { Item } from "./item.ts";
-import { isOver, stateOf } from "./queue.ts";
+import { isOver, isStartable, stateOf } from "./queue.ts";
 
 /** How a whole queue stands. */
 export interface Totals {
+  /** Ready, with nothing wrong in what is wished for. */
   readonly ready: number;
   /** Sent, waiting for their turn, or converted. */
   readonly running: number;
@@ -26,7 +27,7 @@ export function totalsOf(items: readonly Item[]): Totals {
   const ended = over.filter(({ task }) => (task?.finished_at ?? 0) >= began).length;
   const done = running.reduce((sum, { pace }) => sum + (pace?.progress ?? 0), 100 * ended);
   return {
-    ready: count("ready"),
+    ready: items.filter(isStartable).length,
     running: running.length,
     succeeded: count("succeeded"),
     over: over.length,

@@ -56,7 +56,7 @@ export function Compare({ before, after, alt }: { before: CompareSide; after: Co
           max={100}
           step="any"
           value={share}
-          aria-label="Where before ends and after begins"
+          aria-label="Divider between before and after"
           aria-valuetext={`${Math.round(share)} % before, ${100 - Math.round(share)} % after`}
           onInput={({ currentTarget }) => setShare(currentTarget.valueAsNumber)}
         />

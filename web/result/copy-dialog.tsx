@@ -33,7 +33,7 @@ function Code({ title, text }: { title: string; text: string }) {
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => setSaid("Copied"),
-      () => setSaid("The browser does not let the page copy. Select the text and copy it."),
+      () => setSaid("The browser does not let this page copy. Select the text and copy it."),
     );
   return (
     <section class="code" aria-label={title}>

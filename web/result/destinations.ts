@@ -23,8 +23,7 @@ export function createDestinations(): Destinations {
         // The longest is the nearest.
         const [found] = fitting.sort(([one], [other]) => other.length - one.length);
         if (found) return found[1](request);
-        const message =
-          "The page was opened anew, and has no access to the storage any more. Send the file again.";
+        const message = "The page was reloaded and no longer has access to the storage. Send the file again.";
         throw new MediaError("upload_forbidden", message, { retryable: false });
       },
     },

@@ -39,12 +39,12 @@ test.for([
       },
       codecs: { video: null, audio: "mp3" },
       audio: { channels: 1, sample_rate: 48_000 },
-      ...{ encoder: "copy", reason: "nothing needs re-encoding" },
+      ...{ encoder: "copy", reason: "Copied without re-encoding." },
     },
     [],
     {
       ...{ Format: "MP3", Duration: "0:05.00", Sound: "mono, 48 kHz", Bitrate: "128 kbit/s" },
-      Made: "by copying its streams as they are, as nothing needs re-encoding",
+      Made: "Copied without re-encoding.",
     },
   ],
   [

@@ -27,7 +27,7 @@ test("a stream as large as may be is held whole", async () => {
 });
 
 test("a larger one is refused before it is read, or as soon as it shows, and let go of", async () => {
-  const fault = { kind: "storage_full", message: expect.stringMatching(/no more than 11 B .* Take fewer/) };
+  const fault = { kind: "storage_full", message: expect.stringMatching(/at most 11 B .* Choose fewer/) };
   for (const [total, pieces] of [
     [12, 0],
     [null, 3],

@@ -34,6 +34,6 @@ export async function holdInMemory(
 }
 
 function tooLarge(most: number): MediaError {
-  const message = `The browser gives this window no files, as in some private windows, and without them no more than ${bytes(most)} can be downloaded at once. Take fewer files, or open the page in another window.`;
+  const message = `This window has no file storage, as in some private windows, so at most ${bytes(most)} can be downloaded at once. Choose fewer files, or open the page in another window.`;
   return new MediaError("storage_full", message);
 }

@@ -35,8 +35,12 @@ async function asked<T>(answer: Promise<T> | undefined): Promise<T | null> {
     return (await answer) ?? null;
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") return null;
-    throw new MediaError("forbidden", "The browser does not let the page save there. Choose another place.", {
-      cause,
-    });
+    throw new MediaError(
+      "forbidden",
+      "The browser does not let this page save there. Choose another folder.",
+      {
+        cause,
+      },
+    );
   }
 }

@@ -128,11 +128,11 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
         </div>
       </form>
       <DoingView doing={doing} label="Sending" />
-      {doing.progress && <p class="small soft">Closing this window stops it.</p>}
+      {doing.progress && <p class="small soft">Closing this dialog stops it.</p>}
       {isUnreached && (
         <Notice>
-          Most often the bucket does not let this page in: look at its CORS rules. Some storage answers in the
-          same way to wrong keys, so look at those and at the endpoint, too.
+          Usually the bucket blocks this page: check its CORS rules. Some storage responds the same way to
+          wrong keys, so check those and the endpoint too.
         </Notice>
       )}
     </Dialog>

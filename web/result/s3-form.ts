@@ -26,20 +26,20 @@ export const EMPTY_FORM: S3Form = {
 export function faultsOf(form: S3Form): Partial<Record<keyof S3Form, string>> {
   const faults: Partial<Record<keyof S3Form, string>> = {};
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(form.bucket))
-    faults.bucket = "Give the name of the bucket: small letters, digits, dots and hyphens.";
+    faults.bucket = "Enter the name of the bucket: lowercase letters, digits, dots and hyphens.";
   if (new TextEncoder().encode(form.prefix).length > 800) faults.prefix = "Make it shorter than 800 bytes.";
   else if (form.prefix.split("/").some((part) => part === "." || part === ".."))
-    faults.prefix = "It may not have . or .. between slashes.";
+    faults.prefix = "It must not contain . or .. between slashes.";
   if (form.connection_id !== null) return faults;
   const url = URL.parse(form.endpoint);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
-    faults.endpoint = "Give the address of the storage, which begins with https://, without the bucket.";
+    faults.endpoint = "Enter the address of the storage, starting with https://, without the bucket.";
   for (const [name, what] of [
     ["region", "the region, such as us-east-1, or auto"],
     ["access_key_id", "the access key"],
     ["secret_access_key", "the secret key"],
   ] as const)
-    if (!/^[\x21-\x7e]+$/.test(form[name])) faults[name] = `Give ${what}.`;
+    if (!/^[\x21-\x7e]+$/.test(form[name])) faults[name] = `Enter ${what}.`;
   return faults;
 }
 

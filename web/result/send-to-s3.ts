@@ -33,7 +33,7 @@ export async function sendToS3(
   const url = `s3://${address}${is_folder ? main : ""}`;
   const isHere = filesOf(output).length > 0;
   if (!isHere || form.connection_id !== null) {
-    if (!service) throw new MediaError("connection_required", "Connect with the service first, under Edge.");
+    if (!service) throw new MediaError("connection_required", "Connect the service first, under Edge.");
   }
   if (isHere) destinations.use(address, signOf(form, service ?? null));
   const connection_id = isHere ? destinations.connection.id : form.connection_id;

@@ -44,7 +44,7 @@ async function open([folder, name]: readonly [string, string]): Promise<SyncAcce
 function write(bytes: Uint8Array): void {
   for (let rest = bytes; rest.length > 0; ) {
     const written = access?.write(rest, { at }) ?? 0;
-    if (written === 0) throw new DOMException("There is no room left.", "QuotaExceededError");
+    if (written === 0) throw new DOMException("There is no space left.", "QuotaExceededError");
     at += written;
     rest = rest.subarray(written);
   }

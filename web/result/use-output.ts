@@ -29,5 +29,5 @@ export function useOutput(item: Item): OpenedOutput {
 /** Says what went wrong; what nobody foresaw is said in general. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof MediaError) return { kind: thrown.kind, message: thrown.message };
-  return { kind: "internal_error", message: "Something failed in the page. Please try again." };
+  return { kind: "internal_error", message: "Something went wrong in this page. Try again." };
 }

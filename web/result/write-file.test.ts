@@ -3,10 +3,10 @@ import { MediaError } from "../../src/index.ts";
 import { saveFault } from "./write-file.ts";
 
 test.for([
-  [new DOMException("", "QuotaExceededError"), "storage_full", /no room left on the disk/],
-  [new DOMException("", "NotAllowedError"), "forbidden", /may not write there/],
-  [new DOMException("", "NoModificationAllowedError"), "forbidden", /Choose another place/],
-  [new DOMException("", "NotFoundError"), "upload_failed", /is not there any more/],
+  [new DOMException("", "QuotaExceededError"), "storage_full", /disk is full/],
+  [new DOMException("", "NotAllowedError"), "forbidden", /not allowed to write there/],
+  [new DOMException("", "NoModificationAllowedError"), "forbidden", /Choose another folder/],
+  [new DOMException("", "NotFoundError"), "upload_failed", /folder no longer exists/],
   [
     new TypeError("network error at https://secret.example"),
     "upload_failed",

@@ -54,22 +54,23 @@ export function saveFault(thrown: unknown): MediaError {
   const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
   const cause = thrown;
   if (name === "QuotaExceededError") {
-    return new MediaError("storage_full", "There is no room left on the disk. Free some and save again.", {
+    return new MediaError("storage_full", "The disk is full. Free some space and save again.", {
       cause,
     });
   }
   if (NOT_ALLOWED.has(name)) {
-    const message = "The browser may not write there. Choose another place, or allow it when you are asked.";
+    const message =
+      "The browser is not allowed to write there. Choose another folder, or allow it when asked.";
     return new MediaError("forbidden", message, { cause });
   }
   if (name === "NotFoundError") {
-    return new MediaError("upload_failed", "The place to save to is not there any more. Choose another.", {
+    return new MediaError("upload_failed", "The folder no longer exists. Choose another.", {
       cause,
     });
   }
   return new MediaError(
     "upload_failed",
-    "The file could not be written. Choose another place and save again.",
+    "The file could not be written. Choose another folder and save again.",
     {
       cause,
     },

@@ -20,12 +20,31 @@ export async function drawFrames(
     for (const [index, canvas] of canvases.entries()) {
       video.currentTime = ((index + 0.5) / canvases.length) * duration;
       await heard(video, "seeked", gone);
-      cover(canvas, video);
+      cover(canvas, video, video.videoWidth, video.videoHeight);
     }
   } catch (thrown) {
     if (!gone.aborted) throw thrown;
   } finally {
     letGo(video);
+  }
+}
+
+/** Draws frames as {@link drawFrames} does, each decoded by `take`. */
+export async function drawDecoded(
+  take: (at: number, gone: AbortSignal) => Promise<Blob>,
+  canvases: readonly HTMLCanvasElement[],
+  duration: number,
+  gone: AbortSignal,
+): Promise<void> {
+  for (const [index, canvas] of canvases.entries()) {
+    try {
+      const bitmap = await createImageBitmap(await take(((index + 0.5) / canvases.length) * duration, gone));
+      cover(canvas, bitmap, bitmap.width, bitmap.height);
+      bitmap.close();
+    } catch (thrown) {
+      if (gone.aborted) return;
+      throw thrown;
+    }
   }
 }
 
@@ -52,14 +71,13 @@ function heard(video: HTMLVideoElement, name: string, gone: AbortSignal): Promis
   });
 }
 
-function cover(canvas: HTMLCanvasElement, video: HTMLVideoElement): void {
-  const { videoWidth, videoHeight } = video;
-  if (videoWidth === 0 || videoHeight === 0) throw new Error("There are no pictures.");
+function cover(canvas: HTMLCanvasElement, picture: CanvasImageSource, wide: number, high: number): void {
+  if (wide === 0 || high === 0) throw new Error("There are no pictures.");
   canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
   canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
-  const scale = Math.max(canvas.width / videoWidth, canvas.height / videoHeight);
-  const [width, height] = [videoWidth * scale, videoHeight * scale];
+  const scale = Math.max(canvas.width / wide, canvas.height / high);
+  const [width, height] = [wide * scale, high * scale];
   canvas
     .getContext("2d")
-    ?.drawImage(video, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
+    ?.drawImage(picture, (canvas.width - width) / 2, (canvas.height - height) / 2, width, height);
 }

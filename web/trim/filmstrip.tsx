@@ -1,32 +1,46 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { drawFrames } from "./draw-frames.ts";
+import { drawDecoded, drawFrames } from "./draw-frames.ts";
+import type { TakeFrame } from "./use-media.ts";
 
 const MOST = 12;
+// Each is a job of the core.
+const MOST_DECODED = 6;
 // Narrower frames show nothing.
 const NARROWEST = 48;
 
 /** A dozen frames of a video in a row, on narrow screens fewer; they come by and by. */
 export function Filmstrip({
   url,
+  frame,
   duration,
   onFault,
 }: {
-  url: string;
+  /** Null where the browser cannot show it, and `frame` decodes. */
+  url: string | null;
+  frame: TakeFrame | null;
   duration: number;
   onFault: () => void;
 }) {
   const row = useRef<HTMLDivElement>(null);
   const [count, setCount] = useState(0);
   useLayoutEffect(() => {
-    setCount(Math.max(3, Math.min(MOST, Math.floor((row.current?.clientWidth ?? 0) / NARROWEST))));
+    setCount(
+      Math.max(
+        3,
+        Math.min(frame ? MOST_DECODED : MOST, Math.floor((row.current?.clientWidth ?? 0) / NARROWEST)),
+      ),
+    );
   }, []);
   useEffect(() => {
     const canvases = [...(row.current?.querySelectorAll("canvas") ?? [])];
     if (canvases.length === 0) return;
     const gone = new AbortController();
-    drawFrames(url, canvases, duration, gone.signal).catch(onFault);
+    const drawn = frame
+      ? drawDecoded(frame, canvases, duration, gone.signal)
+      : drawFrames(url ?? "", canvases, duration, gone.signal);
+    drawn.catch(onFault);
     return () => gone.abort();
-  }, [url, duration, count]);
+  }, [url, frame, duration, count]);
   return (
     <div class="filmstrip" ref={row} aria-hidden="true">
       {Array.from({ length: count }, (_, index) => (

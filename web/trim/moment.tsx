@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
 import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
-import { roundTime } from "./parse-time.ts";
 import { Player } from "./player.tsx";
 import { Steps } from "./steps.tsx";
+import { Still } from "./still.tsx";
 import { TimeField } from "./time-field.tsx";
-import { frameAt, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
+import { frameAt, lastFrame, markAt, shownAt, stepBy, type Timeline } from "./timeline.ts";
 import { Track } from "./track.tsx";
 import { type Media, useMedia } from "./use-media.ts";
 import "./trim.css";
@@ -28,10 +28,11 @@ export function Moment(props: MomentProps) {
     <section class="trim" aria-label="Moment">
       <h3>Moment</h3>
       <Player media={media} isSound={false} />
+      <Still media={media} />
       {timeline ? (
         <Time {...props} media={media} timeline={timeline} />
       ) : (
-        <p class="small soft">{media.fault ?? "How long this file is, is not known yet."}</p>
+        <p class="small soft">{media.fault ?? "The length of this file is not known yet."}</p>
       )}
     </section>
   );
@@ -45,8 +46,8 @@ function Time({
   timeline,
 }: MomentProps & { media: Media; timeline: Timeline }) {
   const { playback } = media;
-  const { duration, fps, grain } = timeline;
-  const last = roundTime(duration - grain);
+  const { duration, fps } = timeline;
+  const last = lastFrame(timeline);
   const [dragged, setDragged] = useState<number | null>(null);
   const at = Math.max(0, Math.min(last, dragged ?? time ?? 0));
   const move = (to: number, isDone = true) => {
@@ -80,7 +81,7 @@ function Time({
         <TimeField
           label="Moment"
           time={at}
-          hint={fps === null ? null : `Frame: ${frameAt("moment", at, fps)}`}
+          hint={fps === null ? null : `Frame: ${frameAt("moment", at, timeline)}`}
           faultOf={(typed) =>
             typed > duration + 0.005 ? `The file ends at ${clock(duration, true)}.` : null
           }

@@ -30,9 +30,9 @@ test.for([
   ["1:-2", "Write a time"],
   [":30", "Write a time"],
   ["1".repeat(400), "Write a time"],
-  ["-1", "before the beginning"],
-  ["1:60", "seconds up to 59"],
-  ["1:60:00", "minutes up to 59"],
+  ["-1", "before the start"],
+  ["1:60", "Seconds go up to 59"],
+  ["1:60:00", "Minutes go up to 59"],
 ] as const)("%j is no time", ([text, words]) => {
   const parsed = parseTime(text);
   expect("fault" in parsed && parsed.fault).toContain(words);

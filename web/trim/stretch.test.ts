@@ -50,8 +50,8 @@ test("an edge keeps a frame's distance from the other one, and stays in the file
 test.for([
   ["begin", 10.01, "The file ends at 0:10.00."],
   ["end", 11, "The file ends at 0:10.00."],
-  ["begin", 5, "The start has to be before the end, which is at 0:05.00."],
-  ["end", 2.01, "The end has to be after the start, which is at 0:02.00."],
+  ["begin", 5, "The start must be before the end, which is at 0:05.00."],
+  ["end", 2.01, "The end must be after the start, which is at 0:02.00."],
   ["begin", 4.96, null],
   ["end", 10.004, null],
 ] as const)("a %s typed as %d s: %s", ([edge, time, words]) => {

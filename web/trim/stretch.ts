@@ -45,10 +45,10 @@ export function faultOf(edge: Edge, time: number, edges: Edges, timeline: Timeli
   const [first, last] = reachOf(edge, edges, timeline);
   if (time > duration + 0.005) return `The file ends at ${clock(duration, true)}.`;
   if (edge === "begin" && time > last) {
-    return `The start has to be before the end, which is at ${clock(edges.end, true)}.`;
+    return `The start must be before the end, which is at ${clock(edges.end, true)}.`;
   }
   if (edge === "end" && time < first) {
-    return `The end has to be after the start, which is at ${clock(edges.begin, true)}.`;
+    return `The end must be after the start, which is at ${clock(edges.begin, true)}.`;
   }
   return null;
 }

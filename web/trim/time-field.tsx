@@ -66,8 +66,12 @@ export function TimeField({
               }}
             />
             {onHere && (
-              <button type="button" aria-label={`Set to here: ${label.toLowerCase()}`} onClick={here}>
-                Set to here
+              <button
+                type="button"
+                aria-label={`Use current position: ${label.toLowerCase()}`}
+                onClick={here}
+              >
+                Use current position
               </button>
             )}
           </div>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { frameAt, markAt, shownAt, snap, stepBy, timelineOf } from "./timeline.ts";
+import { frameAt, lastFrame, markAt, shownAt, snap, stepBy, timelineOf } from "./timeline.ts";
 
 const video = timelineOf({ kind: "video", fps: 29.97 }, 10);
 const film = timelineOf({ kind: "video", fps: 25 }, 10);
@@ -22,14 +22,14 @@ test.for([
   ["moment", 1, 25],
   ["moment", 1.039, 25],
 ] as const)("the frame of a %s at %d s is %d", ([mark, time, frame]) => {
-  expect(frameAt(mark, time, 25)).toBe(frame);
+  expect(frameAt(mark, time, film)).toBe(frame);
 });
 
 test("ten thousand steps forth and back over an odd rate lose no frame", () => {
   let time = 0;
   for (let step = 1; step <= 10_000; step++) {
     time = stepBy("begin", time, 1, video);
-    expect(frameAt("begin", time, video.fps ?? 0)).toBe(step);
+    expect(frameAt("begin", time, video)).toBe(step);
   }
   expect(time).toBeCloseTo((10_000 * 1001) / 30_000, 5);
   for (let step = 0; step < 10_000; step++) time = stepBy("begin", time, -1, video);
@@ -60,4 +60,19 @@ test("a mark is shown in the middle of its frame, and a frame that is shown give
 test("a time is moved to the nearest step", () => {
   expect(snap(1.03, film)).toBe(1.04);
   expect(snap(1.2345, sound)).toBe(1.23);
+});
+
+test("where the times of the pictures are known, steps go from one to the next, and the last one is the last picture", () => {
+  const uneven = timelineOf({ kind: "video", fps: 2 }, 3, [0, 0.1, 0.2, 1, 1.4]);
+  expect(lastFrame(uneven)).toBe(1.4);
+  expect(lastFrame(film)).toBe(9.96);
+  expect(["begin", "end", "moment"].map((mark) => frameAt(mark as "begin", 3, uneven))).toEqual([4, 4, 4]);
+  expect(frameAt("moment", 0.99, uneven)).toBe(2);
+  expect(frameAt("end", 1, uneven)).toBe(2);
+  expect(stepBy("moment", 1, 1, uneven)).toBe(1.4);
+  expect(stepBy("end", 3, -1, uneven)).toBe(1.4);
+  expect(stepBy("begin", 1, -1, uneven)).toBe(0.2);
+  expect(shownAt("end", 3, uneven)).toBeCloseTo(2.2);
+  expect(markAt("end", 1.2, uneven)).toBe(1.4);
+  expect([0.55, 0.7, 2.9].map((time) => snap(time, uneven))).toEqual([0.2, 1, 3]);
 });

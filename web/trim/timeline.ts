@@ -9,6 +9,8 @@ export interface Timeline {
   readonly fps: number | null;
   /** The smallest step, in seconds: a frame, or a hundredth of a second. */
   readonly grain: number;
+  /** Seconds at which the pictures begin, in order; absent where only their average rate is known. */
+  readonly times?: readonly number[];
 }
 
 /** What a time stands for: the first frame of a stretch, the end after its last frame, or the one frame that is seen. */
@@ -18,40 +20,81 @@ export type Mark = "begin" | "end" | "moment";
 const SLACK = 0.01;
 
 /** Measures a file; a video whose rate is not known is taken to have 25 frames in a second. */
-export function timelineOf(source: Pick<Source, "kind" | "fps">, duration: number): Timeline {
+export function timelineOf(
+  source: Pick<Source, "kind" | "fps">,
+  duration: number,
+  times: readonly number[] | null = null,
+): Timeline {
   const fps = source.kind === "audio" ? null : exactFps(source.fps || 25);
-  return { duration, fps, grain: Math.min(duration, fps === null ? 0.01 : 1 / fps) };
+  const grain = Math.min(duration, fps === null ? 0.01 : 1 / fps);
+  return { duration, fps, grain, ...(times && fps !== null && { times }) };
 }
 
-/** Gives the number of the frame that a time stands for, from 0; for an end, that of the last frame before it. */
-export function frameAt(mark: Mark, time: number, fps: number): number {
-  if (mark === "moment") return Math.max(0, Math.floor(time * fps + SLACK));
-  const first = Math.ceil(time * fps - SLACK);
+/** Returns the time of the last picture. */
+export function lastFrame({ times, duration, grain }: Timeline): number {
+  return times?.at(-1) ?? roundTime(duration - grain);
+}
+
+/** Returns the number of the frame that a time stands for, from 0; for an end, that of the last frame before it. */
+export function frameAt(mark: Mark, time: number, { fps, times }: Pick<Timeline, "fps" | "times">): number {
+  if (times) {
+    const after = countBefore(times, time + (mark === "moment" ? TIMES_SLACK : -TIMES_SLACK));
+    return Math.max(0, Math.min(times.length - 1, mark === "begin" ? after : after - 1));
+  }
+  const frames = time * (fps ?? 1);
+  if (mark === "moment") return Math.max(0, Math.floor(frames + SLACK));
+  const first = Math.ceil(frames - SLACK);
   return Math.max(0, mark === "begin" ? first : first - 1);
 }
 
-/** Gives the time that is some steps on, or back where they are negative: always the edge of a frame. */
-export function stepBy(mark: Mark, time: number, steps: number, { fps, grain }: Timeline): number {
+/** Returns the time that is some steps on, or back where they are negative: always the edge of a frame. */
+export function stepBy(mark: Mark, time: number, steps: number, timeline: Timeline): number {
+  const { fps, grain } = timeline;
   if (fps === null) return roundTime(time + steps * grain);
-  const frame = frameAt(mark, time, fps) + (mark === "end" ? 1 : 0);
-  return roundTime(Math.max(0, frame + steps) / fps);
+  const frame = frameAt(mark, time, timeline) + (mark === "end" ? 1 : 0);
+  return beginOf(Math.max(0, frame + steps), timeline);
 }
 
 /** Moves a time to the nearest step. */
-export function snap(time: number, { fps }: Timeline): number {
+export function snap(time: number, timeline: Timeline): number {
+  const { fps, times, duration } = timeline;
+  if (times) {
+    const after = countBefore(times, time);
+    const [before, next] = [times[after - 1] ?? 0, times[after] ?? duration];
+    return time - before < next - time ? before : roundTime(next);
+  }
   const steps = fps ?? 100;
   return roundTime(Math.round(time * steps) / steps);
 }
 
-/** Gives the time to show for a mark: the middle of its frame, as players round an edge either way. */
-export function shownAt(mark: Mark, time: number, { fps, duration, grain }: Timeline): number {
+/** Returns the time to show for a mark: the middle of its frame, as players round an edge either way. */
+export function shownAt(mark: Mark, time: number, timeline: Timeline): number {
+  const { fps, times, duration, grain } = timeline;
   if (fps === null) return time;
-  return Math.max(0, Math.min((frameAt(mark, time, fps) + 0.5) / fps, duration - grain / 2));
+  const frame = frameAt(mark, time, timeline);
+  if (times) return (beginOf(frame, timeline) + beginOf(frame + 1, timeline)) / 2;
+  return Math.max(0, Math.min((frame + 0.5) / fps, duration - grain / 2));
 }
 
-/** Gives the time of a mark whose frame is the one that a player shows; of sound, the time itself. */
+/** Returns the time of a mark whose frame is the one that a player shows; of sound, the time itself. */
 export function markAt(mark: Mark, shown: number, timeline: Timeline): number {
-  const { fps } = timeline;
-  if (fps === null) return snap(shown, timeline);
-  return roundTime((frameAt("moment", shown, fps) + (mark === "end" ? 1 : 0)) / fps);
+  if (timeline.fps === null) return snap(shown, timeline);
+  return beginOf(frameAt("moment", shown, timeline) + (mark === "end" ? 1 : 0), timeline);
+}
+
+// Times are rounded to microseconds.
+const TIMES_SLACK = 0.0005;
+
+function beginOf(frame: number, { fps, times, duration }: Timeline): number {
+  return roundTime(times ? (times[frame] ?? duration) : frame / (fps ?? 1));
+}
+
+function countBefore(times: readonly number[], time: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -25,7 +25,7 @@ export function Track({
   source: Source;
   children: ComponentChildren;
 }) {
-  const { url, playback, fault } = media;
+  const { url, frame, playback, fault } = media;
   const { duration } = timeline;
   const [undrawn, setUndrawn] = useState<string | null>(null);
   const isLarge = duration > MOST_SECONDS || (source.filesize ?? 0) > MOST_BYTES;
@@ -48,7 +48,9 @@ export function Track({
           }}
           onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && seek(event)}
         >
-          {isDrawn && !isSound && <Filmstrip url={url} duration={duration} onFault={() => setUndrawn(url)} />}
+          {(isDrawn || frame) && !isSound && (
+            <Filmstrip url={url} frame={frame} duration={duration} onFault={() => setUndrawn(url)} />
+          )}
           {isDrawn && isSound && !isLarge && (
             <Waveform url={url} duration={duration} onFault={() => setUndrawn(url)} />
           )}
@@ -70,11 +72,11 @@ export function Track({
 
 function lineOf(isSound: boolean, isLarge: boolean, isUndrawn: boolean): string | null {
   if (isSound && isLarge)
-    return "This file is long, so its waveform is not drawn. You can play it and set the times.";
+    return "This file is too long to draw its waveform. You can play it and set the times.";
   if (!isUndrawn) return null;
   return isSound
-    ? "This browser cannot draw its waveform. You can set the times without."
-    : "This browser cannot draw its pictures. You can set the times without.";
+    ? "This browser can't draw its waveform. You can still set the times."
+    : "This browser can't draw its pictures. You can still set the times.";
 }
 
 function Playhead({ playback, duration }: { playback: Playback; duration: number }) {

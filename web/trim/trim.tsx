@@ -5,6 +5,7 @@ import { clock } from "../words/quantities.ts";
 import { Handle } from "./handle.tsx";
 import { Player } from "./player.tsx";
 import { Steps } from "./steps.tsx";
+import { Still } from "./still.tsx";
 import {
   type Edge,
   type Edges,
@@ -41,10 +42,11 @@ export function Trim(props: TrimProps) {
     <section class="trim" aria-label="Trim">
       <h3>Trim</h3>
       <Player media={media} isSound={props.source.kind === "audio"} />
+      <Still media={media} />
       {timeline ? (
         <Times {...props} media={media} timeline={timeline} />
       ) : (
-        <p class="small soft">{media.fault ?? "How long this file is, is not known yet."}</p>
+        <p class="small soft">{media.fault ?? "The length of this file is not known yet."}</p>
       )}
     </section>
   );
@@ -123,7 +125,7 @@ function Times({
             hint={
               fps === null
                 ? null
-                : `${edge === "begin" ? "First" : "Last"} frame: ${frameAt(edge, edges[edge], fps)}`
+                : `${edge === "begin" ? "First" : "Last"} frame: ${frameAt(edge, edges[edge], timeline)}`
             }
             faultOf={(time) => faultOf(edge, time, edges, timeline)}
             onTime={(time) => move(edge, time)}

@@ -1,8 +1,14 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
+import { coreFrame } from "../queue/core-frame.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
+import { useWorkbench } from "../workbench.ts";
+import { readFrameTimes } from "./frame-times.ts";
 import { createPlayback, type Playback } from "./playback.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
+
+/** Decodes the picture at a time of a file. */
+export type TakeFrame = (at: number, gone: AbortSignal) => Promise<Blob>;
 
 /** A file while its times are set: how it is measured, how it is played, and what cannot be shown of it. */
 export interface Media {
@@ -13,6 +19,8 @@ export interface Media {
   readonly playback: Playback;
   /** Why it cannot be played; null when it can. */
   readonly fault: string | null;
+  /** Decodes the picture at a time, for a file that the browser cannot show; null where it can, or nothing can. */
+  readonly frame: TakeFrame | null;
   /** Takes that it cannot be played after all. */
   onBroken(): void;
   /** Takes how long the player found it to be, in seconds. */
@@ -25,16 +33,38 @@ export function useMedia(input: MediaInput, source: Source): Media {
   const [broken, setBroken] = useState<string | null>(null);
   const [found, setFound] = useState<number | null>(null);
   const playback = useMemo(createPlayback, []);
+  const [times, setTimes] = useState<number[] | null>(null);
+  const { device } = useWorkbench();
   const { kind, fps, duration = found } = source;
+  useEffect(() => {
+    const gone = new AbortController();
+    setTimes(null);
+    if (kind !== "audio")
+      readFrameTimes(input, gone.signal).then(
+        (read) => gone.signal.aborted || setTimes(read),
+        // The average rate serves then.
+        () => {},
+      );
+    return () => gone.abort();
+  }, [input, kind]);
   const timeline = useMemo(
-    () => (duration ? timelineOf({ kind, ...(fps !== undefined && { fps }) }, duration) : null),
-    [kind, fps, duration],
+    () => (duration ? timelineOf({ kind, ...(fps !== undefined && { fps }) }, duration, times) : null),
+    [kind, fps, duration, times],
   );
   const isBroken = url !== null && broken === url;
+  const isDecoded = isBroken && kind !== "audio" && typeof input !== "string";
+  const frame = useMemo(
+    () =>
+      isDecoded && typeof input !== "string"
+        ? (at: number, gone: AbortSignal) => coreFrame(device, input, { at }, gone)
+        : null,
+    [isDecoded, input, device],
+  );
   return {
     url: isBroken ? null : url,
     timeline,
     playback,
+    frame,
     fault: fault ?? (isBroken ? wordsOf(input, kind) : null),
     onBroken: () => setBroken(url),
     onDuration: (seconds) => Number.isFinite(seconds) && setFound(seconds),
@@ -43,6 +73,8 @@ export function useMedia(input: MediaInput, source: Source): Media {
 
 function wordsOf(input: MediaInput, kind: Source["kind"]): string {
   const [what, without] = kind === "audio" ? ["play", "waveform"] : ["show", "pictures"];
+  if (kind !== "audio" && typeof input !== "string")
+    return "This browser can't play this format. This page decodes single pictures instead.";
   const why =
     typeof input === "string"
       ? `This browser cannot ${what} it from there: its format or its server does not allow it.`

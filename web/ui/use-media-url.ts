@@ -26,7 +26,7 @@ export function useMediaUrl(input: MediaInput | null): MediaUrl {
 async function open(input: MediaInput, gone: AbortSignal): Promise<MediaUrl> {
   if (typeof input === "string") {
     if (/^(https?|blob):/i.test(input)) return { url: input, fault: null };
-    return { url: null, fault: "A browser cannot show what is stored there." };
+    return { url: null, fault: "A browser can't show what is stored there." };
   }
   try {
     const file = input instanceof Blob ? input : await input.getFile();

@@ -1,4 +1,12 @@
-import { ERROR_KINDS, type ErrorKind } from "../../src/index.ts";
+import { ERROR_KINDS, type ErrorKind, explainRefusals, type RunError } from "../../src/index.ts";
+
+// What only callers of the API know.
+const PAGE_WORDS = [
+  [/; use kind [^.]*\./, "."],
+  [/; pass (the|a) /, "; add $1 "],
+  [/\boptions\.target_size\b/g, "File size"],
+  [/\boptions\.([a-z])([a-z_]*)/g, (_: string, first: string, rest: string) => first.toUpperCase() + rest],
+] as const satisfies readonly (readonly [RegExp, string | ((...found: string[]) => string)])[];
 
 /** A fault in plain words: what is wrong, and what to do next. */
 export interface FaultWords {
@@ -6,124 +14,142 @@ export interface FaultWords {
   readonly todo: string;
 }
 
-const OPTIONS = "Change the options and convert it again.";
+const OPTIONS = "Change the options, then convert again.";
 const KEY = "Connect the service again under Edge, with a key that is allowed to do this.";
 const GONE = "Remove it and add the file again.";
 const AGAIN = "Try again.";
 
 // Closed: a new kind of error has to be given its words here.
 const WORDS = {
-  request_invalid: { title: "This request was not understood.", todo: OPTIONS },
+  request_invalid: { title: "The request is not valid.", todo: OPTIONS },
   input_required: { title: "There is no file to work on.", todo: GONE },
-  invalid_input: { title: "This file or address cannot be taken.", todo: "Check it, or add another one." },
-  invalid_kind: { title: "This kind of file cannot become that.", todo: OPTIONS },
-  invalid_format: { title: "That format is not known here.", todo: OPTIONS },
-  invalid_codec: { title: "That codec does not go with that format.", todo: OPTIONS },
+  invalid_input: { title: "This file or address can't be used.", todo: "Check it, or add another." },
+  invalid_kind: { title: "This kind of file can't be converted to that.", todo: OPTIONS },
+  invalid_format: { title: "That format is not supported.", todo: OPTIONS },
+  invalid_codec: { title: "That format does not support this codec.", todo: OPTIONS },
   invalid_options: { title: "These options do not fit the file.", todo: OPTIONS },
-  invalid_output: { title: "The output cannot go to that place.", todo: "Choose another destination." },
+  invalid_output: { title: "The output can't be saved there.", todo: "Choose another destination." },
   connection_required: {
     title: "No storage is connected.",
     todo: "Add a connection under Edge, then try again.",
   },
-  token_missing: { title: "The service wants a key.", todo: KEY },
+  token_missing: { title: "The service requires a key.", todo: KEY },
   token_invalid: { title: "The service does not know this key.", todo: KEY },
-  forbidden: { title: "This key may not do that.", todo: KEY },
-  task_not_found: { title: "The task is not there any more.", todo: "Convert the file again." },
-  step_not_found: { title: "The task is not there any more.", todo: "Convert the file again." },
+  forbidden: { title: "This key is not allowed to do that.", todo: KEY },
+  task_not_found: { title: "The task no longer exists.", todo: "Convert the file again." },
+  step_not_found: { title: "The task no longer exists.", todo: "Convert the file again." },
   connection_not_found: {
-    title: "That storage is not connected any more.",
+    title: "That storage is no longer connected.",
     todo: "Add it again under Edge.",
   },
-  endpoint_not_found: { title: "That webhook is not there any more.", todo: "Add it again under Edge." },
-  delivery_not_found: { title: "That delivery is not there any more.", todo: "Look at the newest ones." },
-  event_not_found: { title: "That event is not there any more.", todo: "Look at the newest ones." },
-  key_not_found: { title: "That key is not there any more.", todo: KEY },
-  media_not_found: { title: "The output is not there any more.", todo: "Convert the file again." },
+  endpoint_not_found: { title: "That webhook no longer exists.", todo: "Add it again under Edge." },
+  delivery_not_found: { title: "That delivery no longer exists.", todo: "See the newest ones." },
+  event_not_found: { title: "That event no longer exists.", todo: "See the newest ones." },
+  key_not_found: { title: "That key no longer exists.", todo: KEY },
+  media_not_found: { title: "The output no longer exists.", todo: "Convert the file again." },
   route_not_found: {
     title: "The service does not know this request.",
     todo: "Check its address under Edge; it may be older than this page.",
   },
-  task_finished: { title: "This has ended already.", todo: "Convert the file again." },
-  step_finished: { title: "This has ended already.", todo: "Convert the file again." },
-  task_running: { title: "This still runs.", todo: "Wait for it to end, or cancel it." },
-  connection_in_use: { title: "That storage is in use.", todo: "Wait until nothing is written to it." },
-  endpoint_disabled: { title: "That webhook is switched off.", todo: "Switch it on under Edge." },
-  idempotency_conflict: { title: "The same request is under way.", todo: AGAIN },
-  idempotency_mismatch: { title: "The service had another request by this name.", todo: AGAIN },
+  task_finished: { title: "This has already finished.", todo: "Convert the file again." },
+  step_finished: { title: "This has already finished.", todo: "Convert the file again." },
+  task_running: { title: "This is still running.", todo: "Wait for it to finish, or cancel it." },
+  step_running: { title: "This is still running.", todo: "Wait for it to finish, or cancel it." },
+  connection_in_use: { title: "That storage is in use.", todo: "Wait until nothing is being written to it." },
+  endpoint_disabled: { title: "That webhook is turned off.", todo: "Turn it on under Edge." },
+  idempotency_conflict: { title: "The same request is already in progress.", todo: AGAIN },
+  idempotency_mismatch: { title: "The service has seen a different request with this key.", todo: AGAIN },
   payload_too_large: { title: "The request is too large for the service.", todo: OPTIONS },
-  rate_limited: { title: "The service has too much to do.", todo: "Wait a minute, then try again." },
+  rate_limited: { title: "The service is busy.", todo: "Wait a minute, then try again." },
   internal_error: {
-    title: "Something failed that should not.",
-    todo: "Try again; if it stays, reload the page.",
+    title: "Something went wrong.",
+    todo: "Try again. If it keeps happening, reload the page.",
   },
   service_unavailable: {
-    title: "The service does not answer.",
+    title: "The service is not responding.",
     todo: "Check the connection under Edge, then try again.",
   },
   input_not_found: {
-    title: "There is no file at this place.",
+    title: "There is no file at this address.",
     todo: "Check the address, or add the file again.",
   },
   input_forbidden: {
-    title: "This file may not be read.",
-    todo: "Its server asks for a permission that this page does not have. Download the file, and add it from there.",
+    title: "This page is not allowed to read the file.",
+    todo: "Its server does not give this page access. Download the file, then add it from your device.",
   },
   input_unreachable: {
     title: "This could not be reached.",
-    todo: "Check the address and your connection. Its server may not let pages read it: then download the file, and add it from there.",
+    todo: "Check the address and your connection. If its server does not let pages read it, download the file and add it from your device.",
   },
   input_too_large: { title: "This file is too large.", todo: "Trim it first, or use a smaller one." },
   input_unsupported: {
-    title: "This cannot be read as media.",
-    todo: "It may be damaged, of a sort that is not known here, or no video, sound or picture at all. Add another file.",
+    title: "This file can't be read as media.",
+    todo: "It may be damaged, an unsupported type, or not media. Add another file.",
   },
   input_no_video: {
-    title: "There are no pictures in this file that can be read.",
-    todo: "If there is sound, choose that as its output; else add a file with a codec that is better known.",
+    title: "This file has no readable video.",
+    todo: "Choose audio as its output if it has sound, or add a file with a more common codec.",
   },
   input_no_audio: {
-    title: "There is no sound in this file that can be read.",
+    title: "This file has no readable sound.",
     todo: "Choose video or a picture as its output.",
   },
   probe_failed: {
-    title: "This file could not be looked into.",
+    title: "This file could not be inspected.",
     todo: "It may be damaged. Try again, or add another file.",
   },
   encoder_unavailable: {
-    title: "This browser cannot do that.",
-    todo: "Choose another format or codec. What a browser cannot read or make at all, a service may: connect one under Edge.",
+    title: "This browser can't do that.",
+    todo: "Choose another format or codec, or connect a service under Edge: it supports more of them.",
   },
   encode_failed: {
     title: "The conversion failed.",
     todo: "The file may be damaged. Try again with other options.",
   },
+  encode_incomplete: {
+    title: "Part of the video or its sound would have been lost.",
+    todo: "The file is damaged where pictures or sound are missing. Trim that part away, or repair the file first.",
+  },
   out_of_memory: {
     title: "There was not enough memory.",
     todo: "Close other tabs, or choose a smaller size, then try again.",
   },
-  timeout: { title: "This took too long.", todo: "Try again with a smaller size or a shorter stretch." },
-  stalled: { title: "This did not go on.", todo: AGAIN },
-  upload_failed: { title: "The file could not be sent.", todo: "Check your connection, then try again." },
+  timeout: { title: "This took too long.", todo: "Try again with a smaller size or a shorter part." },
+  stalled: { title: "The conversion stalled.", todo: AGAIN },
+  upload_failed: { title: "The file could not be uploaded.", todo: "Check your connection, then try again." },
   upload_forbidden: {
-    title: "The storage does not let the file in.",
+    title: "The storage refused the file.",
     todo: "Check its connection, and the CORS rules of its bucket.",
   },
   storage_full: {
-    title: "There is no room left.",
-    todo: "Remove what is done from the queue, or free room on this device, then try again.",
+    title: "There is no space left.",
+    todo: "Remove finished files from the queue or free space on this device, then try again.",
   },
-  worker_lost: { title: "The conversion broke off.", todo: AGAIN },
+  worker_lost: { title: "The conversion was interrupted.", todo: AGAIN },
 } as const satisfies Readonly<Record<ErrorKind, FaultWords>>;
 
-/** Says what those who failed say, without the encoders that were never meant for it. */
-export function faultDetail(message: string): string {
-  const [, listed] = /^No encoder here can do this \((.+)\)\.$/.exec(message) ?? [];
-  const reasons = (listed?.split("; ") ?? []).filter((part) => !/^[\w-]+: it (only|is for) /.test(part));
-  const plain = [...new Set(reasons.map((part) => part.replace(/^[\w-]+: /, "")))].join("; ");
-  return plain === "" ? message : `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
+// The same of a file of the visitor's own, which has no address and no server.
+const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
+  invalid_input: { title: "This file can't be used.", todo: "Add another." },
+  input_not_found: { title: "This file no longer exists.", todo: GONE },
+  input_forbidden: {
+    title: "This page is not allowed to read the file.",
+    todo: "Allow this page to read it, or add it again.",
+  },
+  input_unreachable: {
+    title: "This file can no longer be read.",
+    todo: "It was changed, moved or deleted, or the browser withdrew its permission. Add it again.",
+  },
+};
+
+/** Describes what went wrong in detail: the refusals of the encoders that were meant for the work, else the error's own message. */
+export function faultDetail({ message, refusals = [] }: Pick<RunError, "message" | "refusals">): string {
+  const words = explainRefusals(refusals) || message;
+  return PAGE_WORDS.reduce((said, [api, page]) => said.replace(api, page as string), words);
 }
 
-/** Says a fault of any kind in plain words; a kind that this page does not know is said as one that should not be. */
-export function faultWords(kind: string): FaultWords {
-  return WORDS[(ERROR_KINDS as readonly string[]).includes(kind) ? (kind as ErrorKind) : "internal_error"];
+/** Says a fault of any kind in plain words, of an address or of a file; a kind that this page does not know is said as one that should not be. */
+export function faultWords(kind: string, isFile = false): FaultWords {
+  const known = (ERROR_KINDS as readonly string[]).includes(kind) ? (kind as ErrorKind) : "internal_error";
+  return (isFile && FILE_WORDS[known]) || WORDS[known];
 }

@@ -27,19 +27,20 @@ test("the place is said before, while and after something is made, with the enco
   );
   expect(describePlace({ ...edge, task: taskOf("queued") })).toBe("Runs on the edge (media.example).");
   expect(describePlace({ ...draft, task: taskOf("failed") })).toBe("Ran on this device.");
-  const choice = { encoder: "webcodecs", reason: "it is the sooner one" };
+  const choice = { encoder: "webcodecs", reason: "Faster here: 8 s, not 16 s." };
   const pace = { progress: 12, speed: null, eta: null, choice };
-  const how = "with the browser's own encoder (WebCodecs), as it is the sooner one.";
+  const how = "with the browser's own encoder (WebCodecs). Faster here: 8 s, not 16 s.";
   expect(describePlace({ ...draft, task: taskOf("processing"), pace })).toBe(`Runs on this device ${how}`);
   expect(describePlace({ ...draft, task: taskOf("failed"), pace })).toBe(`Ran on this device ${how}`);
-  const reason =
-    "the work fits its memory and time; not copy: the pictures need encoding; not avif: it only encodes avif; in 2 chunks of about 4 s";
+  const reason = "Encoded in 2 parts; a reload repeats at most one.";
   expect(describePlace({ ...draft, task: taskOf("succeeded", { encoder: "wasm", reason }) })).toBe(
-    "Made on this device with FFmpeg in WebAssembly, as the work fits its memory and time.",
+    `Made on this device with FFmpeg in WebAssembly. ${reason}`,
   );
-  expect(describeEncoder({ encoder: "wasm", reason })).toBe(
-    "with FFmpeg in WebAssembly, as the work fits its memory and time; it could not just be copied, as the pictures need encoding; in 2 chunks of about 4 s",
+  expect(describeEncoder({ encoder: "wasm", reason })).toBe(`with FFmpeg in WebAssembly. ${reason}`);
+  const copied = { encoder: "copy", reason: "Copied without re-encoding." };
+  expect(describePlace({ ...draft, task: taskOf("succeeded", copied) })).toBe(
+    "Made on this device. Copied without re-encoding.",
   );
-  expect(describeEncoder({ encoder: "copy" })).toBe("by copying its streams as they are");
+  expect(describeEncoder(copied)).toBe("Copied without re-encoding.");
   expect(describeEncoder({})).toBe(null);
 });

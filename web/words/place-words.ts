@@ -2,7 +2,7 @@ import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 
 const ENCODERS: Readonly<Record<string, string>> = {
-  copy: "by copying its streams as they are",
+  copy: "",
   canvas: "with the browser's own image encoder",
   avif: "with the AVIF encoder",
   wasm: "with FFmpeg in WebAssembly",
@@ -25,27 +25,20 @@ export function describePlace({ wishes, task, service, input, pace }: Item): str
   const said = `${made ? "Made" : runs ? "Runs" : "Ran"} ${place}`;
   const choice = made ?? pace?.choice;
   if (!choice) return `${said}.`;
-  const [why] = reasonsOf(choice);
-  return `${said} ${encoderWords(choice)}${why ? `, as ${why}` : ""}.`;
+  const words = encoderWords(choice);
+  return `${said}${words && ` ${words}`}.${choice.reason ? ` ${choice.reason}` : ""}`;
 }
 
-/** Says with what an output was made, and all that led to it; null where that is not known. */
+/** Describes which encoder made an output and why; null where that is not known. */
 export function describeEncoder(output: Pick<Source, "encoder" | "reason">): string | null {
-  if (!output.encoder) return null;
-  const reasons = reasonsOf(output).join("; ");
-  return `${encoderWords(output)}${reasons && `, as ${reasons}`}`;
+  const { encoder, reason = "" } = output;
+  if (!encoder) return null;
+  const words = encoderWords(output);
+  return [words && `${words}.`, reason].filter(Boolean).join(" ");
 }
 
 function encoderWords({ encoder = "" }: Pick<Source, "encoder">): string {
   return ENCODERS[encoder] ?? `with ${encoder}`;
-}
-
-// That an encoder of pictures makes no sound tells a visitor nothing.
-function reasonsOf({ reason = "" }: Pick<Source, "reason">): string[] {
-  return reason
-    .split("; ")
-    .filter((part) => part !== "" && !/^not [\w-]+: it only /.test(part))
-    .map((part) => part.replace(/^not copy: /, "it could not just be copied, as "));
 }
 
 function hostOf(service: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bytes, clock, timeLeft } from "./quantities.ts";
+import { bytes, clock, countDown, timeLeft } from "./quantities.ts";
 
 test.for([
   [0, "0 B"],
@@ -30,4 +30,8 @@ test.for([
   [7500, "2 h 5 min left"],
 ] as const)("%d s to go are %s", ([seconds, words]) => {
   expect(timeLeft(seconds)).toBe(words);
+});
+
+test("time left counts down between reports, and never stands still at nothing", () => {
+  expect([0, 4, 8, 10, 20].map((passed) => countDown(10, passed))).toEqual([10, 6, 4, 5, 10]);
 });

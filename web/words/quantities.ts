@@ -27,3 +27,8 @@ export function timeLeft(seconds: number): string {
   if (minutes < 60) return `${minutes} min left`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
 }
+
+/** Returns the seconds left of what was to take `eta`, after some have passed: what is late is taken to need half of that again. */
+export function countDown(eta: number, passed: number): number {
+  return Math.max(eta - passed, passed / 2);
+}

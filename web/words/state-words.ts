@@ -1,9 +1,9 @@
-import type { ItemState } from "../queue/item.ts";
+import type { Item, ItemState } from "../queue/item.ts";
+import { stateOf } from "../queue/queue.ts";
 
-/** How an item stands, in the words of a card. */
-export const STATE_WORDS: Readonly<Record<ItemState, string>> = {
+const WORDS: Readonly<Record<ItemState, string>> = {
   reading: "Reading…",
-  unusable: "Cannot be used",
+  unusable: "Can't be used",
   ready: "Ready",
   sending: "Starting…",
   queued: "Waiting for its turn",
@@ -13,3 +13,18 @@ export const STATE_WORDS: Readonly<Record<ItemState, string>> = {
   cancelled: "Cancelled",
   waiting: "Waiting for its file",
 };
+
+/** Says how an item stands, in the words of a card. */
+export function stateWords(item: Item): string {
+  const state = stateOf(item);
+  if (state === "sending" && item.starting?.waits) return WORDS.queued;
+  if (state === "sending" && item.starting?.sent !== null) return "Sending";
+  return isIdle(item) ? "Waiting for a free encoder" : WORDS[state];
+}
+
+/** True while the task of an item runs, but its encode waits for others. */
+export function isIdle(item: Item): boolean {
+  const { pace, task } = item;
+  const encode = task?.steps.find(({ kind }) => kind === task.kind);
+  return stateOf(item) === "processing" && pace?.waits === true && !encode?.progress;
+}

@@ -3,8 +3,8 @@ import type { Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
 import { describeWishes } from "./wish-words.ts";
 
-const wishes = (kind: Wishes["kind"], options: object, target_bytes: number | null = null): Wishes => ({
-  ...{ kind, options, target_bytes, preset: null, place: "device" },
+const wishes = (kind: Wishes["kind"], options: object, target_size: number | null = null): Wishes => ({
+  ...{ kind, options, target_size, preset: null, place: "device" },
 });
 const png: Source = { object: "source", url: "file:", kind: "image", format: "png" };
 
@@ -37,7 +37,7 @@ test.for([
   expect(describeWishes(given, png)).toBe(words);
 });
 
-test("what is taken over without loss is said to be as it is", () => {
+test("what is copied without re-encoding is said to be copied", () => {
   const streams = [
     { index: 0, kind: "video" as const, codec: "h264" },
     { index: 1, kind: "audio" as const, codec: "aac" },
@@ -46,6 +46,6 @@ test("what is taken over without loss is said to be as it is", () => {
     ...{ object: "source", url: "file:", kind: "video", format: "mp4", width: 640, height: 360 },
     ...{ duration: 4, codecs: { video: "h264", audio: "aac" }, pixel_format: "yuv420p", streams },
   };
-  expect(describeWishes(wishes("video", {}), film)).toBe("MP4, H.264, as it is");
+  expect(describeWishes(wishes("video", {}), film)).toBe("MP4, H.264, copied");
   expect(describeWishes(wishes("video", { width: 320 }), film)).toBe("MP4, H.264, 320 wide, medium quality");
 });

@@ -13,7 +13,7 @@ const QUALITIES = {
 
 /** Says what shall become of a file: `WebM, VP9, 640 wide, high quality`. */
 export function describeWishes(wishes: Wishes, source: Source | null): string {
-  const { kind, options, target_bytes } = wishes;
+  const { kind, options, target_size } = wishes;
   const wish = options as Readonly<Record<string, unknown>>;
   const format = typeof wish.format === "string" ? wish.format : defaultFormat(kind, source);
   return [
@@ -22,14 +22,14 @@ export function describeWishes(wishes: Wishes, source: Source | null): string {
     describeSize(wish),
     Number.isFinite(wish.fps) ? `${wish.fps} fps` : null,
     describeSpan(kind, wish),
-    isCopied(wishes, source) ? "as it is" : describeRate(kind, format, wish, target_bytes),
+    isCopied(wishes, source) ? "copied" : describeRate(kind, format, wish, target_size),
   ]
     .filter(Boolean)
     .join(", ");
 }
 
-function isCopied({ kind, options, target_bytes }: Wishes, source: Source | null): boolean {
-  if (!source || target_bytes !== null) return false;
+function isCopied({ kind, options, target_size }: Wishes, source: Source | null): boolean {
+  if (!source || target_size !== null) return false;
   try {
     return forecast(kind, options, source).copied;
   } catch {
@@ -76,10 +76,10 @@ function describeRate(
   kind: Wishes["kind"],
   format: string,
   { quality, bitrate }: Readonly<Record<string, unknown>>,
-  target_bytes: number | null,
+  target_size: number | null,
 ): string | null {
   // What is being typed may be no number yet.
-  if (target_bytes !== null) return target_bytes > 0 ? `at most ${bytes(target_bytes)}` : null;
+  if (target_size !== null) return target_size > 0 ? `at most ${bytes(target_size)}` : null;
   // On these a quality changes nothing that is seen or heard.
   if (["wav", "flac", "png", "gif"].includes(format)) return null;
   if (typeof bitrate === "number") {

@@ -6,7 +6,7 @@ import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
 
 const STYLES = [
-  ["", "As is usual there"],
+  ["", "Default"],
   ["true", "In the path"],
   ["false", "In the host name"],
 ] as const;
@@ -75,7 +75,7 @@ export function ConnectionForm({
           {text("region", "Region", "Such as eu-central-1; auto on R2.")}
           <Field
             label="Bucket in URLs"
-            hint="Most storage needs no choice here."
+            hint="Most storage works with the default."
             fault={form.at("force_path_style")}
           >
             {(control) => (
@@ -89,12 +89,12 @@ export function ConnectionForm({
             )}
           </Field>
         </div>
-        {text("access_key_id", "Key id", "The public half of the access key.")}
+        {text("access_key_id", "Key id", "The public part of the access key.")}
         <Field
           label="Secret"
           hint={
             connection
-              ? "Leave it empty to keep the one that is stored."
+              ? "Leave it empty to keep the stored one."
               : "It is stored encrypted, and never shown again."
           }
           fault={form.at("secret_access_key")}

@@ -37,7 +37,7 @@ export function ConnectionTry({ connection, onClose }: { connection: Connection;
         </div>
         <div role="status">
           {result.value?.ok && (
-            <Notice tone="good">It works: an object could be written, read and deleted.</Notice>
+            <Notice tone="good">It works: an object was written, read and deleted.</Notice>
           )}
         </div>
         {result.value?.error && <Notice tone="bad">{result.value.error.message}</Notice>}

@@ -64,7 +64,7 @@ export function ConnectionsView() {
       bar={<p class="soft">Storage of your own (S3), for inputs and destinations that begin with s3://.</p>}
       add={{ label: "New connection", onClick: () => show({ what: "form", connection: null }) }}
       list={list}
-      empty="There are no connections yet. With one, tasks read from and write to your own bucket: make it by “New connection”."
+      empty="There are no connections yet. Add one with “New connection”, and tasks can read from and write to your own bucket."
       columns={COLUMNS}
       nameOf={({ name }) => name}
       actions={(connection) => <Actions connection={connection} list={list} open={show} />}

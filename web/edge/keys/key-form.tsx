@@ -9,7 +9,7 @@ import { useSending } from "../shared/use-sending.ts";
 const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   read: "See tasks, files and settings",
   write: "Create, change and delete them",
-  admin: "Manage keys, and see the service's figures",
+  admin: "Manage keys and see the service's metrics",
 };
 
 /** Makes a key of this project. */

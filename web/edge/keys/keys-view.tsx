@@ -42,7 +42,7 @@ export function KeysView() {
       <section aria-label="Keys">
         <Notice>
           The key that this page is connected with may not manage keys: it lacks the scope <code>admin</code>.
-          Connect with one that has it, or ask whoever runs the service.
+          Connect with one that has it, or ask the person who runs the service.
         </Notice>
       </section>
     );
@@ -52,7 +52,7 @@ export function KeysView() {
       bar={<p class="soft">The keys of this project. Those in the settings of the service are not listed.</p>}
       add={{ label: "New key", onClick: () => show({ what: "new" }) }}
       list={list}
-      empty="There are no keys yet. Make one for each page or program that uses the service."
+      empty="There are no keys yet. Create one for each page or program that uses the service."
       columns={COLUMNS}
       nameOf={({ name }) => name}
       actions={(key) => <Actions of={key.name} show={(what) => show({ what, key })} />}
@@ -96,7 +96,7 @@ function Dialogs({
         <SecretDialog
           title="The key"
           secret={open.secret}
-          use="It goes behind “Bearer” in the header Authorization, or to a client as apiKey."
+          use="Send it as “Bearer” in the Authorization header, or pass it to a client as apiKey."
           onClose={close}
         />
       );
@@ -108,7 +108,7 @@ function Dialogs({
           act={async () => take(await keys.roll(open.key.id))}
           onClose={close}
         >
-          The key gets a new secret. The one so far is good for one more day, so that you can change it
+          The key gets a new secret. The current one stays valid for one more day, so that you can replace it
           everywhere.
         </Confirm>
       );
@@ -124,7 +124,7 @@ function Dialogs({
           }}
           onClose={close}
         >
-          Whoever uses it is refused from then on, within half a minute. It cannot be taken back.
+          It stops working within half a minute. This can't be undone.
         </Confirm>
       );
   }

@@ -52,7 +52,7 @@ export function ActButton({
         {look !== "icon" && label}
       </button>
       {fault.value && (
-        <Dialog title={`${label}: not done`} onClose={close}>
+        <Dialog title={`${label} failed`} onClose={close}>
           <Notice tone="bad">{fault.value}</Notice>
           <div class="row end">
             <button type="button" onClick={close}>

@@ -7,7 +7,7 @@ const STATES = {
   cancelled: ["Cancelled", "plain"],
   pending: ["Trying", "busy"],
   delivered: ["Delivered", "good"],
-  given_up: ["Given up", "bad"],
+  given_up: ["Gave up", "bad"],
   active: ["Active", "good"],
   disabled: ["Paused", "plain"],
 } as const;

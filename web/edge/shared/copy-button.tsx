@@ -3,13 +3,13 @@ import { Icon } from "../../ui/icon.tsx";
 
 /** Copies a text, and says so; `label` names what is copied. With `words` they stand beside the sign. */
 export function CopyButton({ text, label, words = false }: { text: string; label: string; words?: boolean }) {
-  const said = useSignal<"" | "Copied" | "Select it and copy it yourself">("");
+  const said = useSignal<"" | "Copied" | "Select and copy it yourself">("");
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
       said.value = "Copied";
     } catch {
-      said.value = "Select it and copy it yourself";
+      said.value = "Select and copy it yourself";
     }
     setTimeout(() => {
       said.value = "";

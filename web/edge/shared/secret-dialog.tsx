@@ -21,11 +21,11 @@ export function SecretDialog({
       <p class="secret">
         <code data-testid="secret">{secret}</code>
       </p>
-      <Notice tone="warn">It is shown this once. Keep it where only those who need it can read it.</Notice>
+      <Notice tone="warn">It is shown only once. Store it where only those who need it can read it.</Notice>
       <div class="row end">
         <CopyButton text={secret} label="Copy" words />
         <button type="button" class="primary" onClick={onClose}>
-          I have kept it
+          I've saved it
         </button>
       </div>
     </Dialog>

@@ -33,5 +33,9 @@ export function useService(): Service {
 export function toFault(thrown: unknown): ServiceFault {
   if (thrown instanceof MediaError)
     return { kind: thrown.kind, message: thrown.message, param: thrown.param };
-  return { kind: "internal_error", message: "The page failed at this; try again.", param: undefined };
+  return {
+    kind: "internal_error",
+    message: "Something went wrong in this page. Try again.",
+    param: undefined,
+  };
 }

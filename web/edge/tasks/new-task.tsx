@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import {
   ENCODE_KINDS,
   type EncodeKind,
+  MediaError,
   QUALITIES,
   type NewTask as Request,
   type Task,
@@ -41,7 +42,7 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
           )}
         </Field>
         <div class="columns">
-          <Field label="Make it" fault={form.at("kind")}>
+          <Field label="Output" fault={form.at("kind")}>
             {(control) => (
               <select
                 {...control}
@@ -62,7 +63,7 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
           <Field label="Format" fault={form.at("options.format")}>
             {(control) => (
               <select {...control} name="format" key={kind.value}>
-                {kind.value === "image" && <option value="">As it is</option>}
+                {kind.value === "image" && <option value="">Keep original</option>}
                 {formatsOf(kind.value).map((format) => (
                   <option key={format} value={format}>
                     {format.toUpperCase()}
@@ -96,7 +97,7 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
         </Field>
         <Field
           label="Webhook (optional)"
-          hint="An https:// URL that is told how the task goes on."
+          hint="An https:// URL that receives updates about the task."
           fault={form.at("webhook_url")}
         >
           {(control) => (
@@ -111,9 +112,12 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
 
 function requestOf(form: FormData): Request {
   const text = (name: string) => String(form.get(name) ?? "").trim();
+  const input = text("input");
+  // The client would take it for an address below this page's.
+  if (!URL.canParse(input)) throw new MediaError("invalid_input", NO_ADDRESS, { param: "input" });
   const [format, quality, output, webhook_url] = ["format", "quality", "output", "webhook_url"].map(text);
   return {
-    input: text("input"),
+    input,
     kind: text("kind") as EncodeKind,
     // The service checks what the choices make.
     options: { ...(format && { format }), ...(quality && { quality }) } as Request["options"] & object,
@@ -121,6 +125,8 @@ function requestOf(form: FormData): Request {
     ...(webhook_url && { webhook_url }),
   };
 }
+
+const NO_ADDRESS = "Enter a full address that starts with https://, http:// or s3://.";
 
 // Which storage an s3:// destination would go to.
 function ConnectionHint() {
@@ -131,7 +137,7 @@ function ConnectionHint() {
       const { records } = await client.connections.list({ limit: 100 });
       const name = records.find(({ is_default }) => is_default)?.name;
       by.value = name
-        ? `It goes there by the connection “${name}”.`
+        ? `It is stored through the connection “${name}”.`
         : "It needs a connection, and there is none yet.";
     };
     look().catch(() => {});

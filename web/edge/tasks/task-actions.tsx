@@ -27,7 +27,7 @@ export function TaskActions({
     <>
       <ActButton
         {...{
-          label: task.status === "succeeded" ? "Do again" : "Try again",
+          label: task.status === "succeeded" ? "Run again" : "Try again",
           of,
           icon: "refresh",
           look: "icon",

@@ -15,7 +15,7 @@ export function taskColumns(paceOf: (id: string) => Pace | undefined): Column<Ta
     { title: "Input", wide: true, cell: (task) => <Input task={task} /> },
     { title: "Kind", cell: ({ kind }) => KIND_WORDS[kind] },
     { title: "Status", cell: (task) => <Status task={task} pace={paceOf(task.id)} /> },
-    { title: "How it goes", wide: true, cell: (task) => <Outcome task={task} pace={paceOf(task.id)} /> },
+    { title: "Progress", wide: true, cell: (task) => <Outcome task={task} pace={paceOf(task.id)} /> },
     { title: "Created", cell: (task) => <Times task={task} /> },
     { title: "Id", cell: ({ id }) => <Id id={id} /> },
   ];

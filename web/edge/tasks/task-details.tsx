@@ -54,12 +54,12 @@ function StepRow({ step }: { step: Step }) {
   return (
     <li>
       <span class="name">{STEP_WORDS[step.kind]}</span>
-      <Badge state={step.status} {...(step.status === "processing" && { word: "At work" })} />
+      <Badge state={step.status} {...(step.status === "processing" && { word: "Running" })} />
       <span class="soft small numbers">{facts.join(" · ")}</span>
       {step.error && (
         <p class="small bad">
           {step.error.message}
-          {step.error.retryable && " Another try may help."}
+          {step.error.retryable && " Trying again may help."}
         </p>
       )}
       {step.kind !== "upload" && step.output?.encoder && (

@@ -24,7 +24,7 @@ export function TaskOutput({ task }: { task: Task }) {
       <section class="stack tight">
         <h3>Output</h3>
         <p class="mono wrap">{url}</p>
-        <p class="soft small">It was put where the task wanted it. Open it there.</p>
+        <p class="soft small">It was stored at the destination of the task. Open it there.</p>
       </section>
     );
   return (
@@ -69,7 +69,7 @@ function Preview({
   if (failed.value)
     return (
       <Notice tone="warn">
-        This browser cannot show it, or it is gone: outputs are kept for a limited time.
+        This browser can't show it, or it has expired: outputs are kept for a limited time.
       </Notice>
     );
   const fail = () => {

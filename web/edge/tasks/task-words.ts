@@ -18,8 +18,8 @@ export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
 
 /** What each step does. */
 export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
-  probe: "Look into it",
-  ingest: "Fetch it",
+  probe: "Inspect",
+  ingest: "Fetch",
   video: "Encode",
   audio: "Encode",
   image: "Encode",
@@ -33,7 +33,7 @@ export function encoderWords(encoder: string): string {
 }
 
 const ENCODER_WORDS: Readonly<Record<string, string>> = {
-  copy: "Copied as it is",
+  copy: "Copied without re-encoding",
   light: "FFmpeg in a Worker",
   native: "Native FFmpeg in a container",
 };

@@ -50,8 +50,8 @@ export function TasksView() {
       list={list}
       empty={
         status || kind
-          ? "No task is like that. Choose others above."
-          : "There are no tasks yet. Make one of a URL by “New task”, or send a file here from the Workbench."
+          ? "No tasks match these filters."
+          : "There are no tasks yet. Create one from a URL with “New task”, or send a file here from the Workbench."
       }
       columns={columns}
       nameOf={({ input }) => placeOf(input).name}

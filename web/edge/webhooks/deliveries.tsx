@@ -83,7 +83,7 @@ export function Deliveries() {
         </div>
       }
       list={list}
-      empty="Nothing was posted yet. It comes here when a task changes and an endpoint wants to know."
+      empty="No deliveries yet. They appear here when a task changes and an endpoint has subscribed to it."
       columns={COLUMNS}
       nameOf={({ kind, url }) => `${kind} to ${placeOf(url).host}`}
       details={(delivery) => <Attempts delivery={delivery} />}

@@ -40,22 +40,22 @@ export function EndpointDialogs({ open, list, show }: EndpointParts & { open: En
         <SecretDialog
           title="The endpoint's secret"
           secret={open.secret}
-          use="Your server checks by it that what is posted comes from this service: give it to verifyWebhook."
+          use="Your server uses it to verify that posts come from this service: pass it to verifyWebhook."
           onClose={close}
         />
       );
     case "rotate":
       return (
         <Confirm
-          title="Make a new secret?"
-          action="Make a new secret"
+          title="Create a new secret?"
+          action="Create a new secret"
           act={async () => {
             const { secret } = await endpoints.rotate(open.endpoint.id);
             show({ what: "secret", secret });
           }}
           onClose={close}
         >
-          The one so far is good for one more day beside it.
+          The current one stays valid for one more day.
         </Confirm>
       );
     case "delete":

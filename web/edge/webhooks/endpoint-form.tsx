@@ -28,12 +28,12 @@ export function EndpointForm({
   return (
     <Dialog title="New endpoint" onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
-        <Field label="URL" hint="Where your server takes events, https://." fault={form.at("url")}>
+        <Field label="URL" hint="Where your server receives events, https://." fault={form.at("url")}>
           {(control) => (
             <input {...control} name="url" inputMode="url" autoComplete="off" spellcheck={false} />
           )}
         </Field>
-        <Choices legend="Tell it of" fault={form.at("topics")}>
+        <Choices legend="Events" fault={form.at("topics")}>
           <label class="choice">
             <input
               type="checkbox"

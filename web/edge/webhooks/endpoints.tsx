@@ -16,7 +16,7 @@ const POLL_MS = 15_000;
 const COLUMNS: Column<WebhookEndpoint>[] = [
   { title: "URL", cell: ({ url }) => <strong class="wrap">{url}</strong> },
   {
-    title: "Told of",
+    title: "Events",
     cell: ({ topics }) => (
       <span class="small wrap">{topics.includes("*") ? "Everything" : topics.join(", ")}</span>
     ),
@@ -44,7 +44,7 @@ export function Endpoints() {
       isPart
       add={{ label: "New endpoint", onClick: () => show({ what: "new" }) }}
       list={list}
-      empty="Nothing is posted anywhere yet. Make an endpoint, and your server is told when a task is done."
+      empty="There are no endpoints yet. Create one to be notified when tasks change."
       columns={COLUMNS}
       nameOf={({ url }) => url}
       actions={(endpoint) => <Actions endpoint={endpoint} list={list} show={show} />}

@@ -36,7 +36,7 @@ export function Events() {
       title="Events"
       isPart
       list={list}
-      empty="Nothing happened yet. Every change of a task is noted here."
+      empty="No events yet. Every change of a task is listed here."
       columns={COLUMNS}
       nameOf={({ kind }) => kind}
     />

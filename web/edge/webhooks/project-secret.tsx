@@ -15,7 +15,7 @@ export function ProjectSecret() {
     <section class="stack tight" aria-label="Webhooks of single tasks">
       <h2>Webhooks of single tasks</h2>
       <div class="row bar">
-        <p class="soft">What goes to the webhook that a task names is signed by a secret of the project.</p>
+        <p class="soft">Posts to the webhook of a single task are signed with the secret of the project.</p>
         <button
           type="button"
           onClick={() => {
@@ -28,22 +28,22 @@ export function ProjectSecret() {
       </div>
       {open.value?.what === "ask" && (
         <Confirm
-          title="Make a new secret?"
-          action="Make a new secret"
+          title="Create a new secret?"
+          action="Create a new secret"
           act={async () => {
             const { secret } = await client.webhooks.rotateSecret();
             open.value = { what: "secret", secret };
           }}
           onClose={close}
         >
-          The one so far, if there is any, is good for one more day beside it.
+          The current one, if any, stays valid for one more day.
         </Confirm>
       )}
       {open.value?.what === "secret" && (
         <SecretDialog
           title="The project's secret"
           secret={open.value.secret}
-          use="It signs what is posted to the webhook of a task or step: give it to verifyWebhook."
+          use="It signs posts to the webhook of a task or step: pass it to verifyWebhook."
           onClose={close}
         />
       )}

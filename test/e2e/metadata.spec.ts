@@ -1,0 +1,56 @@
+import { crowdedVideo, readCovers, readFileTags, taggedSound, taggedVideo, WORK } from "../judge/tags.ts";
+import { downloadBy, named } from "./result-flow.ts";
+import { addFiles, cardOf, expect, test } from "./workbench.ts";
+
+test("what a film loses is said before it is converted", async ({ workbench, folder }) => {
+  const file = await named(await crowdedVideo("mp4"), folder, "crowded.mp4");
+  await addFiles(workbench, file);
+  const card = cardOf(workbench, file);
+  await expect(card).toContainText(
+    "Leaves out: 1 further sound track (French), surround sound (it becomes stereo), subtitles (German), chapters.",
+  );
+  await expect(card).toHaveAttribute("data-state", "ready");
+});
+
+test("tags and cover of an album go into the MP3, and go where that is asked for", async ({
+  workbench,
+  folder,
+}) => {
+  const original = await taggedSound("flac");
+  for (const [name, choice, tags] of [
+    ["kept.flac", "Keep, except private data", WORK],
+    ["removed.flac", "Remove", {}],
+  ] as const) {
+    const file = await named(original, folder, name);
+    await addFiles(workbench, file);
+    const card = cardOf(workbench, file);
+    await card.getByRole("button", { name: "Options" }).click();
+    await expect(card.getByLabel("Tags and cover")).toHaveValue("clean");
+    await card.getByLabel("Tags and cover").selectOption({ label: choice });
+    await card.getByRole("button", { name: "Convert this file" }).click();
+    await expect(card).toHaveAttribute("data-state", "succeeded", { timeout: 90_000 });
+    const output = await downloadBy(workbench, card.getByRole("link", { name: "Download" }), folder);
+    expect(await readFileTags(output)).toEqual(tags);
+    expect(await readCovers(output)).toEqual(choice === "Remove" ? [] : await readCovers(original));
+  }
+});
+
+test("a film in a page keeps its tags and cover, copied and encoded", async ({ workbench, folder }) => {
+  const original = await taggedVideo("mp4");
+  for (const [name, width] of [
+    ["copied.mp4", null],
+    ["encoded.mp4", "160"],
+  ] as const) {
+    const file = await named(original, folder, name);
+    await addFiles(workbench, file);
+    const card = cardOf(workbench, file);
+    await expect(card).toContainText("Leaves out: private tags such as location and device.");
+    await card.getByRole("button", { name: "Options" }).click();
+    if (width !== null) await card.getByLabel("Width").fill(width);
+    await card.getByRole("button", { name: "Convert this file" }).click();
+    await expect(card).toHaveAttribute("data-state", "succeeded", { timeout: 90_000 });
+    const output = await downloadBy(workbench, card.getByRole("link", { name: "Download" }), folder);
+    expect(await readFileTags(output)).toEqual(WORK);
+    expect(await readCovers(output)).toEqual(await readCovers(original));
+  }
+});

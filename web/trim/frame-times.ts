@@ -1,0 +1,36 @@
+import type { MediaInput } from "../../src/index.ts";
+import { roundTime } from "./parse-time.ts";
+
+// Two hours and more of film; a longer list costs more than it helps.
+const MOST = 200_000;
+const WITHIN_MS = 5_000;
+
+/**
+ * Reads at which seconds the pictures of a visitor's file begin, in order, so that a step is a picture even where the frame rate varies. Null for
+ * an address, and where the file does not tell within a few seconds.
+ */
+export async function readFrameTimes(input: MediaInput, gone: AbortSignal): Promise<number[] | null> {
+  if (typeof input === "string") return null;
+  const { ALL_FORMATS, BlobSource, EncodedPacketSink, Input } = await import("mediabunny");
+  const over = AbortSignal.any([gone, AbortSignal.timeout(WITHIN_MS)]);
+  const file = new Input({
+    formats: ALL_FORMATS,
+    source: new BlobSource("getFile" in input ? await input.getFile() : input),
+  });
+  try {
+    const track = await file.getPrimaryVideoTrack();
+    if (!track) return null;
+    const starts = await Promise.all((await file.getTracks()).map((each) => each.getFirstTimestamp()));
+    const origin = Math.min(...starts);
+    const times: number[] = [];
+    for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, {
+      metadataOnly: true,
+    })) {
+      if (over.aborted || times.length === MOST) return null;
+      times.push(roundTime(Math.max(0, packet.timestamp - origin)));
+    }
+    return times.length > 0 ? times.sort((a, b) => a - b) : null;
+  } finally {
+    file.dispose();
+  }
+}

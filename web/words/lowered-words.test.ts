@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { loweredWords } from "./lowered-words.ts";
+
+const made = { width: 426, height: 240 };
+const film = { codecs: { video: "h264", audio: "aac" } };
+
+test.for([
+  [{}, {}, null],
+  [{ height: 720 }, { height: 720, quality: "medium" }, null],
+  [{ height: 720 }, { height: 240 }, "To stay below 20 MB, the picture shrinks to 426 × 240."],
+  [
+    { height: 720 },
+    { height: 240, fps: 14.985, quality: "very_low" },
+    "To stay below 20 MB, the picture shrinks to 426 × 240, motion drops to 15 frames a second and the sound gets the lowest quality.",
+  ],
+] as const)("of %j by %j it says: %s", ([asked, settled, words]) => {
+  expect(loweredWords(asked, settled, made, film, 20e6)).toBe(words);
+});
+
+test("nothing is said of sound where there is none", () => {
+  const silent = { codecs: { video: "h264", audio: null } };
+  expect(loweredWords({}, { quality: "very_low" }, made, silent, 20e6)).toBeNull();
+});
