@@ -8,11 +8,13 @@ const TIMED = [
   "test/reliability/load.test.ts",
   "test/reliability/prompt-*.test.ts",
   "test/inputs/heavy-cancel.test.ts",
+  "test/browser/client-eta.test.ts",
 ];
 // These take longest, the longest first: begun late, one of them would keep the others' end waiting.
 const LONG = [
   "matrix/pairs",
   "inputs/heavy",
+  "integrity/matrix",
   "local/demo",
   "local/service",
   "encoders/stitch-native",
@@ -26,6 +28,7 @@ const LONG = [
   "package/package",
   "encoders/stitch-stream",
   "player/hls-js",
+  "integrity/sources",
   "matrix/rate",
   "storage/opfs",
   "matrix/audio",

@@ -2,6 +2,7 @@ import { apiBenchmarks } from "./api.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { chunkedBenchmarks } from "./chunked.ts";
 import { ingestBenchmarks } from "./ingest.ts";
+import { integrityBenchmarks } from "./integrity.ts";
 import { ladderBenchmarks } from "./ladder.ts";
 import { lightBenchmarks } from "./light.ts";
 import { listBenchmarks } from "./lists.ts";
@@ -23,6 +24,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...s3Benchmarks,
   ...lightBenchmarks,
   ...nativeBenchmarks,
+  ...integrityBenchmarks,
   ...ladderBenchmarks,
   ...chunkedBenchmarks,
   ...scaleBenchmarks,

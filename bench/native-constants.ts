@@ -8,7 +8,8 @@ import type { EncodeKind } from "../src/core/formats.ts";
 import { chunkArgs } from "../src/ffmpeg/chunk-args.ts";
 import { outputFile } from "../src/ffmpeg/output.ts";
 import { ffprobeArgs, parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
-import { createPlan, nativeWork } from "../src/plan/index.ts";
+import { createPlan } from "../src/plan/index.ts";
+import { nativeWork } from "../src/route/native-cost.ts";
 import { makeClip, runFfprobeWith } from "../test/fixtures/make-clip.ts";
 import { jobTools } from "../worker/container/job-tools.ts";
 

@@ -5,7 +5,7 @@ import { stitch } from "../src/encoders/stitch.ts";
 import { chunkArgs } from "../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS } from "../src/ffmpeg/toolset.ts";
 import { type Chunk, createPlan, type Plan } from "../src/plan/index.ts";
-import { chooseRoute } from "../src/plan/route.ts";
+import { nativeOffer } from "../src/route/native-offer.ts";
 import { openFile } from "../test/encoders/native-encoder.ts";
 import type { Benchmark, Contest } from "./benchmark.ts";
 import { makeFootage } from "./footage.ts";
@@ -97,12 +97,8 @@ function run(clip: Source, containers: number, costs: Costs): Run {
   const streams = clip.streams?.map((stream) => ({ ...stream, duration: FILM_SECONDS })) ?? [];
   const film = { ...clip, duration: FILM_SECONDS, filesize: size, streams };
   const uncut = createPlan(film, "video", OPTIONS);
-  const route = chooseRoute(uncut, film, {
-    light: { refusal: "it takes too long", seconds: null },
-    native: { refusal: null, instances: containers, cores: 2 },
-    max_in_flight: containers,
-  });
-  const { chunk_seconds } = route;
+  const host = { refusal: null, instances: containers, cores: 2, max_in_flight: containers };
+  const { chunk_seconds } = nativeOffer(uncut, film, host);
   const plan = createPlan(film, "video", OPTIONS, chunk_seconds === null ? {} : { chunk_seconds });
   const pictures = chunk_seconds === null ? [] : plan.chunks.filter(({ track }) => track === "video");
   const lengths = pictures.map(({ start, end }) => (end ?? FILM_SECONDS) - start);

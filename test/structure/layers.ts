@@ -14,16 +14,22 @@ const ANYWHERE = ["src", "src/*"];
 export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/core": { layers: [], packages: ["zod", "ulid"] },
   "src/plan": { layers: ["src/core"], packages: ["zod", "ulid"] },
+  // Codes and facts to English: the only sentences made for people.
+  "src/words": { layers: ["src/core"], packages: [] },
+  "src/route": { layers: ["src/core", "src/plan", "src/words"], packages: [] },
   "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
   "src/probe": { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod", "mediabunny"] },
   // Chunks wait in storage for their stitch; a source is opened with the care of the probe.
   "src/encoders": {
-    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe"],
+    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/words"],
     packages: ["zod", "mediabunny", "@ffmpeg/core", "@jsquash/avif"],
   },
   // The work of the steps, as every host has it.
   "src/steps": {
-    layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/encoders"],
+    layers: [
+      ...["src/core", "src/plan", "src/route", "src/ffmpeg", "src/storage", "src/probe"],
+      ...["src/encoders", "src/words"],
+    ],
     packages: [],
   },
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
@@ -33,15 +39,23 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/webhooks": { layers: ["src/core"], packages: ["standardwebhooks"] },
   "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
   // The public names; adapters are subpath exports.
-  "src/index.ts": { layers: ["src/core", "src/plan", "src/client"], packages: [] },
-  worker: { layers: [...ANYWHERE, "worker/container/class.ts"], packages: ["*", "cloudflare:*"] },
+  "src/index.ts": { layers: ["src/core", "src/plan", "src/client", "src/words"], packages: [] },
+  // The settings of all hosts.
+  "worker/settings": { layers: ["src/core"], packages: ["zod"] },
+  worker: {
+    layers: [...ANYWHERE, "worker/settings", "worker/container/class.ts"],
+    packages: ["*", "cloudflare:*"],
+  },
   "worker/docs/build-assets.ts": { layers: ["worker"], packages: ["node:*"] },
   "worker/encoder": { layers: ANYWHERE, packages: ["*", "cloudflare:*"] },
-  "worker/container": { layers: ANYWHERE, packages: ["*", "node:*"] },
+  "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
   // A part of the Worker, as the container is reached from there.
-  "worker/container/class.ts": { layers: [...ANYWHERE, "worker"], packages: ["*", "cloudflare:*"] },
+  "worker/container/class.ts": {
+    layers: [...ANYWHERE, "worker", "worker/settings"],
+    packages: ["*", "cloudflare:*"],
+  },
   "worker/local": {
-    layers: [...ANYWHERE, "worker", "worker/docs/build-assets.ts"],
+    layers: [...ANYWHERE, "worker", "worker/settings", "worker/docs/build-assets.ts"],
     packages: ["*", "node:*"],
   },
   web: { layers: ["src/index.ts", "src/browser", "src/client"], packages: ["*"] },

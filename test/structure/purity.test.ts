@@ -3,7 +3,7 @@ import { findImpure } from "./purity.ts";
 import { readSources } from "./source-files.ts";
 
 test("core, plan and ffmpeg are deterministic", () => {
-  const files = readSources("src/core", "src/plan", "src/ffmpeg");
+  const files = readSources("src/core", "src/plan", "src/route", "src/words", "src/ffmpeg");
   expect(files.length).toBeGreaterThan(15);
   expect(files.flatMap(findImpure)).toEqual([]);
 });

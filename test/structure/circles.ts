@@ -1,0 +1,41 @@
+import { posix } from "node:path";
+import { importsOf } from "./layers.ts";
+import type { SourceFile } from "./source-files.ts";
+
+/**
+ * Finds the circles of imports among files, types and dynamic imports included: each is the sorted list of files that import one another,
+ * directly or by way of others. By Tarjan's algorithm.
+ */
+export function findCircles(files: readonly SourceFile[]): string[][] {
+  const known = new Set(files.map(({ path }) => path));
+  const imports = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file)
+        .map((name) => posix.join(posix.dirname(file.path), name))
+        .filter((path) => known.has(path)),
+    ]),
+  );
+  const order = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[][] = [];
+
+  function visit(path: string): number {
+    const own = order.size;
+    order.set(path, own);
+    open.push(path);
+    let low = own;
+    for (const next of imports.get(path) ?? []) {
+      if (!order.has(next)) low = Math.min(low, visit(next));
+      else if (open.includes(next)) low = Math.min(low, order.get(next) ?? own);
+    }
+    if (low === own) {
+      const circle = open.splice(open.lastIndexOf(path)).sort();
+      if (circle.length > 1 || imports.get(path)?.includes(path)) circles.push(circle);
+    }
+    return low;
+  }
+
+  for (const { path } of files) if (!order.has(path)) visit(path);
+  return circles;
+}
