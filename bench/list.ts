@@ -1,17 +1,17 @@
-import { apiBenchmarks } from "./api.ts";
 import type { Benchmark } from "./benchmark.ts";
-import { chunkedBenchmarks } from "./chunked.ts";
-import { ingestBenchmarks } from "./ingest.ts";
-import { integrityBenchmarks } from "./integrity.ts";
-import { ladderBenchmarks } from "./ladder.ts";
-import { lightBenchmarks } from "./light.ts";
-import { listBenchmarks } from "./lists.ts";
-import { nativeBenchmarks } from "./native.ts";
-import { probeBenchmarks } from "./probe.ts";
-import { s3Benchmarks } from "./s3.ts";
-import { scaleBenchmarks } from "./scale-simulation.ts";
-import { sseBenchmarks } from "./sse.ts";
-import { webhookBenchmarks } from "./webhooks.ts";
+import { apiBenchmarks } from "./cases/api.ts";
+import { chunkedBenchmarks } from "./cases/chunked.ts";
+import { ingestBenchmarks } from "./cases/ingest.ts";
+import { integrityBenchmarks } from "./cases/integrity.ts";
+import { ladderBenchmarks } from "./cases/ladder.ts";
+import { lightBenchmarks } from "./cases/light.ts";
+import { listBenchmarks } from "./cases/lists.ts";
+import { nativeBenchmarks } from "./cases/native.ts";
+import { probeBenchmarks } from "./cases/probe.ts";
+import { s3Benchmarks } from "./cases/s3.ts";
+import { scaleBenchmarks } from "./cases/scale-simulation.ts";
+import { sseBenchmarks } from "./cases/sse.ts";
+import { webhookBenchmarks } from "./cases/webhooks.ts";
 
 /** Every benchmark, in the order in which they run. */
 export const BENCHMARKS: readonly Benchmark[] = [

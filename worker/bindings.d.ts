@@ -5,7 +5,7 @@ interface Bindings {
   /** Media: `work/<run>/…` while a run lasts, `out/<run>/…` for its output. */
   MEDIA: R2Bucket;
   /** One object per task or standalone step: the one writer of its record. */
-  TASK: DurableObjectNamespace<import("./task-object.ts").TaskObject>;
+  TASK: DurableObjectNamespace<import("./run/task-object.ts").TaskObject>;
   /** One object per project: the index that lists are read from. */
   PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
   /** One object in all: which runs go on, and which wait for their turn. */
@@ -17,7 +17,7 @@ interface Bindings {
   /** The light encoder, a Worker of its own. */
   ENCODER: Fetcher;
   /** The native encoder in containers; see `NATIVE_INSTANCES`. */
-  NATIVE?: DurableObjectNamespace<import("./container/class.ts").NativeEncoder>;
+  NATIVE?: DurableObjectNamespace<import("./native/container-class.ts").NativeEncoder>;
   /** Reaches public addresses alone: for requests to hosts that callers name. Only in workerd elsewhere; Cloudflare's own network is like that. */
   OUTSIDE?: Fetcher;
   /** Answers `GET /<host name>` with its addresses as JSON. Only in workerd elsewhere. */

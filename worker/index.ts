@@ -2,11 +2,11 @@ import { serveApi } from "./serve-api.ts";
 
 // What a container sends out comes to this entry of the library, and from there to NativeEncoder's rules.
 export { ContainerProxy } from "@cloudflare/containers";
-export { NativeEncoder } from "./container/class.ts";
 export { QueueObject } from "./limits/queue-object.ts";
+export { NativeEncoder } from "./native/container-class.ts";
 export { ProjectObject } from "./project-object.ts";
-export { TaskObject } from "./task-object.ts";
-export { TaskWorkflow } from "./task-workflow.ts";
+export { TaskObject } from "./run/task-object.ts";
+export { TaskWorkflow } from "./run/task-workflow.ts";
 export { UploadObject } from "./uploads/object.ts";
 
 /** The service Worker: HTTP comes in here, and the engine, the records and the containers are its other exports. */

@@ -18,7 +18,7 @@ import { logEnd } from "./observability/log-end.ts";
 import { createMetricTable, type MetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
-import { createRunIndex, type RunIndex } from "./run-index.ts";
+import { createRunIndex, type RunIndex } from "./run/run-index.ts";
 import { serviceSettings } from "./settings/service-settings.ts";
 import { ProjectWebhooks } from "./webhooks/project-webhooks.ts";
 import type { ChangeSet, Shipment } from "./webhooks/shipment.ts";

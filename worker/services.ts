@@ -11,10 +11,10 @@ import type { Limits } from "./limits/enforce.ts";
 import type { MediaReader } from "./media/answer.ts";
 import type { Signer } from "./media/signer.ts";
 import type { Uploads } from "./media/uploads.ts";
+import type { Outside } from "./network/outside.ts";
 import type { Log } from "./observability/log.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
-import type { Outside } from "./outside.ts";
-import type { FindStep, Runs } from "./runs.ts";
+import type { FindStep, Runs } from "./run/runs.ts";
 import type { PageUploads } from "./uploads/page-uploads.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { build } from "vite";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 
 /** Bundles the page of the benchmarks as any page would be, into a folder. */
 export async function buildPage(outDir: string): Promise<void> {

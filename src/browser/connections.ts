@@ -1,13 +1,13 @@
 import { MediaError } from "../core/errors.ts";
-import type { S3Connection } from "../storage/s3-connection.ts";
-import { createS3Bucket, type S3Bucket } from "../storage/s3-send.ts";
+import type { S3Connection } from "../storage/s3/s3-connection.ts";
+import { createS3Bucket, type S3Bucket } from "../storage/s3/s3-send.ts";
 import {
   createAskingSigner,
   createS3Signer,
   type PresignRequest,
   type S3Signer,
   type SignedRequest,
-} from "../storage/s3-sign.ts";
+} from "../storage/s3/s3-sign.ts";
 import { sleep } from "../storage/sleep.ts";
 
 /** A connection in the media worker: with keys, or without where the page signs each request. */

@@ -13,9 +13,9 @@ export type {
   Update,
   UploadProgress,
 } from "../client/client.ts";
-export type { S3Connection } from "../storage/s3-connection.ts";
-export { type PresignRequest, presignS3 } from "../storage/s3-sign.ts";
-export { createLocalClient, type LocalClient, type LocalClientOptions } from "./local-client.ts";
-export type { LocalOutput } from "./local-output.ts";
+export type { S3Connection } from "../storage/s3/s3-connection.ts";
+export { type PresignRequest, presignS3 } from "../storage/s3/s3-sign.ts";
 export type { CoreFiles, LocalFile, LocalUsage, ThreadedCoreFiles, WaitingFile } from "./media-api.ts";
-export type { LocalConnection, SignRequest } from "./sign-requests.ts";
+export { createLocalClient, type LocalClient, type LocalClientOptions } from "./page/local-client.ts";
+export type { LocalOutput } from "./page/local-output.ts";
+export type { LocalConnection, SignRequest } from "./page/sign-requests.ts";

@@ -4,9 +4,9 @@ import type { EncoderChoice } from "../core/choice.ts";
 import type { Source } from "../core/source.ts";
 import type { RunError, Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
-import type { PresignRequest } from "../storage/s3-sign.ts";
+import type { PresignRequest } from "../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "./connections.ts";
-import type { SignAnswer } from "./sign-requests.ts";
+import type { SignAnswer } from "./page/sign-requests.ts";
 
 /** A record of either type. */
 export type Run = Task | Step;

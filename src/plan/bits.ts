@@ -5,7 +5,7 @@ import type { Size } from "./size.ts";
 /** Values that were measured for some rate factors, in their order. */
 export type Anchors = readonly (readonly [crf: number, value: number])[];
 
-// Bits per pixel at 640x360 that come close to a CRF of the native encoders in SSIM: bench/webcodecs-rate.ts.
+// Bits per pixel at 640x360 that come close to a CRF of the native encoders in SSIM: bench/constants/webcodecs-rate.ts.
 const BITS_PER_PIXEL = {
   h264: [
     [17, 1.71],

@@ -19,14 +19,14 @@ import type { Source, SourceStream } from "../core/source.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
 import { type ExtrasSource, readExtras, withExtras } from "./extras.ts";
 import type { FileStart } from "./file-start.ts";
-import type { MovieIndex } from "./isobmff.ts";
-import { readMatroskaStart } from "./matroska-start.ts";
-import { readMp3Start } from "./mp3-start.ts";
+import type { MovieIndex } from "./isobmff/isobmff.ts";
+import type { TrackIndex } from "./isobmff/sample-index.ts";
+import { readMatroskaStart } from "./matroska/matroska-start.ts";
 import { codecName } from "./names.ts";
 import { countPackets, type Packets } from "./packets.ts";
 import { pictureFacts } from "./picture-facts.ts";
-import type { TrackIndex } from "./sample-index.ts";
 import { unsupported } from "./sniff.ts";
+import { readMp3Start } from "./sound/mp3-start.ts";
 import { completeStreams, durationOf, type Measures, microseconds } from "./whole-file.ts";
 
 /** What mediabunny tells of a file. */

@@ -2,10 +2,10 @@ import type { Input } from "mediabunny";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceStream } from "../core/source.ts";
 import { COVER_CODECS, readTags, type Tags } from "../core/tags.ts";
-import { readId3 } from "./id3.ts";
-import type { MovieIndex } from "./isobmff.ts";
-import type { MatroskaExtras } from "./matroska-extras.ts";
-import { readMovieExtras } from "./movie-extras.ts";
+import type { MovieIndex } from "./isobmff/isobmff.ts";
+import { readMovieExtras } from "./isobmff/movie-extras.ts";
+import type { MatroskaExtras } from "./matroska/matroska-extras.ts";
+import { readId3 } from "./sound/id3.ts";
 
 /** What a file holds beside pictures and sound. */
 export interface Extras {

@@ -1,9 +1,9 @@
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
-import { readMovieIndex } from "./isobmff.ts";
-import { readCueTimes } from "./matroska-cues.ts";
-import { readSyncTimes } from "./sync-times.ts";
+import { readMovieIndex } from "./isobmff/isobmff.ts";
+import { readSyncTimes } from "./isobmff/sync-times.ts";
+import { readCueTimes } from "./matroska/matroska-cues.ts";
 
 // The index alone, which may be as large as one of a probe.
 const BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };

@@ -1,7 +1,7 @@
 import type { ByteReader } from "../core/ports.ts";
 import { boundReader } from "./bounded-reader.ts";
-import { readMovieIndex } from "./isobmff.ts";
-import { hideDamage } from "./matroska-damage.ts";
+import { readMovieIndex } from "./isobmff/isobmff.ts";
+import { hideDamage } from "./matroska/matroska-damage.ts";
 
 // mediabunny reads a few times for each packet; a million packets are six hours of sound.
 const READS = 2_000_000;

@@ -1,7 +1,7 @@
 import { EncodedPacketSink, type InputTrack } from "mediabunny";
 import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
-import type { TrackIndex } from "./sample-index.ts";
+import type { TrackIndex } from "./isobmff/sample-index.ts";
 
 /** What the packets of a track tell. */
 export interface Packets {

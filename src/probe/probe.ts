@@ -6,11 +6,11 @@ import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { checkFrames, checkSource } from "./check-source.ts";
 import { type Demuxed, demux } from "./demux.ts";
-import { readMovieIndex } from "./isobmff.ts";
-import { hideDamage } from "./matroska-damage.ts";
+import { readMovieIndex } from "./isobmff/isobmff.ts";
+import { hideDamage } from "./matroska/matroska-damage.ts";
 import { formatsOf } from "./signature.ts";
 import { sniff } from "./sniff.ts";
-import { measureFrames } from "./sound-frames.ts";
+import { measureFrames } from "./sound/sound-frames.ts";
 import { microseconds } from "./whole-file.ts";
 
 /** What is known of a file before it is looked into. */

@@ -5,7 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 /**
  * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory; "per Mpx" is for a
  * million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn pictures, by
- * `bench/native-constants.ts`, which prints these figures beside what it finds. What has no benchmark says where it is from.
+ * `bench/constants/native-constants.ts`, which prints these figures beside what it finds. What has no benchmark says where it is from.
  */
 export const NATIVE_COST = {
   seconds: {

@@ -1,7 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader, Storage } from "../core/ports.ts";
-import type { HttpFile } from "../storage/http-reader.ts";
-import type { Watch } from "../storage/http-stream.ts";
+import type { HttpFile } from "../storage/http/http-reader.ts";
+import type { Watch } from "../storage/http/http-stream.ts";
 
 /** Input media, wherever they are. */
 export interface Inputs {

@@ -4,7 +4,7 @@ import type { ByteReader, StepContext, StepWork, Storage } from "../core/ports.t
 import type { Source } from "../core/source.ts";
 import type { MetadataMode } from "../core/tags.ts";
 import type { Encoder } from "../encoders/encoder.ts";
-import { runEncode } from "../encoders/run-encode.ts";
+import { runEncode } from "../encoders/run/run-encode.ts";
 import { createPlan, listDropped } from "../plan/index.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";

@@ -3,7 +3,7 @@ import type { StepContext, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { namedIn } from "../ffmpeg/media-playlist.ts";
 import { readAll } from "../storage/read-all.ts";
-import type { S3Bucket } from "../storage/s3-send.ts";
+import type { S3Bucket } from "../storage/s3/s3-send.ts";
 import { seldom } from "./seldom.ts";
 import { type OutputFile, uploadFiles } from "./upload-files.ts";
 

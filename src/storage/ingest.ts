@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { Storage, StoredInfo } from "../core/ports.ts";
-import type { HttpFile } from "./http-reader.ts";
+import type { HttpFile } from "./http/http-reader.ts";
 
 /** What an ingest is given. */
 export interface Ingest {

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader, Storage } from "../core/ports.ts";
-import { createRangeCache, type RangeCacheOptions } from "./range-cache.ts";
+import { createRangeCache, type RangeCacheOptions } from "./http/range-cache.ts";
 import { readAll } from "./read-all.ts";
 
 const KB = 1024;

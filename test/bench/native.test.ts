@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sizeAt } from "../../bench/native.ts";
+import { sizeAt } from "../../bench/cases/native.ts";
 
 const POINTS = [
   { ssim: 0.98, bytes: 400 },

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { startRemote } from "../../bench/remote.ts";
+import { startRemote } from "../../bench/cases/remote.ts";
 import { noise, sha256, virtualFile } from "../fixtures/virtual-file.ts";
 
 const FILE = virtualFile([noise(50_000_000)]);

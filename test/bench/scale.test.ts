@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { simulate } from "../../bench/scale.ts";
+import { simulate } from "../../bench/cases/scale.ts";
 
 const COSTS = { picture: 0.5, chunk: 1, sound: 0.01, stitch: 0.001, start: 2 };
 const film = Array.from({ length: 12 }, () => 100);

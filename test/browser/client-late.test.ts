@@ -12,7 +12,7 @@ afterAll(() => rig?.close());
 
 const OPTIONS = { name: "late", encoder_workers: 1 } as const;
 const workersOf = (page: Page) => page.workers().map((worker) => new URL(worker.url()).pathname);
-const MEDIA_WORKER = "/src/browser/media-worker.ts";
+const MEDIA_WORKER = "/src/browser/media-worker/media-worker.ts";
 
 test("a first visit loads the media worker when it asks for something, or another tab has a run; a later one at once", async () => {
   const { page } = rig.lab;

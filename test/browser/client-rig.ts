@@ -2,7 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
 import { type Lab, type LabOptions, openLab } from "./lab.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { PresignRequest } from "../../src/storage/s3-sign.ts";
-import { presignS3 } from "../../src/storage/s3-sign.ts";
+import type { PresignRequest } from "../../src/storage/s3/s3-sign.ts";
+import { presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";

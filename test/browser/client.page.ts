@@ -2,7 +2,7 @@ import {
   createLocalClient,
   type LocalClient,
   type LocalClientOptions,
-} from "../../src/browser/local-client.ts";
+} from "../../src/browser/page/local-client.ts";
 import { CORE } from "./client-core.ts";
 
 /** What the tests of the local client have in their page. */

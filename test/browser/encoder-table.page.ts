@@ -1,9 +1,9 @@
-import { createLocalEncoders } from "../../src/browser/local-encoders.ts";
+import { createLocalEncoders } from "../../src/browser/encoders/local-encoders.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
 import type { Durably } from "../../src/core/ports.ts";
 import type { Source } from "../../src/core/source.ts";
-import { runEncode } from "../../src/encoders/run-encode.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { createBlobReader } from "../../src/storage/blob-reader.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";

@@ -1,4 +1,4 @@
-import { startEncoderWorker } from "../../src/encoders/wasm-pool-run.ts";
+import { startEncoderWorker } from "../../src/encoders/pool/wasm-pool-run.ts";
 
 /** How the cores of the first so many workers fail at an encode. */
 export interface Harm {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { RunStores } from "../../src/browser/held-ends.ts";
-import { holdEnds } from "../../src/browser/held-ends.ts";
 import type { Run } from "../../src/browser/media-api.ts";
+import type { RunStores } from "../../src/browser/media-worker/terminal-buffer.ts";
+import { holdEnds } from "../../src/browser/media-worker/terminal-buffer.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask } from "../../src/core/task.ts";

@@ -1,8 +1,8 @@
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
-import { createAvifEncoder } from "../../src/encoders/avif.ts";
-import { createCanvasEncoder } from "../../src/encoders/canvas.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
+import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
+import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
 import type { Plan } from "../../src/plan/index.ts";
 
 /** What the worker is asked to encode. */

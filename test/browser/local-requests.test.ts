@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseLocalStep, parseLocalTask } from "../../src/browser/local-requests.ts";
+import { parseLocalStep, parseLocalTask } from "../../src/browser/media-worker/local-requests.ts";
 
 const url = "https://example.com/a.mp4";
 const webhook_url = "https://example.com/hooks";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createConnections } from "../../src/browser/connections.ts";
-import { createLocalUrls } from "../../src/browser/local-urls.ts";
+import { createLocalUrls } from "../../src/browser/files/local-urls.ts";
 import type { Run } from "../../src/browser/media-api.ts";
-import { createMediaHost } from "../../src/browser/media-host.ts";
+import { createMediaHost } from "../../src/browser/media-worker/media-host.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import type { InputRecord } from "../../src/stores/indexeddb-schema.ts";

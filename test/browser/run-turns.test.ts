@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRunTurns } from "../../src/browser/run-turns.ts";
+import { createRunTurns } from "../../src/browser/media-worker/run-turns.ts";
 
 /** Turns for one task at once, whose work lasts until it is let go or stopped. */
 function oneAtOnce() {

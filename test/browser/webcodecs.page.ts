@@ -1,7 +1,7 @@
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
-import { createWebCodecsEncoder } from "../../src/encoders/webcodecs.ts";
+import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.ts";
 import type { Chunk, Plan } from "../../src/plan/index.ts";
 import { createBlobReader } from "../../src/storage/blob-reader.ts";
 

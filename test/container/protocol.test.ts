@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import type { NativeJob } from "../../src/encoders/native-wire.ts";
+import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";

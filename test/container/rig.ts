@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { OptionsOf } from "../../src/core/options.ts";
-import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/encoders/native-wire.ts";
+import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "../../src/encoders/native/native-wire.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import { buildOffline } from "../../worker/local/build-offline.ts";
+import { buildOffline } from "../../worker/local/build/build-offline.ts";
 
 const MIMES: Readonly<Record<string, string>> = {
   ".html": "text/html",

@@ -122,7 +122,7 @@ test("a file that is changed or removed during the work is told as such", async 
 test("a worker that does not start is told as such", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { sharedCore } = await import("../browser/pool.page.ts");
-    const { createWasmPool } = await import("../../src/encoders/wasm-pool.ts");
+    const { createWasmPool } = await import("../../src/encoders/pool/wasm-pool.ts");
     let started = 0;
     const pool = createWasmPool({
       workers: 1,

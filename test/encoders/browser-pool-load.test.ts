@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { CORE_FILES } from "../../src/encoders/core-load-facts.ts";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 
@@ -61,7 +61,7 @@ afterAll(async () => {
 function load(given: { wasm?: string; glue?: string; cache?: string | null; stall_seconds?: number }) {
   return lab.page.evaluate(
     async (given) => {
-      const { loadCore } = await import("../../src/encoders/core-load.ts");
+      const { loadCore } = await import("../../src/encoders/core/core-load.ts");
       const told: { loaded: number; total: number }[] = [];
       const started = performance.now();
       try {
@@ -156,7 +156,7 @@ test("the second visit takes the core from the cache, and a damaged copy is repl
 
 test("a load that is not wanted any more ends with the caller's reason", async () => {
   const seen = await lab.page.evaluate(async (wasm) => {
-    const { loadCore } = await import("../../src/encoders/core-load.ts");
+    const { loadCore } = await import("../../src/encoders/core/core-load.ts");
     const stop = new AbortController();
     const load = loadCore({ wasm, glue: "/files/core/ffmpeg-core.js", cache: null, signal: stop.signal });
     setTimeout(() => stop.abort(new Error("enough")), 300);

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";

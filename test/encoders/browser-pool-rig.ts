@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import type { PoolResult, PoolTask } from "../browser/pool.page.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";

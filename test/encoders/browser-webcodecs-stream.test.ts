@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type Hls from "hls.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildCore } from "../../worker/local/build-core.ts";
+import { buildCore } from "../../worker/local/build/build-core.ts";
 import type { Cell } from "../browser/encoder-table.page.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { probe } from "../ffmpeg/native-encode.ts";

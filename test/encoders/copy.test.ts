@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ByteReader } from "../../src/core/ports.ts";
-import { createCopyEncoder } from "../../src/encoders/copy.ts";
+import { createCopyEncoder } from "../../src/encoders/run/copy.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { openLab } from "../browser/lab.ts";
 import { probe } from "../ffmpeg/native-encode.ts";
@@ -118,7 +118,7 @@ test("a file of a page is copied in Chromium", async () => {
   try {
     const copied = await lab.page.evaluate(
       async ({ plan, source, url }) => {
-        const { createCopyEncoder } = await import("../../src/encoders/copy.ts");
+        const { createCopyEncoder } = await import("../../src/encoders/run/copy.ts");
         const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
         const reader = createBlobReader(await (await fetch(url)).blob());
         const [chunk] = plan.chunks;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CORE_NAMES } from "../../src/encoders/core-module.ts";
+import { CORE_NAMES } from "../../src/encoders/core/core-module.ts";
 import { glueText } from "./stock-core.ts";
 
 const NAMED = [

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
-import { createEncodeProgress } from "../../src/encoders/encode-progress.ts";
-import { runEncode } from "../../src/encoders/run-encode.ts";
+import { createEncodeProgress } from "../../src/encoders/run/encode-progress.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import type { Chunk } from "../../src/plan/plan.ts";
 import { clip } from "../fixtures/clips.ts";

@@ -5,7 +5,7 @@ import { afterAll } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../../src/encoders/encoder.ts";
-import type { EncodeRun } from "../../src/encoders/encoding.ts";
+import type { EncodeRun } from "../../src/encoders/run/encoding.ts";
 import { type ChunkHints, createPlan } from "../../src/plan/index.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/read-all.ts";

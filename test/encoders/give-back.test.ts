@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { giveBack } from "../../src/encoders/give-back.ts";
+import { giveBack } from "../../src/encoders/core/free-buffer.ts";
 
 test("memory that is given back is gone at once, again and again", () => {
   for (let round = 0; round < 3; round++) {

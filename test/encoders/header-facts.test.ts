@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { readHeaderFacts } from "../../src/encoders/header-facts.ts";
+import { readHeaderFacts } from "../../src/encoders/light/header-facts.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 
 const size = { width: 160, height: 90 };

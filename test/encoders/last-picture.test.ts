@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runEncode } from "../../src/encoders/run-encode.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
 import { readFacts } from "../judge/facts.ts";
 import { openRig, type Rig } from "../judge/rig.ts";

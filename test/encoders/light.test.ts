@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
-import { FRAME_MIME, frameHead } from "../../src/encoders/frame.ts";
-import { createLightEncoder } from "../../src/encoders/light.ts";
-import type { LightLimits } from "../../src/encoders/light-limits.ts";
-import type { LightMessage } from "../../src/encoders/light-wire.ts";
+import { FRAME_MIME, frameHead } from "../../src/encoders/light/frame.ts";
+import { createLightEncoder } from "../../src/encoders/light/light.ts";
+import type { LightLimits } from "../../src/encoders/light/light-limits.ts";
+import type { LightMessage } from "../../src/encoders/light/light-wire.ts";
 
 // The other end is a real HTTP server that goes wrong as a Worker may; the Worker itself is tested in test/worker/encoder.
 const servers: Server[] = [];

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { runEncode } from "../../src/encoders/run-encode.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { keepClip, makeClip, runFfmpeg } from "../fixtures/make-clip.ts";
 import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { trial } from "./encode-trial.ts";

@@ -1,8 +1,8 @@
 import { afterAll } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import type { ChunkJob } from "../../src/encoders/encoder.ts";
-import { createNativeEncoder, type NativeEncoderOptions } from "../../src/encoders/native.ts";
-import type { NativeState } from "../../src/encoders/native-wire.ts";
+import { createNativeEncoder, type NativeEncoderOptions } from "../../src/encoders/native/native.ts";
+import type { NativeState } from "../../src/encoders/native/native-wire.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { type Script, type ScriptedNative, startScripted } from "./scripted-native.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { NativeState } from "../../src/encoders/native-wire.ts";
+import type { NativeState } from "../../src/encoders/native/native-wire.ts";
 import { client, encoder, job, posts, QUICK, running, WRITTEN } from "./native-client.ts";
 import { DONE, type Reply, startScripted } from "./scripted-native.ts";
 

@@ -5,7 +5,7 @@ import { afterAll } from "vitest";
 import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { EncodedFile } from "../../src/encoders/encoder.ts";
-import { type StreamPart, stitchStream } from "../../src/encoders/stitch-stream.ts";
+import { type StreamPart, stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import { type Chunk, createPlan, type Plan } from "../../src/plan/index.ts";
 import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";

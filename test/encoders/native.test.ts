@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
-import { createNativeEncoder } from "../../src/encoders/native.ts";
+import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { startRig } from "../container/rig.ts";
 import { clip } from "../fixtures/clips.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRunLog } from "../../src/encoders/run-log.ts";
+import { createRunLog } from "../../src/encoders/core/run-log.ts";
 
 test("a log keeps the last 20 lines and drops what the core says at every run", () => {
   const log = createRunLog();

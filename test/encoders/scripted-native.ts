@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { NativeInstance } from "../../src/encoders/native.ts";
-import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+import type { NativeInstance } from "../../src/encoders/native/native.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 
 /** What a scripted encoder answers to one request: a state, a status with a text, nothing at all, or a connection that breaks. */
 export type Reply =

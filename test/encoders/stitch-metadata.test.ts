@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runEncode } from "../../src/encoders/run-encode.ts";
+import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import {
   LOCATION,
   MADE,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { AdaptiveVideoOptions } from "../../src/core/options.ts";
-import { stitchStream } from "../../src/encoders/stitch-stream.ts";
+import { stitchStream } from "../../src/encoders/stitch/stitch-stream.ts";
 import { makeClip, runFfprobe } from "../fixtures/make-clip.ts";
 import { lateSoundClip, noiseClip, noiseSound } from "../judge/clips.ts";
 import { note } from "../judge/figures.ts";

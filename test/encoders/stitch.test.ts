@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { VideoFormat } from "../../src/core/formats.ts";
 import type { VideoOptions } from "../../src/core/options.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
-import { stitch } from "../../src/encoders/stitch.ts";
+import { stitch } from "../../src/encoders/stitch/stitch.ts";
 import { WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { encode } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { startRig } from "../container/rig.ts";
 import { clip } from "../fixtures/clips.ts";
 import { runFfmpeg } from "../fixtures/make-clip.ts";

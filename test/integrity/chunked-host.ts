@@ -8,7 +8,7 @@ import { runTask } from "../../src/core/pipeline.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { createTask, type Task } from "../../src/core/task.ts";
 import { applyToTask } from "../../src/core/transitions.ts";
-import { createNativeEncoder } from "../../src/encoders/native.ts";
+import { createNativeEncoder } from "../../src/encoders/native/native.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { openStored } from "../../src/steps/inputs.ts";
 import { createStepWork } from "../../src/steps/step-work.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type LocalEncoder, localOffers } from "../../src/browser/local-offers.ts";
+import { type LocalEncoder, localOffers } from "../../src/browser/encoders/local-offers.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { decide } from "../../src/route/decide.ts";

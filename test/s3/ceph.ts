@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { S3Connection } from "../../src/storage/s3-connection.ts";
-import { createS3Signer, type S3Request } from "../../src/storage/s3-sign.ts";
+import type { S3Connection } from "../../src/storage/s3/s3-connection.ts";
+import { createS3Signer, type S3Request } from "../../src/storage/s3/s3-sign.ts";
 import { findProgram, TOOLS, type Tool } from "../../worker/local/system.ts";
 
 /** A Ceph of its own on loopback, which speaks S3 and checks signatures; all it holds is in memory. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkHost, createHostGuard } from "../../src/storage/host-guard.ts";
+import { checkHost, createHostGuard } from "../../src/storage/http/host-guard.ts";
 import { PRIVATE } from "./private-hosts.ts";
 
 const PUBLIC = [

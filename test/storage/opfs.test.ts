@@ -40,7 +40,7 @@ test.for(
 test("a tab that closes in the middle of a write leaves nothing", async () => {
   const tab = await lab.newPage();
   await tab.evaluate(async () => {
-    const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
+    const { createOpfsStorage } = await import("../../src/storage/opfs/opfs.ts");
     const storage = await createOpfsStorage("closed-tab");
     await storage.write("whole", new Uint8Array(10), "video/mp4");
     let given = 0;
@@ -56,7 +56,7 @@ test("a tab that closes in the middle of a write leaves nothing", async () => {
   await tab.waitForFunction(() => document.title === "in the middle");
   await tab.close();
   const left = await lab.page.evaluate(async () => {
-    const { createOpfsStorage } = await import("../../src/storage/opfs.ts");
+    const { createOpfsStorage } = await import("../../src/storage/opfs/opfs.ts");
     const origin = await navigator.storage.getDirectory();
     const folder = await (await origin.getDirectoryHandle("closed-tab")).getDirectoryHandle("unfinished");
     const names = async () => Array.fromAsync(folder.keys());

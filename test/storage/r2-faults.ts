@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { R2Bucket, R2MultipartUpload } from "@cloudflare/workers-types";
-import { createR2Storage } from "../../worker/r2-storage.ts";
+import { createR2Storage } from "../../worker/network/r2-storage.ts";
 import type { Clause } from "../fixtures/contract.ts";
 
 const MB = 1024 * 1024;

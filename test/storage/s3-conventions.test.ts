@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { objectUrl } from "../../src/storage/s3-connection.ts";
-import { createS3Bucket } from "../../src/storage/s3-send.ts";
-import { createS3Signer, presignS3 } from "../../src/storage/s3-sign.ts";
+import { objectUrl } from "../../src/storage/s3/s3-connection.ts";
+import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
+import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 
 describe("the URL of an object follows the conventions of its service", () => {
   const key = "folder/a b+c%.mp4";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { S3Options } from "../../src/storage/s3.ts";
+import type { S3Options } from "../../src/storage/s3/s3.ts";
 import type { Fault } from "../s3/proxy.ts";
 import { bytes, ceph, fault, faulty, MB, open, proxy, same, stream } from "./s3-lab.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseS3Url } from "../../src/storage/s3-connection.ts";
-import { readS3Fault, toS3Error } from "../../src/storage/s3-error.ts";
-import { childrenOf, readXml, textOf } from "../../src/storage/s3-xml.ts";
+import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
+import { readS3Fault, toS3Error } from "../../src/storage/s3/s3-error.ts";
+import { childrenOf, readXml, textOf } from "../../src/storage/s3/s3-xml.ts";
 
 test("an s3 URL names a bucket and a key, just as it is written", () => {
   expect(parseS3Url("s3://films/a/b%20c?d#e")).toEqual({ bucket: "films", key: "a/b%20c?d#e" });

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { presignS3 } from "../../src/storage/s3-sign.ts";
+import { presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import { bytes, ceph, open } from "./s3-lab.ts";
 
 describe("a presigned URL", () => {

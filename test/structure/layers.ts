@@ -43,17 +43,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   // The settings of all hosts.
   "worker/settings": { layers: ["src/core"], packages: ["zod"] },
   worker: {
-    layers: [...ANYWHERE, "worker/settings", "worker/container/class.ts"],
+    layers: [...ANYWHERE, "worker/settings"],
     packages: ["*", "cloudflare:*"],
   },
   "worker/docs/build-assets.ts": { layers: ["worker"], packages: ["node:*"] },
   "worker/encoder": { layers: ANYWHERE, packages: ["*", "cloudflare:*"] },
   "worker/container": { layers: [...ANYWHERE, "worker/settings"], packages: ["*", "node:*"] },
-  // A part of the Worker, as the container is reached from there.
-  "worker/container/class.ts": {
-    layers: [...ANYWHERE, "worker", "worker/settings"],
-    packages: ["*", "cloudflare:*"],
-  },
   "worker/local": {
     layers: [...ANYWHERE, "worker", "worker/settings", "worker/docs/build-assets.ts"],
     packages: ["*", "node:*"],

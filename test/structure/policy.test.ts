@@ -24,7 +24,7 @@ async function readElements(names: readonly string[]): Promise<Templated[]> {
 }
 
 test("the policy of the page lets in the styles of the player's elements, each by its hash, and no others", async () => {
-  const player = readFileSync(join(ROOT, "web", "result", "player.tsx"), "utf8");
+  const player = readFileSync(join(ROOT, "web", "result", "view", "player.tsx"), "utf8");
   const names = [...player.matchAll(/"media-chrome\/(media-[a-z-]+)"/g)].map(([, name]) => name ?? "");
   const elements = await readElements(names);
   expect(elements.length).toBeGreaterThan(names.length);

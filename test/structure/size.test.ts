@@ -1,8 +1,11 @@
+import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { readSources } from "./source-files.ts";
 
 // A file holds one idea, and nobody reads more at once.
 const MOST_LINES = 300;
+// A folder is a room, not an attic.
+const MOST_FILES = 25;
 
 const countLines = (text: string) => text.trimEnd().split("\n").length;
 
@@ -13,4 +16,14 @@ test(`no file is longer than ${MOST_LINES} lines`, () => {
     .map(({ path, text }) => ({ path, lines: countLines(text) }))
     .filter(({ lines }) => lines > MOST_LINES);
   expect(long).toEqual([]);
+});
+
+test(`no folder holds more than ${MOST_FILES} files of code`, () => {
+  const counts = new Map<string, number>();
+  for (const { path } of readSources("src", "worker", "web", "bench")) {
+    const folder = posix.dirname(path);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  expect(counts.size).toBeGreaterThan(50);
+  expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { Item } from "../queue/item.ts";
-import { saving } from "../result/saving.ts";
+import { saving } from "../result/save/saving.ts";
 
 /** Says of an item that succeeded how large its file was and is now; nothing where that is not known, or where the output is many files. */
 export function SavedLine({ item: { size, source, task } }: { item: Item }) {

@@ -3,8 +3,8 @@ import type { Item, Wishes } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { ownPresets } from "./own-presets.ts";
-import { PRESETS } from "./presets.ts";
+import { ownPresets } from "./presets/own-presets.ts";
+import { PRESETS } from "./presets/presets.ts";
 import { sameFor } from "./same-for.ts";
 import type { Form } from "./use-form.ts";
 

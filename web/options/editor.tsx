@@ -10,7 +10,7 @@ import { FormatFields } from "./format-fields.tsx";
 import { MetadataField } from "./metadata-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PlaceField } from "./place-field.tsx";
-import { PresetBar } from "./preset-bar.tsx";
+import { PresetBar } from "./presets/preset-bar.tsx";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";

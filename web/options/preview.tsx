@@ -1,7 +1,7 @@
 import type { CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
-import { coreFrame } from "../queue/core-frame.ts";
+import { coreFrame } from "../queue/picture/core-frame.ts";
 import { letGo } from "../ui/let-go.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { useWorkbench } from "../workbench.ts";

@@ -2,7 +2,7 @@ import type { Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
 import { judged } from "./check-wishes.ts";
 import type { AnyOptions } from "./choices.ts";
-import { fromPreset, type Preset } from "./presets.ts";
+import { fromPreset, type Preset } from "./presets/presets.ts";
 
 /** Gives another file the wishes of this one: those of a preset in the size that suits that file, all others as they are. Its own times of a trim stay. */
 export function sameFor(

@@ -2,16 +2,16 @@ import { effect } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
 import type { Edge } from "../edge/edge.ts";
+import { createLook } from "./add/look.ts";
+import { takeFile, waitingFor } from "./add/waiting-file.ts";
 import { createItem, nextId } from "./create-item.ts";
 import { faultOf } from "./fault-of.ts";
 import { createFollower } from "./follow.ts";
 import type { Item } from "./item.ts";
 import { createItemList } from "./item-list.ts";
 import { createLauncher } from "./launch.ts";
-import { createLook } from "./look.ts";
 import { isStartable, type Queue, stateOf } from "./queue.ts";
 import { openQueueStore } from "./queue-store.ts";
-import { takeFile, waitingFor } from "./waiting-file.ts";
 
 const NAME = "framewright-queue";
 // Then the page draws, and hears its visitor.

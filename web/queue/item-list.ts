@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { createFrames } from "./frames.ts";
 import type { Item } from "./item.ts";
+import { createFrames } from "./picture/frames.ts";
 import type { ItemRow, QueueStore, StoredItem } from "./queue-store.ts";
 import { createShownItems } from "./shown-items.ts";
 

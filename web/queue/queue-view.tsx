@@ -1,6 +1,6 @@
 import { Card } from "../card/card.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { AddFiles } from "./add-files.tsx";
+import { AddFiles } from "./add/add-files.tsx";
 import { QueueBar } from "./queue-bar.tsx";
 import "./queue.css";
 

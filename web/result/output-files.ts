@@ -2,8 +2,8 @@ import type { LocalOutput } from "../../src/browser/index.ts";
 import { MediaError, type Output } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import type { Queue } from "../queue/queue.ts";
-import { outputName } from "./file-names.ts";
-import { playlistEntries } from "./playlist-entries.ts";
+import { outputName } from "./save/file-names.ts";
+import { playlistEntries } from "./save/playlist-entries.ts";
 
 /** One file of an output. */
 export interface OutputFile {

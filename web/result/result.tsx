@@ -4,16 +4,16 @@ import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { Notice } from "../ui/notice.tsx";
-import { factsOf } from "./facts.ts";
 import { filesOf } from "./output-files.ts";
-import { Picture } from "./picture.tsx";
+import { factsOf } from "./view/facts.ts";
+import { Picture } from "./view/picture.tsx";
 import "./result.css";
-import { saving } from "./saving.ts";
-import { canCompare, SideBySide } from "./side-by-side.tsx";
-import { TakeAlong } from "./take-along.tsx";
+import { saving } from "./save/saving.ts";
+import { TakeAlong } from "./save/take-along.tsx";
 import { useOutput } from "./use-output.ts";
+import { canCompare, SideBySide } from "./view/side-by-side.tsx";
 
-const Player = lazy(async () => ({ default: (await import("./player.tsx")).Player }));
+const Player = lazy(async () => ({ default: (await import("./view/player.tsx")).Player }));
 
 /** What came of an item that succeeded: to play, to compare with what it was, and to take along. */
 export function Result({ item }: { item: Item }) {

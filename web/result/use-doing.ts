@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fault } from "../queue/item.ts";
+import { saveFault, type Watch } from "./save/write-file.ts";
 import { faultOf } from "./use-output.ts";
-import { saveFault, type Watch } from "./write-file.ts";
 
 /** Something that takes a while, begun by a click: how far it is, what came of it, and what begins and stops it. */
 export interface Doing {

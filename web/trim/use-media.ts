@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../src/index.ts";
-import { coreFrame } from "../queue/core-frame.ts";
+import { coreFrame } from "../queue/picture/core-frame.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { useWorkbench } from "../workbench.ts";
 import { readFrameTimes } from "./frame-times.ts";

@@ -1,5 +1,5 @@
-import type { S3Connection } from "../../src/storage/s3-connection.ts";
-import type { Outside } from "../outside.ts";
+import type { S3Connection } from "../../src/storage/s3/s3-connection.ts";
+import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 
 /** How the storage of a connection is reached: by its keys, and only where the host is allowed at the time. */

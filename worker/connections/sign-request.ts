@@ -1,5 +1,5 @@
 import type { SignedRequest, SignRequest } from "../../src/core/connection.ts";
-import { presignS3 } from "../../src/storage/s3-sign.ts";
+import { presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import type { OpenConnection } from "./connections.ts";
 
 const SECONDS = 3600;

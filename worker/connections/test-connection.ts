@@ -1,8 +1,8 @@
 import type { ConnectionTest } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import { readAll } from "../../src/storage/read-all.ts";
-import { createS3Storage } from "../../src/storage/s3.ts";
-import type { Outside } from "../outside.ts";
+import { createS3Storage } from "../../src/storage/s3/s3.ts";
+import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
 

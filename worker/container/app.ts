@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
-import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native-wire.ts";
+import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
 import type { Jobs } from "./jobs.ts";
 import { parseJob } from "./parse-job.ts";
 
@@ -33,7 +33,7 @@ const STATUS = {
   service_unavailable: 503,
 } as const satisfies Partial<Record<ErrorKind, number>>;
 
-/** Builds the routes of the protocol in `src/encoders/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
+/** Builds the routes of the protocol in `src/encoders/native/native-wire.ts`. An error is answered as `{ kind, message, param? }`. */
 export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions): Hono {
   const app = new Hono();
   app.onError(answerError);

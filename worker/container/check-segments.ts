@@ -1,5 +1,5 @@
 import { type FileHandle, open, readFile } from "node:fs/promises";
-import { countSamples } from "../../src/encoders/count-output.ts";
+import { countSamples } from "../../src/encoders/run/count-output.ts";
 import { diskFull } from "../../src/ffmpeg/read-failure.ts";
 import type { OutputFile } from "./put-output.ts";
 

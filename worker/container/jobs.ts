@@ -1,5 +1,5 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
 
 /** What the table of jobs is built with. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MediaError } from "../../src/core/errors.ts";
 import { ENCODE_KINDS, FORMATS, VIDEO_CODECS } from "../../src/core/formats.ts";
 import { Source } from "../../src/core/source.ts";
-import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native-wire.ts";
+import { NATIVE_PROTOCOL, type NativeJob } from "../../src/encoders/native/native-wire.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 
 // Everything that becomes a part of a path or of a filter is of such letters alone.

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
-import { readExactly } from "../../src/storage/http-body.ts";
-import { parseContentRange } from "../../src/storage/http-facts.ts";
-import { discard, requestHttp, unreachable } from "../../src/storage/http-request.ts";
+import { readExactly } from "../../src/storage/http/http-body.ts";
+import { parseContentRange } from "../../src/storage/http/http-facts.ts";
+import { discard, requestHttp, unreachable } from "../../src/storage/http/http-request.ts";
 
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */
 export const READ_TRIES = { most: 5, pause_ms: 200 } as const;

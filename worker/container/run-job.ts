@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
-import type { NativeJob, NativeState } from "../../src/encoders/native-wire.ts";
+import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";

@@ -1,8 +1,8 @@
 import stockCore from "@ffmpeg/core";
 import wasm from "../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm";
-import type { CreateCore } from "../../src/encoders/core-module.ts";
-import { LIGHT_MEMORY } from "../../src/encoders/light-limits.ts";
-import { reuseInstance } from "../../src/encoders/reuse-instance.ts";
+import type { CreateCore } from "../../src/encoders/core/core-module.ts";
+import { reuseInstance } from "../../src/encoders/core/reuse-instance.ts";
+import { LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
 import { serveJob } from "./serve-job.ts";
 import { createTurns } from "./turns.ts";
 

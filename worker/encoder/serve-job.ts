@@ -1,7 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/frame.ts";
-import { type LightHost, runLightJob } from "../../src/encoders/light-job.ts";
-import { LIGHT_INPUT } from "../../src/encoders/light-limits.ts";
+import { FRAME_MIME, type FrameReader, readFrames } from "../../src/encoders/light/frame.ts";
+import { type LightHost, runLightJob } from "../../src/encoders/light/light-job.ts";
+import { LIGHT_INPUT } from "../../src/encoders/light/light-limits.ts";
 import {
   answerParts,
   errorMessage,
@@ -9,7 +9,7 @@ import {
   messageHead,
   readLightRequest,
   readPages,
-} from "../../src/encoders/light-wire.ts";
+} from "../../src/encoders/light/light-wire.ts";
 import type { Place, Turns } from "./turns.ts";
 
 // Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
-import type { HostRules } from "../../src/storage/host-guard.ts";
+import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
 
 /** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */

@@ -1,6 +1,6 @@
 import { isFinished } from "../../src/core/transitions.ts";
-import type { RunRows } from "../run-rows.ts";
-import { ASK_MS } from "../schedule.ts";
+import type { RunRows } from "../run/run-rows.ts";
+import { ASK_MS } from "../run/schedule.ts";
 import type { QueuedRun } from "./run-queue.ts";
 
 /** How one run comes to its turn. */

@@ -1,5 +1,5 @@
 import { lookup, Resolver } from "node:dns/promises";
-import type { LookUp } from "../../src/storage/host-guard.ts";
+import type { LookUp } from "../../src/storage/http/host-guard.ts";
 
 const LOOKUP_MS = 5000;
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { MediaError } from "../../src/core/errors.ts";
 import { buildAssets } from "../docs/build-assets.ts";
-import { buildPage } from "./build-page.ts";
+import { buildPage } from "./build/build-page.ts";
 import { type NativeOrder, nativeProgram } from "./native-program.ts";
 import { ROOT, type Settings } from "./settings.ts";
 import { openState } from "./state.ts";

@@ -1,5 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
-import { isFull } from "../r2-storage.ts";
+import { isFull } from "../network/r2-storage.ts";
 import type { Uploads } from "./uploads.ts";
 
 // The number that R2 puts at the end of its messages: https://developers.cloudflare.com/r2/api/error-codes/

@@ -3,7 +3,7 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { type ApiEnv, baseUrl } from "../http/context.ts";
 import { takeRoom } from "../limits/enforce.ts";
-import type { Runs } from "../runs.ts";
+import type { Runs } from "../run/runs.ts";
 import type { Services } from "../services.ts";
 import { checkWebhook } from "../webhooks/check-url.ts";
 import { type ConnectionNeed, reserveConnection } from "./check-access.ts";

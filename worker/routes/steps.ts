@@ -7,7 +7,7 @@ import { readJson } from "../http/body.ts";
 import { type Api, type ApiEnv, baseUrl, idInPath } from "../http/context.ts";
 import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
-import type { FoundStep } from "../runs.ts";
+import type { FoundStep } from "../run/runs.ts";
 import type { Services } from "../services.ts";
 import { checkStepAccess } from "./check-access.ts";
 import { createRun } from "./create-run.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
 import { partSizes, type UploadPart } from "../../src/core/upload.ts";
-import { parseS3Url } from "../../src/storage/s3-connection.ts";
+import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import {
   abortUpload,
   beginUpload,
@@ -8,13 +8,13 @@ import {
   headObject,
   listParts,
   type S3Part,
-} from "../../src/storage/s3-multipart.ts";
-import { createS3Bucket, type S3Bucket } from "../../src/storage/s3-send.ts";
-import { createS3Signer, presignS3 } from "../../src/storage/s3-sign.ts";
+} from "../../src/storage/s3/s3-multipart.ts";
+import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/s3-send.ts";
+import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 import type { OpenConnection } from "../connections/connections.ts";
 import { s3Options } from "../connections/s3-options.ts";
 import { STATUS } from "../http/errors.ts";
-import type { Outside } from "../outside.ts";
+import type { Outside } from "../network/outside.ts";
 import { bare, lacking } from "./managed-place.ts";
 import type { UploadPlace } from "./place.ts";
 

@@ -1,5 +1,5 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { isTrusted } from "../../src/storage/host-guard.ts";
+import { isTrusted } from "../../src/storage/http/host-guard.ts";
 import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "outside" | "settings">;

@@ -2,7 +2,7 @@ import {
   createLocalClient,
   type LocalClient,
   type LocalClientOptions,
-} from "../../../src/browser/local-client.ts";
+} from "../../../src/browser/page/local-client.ts";
 import type { NewStep, NewTask } from "../../../src/client/client.ts";
 import type { EncodeKind } from "../../../src/core/formats.ts";
 import type { Source } from "../../../src/core/source.ts";

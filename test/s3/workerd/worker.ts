@@ -1,4 +1,4 @@
-import { createS3Storage, type S3Options } from "../../../src/storage/s3.ts";
+import { createS3Storage, type S3Options } from "../../../src/storage/s3/s3.ts";
 import { STORAGE_CONTRACT } from "../../storage/contract.ts";
 
 /** Runs clauses of the contract from within workerd, on the S3 storage that the request names. */

@@ -1,7 +1,7 @@
 import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
 import { Task } from "../../../src/core/task.ts";
 import { createKvStore } from "../../../src/stores/kv.ts";
-import { createR2Storage } from "../../../worker/r2-storage.ts";
+import { createR2Storage } from "../../../worker/network/r2-storage.ts";
 import { STORE_CONTRACT } from "../../stores/contract.ts";
 import { STORAGE_CONTRACT } from "../contract.ts";
 import { type HttpOperation, runHttpOperation } from "../http-operations.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { HostRules } from "../../../src/storage/host-guard.ts";
+import type { HostRules } from "../../../src/storage/http/host-guard.ts";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
 async function post(path: string, body: unknown, hosts: HostRules = {}) {

@@ -2,7 +2,7 @@ import { createMemoryStorage } from "../../../src/storage/memory.ts";
 import type { Connections } from "../../../worker/connections/connections.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import type { UploadedPart } from "../../../worker/media/uploads.ts";
-import type { Outside } from "../../../worker/outside.ts";
+import type { Outside } from "../../../worker/network/outside.ts";
 import type { UploadEntry, UploadHome } from "../../../worker/uploads/home.ts";
 import { createManagedPlace } from "../../../worker/uploads/managed-place.ts";
 import { createPageUploads, type PageUploads } from "../../../worker/uploads/page-uploads.ts";

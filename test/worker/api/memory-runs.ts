@@ -2,9 +2,9 @@ import { MediaError } from "../../../src/core/errors.ts";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../../src/core/transitions.ts";
-import { createChanges } from "../../../worker/changes.ts";
-import { streamEvents, writeEvent } from "../../../worker/event-stream.ts";
-import type { FindStep, Runs } from "../../../worker/runs.ts";
+import { createChanges } from "../../../worker/run/changes.ts";
+import { streamEvents, writeEvent } from "../../../worker/run/event-stream.ts";
+import type { FindStep, Runs } from "../../../worker/run/runs.ts";
 
 /** Runs kept in memory, which move only when a test reports an event. */
 export interface MemoryRuns<T extends Task | Step> extends Runs<T> {

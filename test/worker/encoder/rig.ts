@@ -6,7 +6,7 @@ import type { EncodeKind } from "../../../src/core/formats.ts";
 import type { ByteReader } from "../../../src/core/ports.ts";
 import type { Source } from "../../../src/core/source.ts";
 import type { EncodedFile } from "../../../src/encoders/encoder.ts";
-import { createLightEncoder, type LightEncoderOptions } from "../../../src/encoders/light.ts";
+import { createLightEncoder, type LightEncoderOptions } from "../../../src/encoders/light/light.ts";
 import { parseFfprobe } from "../../../src/ffmpeg/parse-ffprobe.ts";
 import { type ChunkHints, createPlan } from "../../../src/plan/index.ts";
 import { diskFile, type VirtualFile } from "../../fixtures/virtual-file.ts";

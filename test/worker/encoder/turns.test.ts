@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/frame.ts";
+import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/light/frame.ts";
 import { createPlan } from "../../../src/plan/index.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { type EncoderRig, openReader, startEncoder } from "./rig.ts";

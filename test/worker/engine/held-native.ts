@@ -11,7 +11,7 @@ import {
   type NativeHealth,
   type NativeJob,
   type NativeState,
-} from "../../../src/encoders/native-wire.ts";
+} from "../../../src/encoders/native/native-wire.ts";
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestHarness } from "wrangler";
 import { createSigner } from "../../../worker/media/signer.ts";
-import { SERVICE_IN_CONTAINER } from "../../../worker/native.ts";
+import { SERVICE_IN_CONTAINER } from "../../../worker/native/native.ts";
 import type { Bindings } from "../api/service.ts";
 
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";

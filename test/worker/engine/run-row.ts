@@ -1,7 +1,7 @@
 import { createIds } from "../../../src/core/ids.ts";
 import { createTask } from "../../../src/core/task.ts";
 import { isFinished } from "../../../src/core/transitions.ts";
-import type { RunRow } from "../../../worker/run-row.ts";
+import type { RunRow } from "../../../worker/run/run-row.ts";
 
 /** A task that was just created. */
 export const QUEUED = createTask(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Task } from "../../../src/core/task.ts";
-import type { RunRow } from "../../../worker/run-row.ts";
-import { nextAlarm } from "../../../worker/schedule.ts";
+import type { RunRow } from "../../../worker/run/run-row.ts";
+import { nextAlarm } from "../../../worker/run/schedule.ts";
 import { QUEUED, rowWith } from "./run-row.ts";
 
 const NOW = 100_000;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { ListQuery } from "../../../src/core/lists.ts";
 import { createStep, type Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
-import { createRunIndex } from "../../../worker/run-index.ts";
+import { createRunIndex } from "../../../worker/run/run-index.ts";
 import type { Sql } from "../../../worker/sql.ts";
 import { QUEUED } from "../../client/records.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createIds } from "../../../src/core/ids.ts";
 import type { WebhookDelivery } from "../../../src/core/webhook.ts";
-import { createOutside } from "../../../worker/outside.ts";
+import { createOutside } from "../../../worker/network/outside.ts";
 import { createCourier } from "../../../worker/webhooks/courier.ts";
 import { createOutbox } from "../../../worker/webhooks/outbox.ts";
 import { postEvent } from "../../../worker/webhooks/post-event.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { expect, onTestFinished, test } from "vitest";
-import { createOutside } from "../../../worker/outside.ts";
+import { createOutside } from "../../../worker/network/outside.ts";
 import { postEvent } from "../../../worker/webhooks/post-event.ts";
 import { startReceiver } from "./receiver.ts";
 

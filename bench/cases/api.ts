@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Task } from "../../src/core/task.ts";
+import { startOrigin } from "../../test/fixtures/origin.ts";
+import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import { startBare } from "../host.ts";
+import { KEY, type Lab, openLab } from "../lab.ts";
+import { type LoadRequest, runLoad } from "../load.ts";
+import { medianOf } from "../measure.ts";
+import { short } from "../report.ts";
+
+const CONNECTIONS = 8;
+const CREATES = 200;
+const GETS = 1000;
+
+/** `POST /tasks` and `GET /tasks/{id}` of the local service against a Hono route that does nothing else, on the same workerd. */
+export const apiBenchmarks: readonly Benchmark[] = [
+  { name: "api-create-vs-bare", unit: "requests/s", open: openCreate },
+  { name: "api-get-vs-bare", unit: "requests/s", open: openGet },
+];
+
+async function openCreate(ends: AsyncDisposableStack): Promise<Contest> {
+  const { lab, bare, body } = await openBoth(ends);
+  const post = (base: string) =>
+    load({ method: "POST", url: `${base}/tasks`, key: KEY, body, status: 201 }, CREATES);
+  return {
+    peer: () => post(bare),
+    async ours() {
+      const started = performance.now();
+      const sample = await post(lab.service.url);
+      await quiet(lab);
+      return { ...sample, ended: (performance.now() - started) / 1000 };
+    },
+    // The runs begin at once, so the same thread works on both.
+    notes: (ours, peer) =>
+      `${times(ours, peer, CREATES)}; each answer is on disk before it is given; every run is real and fails at a 404 of its input, the last ${short(medianOf(ours, "ended"))} s after the first request`,
+  };
+}
+
+async function openGet(ends: AsyncDisposableStack): Promise<Contest> {
+  const { lab, bare, body } = await openBoth(ends);
+  const { id } = await lab.call<Task>("POST", "/tasks", body);
+  await quiet(lab);
+  const get = (base: string) =>
+    load({ method: "GET", url: `${base}/tasks/${id}`, key: KEY, status: 200 }, GETS);
+  return {
+    peer: () => get(bare),
+    ours: () => get(lab.service.url),
+    notes: (ours, peer) => times(ours, peer, GETS),
+  };
+}
+
+async function openBoth(ends: AsyncDisposableStack) {
+  const origin = await startOrigin();
+  ends.defer(() => origin.close());
+  const lab = await openLab(ends);
+  const bare = await startBare(lab.dir, ends);
+  return { lab, bare, body: { input: `${origin.url}/none.mp3`, kind: "audio" } };
+}
+
+async function load(ask: LoadRequest, total: number): Promise<Sample> {
+  const { rate, p50, p99 } = await runLoad(ask, total, CONNECTIONS);
+  return { value: rate, p50, p99 };
+}
+
+function times(ours: readonly Sample[], peer: readonly Sample[], total: number): string {
+  const side = (samples: readonly Sample[]) =>
+    ["p50", "p99"].map((fact) => `${fact} ${short(medianOf(samples, fact))} ms`).join(", ");
+  return `ours ${side(ours)}; bare ${side(peer)}; ${total} requests over ${CONNECTIONS} connections`;
+}
+
+// Runs that still work would disturb the side that is measured next.
+async function quiet(lab: Lab): Promise<void> {
+  for (const status of ["processing", "queued"]) {
+    while ((await lab.call<Task[]>("GET", `/tasks?status=${status}&limit=1`)).length > 0) await sleep(50);
+  }
+}

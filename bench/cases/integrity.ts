@@ -1,0 +1,67 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { countContents } from "../../src/encoders/run/count-output.ts";
+import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { LISTS, listPackets, listPictures, readLists } from "../../src/ffmpeg/listing.ts";
+import { createCut } from "../../src/ffmpeg/span.ts";
+import { NATIVE_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { openFile } from "../../test/encoders/native-encoder.ts";
+import type { Benchmark, Contest } from "../benchmark.ts";
+import { makeFootage } from "../footage.ts";
+import { short } from "../report.ts";
+import { runCommand } from "../run-command.ts";
+import { makeScratch } from "../scratch.ts";
+
+const SECONDS = 60;
+const OPTIONS = { width: 854 } as const;
+
+/** What the counting of an encode costs beside the encode itself. */
+export const integrityBenchmarks: readonly Benchmark[] = [
+  { name: "integrity-cost", unit: "s", open: openCost },
+];
+
+async function openCost(ends: AsyncDisposableStack): Promise<Contest> {
+  const { path, source } = await makeFootage(SECONDS);
+  const folder = await makeScratch(ends);
+  const plan = createPlan(source, "video", OPTIONS);
+  const [chunk] = plan.chunks;
+  if (!chunk) throw new Error("The plan is empty.");
+  const output = join(folder, "out.mp4");
+  const lists = `${folder}/`;
+  const cut = createCut(plan, chunk, source);
+  // As many pictures as the clip has, of no size, so that listing them is all that takes time.
+  const pictures = `nullsrc=size=16x16:rate=${source.fps}:duration=${SECONDS},${listPictures(lists)}`;
+  const encode = chunkArgs(plan, chunk, source, { input: path, output }, NATIVE_TOOLS);
+  let counted = "";
+  return {
+    async peer() {
+      return { value: await timeFfmpeg(encode) };
+    },
+    async ours() {
+      const packets = listPackets(plan, chunk, source, cut, lists);
+      const listed = await timeFfmpeg(["-i", path, ...packets]);
+      const decoded = await timeFfmpeg(["-f", "lavfi", "-i", pictures, "-f", "null", "-"]);
+      const texts = Object.values(LISTS).map(
+        async (name) => [name, await readFile(join(folder, name), "utf8")] as const,
+      );
+      const read = new Map<string, string>(await Promise.all(texts));
+      const before = process.cpuUsage();
+      const tally = readLists(plan, chunk, source, (name) => read.get(name) ?? null);
+      const contents = await countContents(await openFile(output));
+      const { user, system } = process.cpuUsage(before);
+      counted = `${contents.pictures} pictures, ${short(tally.sound ?? 0)} s of sound`;
+      return { value: listed + decoded + (user + system) / 1e6 };
+    },
+    notes: () =>
+      `processor time; ${SECONDS} s of 1280x720 to ${OPTIONS.width} wide H.264 (${counted}); ours lists packets and pictures in two runs of ffmpeg of their own, whose starts count too, reads the lists and counts the output`,
+  };
+}
+
+// Seconds of processor time, as ffmpeg itself reports them.
+async function timeFfmpeg(args: readonly string[]): Promise<number> {
+  const { stderr } = await runCommand("ffmpeg", ["-nostdin", "-y", "-nostats", "-benchmark", ...args]);
+  const [, user, system] = /bench: utime=([\d.]+)s stime=([\d.]+)s/.exec(stderr) ?? [];
+  if (user === undefined) throw new Error("ffmpeg did not report its processor time.");
+  return Number(user) + Number(system);
+}

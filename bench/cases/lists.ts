@@ -1,0 +1,95 @@
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { NO_LIMITS } from "../../test/fixtures/no-limits.ts";
+import { SUCCEEDED_TASK } from "../../worker/docs/examples.ts";
+import { startService } from "../../worker/local/service.ts";
+import type { Benchmark, Contest, Sample } from "../benchmark.ts";
+import { startBare } from "../host.ts";
+import { KEY } from "../lab.ts";
+import { runLoad } from "../load.ts";
+import { medianOf } from "../measure.ts";
+import { short } from "../report.ts";
+import { makeScratch } from "../scratch.ts";
+
+const MANY = 100_000;
+const REQUESTS = 100;
+// One in a hundred failed.
+const SEED = `
+  WITH RECURSIVE each (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM each WHERE n < ${MANY}),
+  made AS (SELECT printf('task_%026d', n) AS id, CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'succeeded' END AS status FROM each)
+  INSERT INTO run (id, object, kind, status, version, record)
+    SELECT id, 'task', 'video', status, 9, json_set(?, '$.id', id, '$.status', status) FROM made`;
+
+/** Pages of 20 out of 100,000 tasks, against a KV value of the same size, read by a Worker that does nothing else. */
+export const listBenchmarks: readonly Benchmark[] = [{ name: "list-100k", unit: "ms", open: openLists }];
+
+async function openLists(ends: AsyncDisposableStack): Promise<Contest> {
+  const dir = await makeScratch(ends);
+  const url = await startSeeded(join(dir, "state"), ends);
+  const bare = await startBare(dir, ends);
+  const middle = `task_${String(MANY / 2).padStart(26, "0")}`;
+  const paths = {
+    first: "/tasks",
+    deep: `/tasks?after=${middle}`,
+    oldest: `/tasks?order=asc&after=${middle}`,
+    failed: `/tasks?status=failed&kind=video&after=${middle}`,
+  };
+  const page = await fetch(url + paths.deep, { headers: { Authorization: `Bearer ${KEY}` } });
+  const body = await page.text();
+  if (JSON.parse(body).length !== 20)
+    throw new Error(`The list of the seeded project is ${body.slice(0, 200)}.`);
+  await fetch(`${bare}/kv`, { method: "PUT", body });
+  return {
+    async ours() {
+      const times: Record<string, number> = {};
+      for (const [name, path] of Object.entries(paths)) times[name] = await p50(url + path);
+      return { ...times, value: Math.max(...Object.values(times)) };
+    },
+    async peer(): Promise<Sample> {
+      return { value: await p50(`${bare}/kv`) };
+    },
+    notes: (ours) =>
+      `p50 of the slowest kind of page, one at a time: ${Object.keys(paths)
+        .map((name) => `${name} ${short(medianOf(ours, name))} ms`)
+        .join(
+          ", ",
+        )}; pages of 20, ${Math.round(body.length / 1000)} kB; the KV is the local one, in the Worker's own process`,
+  };
+}
+
+async function p50(url: string): Promise<number> {
+  return (await runLoad({ method: "GET", url, key: KEY, status: 200 }, REQUESTS, 1)).p50;
+}
+
+/** Starts the service on a project that has its tasks already: they are put into its database between two starts. */
+async function startSeeded(state_dir: string, ends: AsyncDisposableStack): Promise<string> {
+  const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS };
+  const settings = { port: 0, api_keys: `many:${KEY}`, state_dir, vars, native: 0 };
+  const empty = await startService(settings);
+  try {
+    await fetch(`${empty.url}/tasks`, { headers: { Authorization: `Bearer ${KEY}` } });
+  } finally {
+    await empty.stop();
+  }
+  const [path] = globSync("**/*-ProjectObject/*.sqlite", { cwd: state_dir }).filter((name) =>
+    holdsRuns(join(state_dir, name)),
+  );
+  if (path === undefined) throw new Error("The project has no database.");
+  const database = new DatabaseSync(join(state_dir, path));
+  database.prepare(SEED).run(JSON.stringify(SUCCEEDED_TASK));
+  database.close();
+  const service = await startService(settings);
+  ends.defer(() => service.stop());
+  return service.url;
+}
+
+// The simulator keeps a database of its own beside those of the objects.
+function holdsRuns(path: string): boolean {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return database.prepare("SELECT name FROM sqlite_master WHERE name = 'run'").all().length > 0;
+  } finally {
+    database.close();
+  }
+}

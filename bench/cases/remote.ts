@@ -1,0 +1,89 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { VirtualFile } from "../../test/fixtures/virtual-file.ts";
+
+/** What was fetched from a remote since it was last asked. */
+export interface Fetched {
+  /** Bytes of bodies handed to the network. */
+  bytes: number;
+  requests: number;
+}
+
+/** One file on a server that sends at the speed of a network. */
+export interface Remote {
+  url: string;
+  /** Gives what was fetched since the last call, once every connection fell silent. */
+  take(): Promise<Fetched>;
+}
+
+// About 100 Mbit/s. Without a pace, loopback takes up to 4 MB before the client has read the first of them,
+// and whoever asks for an open range and hangs up early would be charged for what it never saw.
+const PIECE = 16_384;
+const PAUSE_MS = 1;
+
+/** Serves one file with byte ranges, at about 12 MB a second, and counts what leaves. */
+export async function startRemote(
+  file: VirtualFile,
+  name: string,
+  ends: AsyncDisposableStack,
+): Promise<Remote> {
+  let fetched: Fetched = { bytes: 0, requests: 0 };
+  let open = 0;
+  const server = createServer((request, response) => {
+    fetched.requests++;
+    const { start, end, partial } = readRange(request.headers.range, file.size);
+    const headers = { "Accept-Ranges": "bytes", "Content-Length": end - start, ETag: '"1"' };
+    const range = `bytes ${start}-${end - 1}/${file.size}`;
+    response.writeHead(partial ? 206 : 200, { ...headers, ...(partial && { "Content-Range": range }) });
+    if (request.method === "HEAD") return void response.end();
+    open++;
+    const count = (bytes: number) => {
+      fetched.bytes += bytes;
+    };
+    sendPaced(response, file.read(start, end), count).finally(() => {
+      open--;
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.defer(() => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name}`,
+    async take() {
+      while (open > 0) await sleep(PAUSE_MS);
+      const taken = fetched;
+      fetched = { bytes: 0, requests: 0 };
+      return taken;
+    },
+  };
+}
+
+async function sendPaced(
+  response: ServerResponse,
+  pieces: Iterable<Uint8Array>,
+  count: (bytes: number) => void,
+): Promise<void> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += PIECE) {
+      if (response.destroyed) return;
+      const bytes = piece.subarray(at, at + PIECE);
+      count(bytes.length);
+      if (!response.write(bytes))
+        await new Promise<void>((resolve) => {
+          response.once("drain", resolve).once("close", resolve);
+        });
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+function readRange(header: string | undefined, size: number) {
+  const match = /^bytes=(\d+)-(\d*)$/.exec(header ?? "");
+  const start = Math.min(size, Number(match?.[1] ?? 0));
+  const end = match?.[2] ? Math.min(size, Number(match[2]) + 1) : size;
+  return { start, end, partial: match !== null };
+}

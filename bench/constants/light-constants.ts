@@ -1,0 +1,98 @@
+/** Prints what work costs the light encoder's core, beside what it is estimated at: `node bench/constants/light-constants.ts`. */
+import { readFile, stat } from "node:fs/promises";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import { createPagedFile } from "../../src/encoders/core/paged-file.ts";
+import { createWasmCore } from "../../src/encoders/core/wasm-core.ts";
+import { runChunk } from "../../src/encoders/light/light-chunk.ts";
+import { heapOf, secondsOf } from "../../src/encoders/light/light-cost.ts";
+import { chooseLevel } from "../../src/encoders/light/light-estimate.ts";
+import { LIGHT_LIMITS } from "../../src/encoders/light/light-limits.ts";
+import { lightTools } from "../../src/encoders/light/light-tools.ts";
+import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { stockCore } from "../../test/encoders/stock-core.ts";
+import { makeClip, runFfprobe } from "../../test/fixtures/make-clip.ts";
+
+const MIB = 1_048_576;
+// The heap starts at 32 MiB; with this much taken from it at once, every job has to make it grow, and its size tells.
+const BALLAST = 64 * MIB;
+
+const noisy = (size: string, seconds: number) =>
+  `-f lavfi -i mandelbrot=s=${size}:rate=25:maxiter=300:end_scale=0.1 -t ${seconds} -vf noise=alls=4:allf=t`.split(
+    " ",
+  );
+const drawn = (size: string, seconds: number) =>
+  `-f lavfi -i testsrc2=s=${size}:r=25:d=${seconds} -f lavfi -i sine=d=${seconds}`.split(" ");
+const h264 = "-c:v libx264 -preset fast -crf 21 -pix_fmt yuv420p -c:a aac".split(" ");
+const photo = (size: string) =>
+  `-f lavfi -i mandelbrot=s=${size}:maxiter=300:end_scale=0.1 -frames:v 1`.split(" ");
+const rgba = "-vf format=rgba,colorchannelmixer=aa=0.5".split(" ");
+const hdr =
+  "-c:v libx265 -preset ultrafast -pix_fmt yuv420p10le -x265-params log-level=none -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -tag:v hvc1".split(
+    " ",
+  );
+
+type Row = [file: Promise<string>, kind: EncodeKind, options: Record<string, unknown>];
+
+function rows(): Row[] {
+  const list: Row[] = [];
+  for (const size of ["640x360", "1280x720", "1920x1080"]) {
+    for (const source of [
+      makeClip("mp4", [...noisy(size, 2), ...h264]),
+      makeClip("mp4", [...drawn(size, 2), ...h264]),
+    ]) {
+      for (const height of [180, 360, 720]) {
+        if (height > Number(size.split("x")[1])) continue;
+        list.push([source, "video", { height, fps: 25 }], [source, "video", { height, format: "webm" }]);
+      }
+      list.push([source, "image", { start: 1 }], [source, "adaptive_video", { height: 360 }]);
+    }
+  }
+  for (const size of ["1000x750", "2000x1500"]) {
+    const jpeg = makeClip("jpg", [...photo(size), "-q:v", "3"]);
+    const png = makeClip("png", [...photo(size), ...rgba]);
+    for (const source of [jpeg, png]) {
+      for (const format of ["jpeg", "png", "webp", "gif"]) {
+        list.push([source, "image", { format }], [source, "image", { format, width: 500 }]);
+      }
+    }
+  }
+  const gif = makeClip("gif", [...drawn("320x180", 4).slice(0, 4), "-r", "10"]);
+  list.push([gif, "image", {}], [gif, "image", { format: "webp" }]);
+  const deep = makeClip("mp4", [...drawn("1280x720", 1).slice(0, 4), ...hdr]);
+  list.push([deep, "video", { height: 360 }], [deep, "image", { width: 640 }]);
+  const noise = "-f lavfi -i anoisesrc=d=60:a=0.3:c=pink:r=44100 -ac 2 -c:a pcm_s16le".split(" ");
+  for (const format of ["mp3", "aac", "ogg", "opus", "wav", "flac"]) {
+    list.push([makeClip("wav", noise), "audio", { format }]);
+  }
+  return list;
+}
+
+for (const [path, kind, options] of rows()) {
+  const file = await path;
+  const bytes = await readFile(file);
+  const probed = await runFfprobe(file, ["-show_frames", "-read_intervals", "%+#1"]);
+  const source = parseFfprobe(probed, { url: "file:clip", filesize: (await stat(file)).size });
+  const plan = createPlan(source, kind, options);
+  const [chunk] = plan.chunks;
+  if (!chunk) continue;
+  const core = await createWasmCore({
+    createCore: async (given) => {
+      const module = await stockCore.createCore(given);
+      module._malloc(BALLAST);
+      return module;
+    },
+    instantiate: stockCore.instantiate,
+    memory: 1024 * MIB,
+  });
+  core.mount("/in/input", createPagedFile(bytes.length, [{ start: 0, bytes }]));
+  const before = process.threadCpuUsage();
+  runChunk(core, { plan, chunk, source, tools: lightTools(plan, source) });
+  const used = process.threadCpuUsage(before);
+  const level = chooseLevel(plan, source, LIGHT_LIMITS.memory);
+  const estimate = secondsOf(plan, source, level);
+  const name = `${kind} ${source.format} ${source.width ?? ""}x${source.height ?? ""} ${JSON.stringify(options)}`;
+  const heap = `${((core.heap - BALLAST) / MIB).toFixed(1)} of ${heapOf(plan, source, level).toFixed(1)} MiB`;
+  const time = `${((used.user + used.system) / 1e6).toFixed(2)} of ${estimate ? (estimate.pictures + estimate.sound).toFixed(2) : "?"} s`;
+  console.log(name.padEnd(64), heap.padEnd(22), time.padEnd(18), level.args.at(-1));
+}

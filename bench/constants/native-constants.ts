@@ -1,0 +1,132 @@
+/** Prints what work costs native ffmpeg, beside what it is estimated at: `node bench/constants/native-constants.ts`. */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
+import { outputFile } from "../../src/ffmpeg/output.ts";
+import { ffprobeArgs, parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { createPlan } from "../../src/plan/index.ts";
+import { nativeWork } from "../../src/route/native-cost.ts";
+import { makeClip, runFfprobeWith } from "../../test/fixtures/make-clip.ts";
+import { jobTools } from "../../worker/container/job-tools.ts";
+
+const MIB = 1_048_576;
+const RUNS = 3;
+const THREADS = 2;
+const run = promisify(execFile);
+
+const noisy = (size: string, seconds: number) =>
+  `-f lavfi -i mandelbrot=s=${size}:rate=25:maxiter=100:end_scale=0.1 -t ${seconds} -vf noise=alls=4:allf=t`.split(
+    " ",
+  );
+const drawn = (size: string, seconds: number) =>
+  `-f lavfi -i testsrc2=s=${size}:r=25:d=${seconds}`.split(" ");
+const h264 = "-c:v libx264 -preset fast -crf 21 -pix_fmt yuv420p".split(" ");
+const hdr =
+  "-c:v libx265 -preset ultrafast -pix_fmt yuv420p10le -x265-params log-level=none -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -tag:v hvc1".split(
+    " ",
+  );
+const photo = (size: string) =>
+  `-f lavfi -i mandelbrot=s=${size}:maxiter=300:end_scale=0.1 -frames:v 1`.split(" ");
+
+type Row = [file: () => Promise<string>, kind: EncodeKind, options: Record<string, unknown>];
+
+function rows(): Row[] {
+  const list: Row[] = [];
+  for (const size of ["640x360", "1280x720", "1920x1080"]) {
+    for (const source of [
+      () => makeClip("mp4", [...noisy(size, 2), ...h264]),
+      () => makeClip("mp4", [...drawn(size, 2), ...h264]),
+    ]) {
+      // A width beside the source's own has the pictures encoded and scaled.
+      const width = Number(size.split("x")[0]) - 16;
+      for (const codec of ["h264", "h265", "av1"]) list.push([source, "video", { width, codec }]);
+      list.push([source, "video", { width, format: "webm" }], [source, "video", { width: 160 }]);
+      list.push([source, "adaptive_video", {}], [source, "image", { start: 1 }]);
+    }
+  }
+  const decoders = [
+    () =>
+      makeClip("mp4", [
+        ...noisy("1280x720", 2),
+        ..."-c:v libx265 -preset ultrafast -x265-params log-level=none".split(" "),
+      ]),
+    () =>
+      makeClip("webm", [
+        ...noisy("1280x720", 2),
+        ..."-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 4M".split(" "),
+      ]),
+    () =>
+      makeClip("mp4", [...noisy("1280x720", 2), ..."-c:v libsvtav1 -preset 10 -pix_fmt yuv420p".split(" ")]),
+    () => makeClip("mov", [...noisy("1280x720", 2), "-c:v", "prores_ks"]),
+    () => makeClip("ts", [...noisy("1280x720", 2), ..."-c:v mpeg2video -q:v 3".split(" ")]),
+    () => makeClip("mp4", [...drawn("1280x720", 2), ...hdr]),
+  ];
+  for (const source of decoders) list.push([source, "video", { width: 160 }]);
+  for (const source of decoders.slice(-1)) list.push([source, "video", { width: 1264 }]);
+  for (const size of ["2000x1500", "4000x3000"]) {
+    const jpeg = () => makeClip("jpg", [...photo(size), "-q:v", "3"]);
+    for (const format of ["jpeg", "png", "webp", "gif", "avif"]) list.push([jpeg, "image", { format }]);
+  }
+  const noise = "-f lavfi -i anoisesrc=d=60:a=0.3:c=pink:r=48000 -ac 2 -c:a pcm_s16le".split(" ");
+  for (const format of ["mp3", "aac", "ogg", "opus", "wav", "flac"]) {
+    list.push([() => makeClip("wav", noise), "audio", { format }]);
+  }
+  return list;
+}
+
+const home = await mkdtemp(join(tmpdir(), "framewright-native-constants-"));
+try {
+  for (const [path, kind, options] of rows()) await measure(await path(), kind, options);
+} finally {
+  await rm(home, { recursive: true, force: true });
+}
+
+async function measure(file: string, kind: EncodeKind, options: Record<string, unknown>): Promise<void> {
+  const report = await runFfprobeWith(ffprobeArgs(file));
+  const source = parseFfprobe(report, { url: "file:clip", filesize: (await stat(file)).size });
+  const plan = createPlan(source, kind, options, { chunk_seconds: Number.POSITIVE_INFINITY });
+  const [chunk] = plan.chunks;
+  if (!chunk) return;
+  const found: Usage[] = [];
+  for (let index = 0; index < RUNS; index++) {
+    const folder = join(home, "out");
+    await mkdir(folder);
+    const output = kind === "adaptive_video" ? folder : join(folder, outputFile(plan, chunk).name);
+    const tools = { ...jobTools(THREADS, "ALL"), input: ["-threads", String(THREADS)] };
+    found.push(await use(chunkArgs(plan, chunk, source, { input: file, output }, tools)));
+    await rm(folder, { recursive: true });
+  }
+  const [cpu, wall, memory] = (["cpu", "wall", "memory"] as const).map((key) =>
+    median(found.map((each) => each[key])),
+  );
+  const work = nativeWork(plan, source);
+  const name = `${kind} ${source.codecs?.video ?? ""} ${source.width ?? ""}x${source.height ?? ""} ${JSON.stringify(options)}`;
+  const time = `${cpu?.toFixed(2)} of ${((work.pictures ?? 0) + (work.sound ?? 0)).toFixed(2)} s`;
+  const size = `${memory?.toFixed(0)} of ${(work.memory / MIB).toFixed(0)} MiB`;
+  console.log(name.padEnd(60), time.padEnd(18), size.padEnd(20), `${wall?.toFixed(2)} s by the clock`);
+}
+
+interface Usage {
+  /** Seconds of processors. */
+  cpu: number;
+  /** Seconds by the clock. */
+  wall: number;
+  /** MiB. */
+  memory: number;
+}
+
+async function use(args: readonly string[]): Promise<Usage> {
+  const { stderr } = await run("ffmpeg", ["-v", "info", "-benchmark", "-nostdin", "-y", ...args], {
+    maxBuffer: 1 << 26,
+  });
+  const number = (name: string) => Number(new RegExp(`${name}=([\\d.]+)`).exec(stderr)?.[1]);
+  return { cpu: number("utime") + number("stime"), wall: number("rtime"), memory: number("maxrss") / 1024 };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}

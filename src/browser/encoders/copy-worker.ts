@@ -1,0 +1,4 @@
+import { createCopyEncoder } from "../../encoders/run/copy.ts";
+import { serveApart } from "./isolated-worker.ts";
+
+serveApart(createCopyEncoder());

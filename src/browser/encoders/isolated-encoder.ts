@@ -1,0 +1,102 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ChunkJob, EncodedFile } from "../../encoders/encoder.ts";
+import { startLiving } from "../../encoders/pool/encoder-worker-life.ts";
+import { blobOf } from "../../encoders/pool/wasm-pool-input.ts";
+import { type Caller, callOver } from "../rpc.ts";
+import type { LocalEncoder } from "./local-offers.ts";
+
+/** The methods of a worker with an encoder of its own: one job at a time, and its stream until that ends. */
+export interface ApartApi {
+  /** Returns the files, or null where a stream follows. */
+  encode(job: Pick<ChunkJob, "plan" | "chunk" | "source">, file: Blob): Promise<EncodedFile[] | null>;
+  /** Returns the next bytes of the stream; null at its end. */
+  next(): Promise<Uint8Array | null>;
+}
+
+/** Events of such a worker: the share that is done. */
+export type ApartEvent = number;
+
+interface Seat {
+  /** Name of its encoder. */
+  name: string;
+  end(): void;
+  caller: Caller<ApartApi>;
+  onShare(share: number): void;
+}
+
+/**
+ * Creates a runner of encoders in workers of their own, as an encode cannot be interrupted, and a damaged source may keep it busy forever: an abort
+ * ends the worker. A job that is silent for `silence_seconds` fails as `stalled`. Across all jobs, as many workers stay ready for the next
+ * job as may run at once.
+ */
+export function runApart(
+  start: (life: string) => Worker,
+  { workers, silence_seconds }: { workers: number; silence_seconds: number },
+): (encoder: LocalEncoder) => LocalEncoder {
+  const idle: Seat[] = [];
+
+  function open(): Seat {
+    const { worker, end } = startLiving(start);
+    const seat: Seat = {
+      name: "",
+      end,
+      caller: callOver(worker, (share: ApartEvent) => seat.onShare(share)),
+      onShare() {},
+    };
+    worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      seat.caller.fail(new MediaError("worker_lost", `The ${seat.name} encoder broke down.`));
+    });
+    return seat;
+  }
+
+  /** Waits for an answer while the job runs and is not silent; otherwise ends the worker. */
+  function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const end = (reason: unknown) => {
+      seat.end();
+      reject(reason);
+    };
+    const aborted = () => end(signal.reason);
+    const message = `The ${seat.name} encoder gave nothing for ${silence_seconds} seconds.`;
+    const timer = setTimeout(() => end(new MediaError("stalled", message)), silence_seconds * 1000);
+    if (signal.aborted) aborted();
+    signal.addEventListener("abort", aborted, { once: true });
+    work.then(resolve, end);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+    });
+  }
+
+  return (encoder) => ({
+    ...encoder,
+    workers,
+    async encode({ plan, chunk, source, input, signal, onProgress = () => {} }) {
+      const file = await blobOf(input, signal);
+      signal.throwIfAborted();
+      const seat = idle.pop() ?? open();
+      seat.name = encoder.name;
+      seat.onShare = onProgress;
+      const { api } = seat.caller;
+      const files = await guard(seat, signal, api.encode({ plan, chunk, source }, file));
+      if (files) {
+        if (idle.length < workers) idle.push(seat);
+        else seat.end();
+        return files;
+      }
+      return new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            const bytes = await guard(seat, signal, api.next());
+            if (bytes) return controller.enqueue(bytes);
+            seat.end();
+            controller.close();
+          },
+          cancel: () => seat.end(),
+        },
+        { highWaterMark: 0 },
+      );
+    },
+  });
+}

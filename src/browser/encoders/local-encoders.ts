@@ -1,0 +1,68 @@
+import { loadCore } from "../../encoders/core/core-load.ts";
+import { createAvifEncoder } from "../../encoders/images/avif.ts";
+import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
+import { createWasmMt } from "../../encoders/pool/wasm-mt.ts";
+import { createWasmPool, type WasmPool } from "../../encoders/pool/wasm-pool.ts";
+import { createCopyEncoder } from "../../encoders/run/copy.ts";
+import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
+import { CHUNK_SECONDS } from "../../plan/chunks.ts";
+import type { Plan } from "../../plan/index.ts";
+import type { MediaSettings } from "../media-api.ts";
+import { runApart } from "./isolated-encoder.ts";
+import type { LocalEncoder } from "./local-offers.ts";
+
+/** The settings of the encoders. */
+export type EncoderSettings = Pick<MediaSettings, "prefer" | "encoder_workers" | "core" | "core_mt" | "avif">;
+
+/** The encoders of this machine. */
+export interface LocalEncoders {
+  /** In order of preference. */
+  ordered: LocalEncoder[];
+  /** The one that also probes files. */
+  pool: WasmPool;
+}
+
+// The VP9 and AV1 encoders use all processors; that of H.264 leaves some idle unless two run side by side.
+const WEBCODECS_WORKERS = 2;
+const WORTH_SECONDS = 8;
+
+// Indexing a large WebM and encoding a large AVIF take minutes without reports.
+const SILENCE_SECONDS = 300;
+
+/** Creates the encoders of this machine in order of preference; copying always comes first. */
+export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
+  const { prefer, encoder_workers, core, core_mt, avif } = settings;
+  const load = () => loadCore({ ...core });
+  const pool = createWasmPool({ load, ...(encoder_workers !== null && { workers: encoder_workers }) });
+  const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
+  const copy = runApart(startCopy, limits)(createCopyEncoder());
+  const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
+  const runImages = runApart((life) => startImage(`${wasm} ${life}`), limits);
+  const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
+  const threaded = createWasmMt({ core: core_mt });
+  const webcodecs: LocalEncoder = {
+    ...createWebCodecsEncoder({ sound: pool }),
+    workers: WEBCODECS_WORKERS,
+    chunkSeconds: webcodecsChunk,
+  };
+  const rest = prefer === "speed" ? [webcodecs, pool, threaded] : [pool, threaded, webcodecs];
+  return { ordered: [copy, ...images, ...rest], pool };
+}
+
+// Spelled out so that bundlers find the files.
+const AVIF_WASM = new URL("@jsquash/avif/codec/enc/avif_enc.wasm", import.meta.url);
+
+function startCopy(): Worker {
+  return new Worker(new URL("./copy-worker.ts", import.meta.url), { type: "module" });
+}
+
+function startImage(name: string): Worker {
+  return new Worker(new URL("./image-worker.ts", import.meta.url), { type: "module", name });
+}
+
+// Long encodes are always cut, so that a reload does not start them over.
+function webcodecsChunk({ video, duration }: Plan): number {
+  const h264 = video?.mode === "encode" && video.codec === "h264";
+  if (!h264 || duration === null || duration < WORTH_SECONDS) return CHUNK_SECONDS;
+  return Math.min(CHUNK_SECONDS, duration / WEBCODECS_WORKERS);
+}

@@ -1,0 +1,44 @@
+import type { Source } from "../../core/source.ts";
+import type { Encoder } from "../../encoders/encoder.ts";
+import { cutPlan, type Plan } from "../../plan/index.ts";
+import type { Offer } from "../../route/offer.ts";
+
+/** An encoder of this machine, with how it likes its work. */
+export interface LocalEncoder extends Encoder {
+  /** Jobs that it does at once; absent for one. */
+  readonly workers?: number;
+  /** Seconds of source that a chunk of an uncut plan should have; null where it is better left whole, as where this is absent. */
+  chunkSeconds?(plan: Plan, source: Source): number | null;
+  /** Tries what a plan needs on this machine, so that `refuse` knows; never rejects. */
+  prepare?(plan: Plan, source: Source): Promise<void>;
+}
+
+// Where times are nonsense a small file seems to last for days, and would be cut into thousands of chunks, each read from the start.
+const LEAST_BYTES = 16_384;
+
+/** Returns what the encoders of this machine would do with an uncut plan, after each has tried what it needs; never rejects. */
+export async function localOffers(
+  encoders: readonly LocalEncoder[],
+  plan: Plan,
+  source: Source,
+): Promise<Offer[]> {
+  await Promise.all(encoders.map((encoder) => encoder.prepare?.(plan, source)));
+  return encoders.map((encoder) => {
+    const hint = encoder.chunkSeconds?.(plan, source) ?? null;
+    const chunk_seconds = hint === null ? null : Math.max(hint, leastSeconds(source));
+    const cut = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
+    return {
+      encoder: encoder.name,
+      refusal: encoder.refuse(cut, source),
+      chunk_seconds,
+      chunks: cut.chunks.filter(({ track }) => track !== "audio").length,
+      at_once: encoder.workers ?? 1,
+      // A page has no containers to wait for: its order is its choice.
+      seconds: null,
+    };
+  });
+}
+
+function leastSeconds({ duration, filesize }: Source): number {
+  return duration && filesize ? (duration * LEAST_BYTES) / filesize : 0;
+}

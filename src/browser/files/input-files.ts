@@ -1,0 +1,113 @@
+import { nameOf, openFile } from "../../client/open-file.ts";
+import { MediaError } from "../../core/errors.ts";
+import { fingerprintOf } from "../../storage/blob-reader.ts";
+import type { InputStore } from "../../stores/indexeddb.ts";
+import type { InputRecord } from "../../stores/indexeddb-schema.ts";
+import type { LocalFile, WaitingFile } from "../media-api.ts";
+
+/** The visitors' files that runs work on. */
+export interface InputFiles {
+  /** Stores the file of a run; rejects with `input_unreachable` when it cannot be read. */
+  add(run_id: string, file: LocalFile): Promise<void>;
+  /** Reuses the file of another run; false when that has none. */
+  copy(from: string, to: string): Promise<boolean>;
+  /** Whether the run works on a visitor's file. */
+  has(run_id: string): Promise<boolean>;
+  /** Returns the file where it can be read; null where it is gone or not allowed. */
+  find(run_id: string): Promise<Blob | null>;
+  /** Describes a file that cannot be read and why; null when there never was one. */
+  missing(run_id: string): Promise<WaitingFile | null>;
+  /** Returns the file's handle; null when it has none. */
+  handle(run_id: string): Promise<FileSystemFileHandle | null>;
+  /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` when it is a different one. */
+  replace(run_id: string, file: LocalFile): Promise<void>;
+  remove(run_id: string): Promise<void>;
+}
+
+/**
+ * Creates the storage of runs' files: handles, and files of at most `keep_bytes`, are stored and survive the page; others last as long as it is open.
+ * A browser copies a file that it stores.
+ */
+export function createInputFiles(rows: InputStore, keep_bytes: number): InputFiles {
+  const held = new Map<string, Blob>();
+
+  async function put(run_id: string, file: LocalFile, blob: Blob, fingerprint: string): Promise<void> {
+    const { size, type } = blob;
+    const stored = isHandle(file) || size <= keep_bytes ? file : null;
+    held.set(run_id, blob);
+    await rows.put({ id: run_id, file: stored, name: nameOf(file), size, type, fingerprint });
+  }
+
+  async function find(run_id: string): Promise<Blob | null> {
+    const own = held.get(run_id);
+    if (own && (await isReadable(own))) return own;
+    const row = await rows.get(run_id);
+    if (!row?.file) return null;
+    const blob = await openFile(row.file).catch(() => null);
+    if (!blob || blob.size !== row.size || !(await isReadable(blob))) return null;
+    held.set(run_id, blob);
+    return blob;
+  }
+
+  return {
+    async add(run_id, file) {
+      const blob = await openFile(file);
+      const { sha256 } = await fingerprintOf(blob);
+      await put(run_id, file, blob, sha256);
+    },
+    async copy(from, to) {
+      const row = await rows.get(from);
+      if (!row) return false;
+      const own = held.get(from);
+      if (own) held.set(to, own);
+      await rows.put({ ...row, id: to });
+      return true;
+    },
+    has: async (run_id) => (await rows.get(run_id)) !== null,
+    find,
+    async missing(run_id) {
+      const row = await rows.get(run_id);
+      if (!row) return null;
+      const { name, size } = row;
+      return { name, size, reason: (await mustAsk(row)) ? "permission" : "gone" };
+    },
+    async handle(run_id) {
+      const file = (await rows.get(run_id))?.file;
+      return file && isHandle(file) ? file : null;
+    },
+    async replace(run_id, file) {
+      const row = await rows.get(run_id);
+      if (!row)
+        throw new MediaError("invalid_input", "The run has no file of the visitor.", { param: "file" });
+      const blob = await openFile(file);
+      const { sha256 } = await fingerprintOf(blob);
+      if (blob.size !== row.size || sha256 !== row.fingerprint) {
+        const message = `That is another file than ${row.name} of ${row.size} bytes, which the run began with.`;
+        throw new MediaError("invalid_input", message, { param: "file" });
+      }
+      await put(run_id, file, blob, sha256);
+    },
+    async remove(run_id) {
+      held.delete(run_id);
+      await rows.delete(run_id);
+    },
+  };
+}
+
+function isHandle(file: LocalFile): file is FileSystemFileHandle {
+  return "getFile" in file;
+}
+
+async function isReadable(blob: Blob): Promise<boolean> {
+  try {
+    await blob.slice(0, 1).arrayBuffer();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function mustAsk({ file }: InputRecord): Promise<boolean> {
+  const query = file && (Reflect.get(file, "queryPermission") as (() => Promise<string>) | undefined);
+  return query ? (await query.call(file).catch(() => "denied")) === "prompt" : false;
+}

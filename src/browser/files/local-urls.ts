@@ -1,0 +1,55 @@
+import type { LocalFile } from "../media-api.ts";
+
+/** URLs of files on this machine: outputs and visitors' files. */
+export interface LocalUrls {
+  /** `opfs:/<folder>/<key>`: a stored object. */
+  of(key: string): string;
+  /** The key of one of the client's stored objects; null for any other URL. */
+  key(url: string): string | null;
+}
+
+/** Creates the URLs of objects in a folder of the origin private file system. */
+export function createLocalUrls(folder: string): LocalUrls {
+  const start = `opfs:/${folder}/`;
+  return {
+    of: (key) => start + key,
+    key: (url) => (url.startsWith(start) && url.length > start.length ? url.slice(start.length) : null),
+  };
+}
+
+/** The URL of a visitor's file on its task: `file:` and its name. */
+export function fileUrl(name: string): string {
+  return `file:${name.replaceAll(/[%?#/\\\p{Cc}]/gu, (each) => encodeURIComponent(each))}`;
+}
+
+/** Returns the URL of a standalone step's file, by which later steps find it: with the step's id as fragment. */
+export function ownFileUrl(name: string, step_id: string): string {
+  return `${fileUrl(name)}#${step_id}`;
+}
+
+/** The run id in a file URL; null where there is none. */
+export function runOfFile(url: string): string | null {
+  return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
+}
+
+/** Whether a URL is a path in the origin private file system, `opfs:/folder/file`. */
+export function isOpfsPath(url: unknown): url is string {
+  return typeof url === "string" && url.startsWith("opfs:/");
+}
+
+/** Returns the file at a path in the origin private file system; null when there is none. */
+export async function openOpfsPath(url: string): Promise<LocalFile | null> {
+  const parts = url
+    .slice("opfs:/".length)
+    .split("/")
+    .filter((part) => part !== "");
+  const last = parts.pop();
+  if (last === undefined) return null;
+  try {
+    let folder = await navigator.storage.getDirectory();
+    for (const part of parts) folder = await folder.getDirectoryHandle(part);
+    return await folder.getFileHandle(last);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,152 @@
+import { MediaError } from "../../core/errors.ts";
+import type { StepContext } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Task } from "../../core/task.ts";
+import { destinationOf } from "../../steps/destination.ts";
+import { runFolder } from "../../steps/media-keys.ts";
+import { seldom } from "../../steps/seldom.ts";
+import { type OutputFile, uploadFiles } from "../../steps/upload-files.ts";
+import { createBlobReader } from "../../storage/blob-reader.ts";
+import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import { parseS3Url } from "../../storage/s3/s3-connection.ts";
+import { dropUpload, type UploadMemory } from "../../storage/s3/s3-put-file.ts";
+import type { PieceStore } from "../../stores/indexeddb.ts";
+import type { Connections } from "../connections.ts";
+import type { Run } from "../media-api.ts";
+
+/** A stored file. */
+export interface StoredBlob {
+  /** Path below the output's folder. */
+  name: string;
+  blob: Blob;
+  mime: string;
+}
+
+/** Resumable uploads of runs with an S3 destination. */
+export interface RunUploads {
+  /** Executes the upload step: sends the files of its input to the run's destination, `main` last. */
+  run(record: Run, source: Source, files: StoredBlob[], main: string, context: StepContext): Promise<Source>;
+  /** Whether a failed task only lacks its upload. */
+  isLeft(record: Run): boolean;
+  /** Lets a new task resume the upload of such a one, if its output still exists. */
+  takeOver(before: Task, after: Task): Promise<void>;
+  /** The outputs of the steps before the upload, for a task that took over from another; null for any other. */
+  taken(run_id: string): Promise<TakenOver | null>;
+  /** Aborts an upload that is not to be resumed. Never rejects. */
+  drop(record: Run): Promise<void>;
+}
+
+/** The outputs of a task's steps. */
+export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
+
+const NAMES = "uploads";
+const TAKEN = "taken over";
+// A single-request upload reads more while it sends.
+const IN_MEMORY = 2 ** 25;
+
+/** Creates the uploads of a client's runs. */
+export function createRunUploads(
+  connections: Connections,
+  storage: OpfsStorage,
+  pieces: PieceStore,
+): RunUploads {
+  const memoryOf = (run_id: string, name: string): UploadMemory => ({
+    get: async (piece) => (await pieces.get(run_id, `upload ${name} ${piece}`))?.value ?? null,
+    put: (piece, value) => pieces.put(run_id, `upload ${name} ${piece}`, value),
+  });
+  const namesOf = async (run_id: string) => ((await pieces.get(run_id, NAMES))?.value ?? []) as string[];
+
+  async function copyMemory(from: string, to: string, name: string): Promise<void> {
+    const [before, after] = [memoryOf(from, name), memoryOf(to, name)];
+    const begun = (await before.get("begun")) as { size: number; part_bytes: number } | null;
+    const count = begun ? Math.ceil(begun.size / begun.part_bytes) : 0;
+    const parts = Array.from({ length: count }, (_, n) => `part ${n + 1}`);
+    for (const piece of ["begun", "done", ...parts]) {
+      const value = await before.get(piece);
+      if (value !== null) await after.put(piece, value);
+    }
+  }
+
+  return {
+    async run(record, source, files, main, { run_id, durably, progress }) {
+      const destination = destinationOf(record);
+      if (!destination) throw new MediaError("internal_error", "The run names no destination.");
+      const { bucket: name, key } = parseS3Url(destination.url);
+      return durably("upload", async (signal) => {
+        const { bucket, single_bytes } = connections.bucket(name, destination.connection_id);
+        await pieces.put(
+          run_id,
+          NAMES,
+          files.map((file) => file.name),
+        );
+        // The signal stops a run that is over.
+        const tell = seldom((share: number) => progress(share * 100).catch(() => {}));
+        const { info, url, urlOf } = await uploadFiles({
+          ...{ files: files.map(toOutput), main, bucket, key, signal },
+          memory: (file) => memoryOf(run_id, file),
+          onProgress: (share) => void tell(share),
+          ...(single_bytes !== null && { single_bytes }),
+        });
+        const folder = source.url.slice(0, source.url.lastIndexOf("/") + 1);
+        const renditions = source.renditions?.map((each) => ({
+          ...each,
+          url: urlOf(each.url.slice(folder.length)),
+        }));
+        const filesize = source.filesize ?? info.size;
+        return {
+          ...source,
+          url,
+          etag: info.etag,
+          mime: info.mime,
+          filesize,
+          ...(renditions && { renditions }),
+        };
+      });
+    },
+    isLeft(record) {
+      if (record.object !== "task" || record.status !== "failed" || !destinationOf(record)) return false;
+      return record.error?.step_id === record.steps.at(-1)?.id;
+    },
+    async takeOver(before, after) {
+      const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
+      const files = await storage.files(from);
+      // An earlier retry took them, or they were too old: the task starts over.
+      if (files.length === 0) return;
+      for (const { key, file } of files) {
+        await storage.write(to + key.slice(from.length), file.stream(), file.type);
+      }
+      const names = await namesOf(before.id);
+      for (const name of names) await copyMemory(before.id, after.id, name);
+      await pieces.put(after.id, NAMES, names);
+      const [probe, ingest, encode] = before.steps.map(({ output }) => output);
+      const moved = JSON.parse(JSON.stringify(encode).replaceAll(from, to));
+      await pieces.put(after.id, TAKEN, { probe, ingest, encode: moved });
+      await pieces.clear(before.id);
+      await storage.clear(from);
+    },
+    taken: async (run_id) => ((await pieces.get(run_id, TAKEN))?.value ?? null) as TakenOver | null,
+    async drop(record) {
+      try {
+        const destination = destinationOf(record);
+        const names = destination ? await namesOf(record.id) : [];
+        if (!destination || names.length === 0) return;
+        const { bucket: name } = parseS3Url(destination.url);
+        const { bucket } = connections.bucket(name, destination.connection_id);
+        for (const file of names) await dropUpload(bucket, memoryOf(record.id, file));
+      } catch {
+        // Without the connection the bucket's lifecycle rules have to remove it.
+      }
+    },
+  };
+}
+
+function toOutput({ name, blob, mime }: StoredBlob): OutputFile {
+  const reader = createBlobReader(blob);
+  return {
+    ...{ name, mime, size: blob.size },
+    async open(range) {
+      if (range.end - range.start > IN_MEMORY) return blob.slice(range.start, range.end);
+      return (await reader.read(range)) as Uint8Array<ArrayBuffer>;
+    },
+  };
+}

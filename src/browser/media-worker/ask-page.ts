@@ -1,0 +1,38 @@
+import { MediaError } from "../../core/errors.ts";
+import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
+import type { MediaApi, MediaEvent } from "../media-api.ts";
+
+/** Has the page sign requests to S3 storage. */
+export interface PageAsks {
+  /** Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
+  sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
+  /** Receives the page's answer. */
+  signed: MediaApi["signed"];
+}
+
+const ANSWER_MS = 60_000;
+
+/** Creates the media worker's requests to the page, which `tell` sends. */
+export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
+  const asks = new Map<number, PromiseWithResolvers<SignedRequest>>();
+  let last = 0;
+  return {
+    sign(connection, request) {
+      const asked = ++last;
+      const waiting = Promise.withResolvers<SignedRequest>();
+      asks.set(asked, waiting);
+      tell({ type: "sign", asked, connection, request });
+      const late = new MediaError("upload_failed", "The page gave no signed URL within a minute.");
+      const timer = setTimeout(() => waiting.reject(late), ANSWER_MS);
+      return waiting.promise.finally(() => {
+        clearTimeout(timer);
+        asks.delete(asked);
+      });
+    },
+    async signed(asked, answer) {
+      if (!("error" in answer)) return asks.get(asked)?.resolve(answer);
+      const { kind, message, retryable } = answer.error;
+      asks.get(asked)?.reject(new MediaError(kind, message, { retryable }));
+    },
+  };
+}

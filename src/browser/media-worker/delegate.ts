@@ -1,0 +1,146 @@
+import type { UploadProgress } from "../../client/update.ts";
+import type { FallbackFault } from "../../core/errors.ts";
+import type { Refusal } from "../../core/refusal.ts";
+import type { RunError } from "../../core/step.ts";
+import { requestOf, type Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import type { PieceStore } from "../../stores/indexeddb.ts";
+import { describeRefusals } from "../../words/refusal-words.ts";
+import type { MediaApi, MediaEvent, Run } from "../media-api.ts";
+import { mirror } from "./mirror.ts";
+import type { RunRecords } from "./run-records.ts";
+
+/** Delegates tasks that no encoder here can do to the fallback, which the page reaches; the records stay here. */
+export interface Delegation {
+  /** Whether a run may be delegated: there is a fallback, and the run is a task. */
+  takes(record: Run): boolean;
+  /** Adds the reason why the fallback, if any, does not do a run either to the run's error. */
+  explain(record: Run, error: Fault): Fault;
+  /** Returns a run's task at the fallback and why it is there; null when the run is not delegated. */
+  find(run_id: string): Promise<Delegated | null>;
+  /** Creates the task at the fallback and follows it to its end. */
+  begin(run_id: string, refusals: Refusal[], signal: AbortSignal): Promise<boolean>;
+  /** Follows a delegated task to its end; false where its file still has to be sent and cannot be read. */
+  carryOn(run_id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean>;
+  /** Receives how much of a run's file was sent. */
+  sending(id: string, upload: UploadProgress): Promise<void>;
+  /** Receives the state of the fallback's task. */
+  followed(...told: Parameters<MediaApi["followed"]>): Promise<void>;
+}
+
+/** A delegated task. */
+export interface Delegated {
+  /** Its id at the fallback; null until it is created. */
+  remote: string | null;
+  /** Why no encoder here can do it. */
+  refusals: Refusal[];
+}
+
+const PIECE = "delegated";
+
+type Fault = Omit<RunError, "step_id">;
+
+const WORDS: Readonly<Record<FallbackFault, string>> = {
+  standalone_step: "The fallback was not asked: it does tasks, and this step stands alone.",
+  missing: "This page has no fallback to ask.",
+  failed: "The fallback did not do it:",
+};
+
+function withFallback(error: Fault, fallback: FallbackFault, detail = ""): Fault {
+  return { ...error, message: `${error.message} ${WORDS[fallback]}${detail}`, fallback };
+}
+
+function unavailable(refusals: Refusal[]): Fault {
+  return { kind: "encoder_unavailable", message: describeRefusals(refusals), retryable: false, refusals };
+}
+
+/** Dependencies of {@link createDelegation}. */
+export interface DelegationParts {
+  has_fallback: boolean;
+  records: RunRecords;
+  pieces: PieceStore;
+  /** Returns a task's file on this machine; null when it cannot be read. */
+  fileOf(task: Task): Promise<Blob | null>;
+  /** Sends an event to the page. */
+  tell(event: MediaEvent): void;
+}
+
+/** Creates the delegation of a tab. */
+export function createDelegation(parts: DelegationParts): Delegation {
+  const { has_fallback, records, pieces, fileOf, tell } = parts;
+  const ends = new Map<string, { delegated: Delegated; end(): void }>();
+
+  const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as Delegated | null;
+
+  async function carryOn(id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean> {
+    const record = (await records.get("task", id)) as Task;
+    if (!has_fallback) {
+      await failOpen(record, withFallback(unavailable(delegated.refusals), "missing"));
+      return true;
+    }
+    const { remote } = delegated;
+    const isSent = remote === null && !/^(https?|s3):/i.test(record.input);
+    const file = isSent ? await fileOf(record) : null;
+    if (isSent && !file) return false;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ends.set(id, { delegated, end: resolve });
+    const aborted = () => {
+      tell({ type: "unfollow", id, remote: delegated.remote });
+      resolve();
+    };
+    signal.addEventListener("abort", aborted, { once: true });
+    if (signal.aborted) {
+      ends.delete(id);
+      aborted();
+      return true;
+    }
+    tell({ type: "follow", id, request: requestOf(record), remote, file });
+    await promise;
+    signal.removeEventListener("abort", aborted);
+    ends.delete(id);
+    return true;
+  }
+
+  async function failOpen(record: Run, error: Fault): Promise<void> {
+    const open = record.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
+    const step_id = open?.id ?? record.id;
+    await records.apply(record.id, { type: "step_failed", step_id, error });
+  }
+
+  return {
+    takes: (record) => has_fallback && record.object === "task",
+    explain: (record, error) =>
+      has_fallback && record.object === "step" ? withFallback(error, "standalone_step") : error,
+    find,
+    async begin(id, refusals, signal) {
+      const delegated: Delegated = { remote: null, refusals };
+      await pieces.put(id, PIECE, delegated);
+      // The encoder chosen here did not do it.
+      await records.choose(id, null);
+      return carryOn(id, delegated, signal);
+    },
+    carryOn,
+    async sending(id, upload) {
+      if (ends.has(id)) await records.sending(id, upload);
+    },
+    async followed(id, told) {
+      const going = ends.get(id);
+      if (!going) return;
+      if ("error" in told && !("steps" in told)) {
+        const { message, refusals } = unavailable(going.delegated.refusals);
+        const fault = withFallback({ ...told.error, message, refusals }, "failed", ` ${told.error.message}`);
+        await failOpen(await records.get("task", id), fault);
+        return going.end();
+      }
+      const remote = told as Task;
+      if (going.delegated.remote === null) {
+        going.delegated.remote = remote.id;
+        await pieces.put(id, PIECE, going.delegated);
+      }
+      const after = await records.replace(id, (record) =>
+        mirror(record as Task, remote, going.delegated.refusals),
+      );
+      if (!after || isFinished(after)) going.end();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { MediaError } from "../../core/errors.ts";
+import { runStep, runTask } from "../../core/pipeline.ts";
+import type { Report, StepWork } from "../../core/ports.ts";
+import type { Refusal } from "../../core/refusal.ts";
+import { runErrorOf } from "../../core/step.ts";
+import { isFinished, type RunEvent } from "../../core/transitions.ts";
+import type { Run } from "../media-api.ts";
+import type { Delegation } from "./delegate.ts";
+import { createDurably } from "./durably.ts";
+import type { RunRecords } from "./run-records.ts";
+import { sortOf } from "./run-records.ts";
+import type { RunStores } from "./terminal-buffer.ts";
+
+/** Dependencies of {@link carryOut}. */
+export interface CarryOutTools {
+  stores: RunStores;
+  records: RunRecords;
+  /** Creates the work of a run's steps; null while its file cannot be read. */
+  work(record: Run): Promise<StepWork | null>;
+  delegation: Delegation;
+  /** Deletes what a finished run no longer needs. */
+  tidy(record: Run): Promise<void>;
+}
+
+/** Executes a run from its current state to its end, or until the signal aborts; resolves with false where its file cannot be read. Never rejects. */
+export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSignal): Promise<boolean> {
+  const { stores, records } = tools;
+  try {
+    const record = await stores.get(sortOf(id), id);
+    if (!record) return true;
+    if (!isFinished(record) && !(await run(tools, record, signal))) return false;
+    const after = await stores.get(sortOf(id), id);
+    if (!after) await tools.tidy({ ...record, status: "cancelled" });
+    else if (isFinished(after)) await tools.tidy(after);
+  } catch (thrown) {
+    // A failure outside the steps, such as a full store, must not leave the run hanging.
+    const broken = new MediaError("internal_error", "The run broke off; create it again.");
+    const error = thrown instanceof MediaError ? thrown : broken;
+    if (error === broken) console.error(thrown);
+    const record = await stores.get(sortOf(id), id).catch(() => null);
+    const open = record?.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
+    const event: RunEvent = {
+      type: "step_failed",
+      step_id: open?.id ?? id,
+      error: runErrorOf(error),
+    };
+    const after = await records.apply(id, event).catch(() => null);
+    if (after) await tools.tidy(after).catch(() => {});
+  }
+  return true;
+}
+
+async function run(tools: CarryOutTools, record: Run, signal: AbortSignal): Promise<boolean> {
+  const { stores, records, delegation } = tools;
+  const { id } = record;
+  const known = await delegation.find(id);
+  if (known !== null) return delegation.carryOn(id, known, signal);
+  const work = await tools.work(record);
+  if (!work) return false;
+  let refusals: Refusal[] | null = null;
+  const report: Report = async (event) => {
+    if (signal.aborted) return false;
+    if (event.type !== "step_failed" || event.error.kind !== "encoder_unavailable") {
+      return (await records.apply(id, event)) !== null;
+    }
+    const { error } = event;
+    if (delegation.takes(record)) {
+      refusals = error.refusals ?? [];
+      return false;
+    }
+    return (await records.apply(id, { ...event, error: delegation.explain(record, error) })) !== null;
+  };
+  const durably = createDurably(stores.pieces, id, signal);
+  if (record.object === "task") await runTask(record, work, report, durably);
+  else await runStep(record, id, work, report, durably);
+  return refusals === null || signal.aborted || delegation.begin(id, refusals, signal);
+}

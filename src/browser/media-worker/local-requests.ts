@@ -1,0 +1,73 @@
+import { MediaError, toMediaError } from "../../core/errors.ts";
+import { ENCODE_KINDS, type EncodeKind } from "../../core/formats.ts";
+import {
+  parseStepRequest,
+  parseTaskRequest,
+  type StepRequest,
+  type TaskRequest,
+} from "../../core/requests.ts";
+import { checkHost, type HostRules } from "../../storage/http/host-guard.ts";
+import { parseS3Url } from "../../storage/s3/s3-connection.ts";
+import type { Connections } from "../connections.ts";
+
+// Placeholder URL for local inputs, so that one parser handles all requests.
+const STAND_IN = "https://local.invalid/input";
+
+/** The rules for a request beside its own shape. */
+export interface LocalRules extends HostRules {
+  connections: Pick<Connections, "check">;
+}
+
+/** Parses the request of a task; `local` is the input's URL on this machine, null for one on the network. Throws as the service does. */
+export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
+  const request = parseTaskRequest(local === null ? body : { ...Object(body), input: STAND_IN });
+  refuseWebhook(request);
+  if (local === null) checkInput(request.input, "input", rules);
+  if (request.output !== undefined) {
+    rules.connections.check(null, "output", "An S3 output");
+    parseS3Url(request.output);
+  }
+  return local === null ? request : { ...request, input: local };
+}
+
+/** Parses the request of a standalone step in the same way; an encode accepts a file that was not probed. */
+export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
+  const request = parseStepRequest(local === null ? body : withStandIn(Object(body)));
+  refuseWebhook(request);
+  const { kind, input, options } = request;
+  if (local === null) checkInput(input.url, "input.url", rules);
+  if (kind === "upload") {
+    const { url, connection_id = null } = options as { url: string; connection_id?: string };
+    rules.connections.check(connection_id, "options.connection_id", "An upload");
+    parseS3Url(url);
+  }
+  return local === null ? request : { ...request, input: { ...input, url: local } };
+}
+
+function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
+  const given = body.input;
+  if (typeof given === "object" && given !== null) return { ...body, input: { ...given, url: STAND_IN } };
+  const encodes = ENCODE_KINDS.includes(body.kind as EncodeKind) || body.kind === "upload";
+  // It is probed before the encode, whatever the request says of it.
+  const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
+  return { ...body, input: encodes ? source : { url: STAND_IN } };
+}
+
+// A page may be closed at any time, and its visitor could forge what it posts.
+function refuseWebhook({ webhook_url }: { webhook_url?: string }): void {
+  if (webhook_url === undefined) return;
+  const message = "webhook_url is for the service; a page hears of its own tasks by on().";
+  throw new MediaError("request_invalid", message, { param: "webhook_url" });
+}
+
+function checkInput(url: string, param: string, rules: LocalRules): void {
+  if (/^s3:/i.test(url)) {
+    rules.connections.check(null, param, "An s3:// input");
+    return;
+  }
+  try {
+    checkHost(url, rules);
+  } catch (thrown) {
+    throw new MediaError("invalid_input", `${param}: ${toMediaError(thrown).message}`, { param });
+  }
+}

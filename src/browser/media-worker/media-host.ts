@@ -1,0 +1,257 @@
+import type { Page } from "../../client/client.ts";
+import { nameOf } from "../../client/open-file.ts";
+import { outputSource } from "../../client/output-source.ts";
+import { MediaError } from "../../core/errors.ts";
+import { createIds, isId } from "../../core/ids.ts";
+import { parseListQuery } from "../../core/lists.ts";
+import { RunOver } from "../../core/pipeline.ts";
+import { createStep } from "../../core/step.ts";
+import { createTask, requestOf, type Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import { CORE_CACHE } from "../../encoders/core/core-load.ts";
+import { clearMedia, runFolder } from "../../steps/media-keys.ts";
+import { createInputFiles } from "../files/input-files.ts";
+import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "../files/local-urls.ts";
+import { createRunUploads } from "../files/run-upload.ts";
+import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort, Standing } from "../media-api.ts";
+import { createDelegation } from "./delegate.ts";
+import { carryOut } from "./execute-run.ts";
+import { createKept } from "./kept.ts";
+import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
+import { createRunRecords, sortOf } from "./run-records.ts";
+import { createRunTurns } from "./run-turns.ts";
+import { createRunWork, type RunWorkTools } from "./run-work.ts";
+import { sweep } from "./sweep.ts";
+import type { RunStores } from "./terminal-buffer.ts";
+
+/** Dependencies of {@link createMediaHost}. */
+export interface HostParts extends Omit<RunWorkTools, "files" | "uploads"> {
+  settings: MediaSettings;
+  stores: RunStores;
+  /** Maximum number of runs executed at once. */
+  runs_at_once: number;
+}
+
+/** Creates the media worker's methods and continues unfinished runs. `tell` sends events to the page. */
+export function createMediaHost(
+  parts: HostParts,
+  tell: (event: MediaEvent) => void,
+): Omit<MediaApi, "open" | "signed"> {
+  const { settings, stores, storage } = parts;
+  const { connections } = parts;
+  const rules = { allow_private: settings.allow_private, allowed_hosts: [settings.host], connections };
+  const newId = createIds(Math.random);
+  const files = createInputFiles(stores.inputs, settings.keep_input_bytes);
+  const uploads = createRunUploads(connections, storage, stores.pieces);
+
+  const records = createRunRecords(settings.name, stores, (notice, own) => {
+    if (notice.type === "resumed") return own ? undefined : turns.join(notice.id);
+    tell(notice);
+    if (notice.type === "removed") return;
+    const { id } = notice.record;
+    if (notice.record.status === "cancelled") turns.stop(id, new RunOver());
+    // Takes over another tab's run when that tab closes.
+    else if (!own && notice.record.status === "queued") turns.join(id);
+  });
+  const delegation = createDelegation({
+    ...{ has_fallback: settings.fallback, records, pieces: stores.pieces, tell },
+    async fileOf({ id, input }) {
+      const key = parts.urls.key(input);
+      return key === null ? files.find(runOfFile(input) ?? id) : storage.file(key);
+    },
+  });
+  const tools = {
+    ...{ stores, records, delegation, tidy },
+    work: (record: Run) => createRunWork({ ...parts, files, uploads }, record),
+  };
+  const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
+    if (await carryOut(tools, id, signal)) return;
+    // Nothing changed but that it waits for its file, which the page checks on every update.
+    return async () => tell({ type: "changed", ...(await standing(sortOf(id), id)) });
+  });
+
+  async function tidy(record: Run): Promise<void> {
+    const { id, status } = record;
+    // A retry resumes it.
+    if (uploads.isLeft(record)) return clearMedia(storage, id, ["work"]);
+    await clearMedia(storage, id, status === "succeeded" ? ["work"] : ["work", "out"]);
+    if (status !== "succeeded") await uploads.drop(record);
+    if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
+  }
+
+  /** Stores a run and all that belongs to it, then starts it; leaves nothing behind where storage is full. */
+  async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
+    const { id } = record;
+    try {
+      await prepare();
+      await records.add(record);
+    } catch (thrown) {
+      await Promise.allSettled([files.remove(id), clearMedia(storage, id, ["out"]), stores.pieces.clear(id)]);
+      throw thrown;
+    }
+    turns.join(id);
+    return record;
+  }
+
+  /** Returns the visitor's file in a request, and its URL; null for an input that is not on this machine. */
+  async function localInput(request: unknown, given: LocalFile | null) {
+    const input: unknown = Object(request).input;
+    const url: unknown = typeof input === "object" && input !== null ? Reflect.get(input, "url") : input;
+    if (given) return { file: given, url: null };
+    if (isOpfsPath(url)) return { file: parts.urls.key(url) === null ? await openOpfsPath(url) : null, url };
+    return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
+  }
+
+  async function create(sort: Sort, request: unknown, given: LocalFile | null): Promise<Run> {
+    const local = await localInput(request, given);
+    const now = Date.now();
+    const record = sort === "task" ? createTaskOf() : createStepOf();
+    return begin(record, async () => {
+      if (local?.file) await files.add(record.id, local.file);
+    });
+
+    function createTaskOf(): Task {
+      const url = local && (local.url ?? fileUrl(given ? nameOf(given) : ""));
+      return createTask(parseLocalTask(request, url, rules), newId, now);
+    }
+
+    function createStepOf(): Run {
+      const { kind, input, options } = parseLocalStep(request, local && (local.url ?? "file:"), rules);
+      const step = createStep(kind, newId, now, { input, options });
+      const url = given ? ownFileUrl(nameOf(given), step.id) : input.url;
+      return { ...step, input: { ...input, url } };
+    }
+  }
+
+  async function find(id: string): Promise<Run> {
+    return records.get(sortOf(id), id);
+  }
+
+  async function get(sort: Sort, id: string): Promise<Run> {
+    const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+    return task?.steps.find((step) => step.id === id) ?? records.get(sort, id);
+  }
+
+  async function standing(sort: Sort, id: string): Promise<Standing> {
+    const [record, choice] = await Promise.all([get(sort, id), records.choice(id)]);
+    return { record, choice };
+  }
+
+  async function parentOf(id: string): Promise<Task | null> {
+    if (!isId("step", id)) return null;
+    const all = await stores.all();
+    return (all.find((run) => run.object === "task" && run.steps.some((step) => step.id === id)) ??
+      null) as Task | null;
+  }
+
+  async function refuseInner(sort: Sort, id: string, verb: "cancel" | "delete"): Promise<void> {
+    const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+    if (!task) return;
+    const message = `The step belongs to a task; ${verb} that: tasks.${verb}("${task.id}").`;
+    throw new MediaError("request_invalid", message);
+  }
+
+  async function cancel(sort: Sort, id: string): Promise<Run> {
+    await refuseInner(sort, id, "cancel");
+    await records.get(sort, id);
+    const record = await records.apply(id, { type: "cancelled" });
+    if (!record) {
+      throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
+    }
+    // Cancels a delegated task at the fallback too, whether or not a tab follows it now.
+    const remote = (await delegation.find(id))?.remote ?? null;
+    if (remote !== null) tell({ type: "unfollow", id, remote });
+    // The tab that executes a run tidies it up.
+    if (!(await turns.isTaken(id))) await tidy(record);
+    return record;
+  }
+
+  async function remove(sort: Sort, id: string): Promise<void> {
+    await refuseInner(sort, id, "delete");
+    await records.remove(sort, id, async () => {
+      await uploads.drop(await find(id));
+      await clearMedia(storage, id, ["work", "out"]);
+      await files.remove(id);
+      await stores.pieces.clear(id);
+    });
+  }
+
+  void sweep({ settings, stores, storage, files, turns, tidy }).catch((thrown: unknown) =>
+    console.error(thrown),
+  );
+
+  return {
+    create,
+    get,
+    standing,
+    list: async (sort, options): Promise<Page<Run>> =>
+      stores.list(sort, parseListQuery(sort, givenOf(options))),
+    cancel,
+    async retry(id) {
+      const before = await records.get("task", id);
+      if (!isFinished(before)) throw new MediaError("task_running", "The task still runs; cancel it first.");
+      const request = requestOf(before as Task);
+      const local = (await files.has(id)) || isOpfsPath(request.input);
+      const task = createTask(
+        parseLocalTask(request, local ? request.input : null, rules),
+        newId,
+        Date.now(),
+      );
+      await begin(task, async () => {
+        await files.copy(id, task.id);
+        if (uploads.isLeft(before)) await uploads.takeOver(before as Task, task);
+      });
+      return task;
+    },
+    remove,
+    ...createKept({ stores, storage, turns, cancel, remove, caches: cachesOf(settings) }),
+    async files(id) {
+      const record = await find(id);
+      const source = outputSource(record);
+      const remote = (await delegation.find(id))?.remote ?? null;
+      if (remote !== null) return { source, remote, files: [] };
+      const folder = runFolder("out", id);
+      const found = await storage.files(folder);
+      return {
+        source,
+        remote,
+        files: found.map(({ key, file }) => ({ name: key.slice(folder.length), file })),
+      };
+    },
+    async waiting(id) {
+      const record = await find(id);
+      if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(id))) return null;
+      return (await files.find(id)) ? null : files.missing(id);
+    },
+    async resume(id, file) {
+      const record = await find(id);
+      if (isFinished(record)) {
+        throw new MediaError(`${record.object}_finished`, `The ${record.object} is finished.`);
+      }
+      if (file) await files.replace(id, file);
+      else if (!(await files.find(id))) {
+        throw new MediaError("input_unreachable", "The file of the run cannot be read.", {
+          retryable: false,
+        });
+      }
+      turns.join(id);
+      records.tell({ type: "resumed", id });
+      return record;
+    },
+    async handle(id) {
+      await find(id);
+      return files.handle(id);
+    },
+    sending: delegation.sending,
+    followed: delegation.followed,
+  };
+}
+
+function cachesOf({ core, core_mt }: MediaSettings): string[] {
+  return [core?.cache, core_mt?.cache].flatMap((name) => (name === null ? [] : [name ?? CORE_CACHE]));
+}
+
+// An option set to undefined counts as absent.
+function givenOf(options: unknown): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(options ?? {}).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,156 @@
+import type { UploadProgress } from "../../client/update.ts";
+import type { EncoderChoice } from "../../core/choice.ts";
+import { MediaError } from "../../core/errors.ts";
+import { FORMATS } from "../../core/formats.ts";
+import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../core/transitions.ts";
+import type { Run, Sort, Standing } from "../media-api.ts";
+import { channelOf } from "../page/earlier-runs.ts";
+import type { RunStores } from "./terminal-buffer.ts";
+
+/** Messages between tabs. */
+export type Notice =
+  | ({ type: "changed" } & Standing)
+  | { type: "removed"; id: string }
+  | { type: "resumed"; id: string };
+
+/** The records, which every tab may change, one change at a time; all tabs are notified. */
+export interface RunRecords {
+  /** Rejects with `task_not_found` or `step_not_found`. */
+  get(sort: Sort, id: string): Promise<Run>;
+  add(record: Run): Promise<void>;
+  /** Applies an event to a record; null when it is finished or gone and the event is too late. */
+  apply(id: string, event: RunEvent): Promise<Run | null>;
+  /** Stores the encoder chosen for a run, null for none any more; returns what {@link RunRecords.apply} does. */
+  choose(id: string, choice: EncoderChoice | null): Promise<Run | null>;
+  /** Returns the encoder chosen for an unfinished run; null while there is none. */
+  choice(id: string): Promise<EncoderChoice | null>;
+  /** Announces how much of an unfinished run's file was sent to the fallback. */
+  sending(id: string, upload: UploadProgress): Promise<void>;
+  /** Replaces a record that is not finished; null when it is. */
+  replace(id: string, change: (record: Run) => Run): Promise<Run | null>;
+  /** Removes a finished record, after `clear` has removed what belongs to it; rejects as `get`, or with `task_running` or `step_running`. */
+  remove(sort: Sort, id: string, clear: () => Promise<void>): Promise<void>;
+  /** Sends a message to all tabs, this one included. */
+  tell(notice: Notice): void;
+}
+
+const CHOICE = "choice";
+
+type Progressed = Extract<RunEvent, { type: "step_progressed" }>;
+
+/** Creates the records over their stores; `hear` receives the messages of this tab and of all others. */
+export function createRunRecords(
+  name: string,
+  stores: RunStores,
+  hear: (notice: Notice, own: boolean) => void,
+): RunRecords {
+  const idling = new Set<string>();
+  const channel = new BroadcastChannel(channelOf(name));
+  channel.addEventListener("message", (event) => hear((event as MessageEvent<Notice>).data, false));
+
+  function tell(notice: Notice): void {
+    hear(notice, true);
+    channel.postMessage(notice);
+  }
+
+  async function alone<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return navigator.locks.request(`${name} record ${id}`, work) as Promise<T>;
+  }
+
+  const choiceOf = async (id: string) =>
+    ((await stores.pieces.get(id, CHOICE))?.value ?? null) as EncoderChoice | null;
+
+  async function replace(id: string, change: (record: Run) => Run): Promise<Run | null> {
+    return alone(id, async () => {
+      const before = await stores.get(sortOf(id), id);
+      if (!before || isFinished(before)) return null;
+      const record = change(before);
+      if (record !== before) {
+        await stores.put(record);
+        tell({ type: "changed", record, choice: await choiceOf(id) });
+      }
+      return record;
+    });
+  }
+
+  async function choose(id: string, choice: EncoderChoice | null): Promise<Run | null> {
+    return alone(id, async () => {
+      const record = await stores.get(sortOf(id), id);
+      if (!record || isFinished(record)) return null;
+      await stores.pieces.put(id, CHOICE, choice);
+      tell({ type: "changed", record, choice });
+      return record;
+    });
+  }
+
+  // Waiting is not part of a record, so it is announced repeatedly for new watchers.
+  async function idle(id: string, { step_id }: Progressed): Promise<Run | null> {
+    const record = await stores.get(sortOf(id), id);
+    if (!record || isFinished(record)) return null;
+    const steps = record.object === "task" ? record.steps : [record];
+    // Any other step is in progress, without a measure.
+    if (!steps.some((step) => step.id === step_id && step.kind in FORMATS)) return record;
+    idling.add(id);
+    tell({ type: "changed", record, choice: await choiceOf(id), waits: true });
+    return record;
+  }
+
+  async function progress(id: string, event: Progressed): Promise<Run | null> {
+    const after = await replace(id, (record) => change(record, event));
+    if (idling.delete(id) && after) tell({ type: "changed", record: after, choice: await choiceOf(id) });
+    return after;
+  }
+
+  async function get(sort: Sort, id: string): Promise<Run> {
+    const record = sortOf(id) === sort ? await stores.get(sort, id) : null;
+    if (!record) throw unknown(sort);
+    return record;
+  }
+
+  return {
+    async add(record) {
+      await stores.put(record);
+      tell({ type: "changed", record, choice: null });
+    },
+    async apply(id, event) {
+      if (event.type === "encoder_chosen") return choose(id, event.choice);
+      if (event.type !== "step_progressed") return replace(id, (record) => change(record, event));
+      return event.progress === null ? idle(id, event) : progress(id, event);
+    },
+    choose,
+    choice: choiceOf,
+    async sending(id, upload) {
+      const record = await stores.get(sortOf(id), id);
+      if (record && !isFinished(record))
+        tell({ type: "changed", record, choice: await choiceOf(id), upload });
+    },
+    replace,
+    get,
+    async remove(sort, id, clear) {
+      await alone(id, async () => {
+        const record = await get(sort, id);
+        if (!isFinished(record)) {
+          throw new MediaError(`${sort}_running`, `The ${sort} still runs; cancel it first.`);
+        }
+        await clear();
+        await stores.delete(record);
+        tell({ type: "removed", id });
+      });
+    },
+    tell,
+  };
+}
+
+function change(record: Run, event: RunEvent): Run {
+  const now = Date.now();
+  return record.object === "task" ? applyToTask(record, event, now) : applyToStep(record, event, now);
+}
+
+/** The type of record that an id names. */
+export function sortOf(id: string): Sort {
+  return String(id).startsWith("step_") ? "step" : "task";
+}
+
+function unknown(sort: Sort): MediaError {
+  return new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);
+}

@@ -1,0 +1,98 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ByteReader, StepWork } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { EncodeRequest, Hosts } from "../../steps/decide-encode.ts";
+import { destinationOf } from "../../steps/destination.ts";
+import { runFolder } from "../../steps/media-keys.ts";
+import { outputStem } from "../../steps/output-name.ts";
+import { createStepWork, type StepTools } from "../../steps/step-work.ts";
+import { createBlobReader } from "../../storage/blob-reader.ts";
+import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { Connections } from "../connections.ts";
+import type { InputFiles } from "../files/input-files.ts";
+import { createLocalInputs } from "../files/local-inputs.ts";
+import type { LocalUrls } from "../files/local-urls.ts";
+import type { RunUploads } from "../files/run-upload.ts";
+import { storedFiles } from "../files/stored-files.ts";
+import type { Run } from "../media-api.ts";
+import { withOwnFile } from "./run-storage.ts";
+
+/** Dependencies of {@link createRunWork}. */
+export interface RunWorkTools extends Hosts {
+  storage: OpfsStorage;
+  files: InputFiles;
+  urls: LocalUrls;
+  inFlight: StepTools["inFlight"];
+  probe: StepTools["probe"];
+  connections: Connections;
+  uploads: RunUploads;
+}
+
+/** Creates the work of a run's steps; null while its file cannot be read. */
+export async function createRunWork(tools: RunWorkTools, record: Run): Promise<StepWork | null> {
+  const { files, urls, encoders, offers, inFlight, probe, connections, uploads } = tools;
+  const input = record.object === "task" ? record.input : (record.input?.url ?? "");
+  const taken = await uploads.taken(record.id);
+  const needs_file = !taken && (await files.has(record.id));
+  const blob = needs_file ? await files.find(record.id) : null;
+  if (needs_file && !blob) return null;
+  const storage = blob
+    ? withOwnFile(tools.storage, `${runFolder("work", record.id)}source`, blob)
+    : tools.storage;
+  const open = async (key: string): Promise<ByteReader> => {
+    const file = await storage.file(key);
+    if (!file) throw new MediaError("media_not_found", `Nothing is stored as ${key}.`);
+    return createBlobReader(file);
+  };
+  const own = blob ? { url: input, blob } : null;
+  const request =
+    record.object === "task" ? ({ kind: record.kind, options: record.options } as EncodeRequest) : null;
+  const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
+  const work = createStepWork(
+    {
+      ...{ storage, encoders, offers, inFlight, probe, open, remote: null },
+      inputs,
+      max_seconds: MOST_SECONDS,
+      stem: outputStem(input),
+      url: async (key) => urls.of(key),
+      key: async (url) => urls.key(url),
+    },
+    request,
+  );
+  return {
+    ...work,
+    probe: async (url, context) => taken?.probe ?? work.probe(url, context),
+    async ingest(source, context) {
+      if (taken) return taken.ingest;
+      if (!blob) await tools.storage.ensureRoom(source.filesize ?? 0);
+      return work.ingest(source, context);
+    },
+    async encode(source, context) {
+      if (taken) return taken.encode;
+      await tools.storage.ensureRoom(outputBytes(source, context.step.options));
+      return work.encode(source, context);
+    },
+    async upload(source, context) {
+      if (!destinationOf(record)) return work.upload(source, context);
+      const { found, main } = await storedFiles(
+        { storage: tools.storage, own: blob, urls, inputs },
+        source,
+        context,
+      );
+      return uploads.run(record, source, found, main, context);
+    },
+  };
+}
+
+// A month: a file that claims to last longer is damaged.
+const MOST_SECONDS = 30 * 86_400;
+
+// Twice, as for a while the parts and the whole are both stored.
+function outputBytes({ filesize = 0, duration = 0 }: Source, { bitrate }: Record<string, unknown>): number {
+  return typeof bitrate === "number" && duration > 0
+    ? (2 * bitrate * duration) / 8
+    : Math.min(filesize, LEAST);
+}
+
+// The least room for an output of unknown size.
+const LEAST = 16_777_216;

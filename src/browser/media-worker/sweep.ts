@@ -1,0 +1,41 @@
+import { isFinished } from "../../core/transitions.ts";
+import { clearMedia, runOf } from "../../steps/media-keys.ts";
+import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { InputFiles } from "../files/input-files.ts";
+import type { MediaSettings, Run } from "../media-api.ts";
+import type { RunTurns } from "./run-turns.ts";
+import type { RunStores } from "./terminal-buffer.ts";
+
+/** Dependencies of {@link sweep}. */
+export interface SweepTools {
+  settings: Pick<MediaSettings, "keep_seconds" | "name">;
+  stores: RunStores;
+  storage: OpfsStorage;
+  files: InputFiles;
+  turns: RunTurns;
+  tidy(record: Run): Promise<void>;
+}
+
+/** Continues unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their page. */
+export async function sweep({ settings, stores, storage, files, turns, tidy }: SweepTools): Promise<void> {
+  const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const record of all) if (!isFinished(record)) turns.join(record.id);
+  const oldest = Date.now() - settings.keep_seconds * 1000;
+  const known = new Map(all.map((record) => [record.id, record]));
+  // One tab is enough.
+  await navigator.locks.request(`${settings.name} sweep`, { ifAvailable: true }, async (lock) => {
+    if (!lock) return;
+    const worked_on = new Set((await storage.files("work/")).map(({ key }) => runOf(key)));
+    for (const id of worked_on) {
+      const record = known.get(id) ?? (await stores.get(id.startsWith("step_") ? "step" : "task", id));
+      if (!record) await clearMedia(storage, id, ["work", "out"]);
+      else if (isFinished(record)) await tidy(record);
+    }
+    for (const record of all) {
+      if (!isFinished(record) || (record.finished_at ?? 0) > oldest) continue;
+      await clearMedia(storage, record.id, ["work", "out"]);
+      await files.remove(record.id);
+      await stores.pieces.clear(record.id);
+    }
+  });
+}

@@ -1,0 +1,88 @@
+import type { Client, CreateOptions, NewTask } from "../../client/client.ts";
+import type { UploadProgress } from "../../client/update.ts";
+import { toMediaError } from "../../core/errors.ts";
+import type { Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import { seldom } from "../../steps/seldom.ts";
+import type { MediaApi, MediaEvent } from "../media-api.ts";
+
+/** Follows tasks at the fallback for the media worker, which keeps their records. */
+export interface Follower {
+  /** Creates the task there, unless it exists already, and reports its state to the worker until it is finished. */
+  follow(event: MediaEvent & { type: "follow" }): Promise<void>;
+  /** Cancels the task there. */
+  unfollow(id: string, remote: string | null): Promise<void>;
+  close(): void;
+}
+
+interface Followed {
+  /** Its id at the fallback; null until it is created. */
+  remote: string | null;
+  /** Stops the upload of its file. */
+  over: AbortController;
+  stop(): void;
+}
+
+/** Creates a {@link Follower} over the fallback. */
+export function createFollower(fallback: Client, api: MediaApi): Follower {
+  const followed = new Map<string, Followed>();
+
+  // A finished task needs no cancel.
+  const cancel = (remote: string) => fallback.tasks.cancel(remote).catch(() => {});
+
+  async function fail(id: string, thrown: unknown): Promise<void> {
+    const { kind, message, retryable } = toMediaError(thrown, "service_unavailable");
+    await api.followed(id, { error: { kind, message, retryable } });
+  }
+
+  return {
+    async follow({ id, request, remote, file }) {
+      const own: Followed = { remote, over: new AbortController(), stop() {} };
+      const { signal } = own.over;
+      const report = (upload: UploadProgress) => api.sending(id, upload).catch(() => {});
+      const thinned = seldom(report);
+      let told = Promise.resolve();
+      const sending: CreateOptions = {
+        signal,
+        onProgress(sent, size) {
+          told = (sent === size ? report : thinned)({ sent, size });
+        },
+      };
+      followed.set(id, own);
+      try {
+        const task = remote
+          ? await fallback.tasks.get(remote)
+          : await fallback.tasks.create({ ...(request as NewTask), ...(file && { input: file }) }, sending);
+        await told;
+        own.remote = task.id;
+        // It was cancelled while it was created.
+        if (signal.aborted) return void (await cancel(task.id));
+        await api.followed(id, task);
+        own.stop = fallback.on<Task>(task.id, "update", ({ record }) => {
+          if (isFinished(record)) followed.delete(id);
+          api.followed(id, record).catch(() => {});
+        });
+        if (signal.aborted) own.stop();
+      } catch (thrown) {
+        if (!signal.aborted) await fail(id, thrown).catch(() => {});
+      }
+    },
+    async unfollow(id, remote) {
+      const found = followed.get(id);
+      followed.delete(id);
+      if (found) {
+        found.over.abort();
+        found.stop();
+      }
+      const known = remote ?? found?.remote;
+      if (known) await cancel(known);
+    },
+    close() {
+      for (const { over, stop } of followed.values()) {
+        over.abort();
+        stop();
+      }
+      followed.clear();
+    },
+  };
+}

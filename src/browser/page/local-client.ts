@@ -1,0 +1,292 @@
+import type {
+  Client,
+  CreateOptions,
+  ListOptions,
+  NewStep,
+  NewTask,
+  Page,
+  RunRef,
+  Update,
+} from "../../client/client.ts";
+import { eachRecord } from "../../client/each.ts";
+import { readInput } from "../../client/read-media.ts";
+import { createRemoteOutput } from "../../client/remote-output.ts";
+import { updatesOf } from "../../client/updates.ts";
+import { waitFor } from "../../client/wait.ts";
+import { closedError } from "../../client/watchers.ts";
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import type {
+  CoreFiles,
+  LocalFile,
+  LocalUsage,
+  MediaApi,
+  MediaEvent,
+  MediaSettings,
+  Run,
+  Sort,
+  ThreadedCoreFiles,
+  WaitingFile,
+} from "../media-api.ts";
+import { callOver } from "../rpc.ts";
+import { askToRead } from "./ask-to-read.ts";
+import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
+import { createFollower, type Follower } from "./follow.ts";
+import { keepStorage } from "./keep-storage.ts";
+import { createLateWorker } from "./lazy-worker.ts";
+import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
+import { pageFault, workerFault } from "./page-support.ts";
+import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
+import { createChangeWatch } from "./watch-changes.ts";
+
+/** Options of {@link createLocalClient}; all of them have defaults. */
+export interface LocalClientOptions {
+  /** Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share their tasks. Default `framewright`. */
+  name?: string;
+  /** Whether to prefer smaller, better files or shorter encodes, where there is a choice; default `quality`. */
+  prefer?: "quality" | "speed";
+  /**
+   * Runs tasks that no encoder in the page can: the task is created there too, and its record mirrors that one. It must be able to read an input URL;
+   * a file is uploaded to it, with `upload` on the updates. If it does not do the work either, the error has a `fallback` with the reason, as for
+   * standalone steps.
+   */
+  fallback?: Client;
+  /**
+   * URL of the folder that serves the package's `dist/workers`, beside `dist/core`, on the page's own origin. For bundlers that do not
+   * copy the files named by `new URL(…, import.meta.url)`, such as esbuild and Rollup; default: where the bundler put them.
+   */
+  workers?: string | URL;
+  /**
+   * S3 storage for outputs and inputs `s3://<bucket>/<key>`; tasks use the default one. Nothing of it is stored: a reopened page passes it
+   * again, and uploads resume where they stopped. The bucket's CORS rules must allow the page's origin and expose ETag and Content-Range.
+   */
+  connections?: readonly LocalConnection[];
+  /** Maximum number of encoder workers; default: one per processor, fewer where memory is short. */
+  encoder_workers?: number;
+  /** URLs of ffmpeg's wasm core; default: those of the package. */
+  core?: CoreFiles;
+  /** URLs of `@ffmpeg/core-mt`, with which a cross-origin isolated page encodes h265; default none. */
+  core_mt?: ThreadedCoreFiles;
+  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default: that of the package. */
+  avif?: string;
+  /** Allows input URLs on private hosts; those on the page's own host are always allowed. Default false. */
+  allow_private?: boolean;
+  /** Seconds after which outputs are deleted; default 604 800, a week. Their records stay. */
+  keep_seconds?: number;
+  /**
+   * Maximum size in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run survives its
+   * page; default 268 435 456. Use 0 for a page that keeps the files itself and passes them to {@link LocalClient.resume}.
+   */
+  keep_input_bytes?: number;
+}
+
+/** Tasks and steps on the page's own machine. */
+export interface LocalClient extends Client {
+  /** The bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
+  output(run: RunRef): Promise<LocalOutput>;
+  /**
+   * Returns the file that a run waits for because it can no longer be read, as after a reload; null when it waits for none.
+   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link LocalClient.resume}. Handles
+   * survive a reload, and so do files of up to `keep_input_bytes`, which are copied into the browser's storage; larger files last as long as their page.
+   */
+  waiting(run: RunRef): Promise<WaitingFile | null>;
+  /**
+   * Continues a run that waits for its file, from the last finished piece of work. Without `file` the browser asks the visitor to allow
+   * reading the original again, which needs a click. Rejects with `invalid_input` for a different file, with
+   * `input_unreachable` for one that cannot be read or that the visitor does not allow.
+   */
+  resume(run: RunRef, file?: LocalFile): Promise<Task | Step>;
+  /** Counts the bytes that the library stores in this browser under the client's name, and those of ffmpeg's core. */
+  usage(): Promise<LocalUsage>;
+  /**
+   * Removes every finished task and step with its files, and any leftovers; resolves with the remaining usage. With `everything` it
+   * also cancels and removes the unfinished ones, and ffmpeg's cached core.
+   */
+  clear(options?: { everything?: boolean }): Promise<LocalUsage>;
+}
+
+const NAME = "framewright";
+const WEEK = 604_800;
+const KEPT_BYTES = 268_435_456;
+
+/**
+ * Creates a client that runs on the page's own machine: a media worker stores tasks in IndexedDB and files in the origin private file system, and
+ * runs them with the available encoders. It starts with the first call that needs it, or at once where an earlier visit left unfinished runs. A run
+ * continues when its page is opened again; of several tabs one runs it and all see it.
+ */
+export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
+  const { fallback, name = NAME } = options;
+  const worker = createLateWorker(() => startWorker(options), openWorker);
+  const urls = createFileUrls();
+  let follower: Follower | null = null;
+  let closed = false;
+
+  const { api, fail } = callOver<MediaApi, MediaEvent>(worker, (event) => {
+    if (event.type === "changed") watch.changed(event);
+    else if (event.type === "removed") watch.removed(event.id);
+    else if (event.type === "follow") follower?.follow(event);
+    else if (event.type === "unfollow") follower?.unfollow(event.id, event.remote);
+    else void sign(event);
+  });
+  const connections = createPageConnections(options.connections);
+  const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
+    api.signed(asked, await connections.sign(connection, request)).catch(() => {});
+  const watch = createChangeWatch((id) => api.standing(sortOf(id), id));
+  if (fallback) follower = createFollower(fallback, api);
+  const over = new AbortController();
+  // On a first visit the worker starts only when a call needs it.
+  if (!pageFault())
+    findRuns(name, over.signal).then(
+      (found) => found && worker.start(),
+      () => {},
+    );
+
+  function openWorker(started: Worker): void {
+    let opened = false;
+    started.addEventListener("error", (event) => {
+      // A worker that has started survives its errors.
+      if (opened) return;
+      event.preventDefault();
+      fail(workerFault(event.message ?? "its file could not be loaded"));
+    });
+    api.open({ ...settingsOf(options), connections: connections.settings }).then(
+      () => {
+        opened = true;
+      },
+      // Every call rejects with it.
+      () => {},
+    );
+  }
+
+  async function create<T extends Run>(
+    sort: Sort,
+    request: NewTask | NewStep,
+    { signal }: CreateOptions = {},
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const fault = closed ? closedError() : pageFault();
+    if (fault) throw fault;
+    const given = await readInput(sort, request);
+    void keepStorage(name);
+    return (await api.create(sort, given.request, given.file)) as T;
+  }
+
+  async function list<T extends Run>(sort: Sort, asked: ListOptions): Promise<Page<T>> {
+    const isPlain = Object.values(asked).every((value) => value === undefined);
+    if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
+    return (await api.list(sort, asked)) as Page<T>;
+  }
+
+  const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
+  const listSteps = (asked: ListOptions = {}) => list<Step>("step", asked);
+
+  return {
+    tasks: {
+      create: (request, options) => create("task", request as NewTask, options),
+      get: async (id) => (await api.get("task", id)) as Task,
+      list: listTasks,
+      each: (asked) => eachRecord(listTasks, asked),
+      cancel: async (id) => (await api.cancel("task", id)) as Task,
+      retry: (id) => api.retry(id),
+      delete: (id) => api.remove("task", id),
+    },
+    steps: {
+      create: (request, options) => create("step", request as NewStep, options),
+      get: async (id) => (await api.get("step", id)) as Step,
+      list: listSteps,
+      each: (asked) => eachRecord(listSteps, asked),
+      cancel: async (id) => (await api.cancel("step", id)) as Step,
+      delete: (id) => api.remove("step", id),
+    },
+    on<T extends Run>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
+      // The id of a task leads to a task, that of a step to a step.
+      const update = listener as (update: Update<Run>) => void;
+      return watch.add(idOf(run), { update, fail() {} });
+    },
+    events: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
+      updatesOf(watch, idOf(run), given.signal) as AsyncGenerator<Update<T>, void>,
+    wait: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
+      waitFor(watch, run, given.signal) as Promise<T>,
+    async output(run) {
+      const id = idOf(run);
+      const found = await api.files(id);
+      if (found.remote === null) return createLocalOutput(id, found, urls);
+      const elsewhere = fallback
+        ? await fallback.output(found.remote)
+        : createRemoteOutput(found.source, (url, init) => fetch(url, init));
+      return { ...elsewhere, source: found.source, files: [] };
+    },
+    waiting: (run) => api.waiting(idOf(run)),
+    async resume(run, file) {
+      const id = idOf(run);
+      if (!file) await askToRead(await api.handle(id));
+      return api.resume(id, file ?? null);
+    },
+    usage: () => api.usage(),
+    clear: async ({ everything = false } = {}) => api.clear(everything),
+    async close() {
+      if (closed) return;
+      closed = true;
+      over.abort();
+      watch.close();
+      follower?.close();
+      urls.drop();
+      fail(closedError());
+      // This also ends its encoder workers and releases its locks.
+      worker.terminate();
+    },
+  };
+}
+
+function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
+  const fault = pageFault();
+  if (fault) throw fault;
+  const title = `${name} media worker`;
+  try {
+    // Spelled out, as bundlers look for exactly this expression.
+    if (workers === undefined) {
+      return new Worker(new URL("../media-worker/media-worker.ts", import.meta.url), {
+        type: "module",
+        name: title,
+      });
+    }
+    const file = new URL("media-worker.js", new URL(String(workers).replace(/\/*$/, "/"), location.href));
+    return new Worker(file, { type: "module", name: title });
+  } catch (thrown) {
+    throw workerFault(thrown instanceof Error ? thrown.message.replace(/\.$/, "") : String(thrown), thrown);
+  }
+}
+
+function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connections"> {
+  return {
+    name: options.name ?? NAME,
+    prefer: options.prefer ?? "quality",
+    encoder_workers: options.encoder_workers ?? null,
+    core: options.core ? absolute(options.core) : null,
+    core_mt: options.core_mt ? absolute(options.core_mt) : null,
+    avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
+    host: location.host,
+    allow_private: options.allow_private ?? false,
+    keep_seconds: options.keep_seconds ?? WEEK,
+    keep_input_bytes: options.keep_input_bytes ?? KEPT_BYTES,
+    fallback: options.fallback !== undefined,
+  };
+}
+
+function idOf(run: RunRef): string {
+  return typeof run === "string" ? run : run.id;
+}
+
+function sortOf(id: string): Sort {
+  return id.startsWith("step_") ? "step" : "task";
+}
+
+// A worker would resolve a relative URL against its own file.
+function absolute<T extends CoreFiles>(files: T): T {
+  const made = { ...files };
+  for (const name of ["wasm", "glue", "threads"] as const) {
+    const url: unknown = Reflect.get(files, name);
+    if (typeof url === "string") Reflect.set(made, name, new URL(url, location.href).href);
+  }
+  return made;
+}

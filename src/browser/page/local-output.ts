@@ -1,0 +1,95 @@
+import type { Output } from "../../client/client.ts";
+import { saveTo } from "../../client/save-to.ts";
+import { MediaError } from "../../core/errors.ts";
+import type { RunFiles } from "../media-api.ts";
+
+/** The output of a run in this browser. */
+export interface LocalOutput extends Output {
+  /** All files with their paths below the output's folder: one, or the playlists and segments of adaptive video. */
+  readonly files: readonly { name: string; file: File }[];
+}
+
+/** Object URLs of files, valid until they are revoked. */
+export interface FileUrls {
+  /** Returns the URL of a blob, always the same for a name. */
+  of(name: string, blob: () => Blob): string;
+  drop(): void;
+}
+
+/** Creates the registry of a client's object URLs. */
+export function createFileUrls(): FileUrls {
+  const urls = new Map<string, string>();
+  return {
+    of(name, blob) {
+      const url = urls.get(name) ?? URL.createObjectURL(blob());
+      urls.set(name, url);
+      return url;
+    },
+    drop() {
+      for (const url of urls.values()) URL.revokeObjectURL(url);
+      urls.clear();
+    },
+  };
+}
+
+/**
+ * Creates the output of a run. The URL of adaptive video leads to a master playlist made for this page: it and its media playlists
+ * refer to all files by object URLs, which hls.js plays; a system player, such as Safari's, may not.
+ */
+export function createLocalOutput(id: string, { source, files }: RunFiles, urls: FileUrls): LocalOutput {
+  // The fallback's file to open may have another name.
+  const playlist = files.find(({ name }) => name.endsWith(".m3u8") && !name.includes("/"));
+  const main = files.find(({ name }) => name === nameOf(source.url)) ?? playlist ?? files[0];
+  if (!main) throw gone();
+  const urlOf = (name: string, blob: () => Blob) => urls.of(`${id}/${name}`, blob);
+
+  async function playlistUrl(name: string): Promise<string> {
+    const found = files.find((each) => each.name === name);
+    if (!found) throw new MediaError("media_not_found", "A file of the output is not there any more.");
+    const { file } = found;
+    if (!name.endsWith(".m3u8")) return urlOf(name, () => file);
+    const folder = name.slice(0, name.lastIndexOf("/") + 1);
+    const text = await rewrite(await file.text(), (uri) => playlistUrl(folder + uri));
+    return urlOf(name, () => new Blob([text], { type: "application/vnd.apple.mpegurl" }));
+  }
+
+  const blob = async () => readable(main.file);
+
+  return {
+    source,
+    files,
+    url: () => playlistUrl(main.name),
+    blob,
+    stream: async () => (await blob()).stream(),
+    saveTo: async (handle) => saveTo(handle, (await blob()).stream()),
+  };
+}
+
+// Only reading shows that a file was deleted.
+async function readable(file: File): Promise<File> {
+  await file
+    .slice(0, 1)
+    .arrayBuffer()
+    .catch((cause: unknown) => {
+      throw gone(cause);
+    });
+  return file;
+}
+
+function gone(cause?: unknown): MediaError {
+  const message = "There is no such file any more; outputs are kept for a limited time.";
+  return new MediaError("media_not_found", message, { cause });
+}
+
+// Lines without a tag are URIs, and tags contain them as URI="…".
+async function rewrite(playlist: string, urlOf: (uri: string) => Promise<string>): Promise<string> {
+  const lines = playlist.split("\n").map(async (line) => {
+    const uri = line.startsWith("#") ? /URI="([^"]+)"/.exec(line)?.[1] : line.trim();
+    return uri ? line.replace(uri, await urlOf(uri)) : line;
+  });
+  return (await Promise.all(lines)).join("\n");
+}
+
+function nameOf(url: string): string {
+  return url.slice(url.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,69 @@
+import { MediaError } from "../../core/errors.ts";
+import type { S3Connection } from "../../storage/s3/s3-connection.ts";
+import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
+import type { ConnectionSettings } from "../connections.ts";
+
+/** S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed elsewhere. */
+export type LocalConnection = {
+  /** Name for the `connection_id` of upload steps. */
+  id?: string;
+  /** Whether it is used where none is named. Default: the first one is. */
+  is_default?: boolean;
+  /** Whether large files are uploaded in parts, default true. With false each file is one request of at most 5 GB. */
+  parts?: boolean;
+} & (S3Connection | { sign: SignRequest });
+
+/** Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves with the URL, or the URL and the headers that it binds. */
+export type SignRequest = (request: PresignRequest) => Promise<string | SignedRequest>;
+
+/** The answer to the media worker. */
+export type SignAnswer =
+  | SignedRequest
+  | { error: { kind: MediaError["kind"]; message: string; retryable: boolean } };
+
+/** The page's side of a client's connections. */
+export interface PageConnections {
+  /** The settings for the media worker. */
+  settings: ConnectionSettings[];
+  /** Signs a request with a connection's function; never rejects. */
+  sign(id: string, request: PresignRequest): Promise<SignAnswer>;
+}
+
+/** Separates the settings for the media worker from the functions, which stay in the page. */
+export function createPageConnections(given: readonly LocalConnection[] = []): PageConnections {
+  const functions = new Map<string, SignRequest>();
+  const first = Math.max(
+    0,
+    given.findIndex(({ is_default }) => is_default),
+  );
+  const settings = given.map((connection, index): ConnectionSettings => {
+    const { id = `conn_${index}`, parts = true } = connection;
+    const is_default = index === first;
+    if ("sign" in connection) {
+      functions.set(id, connection.sign);
+      return { id, is_default, parts, keys: null };
+    }
+    return { id, is_default, parts, keys: connection };
+  });
+  return {
+    settings,
+    async sign(id, request) {
+      try {
+        const answer = await functions.get(id)?.(request);
+        if (typeof answer === "string") return { url: answer, headers: {} };
+        if (answer) return { url: answer.url, headers: { ...answer.headers } };
+        throw new MediaError("upload_failed", "The page gave no signed URL.");
+      } catch (thrown) {
+        const error = thrown instanceof MediaError ? thrown : notSigned(thrown);
+        const { kind, message, retryable } = error;
+        return { error: { kind, message, retryable } };
+      }
+    },
+  };
+}
+
+function notSigned(cause: unknown): MediaError {
+  return new MediaError("upload_failed", "The page could not have the request to the storage signed.", {
+    cause,
+  });
+}

@@ -1,0 +1,77 @@
+import { createPace, type Pace } from "../../client/pace.ts";
+import { updateOf } from "../../client/progress.ts";
+import type { Watch } from "../../client/watch.ts";
+import {
+  addWatcher,
+  closedError,
+  letGo,
+  refuseWatcher,
+  tellAll,
+  type Watched,
+} from "../../client/watchers.ts";
+import { MediaError, toMediaError } from "../../core/errors.ts";
+import { isFinished } from "../../core/transitions.ts";
+import type { Run, Standing } from "../media-api.ts";
+
+/** A {@link Watch} that receives changes and does not poll. */
+export interface ChangeWatch extends Watch<Run> {
+  /** Receives the state of any run after a change. */
+  changed(standing: Standing): void;
+  /** Receives that a run was removed. */
+  removed(id: string): void;
+}
+
+/** Creates a {@link ChangeWatch}; `read` returns the state of a run for its first watcher. */
+export function createChangeWatch(read: (id: string) => Promise<Standing>): ChangeWatch {
+  const runs = new Map<string, Changing>();
+  let closed = false;
+
+  function take(id: string, { record, choice, waits = false, upload }: Standing): void {
+    const run = runs.get(id);
+    const before = run?.last;
+    // The state read may be older than one received meanwhile.
+    if (!run || (before && record.updated_at < before.record.updated_at)) return;
+    if (before && isFinished(before.record)) return;
+    run.last = { ...updateOf(record, before ?? null, choice, run.pace), waits, upload: upload ?? null };
+    tellAll(run);
+    if (isFinished(record)) runs.delete(id);
+  }
+
+  function end(id: string, error: MediaError): void {
+    const run = runs.get(id);
+    runs.delete(id);
+    if (run) letGo(run, error);
+  }
+
+  function follow(id: string): Changing {
+    const run: Changing = { watchers: new Set(), last: null, pace: createPace("sight") };
+    runs.set(id, run);
+    read(id).then(
+      (standing) => run.last === null && take(id, standing),
+      (thrown: unknown) => runs.get(id) === run && end(id, toMediaError(thrown)),
+    );
+    return run;
+  }
+
+  return {
+    add(id, watcher) {
+      if (closed) return refuseWatcher(watcher);
+      const run = runs.get(id) ?? follow(id);
+      return addWatcher(run, watcher, () => runs.get(id) === run && runs.delete(id));
+    },
+    changed: (standing) => take(standing.record.id, standing),
+    removed(id) {
+      const object = id.startsWith("step_") ? "step" : "task";
+      end(id, new MediaError(`${object}_not_found`, `The ${object} ${id} was deleted.`));
+    },
+    close() {
+      closed = true;
+      for (const id of [...runs.keys()]) end(id, closedError());
+    },
+  };
+}
+
+/** A watched run. */
+interface Changing extends Watched<Run> {
+  pace: Pace;
+}

@@ -1,0 +1,172 @@
+import { MediaError } from "../../core/errors.ts";
+import { findCached, keepCached } from "./core-load-cache.ts";
+import type { CoreFile } from "./core-load-facts.ts";
+import { giveBack } from "./free-buffer.ts";
+
+/** One file to load. */
+export interface FileLoad {
+  url: string | URL;
+  /** What it must be, once unpacked. */
+  file: CoreFile;
+  /** Name of the cache; null for none. */
+  cache: string | null;
+  stall_seconds: number;
+  signal: AbortSignal;
+  /** Is told how many unpacked bytes are there. */
+  onBytes(bytes: number): void;
+}
+
+/** Loads a file, as it is or packed with gzip, from the cache or the network, and gives it unpacked and checked; rejects with `encoder_unavailable`. */
+export async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
+  const { url, cache } = load;
+  const cached = await findCached(cache, url);
+  if (cached?.body) {
+    // A damaged copy is replaced by the original.
+    const kept = await readFile(load, cached.body).catch(() => null);
+    load.signal.throwIfAborted();
+    if (kept) return kept;
+  }
+  const bytes = await fetchFile(load);
+  // Unpacked, so that the next visit need not do it again. Nobody has to wait for it.
+  void keepCached(cache, url, new Response(bytes));
+  return bytes;
+}
+
+async function fetchFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
+  const stalled = new AbortController();
+  const stall = () => setTimeout(() => stalled.abort(), load.stall_seconds * 1000);
+  let timer = stall();
+  const heard = () => {
+    clearTimeout(timer);
+    timer = stall();
+  };
+  try {
+    const signal = AbortSignal.any([load.signal, stalled.signal]);
+    const response = await fetch(load.url, { signal }).catch((cause: unknown) => {
+      throw unreachable(load, "no answer", cause);
+    });
+    if (!response.ok || !response.body) {
+      await response.body?.cancel();
+      throw unreachable(load, `status ${response.status}`);
+    }
+    return await readFile(load, response.body, heard);
+  } catch (thrown) {
+    load.signal.throwIfAborted();
+    throw stalled.signal.aborted ? unreachable(load, "it came no further") : thrown;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readFile(
+  load: FileLoad,
+  body: ReadableStream<BufferSource>,
+  heard = () => {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { file, onBytes } = load;
+  let fault: unknown;
+  const packed = watch(body, heard, (thrown) => {
+    fault = unreachable(load, "the connection broke", thrown);
+  });
+  const bytes = new Uint8Array(file.size);
+  let length = 0;
+  const reader = (await unpack(packed)).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (length + value.length > bytes.length) throw wrong(load, "it is too long");
+      bytes.set(value, length);
+      length += value.length;
+      giveBack(value);
+      onBytes(length);
+    }
+  } catch (thrown) {
+    // The cancel itself looks like a break of the connection.
+    const broken = fault;
+    await reader.cancel().catch(() => {});
+    if (broken) throw broken;
+    throw thrown instanceof MediaError ? thrown : wrong(load, "it is damaged or cut off", thrown);
+  }
+  if (length < bytes.length) throw wrong(load, `it is cut off at ${length} of ${bytes.length} bytes`);
+  if ((await sha256(bytes)) !== file.sha256) throw wrong(load, "it is another one, or altered");
+  return bytes;
+}
+
+// A server may have unpacked it already on the way (Content-Encoding), so the bytes say what it is.
+async function unpack(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const [head, whole] = await peek(body);
+  const isGzip = head[0] === 0x1f && head[1] === 0x8b;
+  return isGzip ? whole.pipeThrough(new DecompressionStream("gzip")) : whole;
+}
+
+async function peek(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+): Promise<[Uint8Array, ReadableStream<Uint8Array<ArrayBuffer>>]> {
+  const reader = body.getReader();
+  const first = await reader.read().catch(() => ({ done: true, value: undefined }));
+  const whole = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start(controller) {
+      if (first.value) controller.enqueue(first.value);
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return [first.value ?? new Uint8Array(), whole];
+}
+
+function watch(
+  body: ReadableStream<BufferSource>,
+  onPart: () => void,
+  onFault: (thrown: unknown) => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        onPart();
+        controller.enqueue(value as Uint8Array<ArrayBuffer>);
+      } catch (thrown) {
+        onFault(thrown);
+        throw thrown;
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  // Absent where the page came over plain http from another machine.
+  if (!globalThis.crypto?.subtle) {
+    throw new MediaError(
+      "encoder_unavailable",
+      "The core cannot be checked: the page is not in a secure context.",
+    );
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function unreachable({ url }: FileLoad, why: string, cause?: unknown): MediaError {
+  const message = `The core of the encoder could not be loaded (${nameOf(url)}: ${why}).`;
+  return new MediaError("encoder_unavailable", message, { cause, retryable: true });
+}
+
+function wrong({ url }: FileLoad, why: string, cause?: unknown): MediaError {
+  const message = `The core of the encoder is not the one that is wanted (${nameOf(url)}: ${why}).`;
+  return new MediaError("encoder_unavailable", message, { cause });
+}
+
+// The rest of a URL may hold a secret.
+function nameOf(url: string | URL): string {
+  const path = String(url).replace(/[?#].*$/, "");
+  return path.slice(path.lastIndexOf("/") + 1);
+}

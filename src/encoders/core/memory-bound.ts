@@ -1,0 +1,84 @@
+import { MediaError } from "../../core/errors.ts";
+import { CORE_NAMES, type CoreFileSystem, type CoreImports } from "./core-module.ts";
+
+/** A bound in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
+export interface MemoryBound {
+  /** Bytes of the wasm heap, which never shrinks. */
+  readonly heap: number;
+  /** Counts bytes that were taken (or, negative, given back); throws `out_of_memory` beyond the bound. */
+  charge(bytes: number): void;
+  /** Makes the heap's growth obey the bound, seen from the wasm; to be called before instantiation. */
+  guardImports(imports: CoreImports): void;
+  /** Makes the heap's growth obey the bound, seen from the glue; to be called after instantiation. */
+  guardMemory(memory: WebAssembly.Memory): void;
+  /** Makes files written inside the core obey the bound; `giveBack` is given the memory that they have grown out of. */
+  guardFiles(files: CoreFileSystem, giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void): void;
+}
+
+const PAGE = 65_536;
+const MIB = 1_048_576;
+const STEP = MIB;
+
+/** Creates a bound of `limit` bytes; a job that would pass it ends with `out_of_memory` at that very moment. */
+export function createMemoryBound(limit: number): MemoryBound {
+  let charged = 0;
+  let wanted = 0;
+  let memory: WebAssembly.Memory | undefined;
+  const heap = () => memory?.buffer.byteLength ?? 0;
+
+  function check(heapBytes: number): void {
+    if (heapBytes + charged <= limit) return;
+    const message = `The work needs more memory than the ${Math.round(limit / MIB)} MB that this encoder has.`;
+    throw new MediaError("out_of_memory", message);
+  }
+
+  return {
+    get heap() {
+      return heap();
+    },
+    charge(bytes) {
+      charged += bytes;
+      if (bytes > 0) check(heap());
+    },
+    guardImports(imports) {
+      const name = CORE_NAMES.imports.resizeHeap;
+      for (const group of Object.values(imports)) {
+        const resize = group[name];
+        if (!resize) continue;
+        // Thrown rather than answered with failure: much of the C code does not survive a malloc that gives nothing.
+        group[name] = (requested = 0) => {
+          wanted = requested >>> 0;
+          check(wanted);
+          return resize(requested);
+        };
+      }
+    },
+    guardMemory(given) {
+      memory = given;
+      // The glue would take a fifth more than is needed each time; here that would go to waste.
+      const grow = WebAssembly.Memory.prototype.grow.bind(given);
+      given.grow = (pages) => {
+        const step = Math.min(wanted + STEP, limit - charged) - heap();
+        return grow(Math.min(pages, Math.max(1, Math.ceil(step / PAGE))));
+      };
+    },
+    guardFiles(files, giveBack = () => {}) {
+      const operations = files.filesystems.MEMFS.ops_table.file.stream;
+      const { write } = operations;
+      operations.write = (stream, buffer, offset, length, position, canOwn) => {
+        const { node } = stream;
+        const before = node.contents instanceof Uint8Array ? node.contents : null;
+        const capacity = before?.byteLength ?? 0;
+        if (position + length > capacity) this.charge(grownTo(capacity, position + length) - capacity);
+        const written = write(stream, buffer, offset, length, position, canOwn);
+        if (before && node.contents !== before) giveBack(before as Uint8Array<ArrayBuffer>);
+        return written;
+      };
+    },
+  };
+}
+
+// How the core's memory file system grows a file: doubled up to 1 MiB, then by an eighth.
+function grownTo(capacity: number, needed: number): number {
+  return Math.max(needed, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
+}

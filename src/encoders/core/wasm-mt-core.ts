@@ -1,0 +1,79 @@
+import { MediaError } from "../../core/errors.ts";
+import { mountFile, takeFiles } from "./core-files.ts";
+import type { CoreImports, CreateCore } from "./core-module.ts";
+import { isExit, startCore } from "./core-start.ts";
+import { createRunLog } from "./run-log.ts";
+import type { RunResult, WasmCore } from "./wasm-core.ts";
+
+/** What a threaded core is made of. */
+export interface MtCoreOptions {
+  /** The default export of `ffmpeg-core.js` of `@ffmpeg/core-mt`. */
+  createCore: CreateCore;
+  module: WebAssembly.Module;
+  /** URLs of the glue and of `ffmpeg-core.worker.js`, which its threads load. */
+  glue: string;
+  threads: string;
+  /** Bytes of its memory, which is shared by its threads and fixed. */
+  memory: number;
+  /** Changes what the core calls of its glue, before it is instantiated. */
+  guard?: (imports: CoreImports) => void;
+  /** Is called with each line that a run prints, while it runs. */
+  onLine?: (line: string) => void;
+  /** Is called once the threads run, with what terminates them. */
+  onThreads?: (end: () => void) => void;
+}
+
+const PAGE = 65_536;
+
+/**
+ * Starts a threaded core for one job: it has no stack of its own making and its memory does not grow, so nothing runs in it a
+ * second time. It has no ffprobe.
+ */
+export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
+  const { createCore, module, glue, threads, memory, guard = () => {} } = options;
+  const instantiate = async (imports: CoreImports) => {
+    guard(imports);
+    const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
+    return instance as { exports: Record<string, unknown> };
+  };
+  const { core } = await startCore(createCore, instantiate, {
+    module,
+    mainScriptUrlOrBlob: `${glue}#${btoa(JSON.stringify({ wasmURL: "", workerURL: threads }))}`,
+    INITIAL_MEMORY: Math.floor(memory / PAGE) * PAGE,
+  });
+  options.onThreads?.(() => core.PThread?.terminateAllThreads());
+  let used = false;
+
+  return {
+    heap: memory,
+    mount: (path, file) => mountFile(core.FS, path, file),
+    exec(args): RunResult {
+      if (used) throw new MediaError("encode_failed", "The threaded encoder has served its time.");
+      used = true;
+      const log = createRunLog();
+      core.setLogger(({ message }) => {
+        log.add(message);
+        options.onLine?.(message);
+      });
+      core.reset();
+      const all = [...core.DEFAULT_ARGS, "-hide_banner", ...args];
+      try {
+        core._ffmpeg(all.length, core.stringsToPtr(all));
+      } catch (thrown) {
+        if (thrown instanceof MediaError) throw thrown;
+        if (!isExit(thrown)) throw broke(thrown);
+      }
+      if (core.ret === -1) throw broke("no exit code");
+      return { code: core.ret, log: log.lines };
+    },
+    ffprobe() {
+      throw new MediaError("probe_failed", "The threaded encoder does not look into files.");
+    },
+    makeFolder: (path) => core.FS.mkdir(path),
+    take: (folder) => takeFiles(core.FS, folder).map(({ name, bytes }) => ({ name, bytes })),
+  };
+}
+
+function broke(cause: unknown): MediaError {
+  return new MediaError("encode_failed", "The threaded encoder broke down on this file.", { cause });
+}

@@ -1,0 +1,73 @@
+import { MediaError } from "../../core/errors.ts";
+
+/** What libavif is told; the names are those of @jsquash/avif. */
+export interface AvifSettings {
+  /** 0 to 100, higher is better. */
+  quality: number;
+  /** The same for transparency. */
+  qualityAlpha: number;
+  /** 0 to 10, higher is faster. */
+  speed: number;
+}
+
+interface Instance {
+  encode(rgba: Uint8Array, width: number, height: number, settings: object): Uint8Array | null;
+}
+type Factory = (overrides: object) => Promise<Instance>;
+
+/** What the wasm calls of its glue. */
+export type AvifImports = Record<string, Record<string, unknown>>;
+
+/** Encodes RGBA pixels as AVIF. It computes in one go: to end it before, end its worker. */
+export type AvifCodec = (
+  pixels: { data: Uint8ClampedArray; width: number; height: number },
+  settings: AvifSettings,
+) => Promise<Uint8Array>;
+
+// 4:2:0 and tuning for PSNR, as the native encoder has them; the rest as @jsquash/avif sets it.
+const FIXED = {
+  ...{ denoiseLevel: 0, tileColsLog2: 0, tileRowsLog2: 0, subsample: 1, chromaDeltaQ: false },
+  ...{ sharpness: 0, tune: 1, enableSharpYUV: false, bitDepth: 8 },
+} as const;
+
+/**
+ * Loads the single-threaded encoder of @jsquash/avif, whose wasm file is at a URL. Rejects with `encoder_unavailable`, which is worth
+ * another attempt, when it cannot be had. `guard` may change what the wasm calls. Each picture gets a fresh instance, so that its memory is given back.
+ */
+export async function loadAvif(
+  url: string | URL,
+  guard: (imports: AvifImports) => void = () => {},
+): Promise<AvifCodec> {
+  const [{ default: create }, module] = await Promise.all([
+    import("@jsquash/avif/codec/enc/avif_enc.js") as Promise<{ default: unknown }>,
+    compile(url),
+  ]);
+  return async ({ data, width, height }, settings) => {
+    const instance = await (create as Factory)({
+      noInitialRun: true,
+      instantiateWasm(imports: AvifImports, done: (instance: WebAssembly.Instance) => void) {
+        guard(imports);
+        WebAssembly.instantiate(module, imports as WebAssembly.Imports).then(done, () => {});
+        return {};
+      },
+    });
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const encoded = instance.encode(bytes, width, height, { ...FIXED, ...settings });
+    if (!encoded) throw new MediaError("encode_failed", "The AVIF encoder could not encode the picture.");
+    return encoded;
+  };
+}
+
+async function compile(url: string | URL): Promise<WebAssembly.Module> {
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new RangeError(`HTTP ${response.status}`);
+    // Not by streaming, as that needs a content type that not every server sends.
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (cause) {
+    throw new MediaError("encoder_unavailable", "The AVIF encoder could not be loaded.", {
+      cause,
+      retryable: true,
+    });
+  }
+}

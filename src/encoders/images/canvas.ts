@@ -1,0 +1,83 @@
+import { MediaError } from "../../core/errors.ts";
+import { FORMATS, type ImageFormat } from "../../core/formats.ts";
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import { outputFile } from "../../ffmpeg/output.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { Encoder } from "../encoder.ts";
+import { checkReadable } from "../webcodecs/webcodecs-input.ts";
+import { tryCanvas } from "./canvas-trial.ts";
+import { drawImage } from "./draw-image.ts";
+
+/** The browser's own image encoders behind the port. */
+export interface CanvasEncoder extends Encoder {
+  /** Tries the format of a plan on this machine, once; `refuse` answers from what was found. Never rejects. */
+  prepare(plan: Plan, source: Source): Promise<void>;
+}
+
+const WRITTEN: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
+// Stills that every browser decodes, and that say by themselves whether they are transparent.
+const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
+// Four bytes each, of the picture as it was and as it becomes.
+const MOST_PIXELS = 50_000_000;
+// Of JPEG: above it the colors keep their resolution, which browsers halve. Of WebP: 100 would leave nothing out.
+const MOST_QUALITY = { jpeg: 89, webp: 99 } as const;
+
+/**
+ * Creates the encoder "canvas": opaque stills to JPEG and WebP by the browser itself, which decodes, scales and encodes several times as
+ * quickly as the wasm core, and brings colors with a profile to sRGB. In a page or a dedicated worker; a picture is drawn in one go,
+ * which an abort does not interrupt.
+ */
+export function createCanvasEncoder(): CanvasEncoder {
+  const tried = new Map<string, Promise<RefusalReason | null>>();
+  const known = new Map<string, RefusalReason | null>();
+  return {
+    name: "canvas",
+    async prepare({ image, format }) {
+      if (!image || !isWritten(format)) return;
+      const trial = tried.get(format) ?? tryCanvas(format);
+      tried.set(format, trial);
+      known.set(format, await trial);
+    },
+    refuse(plan, source) {
+      const { image, format, start } = plan;
+      if (!image || !isWritten(format)) return { code: "other_work" };
+      if (source.kind !== "image" || source.animated === true || start > 0) return { code: "animated" };
+      if (!DECODED.has(source.format)) return { code: "input_format", format: source.format };
+      if (source.has_alpha !== false || image.alpha) return { code: "input_transparent" };
+      if (image.tone_map) return { code: "tone_mapping" };
+      if ((image.quality ?? 0) > MOST_QUALITY[format]) return { code: "output_quality", format };
+      const { geometry } = image;
+      const { coded_width = 0, coded_height = 0 } = source;
+      const pixels = Math.max(geometry.width * geometry.height, coded_width * coded_height);
+      if (pixels > MOST_PIXELS) return { code: "pixels", pixels, max_pixels: MOST_PIXELS };
+      const trial = known.get(format);
+      return trial === undefined ? { code: "not_tried" } : trial;
+    },
+    async encode({ plan, chunk, source, input, signal, onProgress }) {
+      const { image, format } = plan;
+      if (!image || !isWritten(format)) {
+        throw new MediaError("encode_failed", "There is no picture to encode.");
+      }
+      const { canvas } = await drawImage({ plan, image, source }, input, signal).catch(
+        async (thrown: unknown) => {
+          signal.throwIfAborted();
+          await checkReadable(input);
+          throw thrown;
+        },
+      );
+      signal.throwIfAborted();
+      onProgress?.(0.5);
+      const { mime } = FORMATS.image[format];
+      const blob = await canvas.convertToBlob({ type: mime, quality: (image.quality ?? 0) / 100 });
+      if (blob.type !== mime) throw new MediaError("encode_failed", `This browser wrote no ${format}.`);
+      const bytes = new Uint8Array(await blob.arrayBuffer());
+      signal.throwIfAborted();
+      return [{ ...outputFile(plan, chunk), bytes }];
+    },
+  };
+}
+
+function isWritten(format: string): format is keyof typeof MOST_QUALITY {
+  return WRITTEN.has(format);
+}

@@ -1,0 +1,99 @@
+import { VideoSampleSink } from "mediabunny";
+import { MediaError } from "../../core/errors.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Geometry, ImagePlan, Plan } from "../../plan/plan.ts";
+import { openInput, openPicturesOf } from "../webcodecs/webcodecs-input.ts";
+import { drawPicture } from "../webcodecs/webcodecs-picture.ts";
+
+/** Formats of stills that browsers decode. */
+export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
+
+/** A canvas in a worker that was drawn on. */
+export type Drawn = OffscreenCanvasRenderingContext2D;
+
+// A viewer sees the last frame at or before a moment; rounding must not make it the one before.
+const MOMENT = 0.001;
+
+/** Draws an image as its plan wants it on a canvas of its size, from a still or from the frame that is seen at the plan's start. */
+export async function drawImage(
+  { plan, image, source }: { plan: Plan; image: ImagePlan; source: Source },
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<Drawn> {
+  const still = source.kind === "image";
+  return still ? drawStill(image, source, reader, signal) : drawFrame(plan, image, reader, signal);
+}
+
+async function drawStill(
+  image: ImagePlan,
+  source: Source,
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<Drawn> {
+  const bitmap = await createImageBitmap(await blobOf(reader, signal)).catch((cause: unknown) => {
+    throw new MediaError("input_unsupported", "This browser cannot decode the picture.", { cause });
+  });
+  try {
+    const { width, height } = bitmap;
+    const stored = { width, height, shown_width: width, shown_height: height };
+    return paint(image, (context) =>
+      drawPicture(context, bitmap, stored, upright(image.geometry, bitmap, source), image.matte),
+    );
+  } finally {
+    bitmap.close();
+  }
+}
+
+// Browsers turn a picture by its EXIF data themselves.
+function upright(geometry: Geometry, { width, height }: ImageBitmap, source: Source): Geometry {
+  const turned = geometry.rotate % 180 !== 0;
+  const isStored =
+    turned && width !== height && width === source.coded_width && height === source.coded_height;
+  return isStored ? geometry : { ...geometry, rotate: 0 };
+}
+
+async function drawFrame(
+  plan: Plan,
+  image: ImagePlan,
+  reader: ByteReader,
+  signal: AbortSignal,
+): Promise<Drawn> {
+  const input = openInput(reader, signal);
+  const stop = () => input.dispose();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const { track, origin } = await openPicturesOf(input);
+    const sink = new VideoSampleSink(track);
+    const at = origin + plan.start + MOMENT;
+    const sample = (await sink.getSample(at)) ?? (await sink.getSample(await track.getFirstTimestamp()));
+    if (!sample) throw new MediaError("input_no_video", "The source has no pictures that could be read.");
+    const frame = sample.toVideoFrame();
+    sample.close();
+    try {
+      const { displayWidth: shown_width, displayHeight: shown_height } = frame;
+      const { width, height } = frame.visibleRect ?? { width: shown_width, height: shown_height };
+      const stored = { width, height, shown_width, shown_height };
+      return paint(image, (context) => drawPicture(context, frame, stored, image.geometry, image.matte));
+    } finally {
+      frame.close();
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+function paint({ geometry }: ImagePlan, draw: (context: Drawn) => void): Drawn {
+  const { width, height } = geometry;
+  const context = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  if (!context) throw new MediaError("encoder_unavailable", "This browser has no canvas to draw on.");
+  draw(context);
+  return context;
+}
+
+async function blobOf(reader: ByteReader, signal: AbortSignal): Promise<Blob> {
+  const { blob } = reader as Partial<{ blob: unknown }>;
+  if (blob instanceof Blob) return blob;
+  return new Blob([(await reader.read({ start: 0, end: reader.size }, signal)) as Uint8Array<ArrayBuffer>]);
+}

@@ -1,0 +1,100 @@
+import { type ErrorKind, MediaError } from "../../core/errors.ts";
+
+/** MIME type of a message that {@link writeFrame} made. */
+export const FRAME_MIME = "application/vnd.framewright.frame";
+
+const MAX_HEADER = 4_194_304;
+
+/** A stretch of bytes that is written after the JSON of a frame, made only when its turn comes. */
+export type FramePart = Uint8Array | (() => Promise<Uint8Array>);
+
+/**
+ * Writes a frame as a stream: the JSON's length (32 bits, little-endian), the JSON, then the parts. Parts that are
+ * functions are asked for one by one as the reader takes them, so that no more than one lies in memory.
+ */
+export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): ReadableStream<Uint8Array> {
+  const rest = parts[Symbol.iterator]();
+  let head: Uint8Array | null = frameHead(json);
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    let bytes = head;
+    head = null;
+    // An empty chunk would not count as an answer to this pull.
+    while (!bytes?.length) {
+      const next = rest.next();
+      if (next.done) return controller.close();
+      bytes = typeof next.value === "function" ? await next.value() : next.value;
+    }
+    controller.enqueue(bytes);
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
+}
+
+/** Gives the start of a frame: the length and the JSON. */
+export function frameHead(json: unknown): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(JSON.stringify(json));
+  const head = new Uint8Array(4 + text.length);
+  new DataView(head.buffer).setUint32(0, text.length, true);
+  head.set(text, 4);
+  return head;
+}
+
+/** Reads frames from a stream. */
+export interface FrameReader {
+  /** Reads the JSON that comes next; null at the end. */
+  json(): Promise<unknown>;
+  /** Reads that many bytes. */
+  bytes(length: number): Promise<Uint8Array>;
+  /** Reads on to the end and throws away what comes. */
+  drain(): Promise<void>;
+}
+
+/** Creates a reader of the frames in a stream; it rejects with an error of the kind `broken` when they are none or end too early. */
+export function readFrames(
+  stream: ReadableStream<Uint8Array>,
+  broken: ErrorKind = "request_invalid",
+): FrameReader {
+  const reader = stream.getReader();
+  let rest: Uint8Array = new Uint8Array();
+
+  async function read(length: number, mayEnd = false): Promise<Uint8Array | null> {
+    if (rest.length >= length) {
+      const bytes = rest.subarray(0, length);
+      rest = rest.subarray(length);
+      return bytes;
+    }
+    const bytes = new Uint8Array(length);
+    let at = 0;
+    while (at < length) {
+      if (rest.length === 0) {
+        const { value, done } = await reader.read();
+        if (done && mayEnd && at === 0) return null;
+        if (done) throw new MediaError(broken, "The message ends too early.");
+        rest = value;
+      }
+      const part = rest.subarray(0, length - at);
+      bytes.set(part, at);
+      at += part.length;
+      rest = rest.subarray(part.length);
+    }
+    return bytes;
+  }
+
+  return {
+    async json() {
+      const head = await read(4, true);
+      if (!head) return null;
+      const length = new DataView(head.buffer, head.byteOffset, 4).getUint32(0, true);
+      if (length > MAX_HEADER) throw new MediaError(broken, "The message is no frame.");
+      const text = new TextDecoder().decode((await read(length)) ?? undefined);
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        throw new MediaError(broken, "The message is no frame.");
+      }
+    },
+    bytes: async (length) => (await read(length)) ?? new Uint8Array(),
+    async drain() {
+      while (!(await reader.read()).done);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { Source } from "../../core/source.ts";
+import { chunkArgs } from "../../ffmpeg/chunk-args.ts";
+import { readLists } from "../../ffmpeg/listing.ts";
+import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
+import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
+import type { Tally } from "../../ffmpeg/tally.ts";
+import type { Toolset } from "../../ffmpeg/toolset.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { WasmCore } from "../core/wasm-core.ts";
+import type { EncodedFile } from "../encoder.ts";
+
+/** A chunk of a plan, and what encodes it. */
+export interface ChunkOfPlan {
+  plan: Plan;
+  chunk: Chunk;
+  source: Source;
+  tools: Toolset;
+  /** Seconds between two lines that tell how far ffmpeg is; by default there are none, as nobody can read them while the core runs. */
+  status_seconds?: number;
+}
+
+/** What a chunk was encoded into. */
+export interface EncodedChunk {
+  files: EncodedFile[];
+  tally: Tally;
+}
+
+const FOLDER = "/out";
+const LISTING = "/lists";
+const NEVER = 100_000;
+const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
+
+/** Encodes a chunk from `/in/input`; throws a {@link MediaError} when ffmpeg fails, finds the input cut off, or writes nothing. */
+export function runChunk(
+  core: WasmCore,
+  { plan, chunk, source, tools, status_seconds = NEVER }: ChunkOfPlan,
+): EncodedChunk {
+  const adaptive = plan.kind === "adaptive_video";
+  const { name, mime } = outputFile(plan, chunk);
+  const output = adaptive ? FOLDER : `${FOLDER}/${name}`;
+  core.makeFolder(FOLDER);
+  core.makeFolder(LISTING);
+  const status = [...QUIET, String(status_seconds)];
+  const run = core.exec([
+    ...status,
+    ...chunkArgs(plan, chunk, source, { input: "/in/input", output, lists: `${LISTING}/` }, tools),
+  ]);
+  checkRun(run, plan, chunk, source);
+  const files = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
+  if (files.length === 0) throw nothing(plan);
+  const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
+  const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));
+  return {
+    // The master playlist names all others, so it comes last.
+    files: encoded.sort((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER)),
+    tally: readLists(plan, chunk, source, (name) => lists.get(name) ?? null),
+  };
+}

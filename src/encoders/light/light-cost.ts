@@ -1,0 +1,167 @@
+import type { ImageFormat } from "../../core/formats.ts";
+import type { Source } from "../../core/source.ts";
+import type { Tool } from "../../ffmpeg/toolset.ts";
+import { estimateWork } from "../../plan/estimate.ts";
+import type { Geometry, Plan } from "../../plan/plan.ts";
+
+/**
+ * What work costs the stock core: MiB of heap, and seconds of one processor; "per Mpx" is for a million pixels of one
+ * picture. Measured in Node 24 on one core of a 2-core virtual machine, on noisy and on drawn pictures, by
+ * `bench/constants/light-constants.ts`, which prints these figures beside what it finds; rounded up.
+ */
+export const LIGHT_COST = {
+  heap: {
+    /** The core, its stack, readers and writers; and what comes on top for a source with a timeline, and for libvpx. */
+    base: 18,
+    moving: 4,
+    vp9: 6,
+    /** Per Mpx decoded: pictures that are waited for or referred to. */
+    decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
+    /** Per Mpx encoded. */
+    encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
+    /** Per Mpx encoded, in addition: transparency in WebP, HDR to SDR, bars. */
+    alpha: 8,
+    tone_map: 64,
+    pad: 4,
+    /** For each GIF (its palette's tree), and for each further rendition. */
+    palette: 17,
+    rendition: 12,
+  },
+  seconds: {
+    /** Starting, and reading what is needed. */
+    start: 0.2,
+    /** Per Mpx decoded, and per million bits of it. */
+    decode: 0.007,
+    bits: 0.025,
+    /** Per Mpx decoded or encoded, for scaling. */
+    scale: 0.008,
+    /** Per Mpx encoded. */
+    encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
+    tone_map: 0.13,
+    /** Per second of sound. */
+    sound: { aac: 0.025, mp3: 0.02, opus: 0.015, vorbis: 0.2, flac: 0.005, pcm_s16le: 0.003 },
+  },
+} as const;
+
+// A seventh less of x264's time than the preset's hexagons: over eight films, from faces to turning, -2.1 to +1.2 % of the bytes at equal SSIM;
+// only text that jumps takes 12 % more. B-frames keep the preset's spatial prediction: temporal takes 16 % more where a camera shakes.
+const QUICK = "me=dia";
+
+/** How x264 is set, by the heap it takes per Mpx, best first; look-ahead costs most and B-frames gain most. */
+export const X264_LEVELS: readonly [X264Level, X264Level, X264Level, X264Level, X264Level] = [
+  { heap: 85, seconds: 0.08, args: x264("veryfast", `rc-lookahead=10:bframes=3:ref=1:${QUICK}`) },
+  { heap: 64, seconds: 0.08, args: x264("veryfast", `rc-lookahead=5:bframes=2:ref=1:${QUICK}`) },
+  { heap: 43, seconds: 0.08, args: x264("veryfast", `rc-lookahead=2:bframes=1:ref=1:${QUICK}`) },
+  { heap: 36, seconds: 0.08, args: x264("veryfast", `rc-lookahead=2:bframes=0:ref=1:${QUICK}`) },
+  { heap: 22, seconds: 0.035, args: x264("ultrafast", "rc-lookahead=0:bframes=0:ref=1") },
+];
+
+/** How x264 is set, where there is memory for half as much look-ahead again: as good as the first of {@link X264_LEVELS}, in less time. */
+export const X264_AMPLE: X264Level = {
+  heap: 106,
+  seconds: 0.075,
+  // Partitions of B-frames are left out, and what that costs is made good by looking ahead: a fifth less of x264's time than the preset's
+  // own, and over the same films 1.3 % fewer bytes at equal SSIM. At one CRF looking ahead spends 3 % more bytes, for more likeness; without
+  // the lower qcomp it would spend more.
+  args: x264("veryfast", `rc-lookahead=15:bframes=3:ref=1:${QUICK}:partitions=i4x4,i8x8,p8x8:qcomp=0.55`),
+};
+
+/** A setting of x264: its arguments, and what it takes for each Mpx encoded. */
+export interface X264Level {
+  /** MiB. */
+  heap: number;
+  /** Of one processor. */
+  seconds: number;
+  args: Tool["args"];
+}
+
+function x264(preset: string, params: string): Tool["args"] {
+  return ["-preset", preset, "-x264-params", `threads=1:${params}`];
+}
+
+const MPX = 1_000_000;
+
+/** Gives the MiB of heap that a plan takes, with x264 at a level. */
+export function heapOf(plan: Plan, source: Source, level: X264Level): number {
+  const { heap } = LIGHT_COST;
+  const { frame_decoded } = estimateWork(plan, source);
+  const outputs = pictures(plan);
+  const decoded = (frame_decoded / MPX) * heap.decode[sortOf(plan, source)];
+  const encoded = outputs.map((geometry) => {
+    const extra =
+      (keepsAlpha(plan) ? heap.alpha : 0) +
+      (toneMaps(plan) ? heap.tone_map : 0) +
+      (geometry.pad ? heap.pad : 0);
+    return area(geometry) * (encoding(plan, heap.encode, level.heap) + extra);
+  });
+  const fixed =
+    heap.base +
+    (source.kind === "image" ? 0 : heap.moving) +
+    (plan.format === "webm" ? heap.vp9 : 0) +
+    (plan.format === "gif" ? heap.palette : 0) +
+    Math.max(0, outputs.length - 1) * heap.rendition;
+  return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
+}
+
+/** Seconds of work, by estimate. */
+export interface WorkTime {
+  pictures: number;
+  sound: number;
+  /** For each chunk but the first: to decode from a keyframe to its start. */
+  seek: number;
+}
+
+const SEEK_SECONDS = 4;
+
+/** Gives the seconds of work in a plan; null when the length is unknown. */
+export function secondsOf(plan: Plan, source: Source, level: X264Level): WorkTime | null {
+  const { seconds } = LIGHT_COST;
+  const work = estimateWork(plan, source);
+  if (work.pixels_decoded === null || work.pixels_encoded === null || work.audio_seconds === null)
+    return null;
+  const decoded = work.pixels_decoded / MPX;
+  const encoded = work.pixels_encoded / MPX;
+  const share = source.duration && plan.duration ? Math.min(1, plan.duration / source.duration) : 1;
+  const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
+  const rate = encoding(plan, seconds.encode, level.seconds) + (toneMaps(plan) ? seconds.tone_map : 0);
+  const { audio } = plan;
+  const decoding = decoded * seconds.decode + bits * seconds.bits;
+  return {
+    pictures: decoding + (decoded + encoded) * seconds.scale + encoded * rate,
+    seek: plan.duration ? (decoding * SEEK_SECONDS) / plan.duration : 0,
+    sound: audio?.mode === "encode" ? work.audio_seconds * seconds.sound[audio.codec] : 0,
+  };
+}
+
+function sortOf(plan: Plan, source: Source): keyof (typeof LIGHT_COST)["heap"]["decode"] {
+  const depth = source.color?.bit_depth ?? 8;
+  if (source.kind === "image") {
+    if (source.has_alpha) return "still_alpha";
+    return /^yuv/.test(source.pixel_format ?? "") && depth === 8 ? "still" : "still_rgb";
+  }
+  if (source.has_alpha && plan.image === null) return "alpha";
+  return depth > 8 ? "deep" : "moving";
+}
+
+function encoding(plan: Plan, table: Readonly<Record<ImageFormat | "vp9", number>>, x264: number): number {
+  if (plan.image) return table[plan.format as ImageFormat];
+  return plan.video?.mode === "encode" && plan.video.codec === "vp9" ? table.vp9 : x264;
+}
+
+function pictures(plan: Plan): Geometry[] {
+  if (plan.renditions.length > 0) return plan.renditions.map(({ geometry }) => geometry);
+  if (plan.image) return [plan.image.geometry];
+  return plan.video?.mode === "encode" ? [plan.video.geometry] : [];
+}
+
+function keepsAlpha(plan: Plan): boolean {
+  return plan.format === "webp" && plan.image?.alpha === true;
+}
+
+function toneMaps(plan: Plan): boolean {
+  return plan.image?.tone_map === true || (plan.video?.mode === "encode" && plan.video.tone_map);
+}
+
+function area({ width, height }: Geometry): number {
+  return (width * height) / MPX;
+}

@@ -1,0 +1,112 @@
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import { refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { CHUNK_SECONDS } from "../../plan/chunks.ts";
+import { estimateWork } from "../../plan/estimate.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import { heapOf, LIGHT_COST, secondsOf, type WorkTime, X264_LEVELS, type X264Level } from "./light-cost.ts";
+import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate, stretchSeconds } from "./light-limits.ts";
+
+const MIB = 1_048_576;
+// What the estimates may be wrong by.
+const SPARE = 3 * MIB;
+const LOWEST: X264Level = X264_LEVELS[4];
+
+/** Returns why a plan is no work for the light encoder; null when it is. */
+export function refuseLight(plan: Plan, source: Source, limits: LightLimits): RefusalReason | null {
+  const tools = refuseTools(plan, source, WASM_TOOLS);
+  if (tools) return tools;
+  if (source.format === "heic") return { code: "input_format", format: "heic" };
+  const input = Math.max(...plan.chunks.map((chunk) => heldBytes(source.filesize ?? 0, plan, chunk, source)));
+  if (input > LIGHT_INPUT.most) {
+    return { code: "input_memory", needed_bytes: Math.ceil(input), available_bytes: LIGHT_INPUT.most };
+  }
+  const level = chooseLevel(plan, source, limits.memory);
+  const memory = memoryOf(plan, source, level);
+  if (memory > limits.memory) {
+    return { code: "memory", needed_bytes: Math.ceil(memory), available_bytes: limits.memory };
+  }
+  const time = secondsOf(plan, source, level);
+  if (!time) return { code: "unknown_duration" };
+  const pieces = plan.chunks.map((chunk) => shareOf(plan, chunk, time));
+  const total = pieces.reduce((sum, piece) => sum + piece, 0);
+  if (total > limits.total_seconds) {
+    return { code: "time", seconds: total, max_seconds: limits.total_seconds };
+  }
+  const longest = Math.max(...pieces);
+  if (longest > limits.piece_seconds) {
+    return { code: "chunk_time", seconds: longest, max_seconds: limits.piece_seconds };
+  }
+  return null;
+}
+
+/** Gives how x264 is set for a plan: as well as fits into `memory` bytes, and alike for all its chunks, which are put together later. */
+export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
+  const fits = (level: X264Level) => memoryOf(plan, source, level) <= memory;
+  return X264_LEVELS.find(fits) ?? LOWEST;
+}
+
+/**
+ * Gives the seconds of source, from 2 to 60, that a chunk of a plan should have to take the light encoder about `chunk_seconds`
+ * of computing, and to lie in its memory: a hint for `createPlan`.
+ */
+export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
+  const level = chooseLevel(plan, source, limits.memory);
+  const time = secondsOf(plan, source, level);
+  const { duration, filesize } = source;
+  if (!time || !plan.duration || !duration || time.pictures === 0) return CHUNK_SECONDS;
+  // The way from a keyframe comes on top: shorter chunks would only have to go it more often.
+  const computing = (limits.chunk_seconds * plan.duration) / time.pictures;
+  const room = Math.min(LIGHT_INPUT.most, limits.memory - heapOf(plan, source, LOWEST) * MIB - 2 * SPARE);
+  const reading = filesize ? stretchSeconds(room, filesize, duration) : CHUNK_SECONDS;
+  return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(Math.min(computing, reading))));
+}
+
+// Bytes that the largest chunk takes: heap, input and output.
+function memoryOf(plan: Plan, source: Source, level: X264Level): number {
+  const { base, moving } = LIGHT_COST.heap;
+  const pictures = heapOf(plan, source, level);
+  const bytes = plan.chunks.map((chunk) => {
+    const input = heldBytes(source.filesize ?? 0, plan, chunk, source);
+    const heap = (chunk.track === "audio" ? base + moving : pictures) * MIB;
+    return heap + input + outputBytes(plan, source, chunk, input);
+  });
+  return Math.max(...bytes) + SPARE;
+}
+
+/** Gives the bytes that the output of a chunk takes in memory, by estimate; `input` bounds what is copied. */
+export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
+  const { video, audio, image } = plan;
+  const { frame_encoded, pixels_encoded } = estimateWork(plan, source);
+  // PNG packs pictures of a camera to about half of their three bytes a pixel.
+  if (image)
+    return (image.animated ? (pixels_encoded ?? 0) : frame_encoded) * (plan.format === "png" ? 2 : 0.7);
+  const seconds = Math.max(0, (chunk.end ?? plan.start + (plan.duration ?? 0)) - chunk.start);
+  const share = plan.duration ? seconds / plan.duration : 1;
+  const parts = [chunk.track === "audio" ? 0 : pictureBytes(), chunk.track === "video" ? 0 : soundBytes()];
+  // A file in memory grows by an eighth at a time.
+  return parts.reduce((sum, part) => sum + part, 0) * 1.125;
+
+  function pictureBytes(): number {
+    if (video?.mode === "copy") return input;
+    if (!video) return 0;
+    if ("bitrate" in video.rate) return (video.rate.bitrate * seconds) / 8;
+    return ((pixels_encoded ?? 0) * share * BITS_PER_PIXEL) / 8;
+  }
+
+  function soundBytes(): number {
+    if (audio?.mode === "copy") return Math.min(input, (soundRate(source) * seconds) / 8);
+    return audio ? ((audio.bitrate ?? audio.channels * audio.sample_rate * 16) * seconds) / 8 : 0;
+  }
+}
+
+const BITS_PER_PIXEL = 0.25;
+
+function shareOf(plan: Plan, chunk: Chunk, time: WorkTime): number {
+  const start = LIGHT_COST.seconds.start;
+  if (chunk.track === "audio") return start + time.sound;
+  if (chunk.track === "all") return start + time.pictures + time.sound;
+  const end = chunk.end ?? plan.start + (plan.duration ?? 0);
+  const seek = chunk.start > plan.start ? time.seek : 0;
+  return start + seek + (time.pictures * (end - chunk.start)) / (plan.duration || 1);
+}

@@ -1,0 +1,153 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ByteRange } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Tally } from "../../ffmpeg/tally.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { CreateCore } from "../core/core-module.ts";
+import {
+  createPagedFile,
+  type Page,
+  PageMiss,
+  type ReadAhead,
+  rangeAfterMiss,
+  type SyncFile,
+} from "../core/paged-file.ts";
+import type { InstanceKeeper } from "../core/reuse-instance.ts";
+import { createWasmCore, type WasmCore } from "../core/wasm-core.ts";
+import type { EncodedFile } from "../encoder.ts";
+import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
+import { runChunk } from "./light-chunk.ts";
+import { inputBytes, LIGHT_INPUT, stretchBytes } from "./light-limits.ts";
+import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
+import { lightTools } from "./light-tools.ts";
+
+/** What the light encoder is asked to do with a file of `size` bytes. */
+export type LightJob =
+  | { kind: "probe"; size: number }
+  | { kind: "encode"; size: number; plan: Plan; chunk: Chunk; source: Source };
+
+/** What came of a job: the bytes that are needed first, or the work done. */
+export type LightAnswer =
+  | { need: ByteRange }
+  | { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally; heap: number; seconds: number };
+
+/** What runs jobs, one at a time. */
+export interface LightHost {
+  createCore: CreateCore;
+  keeper: InstanceKeeper;
+  /** Bytes that the heap, the input and the output of a job may take together. */
+  memory: number;
+  /** Milliseconds by a clock of any start. */
+  now(): number;
+}
+
+const MIB = 1_048_576;
+// The heap that the core starts with.
+const FRESH = 32 * MIB;
+const PROBE_FIRST = 128 * 1024;
+// ffmpeg takes no picture of more pixels (av_image_check_size).
+const MOST_PIXELS = 2 ** 28;
+/** Gives the range that a job needs at least, so that it can be sent along at once. */
+export function firstRange(job: LightJob): ByteRange {
+  const whole = job.kind === "encode" && inputBytes(job.size, job.source, job.chunk) === job.size;
+  const end = whole && job.size <= LIGHT_INPUT.most ? job.size : readAhead(job, 0).first;
+  return { start: 0, end: Math.min(job.size, end) };
+}
+
+function readAhead(job: LightJob, offset: number): ReadAhead {
+  if (job.kind === "probe") {
+    return { first: PROBE_FIRST, growth: 4, least: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
+  }
+  // At the head lie the tables of the file, and behind the first jump the stretch itself.
+  const stretch = Math.max(MIB, stretchBytes(job.size, job.source, job.chunk, "usual"));
+  const first = offset === 0 && job.chunk.start > 0 ? MIB : Math.min(LIGHT_INPUT.most, stretch);
+  return { first, growth: 0.5, least: stretch / 2, most: stretch, total: LIGHT_INPUT.most };
+}
+
+/** Runs a job on what is loaded of its input; rejects with a {@link MediaError}. */
+export async function runLightJob(
+  job: LightJob,
+  pages: readonly Page[],
+  host: LightHost,
+): Promise<LightAnswer> {
+  const file = createPagedFile(job.size, pages);
+  const facts = job.kind === "probe" ? headerOf(file) : null;
+  // Of a picture this large the header tells enough, and anything more would mean to read it whole.
+  const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
+  if (facts && large) return fromFacts(facts, job);
+  const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
+    try {
+      return await attempt((core) => work(core, depth), host);
+    } catch (thrown) {
+      if (thrown instanceof PageMiss) return afterMiss(job, thrown.offset, pages, facts);
+      throw thrown;
+    }
+  };
+  const work = (core: WasmCore, depth: "frame" | "header") => {
+    if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [], tally: {} };
+    core.mount("/in/input", file);
+    const tools = lightTools(job.plan, job.source, host.memory);
+    return { report: null, ...runChunk(core, { ...job, tools }) };
+  };
+  try {
+    return await run("frame");
+  } catch (thrown) {
+    if (job.kind === "encode" || !isOutOfMemory(thrown)) throw thrown;
+  }
+  // A picture that is too large to be decoded still has a header.
+  return facts ? fromFacts(facts, job) : run("header");
+}
+
+type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally };
+
+async function attempt(work: Work, host: LightHost): Promise<LightAnswer> {
+  const { createCore, keeper, memory } = host;
+  const run = async (): Promise<LightAnswer> => {
+    const started = host.now();
+    const core = await createWasmCore({ createCore, instantiate: keeper.instantiate, memory });
+    const done = work(core);
+    return { ...done, heap: core.heap, seconds: (host.now() - started) / 1000 };
+  };
+  const worn = keeper.heap > FRESH;
+  try {
+    return await run();
+  } catch (thrown) {
+    if (!isOutOfMemory(thrown)) throw thrown;
+    // A heap that an earlier job made large leaves less for the files of this one.
+    keeper.drop();
+    if (worn) return await run();
+    throw thrown;
+  }
+}
+
+function isOutOfMemory(thrown: unknown): boolean {
+  return thrown instanceof MediaError && thrown.kind === "out_of_memory";
+}
+
+function afterMiss(
+  job: LightJob,
+  offset: number,
+  pages: readonly Page[],
+  facts: HeaderFacts | null,
+): LightAnswer {
+  const loaded = pages.map(({ start, bytes }) => ({ start, end: start + bytes.length }));
+  const need = rangeAfterMiss(offset, job.size, loaded, readAhead(job, offset));
+  if (need) return { need };
+  if (facts) return fromFacts(facts, job);
+  const most = Math.round(readAhead(job, offset).total / MIB);
+  const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
+  throw new MediaError(kind, `More than ${most} MB of the input would have to be in memory at once.`);
+}
+
+function headerOf(file: SyncFile): HeaderFacts | null {
+  try {
+    return readHeaderFacts(file.read(0, Math.min(file.size, PROBE_FIRST)));
+  } catch (thrown) {
+    if (thrown instanceof PageMiss) return null;
+    throw thrown;
+  }
+}
+
+function fromFacts(facts: HeaderFacts, job: LightJob): LightAnswer {
+  return { report: reportOf(facts, job.size), files: [], tally: {}, heap: 0, seconds: 0 };
+}

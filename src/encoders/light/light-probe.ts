@@ -1,0 +1,91 @@
+import { MediaError } from "../../core/errors.ts";
+import { ffprobeArgs } from "../../ffmpeg/parse-ffprobe.ts";
+import type { SyncFile } from "../core/paged-file.ts";
+import type { WasmCore } from "../core/wasm-core.ts";
+import type { HeaderFacts } from "./header-facts.ts";
+
+/** What ffprobe says of a file, as its JSON writer names it. */
+export interface FfprobeReport {
+  format: Record<string, unknown>;
+  streams: Record<string, unknown>[];
+  /** The first frame of each stream, where it was decoded. */
+  frames?: Record<string, unknown>[];
+}
+
+const INPUT = "/in/input";
+// A file up to this size is read to its end where that tells how long it is.
+const COUNTED = 8_388_608;
+
+/**
+ * Looks into a file with ffprobe, down to its first frame or no further than its header; `facts` are what the first bytes
+ * say. Throws `input_unsupported` when it is no media, and what {@link WasmCore} throws.
+ */
+export function runProbe(
+  core: WasmCore,
+  file: SyncFile,
+  facts: HeaderFacts | null,
+  depth: "frame" | "header",
+): FfprobeReport {
+  // The stock core decodes none of these, and reads one tile of a HEIC as if it were the picture.
+  if (
+    facts &&
+    (/^(avif|heic)$/.test(facts.format_name) || (facts.codec_name === "webp" && facts.frames > 1))
+  ) {
+    return reportOf(facts, file.size);
+  }
+  core.mount(INPUT, file);
+  const report = probe(core, depth === "frame" ? ffprobeArgs(INPUT) : headerArgs());
+  if (facts?.format_name === "apng" && report.streams[0])
+    report.streams[0].nb_frames ??= String(facts.frames);
+  return file.size <= COUNTED ? withDuration(core, report) : report;
+}
+
+function headerArgs(...more: string[]): string[] {
+  return ["-v", "error", "-show_format", "-show_streams", "-show_chapters", ...more, INPUT];
+}
+
+function probe(core: WasmCore, args: readonly string[]): FfprobeReport {
+  const { report, log } = core.ffprobe(args);
+  const { format, streams } = (report ?? {}) as Partial<FfprobeReport>;
+  if (report && format && streams && streams.length > 0) return { ...report, format, streams };
+  throw new MediaError("input_unsupported", `The input is no media that can be read here${reason(log)}.`);
+}
+
+function reason(log: readonly string[]): string {
+  if (log.some((line) => line.includes("moov atom not found"))) return ": it is damaged or cut off";
+  return "";
+}
+
+// Raw streams do not say how long they are; the packets do.
+function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
+  const stream = report.streams.find(({ codec_type }) => codec_type === "video") ?? report.streams[0];
+  const known = report.format.duration !== undefined || String(report.format.format_name).endsWith("_pipe");
+  if (known || !stream) return report;
+  const counted = probe(core, headerArgs("-count_packets")).streams.find(
+    ({ index }) => index === stream.index,
+  );
+  const frames = Number(counted?.nb_read_packets);
+  const [over, under] = String(stream.avg_frame_rate ?? "")
+    .split("/")
+    .map(Number);
+  if (!frames || !over || !under || stream.codec_type !== "video") return report;
+  const duration = ((frames * under) / over).toFixed(6);
+  const streams = report.streams.map((each) =>
+    each === stream ? { ...each, duration, nb_frames: String(frames) } : each,
+  );
+  return { ...report, format: { ...report.format, duration }, streams };
+}
+
+/** Gives the report that the header alone allows. */
+export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
+  const { format_name, codec_name, width, height, frames, pix_fmt } = facts;
+  const stream = { index: 0, codec_type: "video", codec_name, width, height, nb_frames: String(frames) };
+  const isobmff = /^(avif|heic)$/.test(format_name);
+  const format = isobmff
+    ? { format_name: "mov,mp4,m4a,3gp,3g2,mj2", tags: { major_brand: format_name } }
+    : { format_name };
+  return {
+    format: { ...format, nb_streams: 1, size: String(size) },
+    streams: [pix_fmt ? { ...stream, pix_fmt } : stream],
+  };
+}

@@ -1,0 +1,11 @@
+import type { Source } from "../../core/source.ts";
+import { type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { chooseLevel } from "./light-estimate.ts";
+import { LIGHT_MEMORY } from "./light-limits.ts";
+
+/** Gives the core's tools for a plan, with x264 set as well as fits into `memory` bytes (96 MB). */
+export function lightTools(plan: Plan, source: Source, memory: number = LIGHT_MEMORY): Toolset {
+  const { args } = chooseLevel(plan, source, memory);
+  return { ...WASM_TOOLS, video: { ...WASM_TOOLS.video, h264: { encoder: "libx264", args } } };
+}

@@ -1,0 +1,87 @@
+import { ERROR_KINDS, type ErrorKind, MediaError } from "../../core/errors.ts";
+import type { ByteRange } from "../../core/ports.ts";
+import type { Tally } from "../../ffmpeg/tally.ts";
+import type { Page } from "../core/paged-file.ts";
+import { type FrameReader, frameHead } from "./frame.ts";
+import type { LightAnswer, LightJob } from "./light-job.ts";
+import type { FfprobeReport } from "./light-probe.ts";
+
+/** The JSON of a request to the light encoder; the bytes of the ranges follow it. */
+export interface LightRequest {
+  job: LightJob;
+  ranges: ByteRange[];
+}
+
+/**
+ * The JSON of a frame of its response: any number of `waiting` (jobs ahead) and one `running`, then how it ended. The
+ * bytes of the files follow `done`.
+ */
+export type LightMessage =
+  | { state: "waiting"; ahead: number }
+  | { state: "running" }
+  | { state: "need"; range: ByteRange }
+  | {
+      state: "done";
+      report: FfprobeReport | null;
+      files: { name: string; mime: string; size: number }[];
+      tally: Tally;
+      stats: { heap: number; seconds: number };
+    }
+  | { state: "error"; kind: ErrorKind; message: string; retryable: boolean };
+
+/** Reads the start of a request; rejects with `request_invalid`, or `payload_too_large` beyond `most` bytes of input. */
+export async function readLightRequest(frames: FrameReader, most: number): Promise<LightRequest> {
+  const request = parseRequest(await frames.json());
+  const total = request.ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (total > most) throw new MediaError("payload_too_large", `At most ${most} bytes of input are taken.`);
+  return request;
+}
+
+/** Reads the bytes that follow the start of a request. */
+export async function readPages(frames: FrameReader, ranges: readonly ByteRange[]): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (const { start, end } of ranges) pages.push({ start, bytes: await frames.bytes(end - start) });
+  return pages;
+}
+
+function parseRequest(json: unknown): LightRequest {
+  const { job, ranges } = (json ?? {}) as Partial<LightRequest>;
+  const size = job?.size ?? -1;
+  const fits = ({ start, end }: ByteRange) =>
+    Number.isSafeInteger(start) && Number.isSafeInteger(end) && 0 <= start && start <= end && end <= size;
+  const known = job?.kind === "probe" || (job?.kind === "encode" && job.plan && job.chunk && job.source);
+  if (!job || !known || !Number.isSafeInteger(size) || !Array.isArray(ranges) || !ranges.every(fits)) {
+    throw new MediaError("request_invalid", "The message is no job of the light encoder.");
+  }
+  return { job, ranges };
+}
+
+/** Gives the frame that tells how a job ended, in parts. */
+export function answerParts(answer: LightAnswer): Uint8Array[] {
+  if ("need" in answer) return [messageHead({ state: "need", range: answer.need })];
+  const { report, tally, heap, seconds } = answer;
+  const files = answer.files.map(({ name, mime, bytes }) => ({ name, mime, size: bytes.length }));
+  const head = messageHead({ state: "done", report, files, tally, stats: { heap, seconds } });
+  return [head, ...answer.files.map(({ bytes }) => bytes)];
+}
+
+/** Gives the frame of a message. */
+export function messageHead(message: LightMessage): Uint8Array {
+  return frameHead(message);
+}
+
+/** Gives the message that tells of an error. */
+export function errorMessage({ kind, message, retryable }: MediaError): LightMessage {
+  return { state: "error", kind, message, retryable };
+}
+
+/** Reads the next message of a response; null at its end. */
+export async function readLightMessage(frames: FrameReader): Promise<LightMessage | null> {
+  return (await frames.json()) as LightMessage | null;
+}
+
+/** Makes the error that a message tells of. */
+export function toError(message: Extract<LightMessage, { state: "error" }>): MediaError {
+  const kind = ERROR_KINDS.includes(message.kind) ? message.kind : "internal_error";
+  return new MediaError(kind, message.message, { retryable: message.retryable });
+}

@@ -1,0 +1,229 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ByteRange, ByteReader } from "../../core/ports.ts";
+import type { Source } from "../../core/source.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
+import { sleep } from "../../storage/sleep.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import { takeSound } from "../run/sound-only.ts";
+import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
+import { lightChunkSeconds, refuseLight } from "./light-estimate.ts";
+import { firstRange, type LightJob } from "./light-job.ts";
+import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
+import type { FfprobeReport } from "./light-probe.ts";
+import { type LightMessage, type LightRequest, readLightMessage, toError } from "./light-wire.ts";
+
+/** What the light encoder is reached by. */
+export interface LightEncoderOptions {
+  /** Sends a request to the Worker in worker/encoder: a service binding's `fetch`, or one that adds its address. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** What it takes on; default {@link LIGHT_LIMITS}. */
+  limits?: Partial<LightLimits>;
+}
+
+/** The light encoder, which can also look into files. */
+export interface LightEncoder extends Encoder {
+  /** Encodes one chunk, whose files lie in memory; rejects with a MediaError. */
+  encode(job: ChunkJob): Promise<EncodedFile[]>;
+  /** Gives what ffprobe says of a file, reading only the ranges it needs; rejects with `input_unsupported` when it is no media. */
+  probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
+  /** Seconds of source, from 2 to 60, that a chunk of a plan should have to be light work: a hint for `createPlan`. */
+  chunkSeconds(plan: Plan, source: Source): number;
+}
+
+const ROUNDS = 24;
+const SLICE = 1_048_576;
+// Bytes of an input that are kept from one round to the next; more is read again.
+const KEPT = 8 * SLICE;
+// Index of the cover in a file of one picture, sound and cover.
+const SOUND_ALONE_COVER = 2;
+const BUSY_WAIT = { least: 300, most: 1500 };
+
+type Done = Extract<LightMessage, { state: "done" }>;
+interface Sending {
+  input: ByteReader;
+  signal: AbortSignal;
+  onWait: () => void;
+}
+
+/** Creates the client of the light encoder: stock ffmpeg as wasm in a Worker of its own, for work that is small. */
+export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
+  const limits: LightLimits = { ...LIGHT_LIMITS, ...options.limits };
+
+  async function run(job: LightJob, sending: Sending): Promise<{ done: Done; files: EncodedFile[] }> {
+    const input = keepSlices(sending.input);
+    const ranges = [firstRange(job)];
+    for (let round = 0; round < ROUNDS; ) {
+      // A probe reads from servers that may be slow, and others wait while it has its turn: so its bytes are fetched before.
+      if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
+      const message = await send(job, ranges, { ...sending, input });
+      if (message === "busy") {
+        await sleep(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
+        sending.onWait();
+      } else if ("range" in message) {
+        ranges.push(message.range);
+        round++;
+      } else {
+        return message;
+      }
+    }
+    const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
+    throw new MediaError(
+      kind,
+      "The input is laid out so that it would have to be read from too many places.",
+    );
+  }
+
+  async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {
+    const silence = new AbortController();
+    const both = AbortSignal.any([signal, silence.signal]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const heard = () => {
+      if (timer !== undefined) clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), limits.silence_seconds * 1000);
+    };
+    heard();
+    // What is thrown while the body is read comes back from fetch in another guise.
+    let fault: unknown;
+    try {
+      const parts = ranges
+        .flatMap((range) => slices(range, input, both))
+        .map((part) => async () => {
+          try {
+            return await part();
+          } catch (thrown) {
+            fault = thrown;
+            throw thrown;
+          }
+        });
+      const request: LightRequest = { job, ranges };
+      const response = await options.fetch("http://framewright-encoder/", {
+        method: "POST",
+        headers: { "Content-Type": FRAME_MIME },
+        body: writeFrame(request, parts),
+        signal: both,
+        // Node asks for this where a body is a stream; others ignore it.
+        ...{ duplex: "half" },
+      });
+      return await receive(response, () => {
+        heard();
+        onWait();
+      });
+    } catch (thrown) {
+      silence.abort();
+      if (signal.aborted) throw signal.reason;
+      if (fault) throw fault;
+      if (thrown instanceof MediaError) throw thrown;
+      throw new MediaError("worker_lost", "The light encoder went away during the work.", { cause: thrown });
+    } finally {
+      if (timer !== undefined) clearTimeout(timer);
+    }
+  }
+
+  return {
+    name: "light",
+    refuse: (plan, source) => refuseLight(plan, source, limits),
+    chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits),
+    async encode({ plan, chunk, source, input, signal, onWait = () => {}, onTally = () => {} }) {
+      const sound = await soundAlone({ plan, chunk, source, input, signal });
+      const matroska = source.format === "matroska" || source.format === "webm";
+      // The core would have to hold the damage too.
+      const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
+      const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
+      const job: LightJob = { kind: "encode", size: file.size, plan: own, chunk, source };
+      const { done, files } = await run(job, { input: file, signal, onWait });
+      onTally(done.tally);
+      return files;
+    },
+    async probe(input, signal, onWait = () => {}) {
+      const { done } = await run({ kind: "probe", size: input.size }, { input, signal, onWait });
+      if (!done.report) throw new MediaError("probe_failed", "The light encoder gave no report.");
+      return done.report;
+    },
+  };
+}
+
+function needsCover({ cover }: Plan, { track }: Chunk): boolean {
+  return cover !== undefined && track === "all";
+}
+
+// The sound of a large file alone, where that is all that is wanted of it.
+async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
+  if (soundBytes(input.size, plan, chunk, source) === null) return null;
+  const bytes = await takeSound(input, source, signal, needsCover(plan, chunk)).catch((thrown: unknown) => {
+    if (signal.aborted || thrown instanceof MediaError) throw thrown;
+    // A file that is laid out in some odd way is left to the core.
+    return null;
+  });
+  return bytes && { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
+}
+
+async function receive(response: Response, heard: () => void) {
+  if (!response.body || response.headers.get("Content-Type") !== FRAME_MIME) {
+    await response.body?.cancel();
+    throw new MediaError("worker_lost", `The light encoder answered with status ${response.status}.`);
+  }
+  const frames = readFrames(response.body, "worker_lost");
+  for (;;) {
+    const message = await readLightMessage(frames);
+    if (!message) throw new MediaError("worker_lost", "The light encoder went away during the work.");
+    if (message.state === "waiting" || message.state === "running") {
+      heard();
+      continue;
+    }
+    const files = message.state === "done" ? await readFiles(frames, message) : [];
+    await frames.drain();
+    if (message.state === "need") return message;
+    if (message.state === "done") return { done: message, files };
+    if (message.kind === "service_unavailable") return "busy";
+    throw toError(message);
+  }
+}
+
+async function readFiles(frames: FrameReader, { files }: Done): Promise<EncodedFile[]> {
+  const read: EncodedFile[] = [];
+  for (const { name, mime, size } of files) read.push({ name, mime, bytes: await frames.bytes(size) });
+  return read;
+}
+
+function slices(range: ByteRange, input: ByteReader, signal: AbortSignal): (() => Promise<Uint8Array>)[] {
+  const parts: (() => Promise<Uint8Array>)[] = [];
+  for (let start = range.start; start < range.end; start += SLICE) {
+    const slice = { start, end: Math.min(start + SLICE, range.end) };
+    parts.push(async () => {
+      const bytes = await input.read(slice, signal);
+      if (bytes.length === slice.end - slice.start) return bytes;
+      throw new MediaError("input_unreachable", "The input is shorter than it was said to be.");
+    });
+  }
+  return parts;
+}
+
+async function fetchAhead(
+  ranges: readonly ByteRange[],
+  input: ByteReader,
+  signal: AbortSignal,
+): Promise<void> {
+  const held = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+  if (held > KEPT) return;
+  for (const range of ranges) for (const part of slices(range, input, signal)) await part();
+}
+
+function keepSlices(input: ByteReader): ByteReader {
+  const kept = new Map<string, Uint8Array>();
+  let held = 0;
+  return {
+    size: input.size,
+    async read(range, signal) {
+      const name = `${range.start}-${range.end}`;
+      const known = kept.get(name);
+      if (known) return known;
+      const bytes = await input.read(range, signal);
+      if (held + bytes.length <= KEPT) {
+        kept.set(name, bytes);
+        held += bytes.length;
+      }
+      return bytes;
+    },
+  };
+}

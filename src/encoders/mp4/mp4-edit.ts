@@ -1,0 +1,70 @@
+import type { Box } from "../../probe/isobmff/boxes.ts";
+import { type Edit, readEdits } from "../../probe/isobmff/track-boxes.ts";
+import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
+
+/** Which part of a track is shown, and when: ISO/IEC 14496-12, 8.6.6. */
+export interface Mp4Edit {
+  /** Seconds of nothing before it. */
+  delay: number;
+  /** Ticks of the track at which it begins, such as the priming of sound. */
+  from: number;
+  /** Seconds that are shown; null where there is no edit list, or it leaves that open. */
+  length: number | null;
+  /** Seconds by which a length may be wrong, as it is counted in ticks of the whole file. */
+  grain: number;
+}
+
+/** Reads an edit list of empty edits and then one stretch; null for any other. */
+export function readEdit(
+  view: DataView,
+  elst: Box | null,
+  ticks: number,
+  movieTicks: number,
+): Mp4Edit | null {
+  if (ticks === 0 || movieTicks === 0) return null;
+  const grain = 1 / movieTicks;
+  let delay = 0;
+  if (!elst) return { delay, from: 0, length: null, grain };
+  for (const { length, from, plain, last } of readEdits(view, elst)) {
+    if (from >= 0) {
+      const only = plain && last;
+      return only ? { delay, from, length: length === 0 ? null : length / movieTicks, grain } : null;
+    }
+    delay += length / movieTicks;
+  }
+  return null;
+}
+
+/** One edit as it is written. */
+export type WrittenEdit = Pick<Edit, "length" | "from">;
+
+/** A track by what its edits depend on. */
+interface ShownTrack {
+  first: { kind: "vide" | "soun"; ticks: number; edit: Mp4Edit };
+  /** Tick at which the first sample is shown. */
+  start: number;
+  /** Ticks from the start to the end of the last sample. */
+  duration: number;
+}
+
+/** Returns the edits that show a track from its first picture to its last, or sound as its only part did. */
+export function editsOf({ first, start, duration }: ShownTrack, movieTicks: number): WrittenEdit[] {
+  const { kind, ticks, edit } = first;
+  const pictures = kind === "vide";
+  const from = pictures ? Math.max(0, -start) : edit.from;
+  const delay = pictures ? Math.max(0, start) / ticks : edit.delay;
+  const rest = Math.max(0, duration - from) / ticks;
+  // A length in coarse ticks is that of all that there is, when it is as good as that.
+  const cut = !pictures && edit.length !== null && Math.abs(edit.length - rest) > 2 * edit.grain;
+  const shown = { length: Math.round((cut ? (edit.length ?? rest) : rest) * movieTicks), from };
+  return delay > 0 ? [{ length: Math.round(delay * movieTicks), from: -1 }, shown] : [shown];
+}
+
+/** Writes the edits of a track; nothing where it is shown as it is. */
+export function writeEdits(edits: readonly WrittenEdit[]): Bytes {
+  if (edits.length === 1 && edits[0]?.from === 0) return [];
+  const wide = edits.some(({ length, from }) => length > 0xffffffff || from > 0x7fffffff);
+  const number = wide ? u64 : u32;
+  const entries = edits.flatMap(({ length, from }) => [number(length, from), u32(0x10000)]);
+  return box("edts", fullBox("elst", wide ? 1 : 0, 0, [u32(edits.length), ...entries]));
+}

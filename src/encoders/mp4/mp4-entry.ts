@@ -1,0 +1,52 @@
+import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
+import { bytesAt } from "./mp4-part.ts";
+
+// The boxes of sample entries that a decoder is set up by, and how much of each tells streams apart: the rest of av1C stands in the stream too.
+const CONFIGS: Readonly<Record<string, { box: string; bytes: number }>> = {
+  avc1: { box: "avcC", bytes: Number.POSITIVE_INFINITY },
+  hvc1: { box: "hvcC", bytes: Number.POSITIVE_INFINITY },
+  av01: { box: "av1C", bytes: 4 },
+};
+const SOUND = "mp4a";
+// Where width and height are, and where the boxes inside begin (ISO/IEC 14496-12, 12.1.3).
+const SIZE = { start: 32, end: 36 };
+const INSIDE = 86;
+
+/** Gives what a decoder of pictures is set up by, equal for streams that can follow each other; null for a codec that is not known here. */
+export function pictureConfig(entry: Uint8Array): string | null {
+  const kind = kindOf(entry);
+  const config = CONFIGS[kind];
+  const view = viewOf(entry);
+  const found = config && entry.length > INSIDE ? findIn(entry, config.box) : undefined;
+  if (!config || !found) return null;
+  const bytes = bytesAt(view, found.start, Math.min(found.end, found.start + config.bytes));
+  return [kind, ...entry.subarray(SIZE.start, SIZE.end), ...bytes].join(" ");
+}
+
+/** Tells whether a sample entry is one of AAC. */
+export function isSoundEntry(entry: Uint8Array): boolean {
+  return kindOf(entry) === SOUND;
+}
+
+/** Gives a sample entry of pictures with other bits a second in it, where it tells of them. */
+export function withBitrate(entry: Uint8Array, peak: number, average: number): Uint8Array {
+  const changed = entry.slice();
+  const btrt = findIn(changed, "btrt");
+  if (!btrt || btrt.end - btrt.start < 12) return changed;
+  const most = (value: number) => Math.min(Math.round(value), 0xffffffff);
+  viewOf(changed).setUint32(btrt.start + 4, most(peak));
+  viewOf(changed).setUint32(btrt.start + 8, most(average));
+  return changed;
+}
+
+function kindOf(entry: Uint8Array): string {
+  return String.fromCharCode(...entry.subarray(4, 8));
+}
+
+function findIn(entry: Uint8Array, kind: string): Box | undefined {
+  return listBoxes(viewOf(entry), INSIDE, entry.length).find((box) => box.kind === kind);
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}

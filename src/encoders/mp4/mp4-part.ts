@@ -1,0 +1,115 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import { type Box, findBox, listBoxes } from "../../probe/isobmff/boxes.ts";
+import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
+import { readHandler, readTimescale } from "../../probe/isobmff/track-boxes.ts";
+import type { Bytes } from "./mp4-boxes.ts";
+import { type Mp4Edit, readEdit } from "./mp4-edit.ts";
+
+/** The only track of an MP4 or MOV, as its index tells of it. */
+export interface Mp4Track {
+  input: ByteReader;
+  /** The index, and the tables of samples in it. */
+  moov: DataView;
+  stbl: Box;
+  /** True for MOV. */
+  quicktime: boolean;
+  kind: "vide" | "soun";
+  /** Ticks of its times in a second. */
+  ticks: number;
+  /** As mdhd packs it. */
+  language: number;
+  /** Width and height that are shown, as tkhd holds them. */
+  shown: Uint8Array;
+  /** Its description: one sample entry, from its header on. */
+  entry: Uint8Array;
+  edit: Mp4Edit;
+  /** How samples hang together beside their times, such as how early sound must be decoded: boxes as they are. */
+  groups: Bytes;
+  packets: number;
+}
+
+// ftyp and the index of a stretch of pictures mostly fit.
+const HEAD = 128 * 1024;
+const KINDS = { vide: "vide", soun: "soun" } as const;
+const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
+
+/**
+ * Reads the index of an MP4 or MOV with one track, as the encoders write them. Gives "empty" where there are no packets, and null for any
+ * other file: fragmented, with more tracks, turned, described in two ways, or none that can be read so.
+ */
+export async function openMp4Part(
+  input: ByteReader,
+  signal: AbortSignal | undefined,
+): Promise<Mp4Track | "empty" | null> {
+  const head = await input.read({ start: 0, end: Math.min(HEAD, input.size) }, signal);
+  if (String.fromCharCode(...head.subarray(4, 8)) !== "ftyp") return null;
+  const reader: ByteReader = {
+    size: input.size,
+    read: (range) =>
+      range.end <= head.length
+        ? Promise.resolve(head.subarray(range.start, range.end))
+        : input.read(range, signal),
+  };
+  const index = await readMovieIndex(reader).catch((thrown: unknown) => {
+    if (thrown instanceof MediaError && thrown.kind === "input_unsupported") return null;
+    throw thrown;
+  });
+  if (!index || index.fragmented) return null;
+  const [trak, ...more] = listBoxes(index.moov, 8, index.moov.byteLength).filter(
+    ({ kind }) => kind === "trak",
+  );
+  if (!trak) return "empty";
+  const [facts] = index.tracks.values();
+  if (more.length > 0 || !facts?.sound || facts.bytes > input.size) return null;
+  if (facts.packets === 0) return "empty";
+  const track = readTrack(index.moov, trak);
+  const quicktime = String.fromCharCode(...head.subarray(8, 12)) === "qt  ";
+  return track && { ...track, input, quicktime, packets: facts.packets };
+}
+
+function readTrack(moov: DataView, trak: Box): Omit<Mp4Track, "input" | "quicktime" | "packets"> | null {
+  const [mvhd, tkhd, mdhd, stbl, elst] = [
+    findBox(moov, { kind: "moov", start: 8, end: moov.byteLength }, "mvhd"),
+    findBox(moov, trak, "tkhd"),
+    findBox(moov, trak, "mdia", "mdhd"),
+    findBox(moov, trak, "mdia", "minf", "stbl"),
+    findBox(moov, trak, "edts", "elst"),
+  ];
+  const stsd = stbl && findBox(moov, stbl, "stsd");
+  if (!mvhd || !tkhd || !mdhd || !stbl || !stsd) return null;
+  const kind = KINDS[readHandler(moov, trak) as keyof typeof KINDS];
+  const [entry, ...others] = listBoxes(moov, stsd.start + 8, stsd.end);
+  if (!kind || !entry || others.length > 0 || !isUpright(moov, tkhd)) return null;
+  const wide = moov.getUint8(mdhd.start) === 1;
+  const ticks = readTimescale(moov, mdhd);
+  const edit = readEdit(moov, elst, ticks, readTimescale(moov, mvhd));
+  return (
+    edit && {
+      ...{ moov, stbl, kind, ticks, edit },
+      language: moov.getUint16(mdhd.start + (wide ? 32 : 20)),
+      shown: bytesAt(moov, tkhd.end - 8, tkhd.end),
+      entry: bytesAt(moov, entry.start - 8, entry.end),
+      groups: kind === "soun" ? readGroups(moov, stbl) : [],
+    }
+  );
+}
+
+function readGroups(moov: DataView, stbl: Box): Bytes {
+  const boxes = listBoxes(moov, stbl.start, stbl.end).filter(
+    ({ kind }) => kind === "sgpd" || kind === "sbgp",
+  );
+  return boxes.map(({ start, end }) => bytesAt(moov, start - 8, end));
+}
+
+/** Gives the bytes of an index between two places, without a copy. */
+export function bytesAt(view: DataView, start: number, end: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
+}
+
+// The matrix is followed by width and height.
+function isUpright(view: DataView, { start, end }: Box): boolean {
+  return (
+    end - start >= 84 && IDENTITY.every((value, index) => view.getUint32(end - 44 + index * 4) === value)
+  );
+}

@@ -1,0 +1,82 @@
+import type { ByteReader } from "../../core/ports.ts";
+import type { Mp4Track } from "./mp4-part.ts";
+import type { Mp4Samples } from "./mp4-samples.ts";
+import { createRuns, createTable, type Runs, type Table } from "./mp4-tables.ts";
+
+/** Seconds of a track that lie together in the file. */
+const CHUNK_SECONDS = 1;
+
+/** A stretch of a file whose bytes are copied. */
+export interface Extent {
+  input: ByteReader;
+  start: number;
+  end: number;
+}
+
+/** Samples of a track that lie together in the file. */
+export interface Mp4Chunk {
+  /** Seconds of the track's decoding at which it begins. */
+  at: number;
+  samples: number;
+  bytes: number;
+}
+
+/** A track that is put together: its tables, and where its bytes come from. */
+export interface Mp4Build {
+  /** What all of it is described by. */
+  first: Mp4Track;
+  stts: Runs;
+  ctts: Runs;
+  stsz: Table;
+  /** Numbers of the samples that can be decoded by themselves; they matter where `some` is true. */
+  stss: Table;
+  some: boolean;
+  chunks: Mp4Chunk[];
+  extents: Extent[];
+  /** Tick at which the first sample is shown, and ticks from then to the end of the last. */
+  start: number;
+  duration: number;
+  bytes: number;
+  /** Adds the samples of a part, each with the ticks at which it is decoded and shown, the former in order. */
+  add(part: Mp4Track, samples: Mp4Samples, decoded: Float64Array, shown: Float64Array): void;
+  /** Ends the track with the ticks that its last sample lasts. */
+  finish(last: number): void;
+}
+
+/** Begins a track that is put together of parts as its first one. */
+export function createBuild(first: Mp4Track): Mp4Build {
+  const { ticks } = first;
+  let before: number | null = null;
+  let chunk: Mp4Chunk | null = null;
+  const build: Mp4Build = {
+    ...{ first, stts: createRuns(), ctts: createRuns(), stsz: createTable(), stss: createTable() },
+    ...{ some: false, chunks: [], extents: [], start: 0, duration: 0, bytes: 0 },
+    add({ input }, { sizes, sync, extents }, decoded, shown) {
+      for (let index = 0; index < sizes.length; index++) {
+        const [size = 0, at = 0] = [sizes[index], decoded[index]];
+        if (before === null) build.start = at;
+        else pass(at - before);
+        before = at;
+        const seconds = (at - build.start) / ticks;
+        if (!chunk || seconds - chunk.at >= CHUNK_SECONDS) {
+          chunk = { at: seconds, samples: 0, bytes: 0 };
+          build.chunks.push(chunk);
+        }
+        chunk.samples++;
+        chunk.bytes += size;
+        build.bytes += size;
+        build.ctts.push((shown[index] ?? 0) - at);
+        build.stsz.push(size);
+        if (sync?.[index] !== 0) build.stss.push(build.stsz.length);
+      }
+      build.some ||= sync !== null;
+      for (const [start, end] of extents) build.extents.push({ input, start, end });
+    },
+    finish: (last) => pass(last),
+  };
+  function pass(delta: number) {
+    build.stts.push(delta);
+    build.duration += delta;
+  }
+  return build;
+}

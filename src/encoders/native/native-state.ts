@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
+import type { NativeState } from "./native-wire.ts";
+
+// A path below the job's folder: no empty part, no `..`, nothing that a URL reads otherwise.
+const name = z
+  .string()
+  .max(512)
+  .regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/);
+const mime = z
+  .string()
+  .max(128)
+  .regex(/^[\w.+-]+\/[\w.+-]+(; ?[\w.+-]+=[\w.+-]+)*$/);
+
+const count = z.int().min(0);
+
+const State = z.discriminatedUnion("state", [
+  z.object({
+    state: z.literal("running"),
+    share: z.number().min(0).max(1),
+    speed: z.number().min(0).nullable(),
+  }),
+  z.object({
+    state: z.literal("done"),
+    written: z.array(z.object({ name, mime, size: z.int().min(1), samples: count.exactOptional() })).min(1),
+    playlists: z.array(z.object({ name, mime, text: z.string().min(1) })),
+    tally: z.object({
+      pictures: z
+        .object({
+          decoded: count,
+          missing: count,
+          missing_at: z.number().nullable(),
+          late_start: z.boolean(),
+          unreadable: count,
+        })
+        .exactOptional(),
+      sound: z.number().min(0).exactOptional(),
+    }),
+  }),
+  z.object({
+    state: z.literal("failed"),
+    error: z.object({
+      kind: z.enum(ERROR_KINDS),
+      message: z.string().min(1).max(2000),
+      retryable: z.boolean(),
+    }),
+  }),
+]) satisfies z.ZodType<NativeState>;
+
+/**
+ * Reads a state as it came over the wire; throws `worker_lost` for anything else, and for files that are not what the job asked for:
+ * one file called `wanted`, or of adaptive video (null) each name once.
+ */
+export function parseNativeState(text: string, wanted: string | null): NativeState {
+  const parsed = State.safeParse(parseJson(text));
+  if (!parsed.success) throw nonsense();
+  const state = parsed.data;
+  if (state.state !== "done") return state;
+  const names = [...state.written, ...state.playlists].map((file) => file.name);
+  const right = wanted === null ? new Set(names).size === names.length : names.join() === wanted;
+  if (!right) throw nonsense();
+  return state;
+}
+
+/** Reads JSON; null for what is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function nonsense(): MediaError {
+  return new MediaError("worker_lost", "The native encoder's answer makes no sense.");
+}

@@ -1,0 +1,163 @@
+import { MediaError } from "../../core/errors.ts";
+import { NATIVE_TOOLS, refuseTools } from "../../ffmpeg/toolset.ts";
+import { sleep } from "../../storage/sleep.ts";
+import { describeRefusals } from "../../words/refusal-words.ts";
+import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
+import type { NativeInstance } from "./native-call.ts";
+import {
+  endJob,
+  followJob,
+  NATIVE_PATIENCE,
+  type NativeCall,
+  type NativePatience,
+  startJob,
+} from "./native-job.ts";
+import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "./native-wire.ts";
+
+export type { NativeInstance } from "./native-call.ts";
+export { NATIVE_PATIENCE, type NativePatience } from "./native-job.ts";
+
+/** What the native encoder is reached by. */
+export interface NativeEncoderOptions {
+  /** The encoders; a chunk's index says which of them is asked first. */
+  instances: readonly NativeInstance[];
+  /** What they ask for in the Authorization header; absent where they ask for nothing, or the instance adds it. */
+  token?: string | undefined;
+  /** How long it waits for what; default {@link NATIVE_PATIENCE}. */
+  patience?: Partial<NativePatience> | undefined;
+}
+
+// Starts of one job in all, on whichever encoder.
+const STARTS = 3;
+
+type Finished = Extract<NativeState, { state: "done" }>;
+interface Deal {
+  job: NativeJob;
+  /** In the order in which they are asked. */
+  instances: readonly NativeInstance[];
+  signal: AbortSignal;
+  onWait: () => void;
+}
+
+/**
+ * Creates the client of native encoders: servers with native ffmpeg, which read their input and store their output by URL. Each job
+ * goes to one that has room; one that goes away in mid-work, answers nonsense or has lost the job is replaced, up to three starts.
+ */
+export function createNativeEncoder({ instances, token, patience: waits }: NativeEncoderOptions): Encoder {
+  const patience: NativePatience = { ...NATIVE_PATIENCE, ...waits };
+  const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+  const callTo = (instance: NativeInstance, signal: AbortSignal): NativeCall => ({
+    ...{ instance, headers, patience, signal },
+  });
+
+  async function encode(given: ChunkJob): Promise<Written> {
+    const {
+      plan,
+      chunk,
+      source,
+      signal,
+      onWait = () => {},
+      onProgress = () => {},
+      onTally = () => {},
+    } = given;
+    if (instances.length === 0) {
+      const refusals = [{ encoder: "native", code: "not_configured" as const }];
+      throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+    }
+    const { id, files } = await placesOf(given);
+    const job: NativeJob = { protocol: NATIVE_PROTOCOL, id, plan, chunk, source, ...files };
+    // Losses by encoder, so that one that is lost is asked last.
+    const losses = new Map<NativeInstance, number>();
+    const asked = new Set<NativeInstance>();
+    let best = 0;
+    const progress = (share: number) => {
+      best = Math.max(best, share);
+      onProgress(best);
+    };
+    try {
+      for (let start = 1; ; start++) {
+        const order = inOrder(instances, chunk.index, losses);
+        const { instance, answer } = await deal({ job, instances: order, signal, onWait }, asked);
+        try {
+          const end = await followJob(callTo(instance, signal), job, answer, progress);
+          if (end.state === "done") {
+            onTally(end.tally);
+            return toWritten(end);
+          }
+          throw new MediaError(end.error.kind, end.error.message, { retryable: end.error.retryable });
+        } catch (thrown) {
+          signal.throwIfAborted();
+          if (!isLost(thrown) || start === STARTS) throw thrown;
+          losses.set(instance, (losses.get(instance) ?? 0) + 1);
+        }
+      }
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+      await Promise.all([...asked].map((instance) => endJob(callTo(instance, signal), id)));
+      throw signal.reason;
+    }
+  }
+
+  // Gives the job to the first encoder that takes it; waits while they are busy, and for a while when none can be reached.
+  async function deal({ job, instances: order, signal, onWait }: Deal, asked: Set<NativeInstance>) {
+    let heard = Date.now();
+    for (let wait = patience.busy_ms; ; wait = Math.min(wait * 1.5, patience.busy_most_ms)) {
+      let fault: unknown;
+      for (const instance of order) {
+        asked.add(instance);
+        try {
+          const answer = await startJob(callTo(instance, signal), job);
+          if (answer !== "busy") return { instance, answer };
+          heard = Date.now();
+          asked.delete(instance);
+        } catch (thrown) {
+          signal.throwIfAborted();
+          if (!isLost(thrown)) throw thrown;
+          fault = thrown;
+        }
+      }
+      if (fault !== undefined && Date.now() - heard > patience.restart_ms) throw fault;
+      onWait();
+      // Those who wait for the same place do not ask in step.
+      await sleep(wait * (0.5 + Math.random() / 2), signal);
+    }
+  }
+
+  return {
+    name: "native",
+    refuse: (plan, source) =>
+      instances.length > 0 ? refuseTools(plan, source, NATIVE_TOOLS) : { code: "not_configured" },
+    encode,
+  };
+}
+
+async function placesOf({ id, remote, signal }: ChunkJob): Promise<{ id: string; files: RemoteFiles }> {
+  signal.throwIfAborted();
+  if (id !== undefined && remote) return { id, files: await remote() };
+  throw new MediaError(
+    "encoder_unavailable",
+    "The native encoder is on another machine, and nothing says where it is to read and write.",
+  );
+}
+
+function inOrder(
+  instances: readonly NativeInstance[],
+  index: number,
+  losses: ReadonlyMap<NativeInstance, number>,
+): NativeInstance[] {
+  const at = index % Math.max(1, instances.length);
+  const dealt = [...instances.slice(at), ...instances.slice(0, at)];
+  return dealt.toSorted((a, b) => (losses.get(a) ?? 0) - (losses.get(b) ?? 0));
+}
+
+function isLost(thrown: unknown): boolean {
+  return thrown instanceof MediaError && thrown.kind === "worker_lost";
+}
+
+function toWritten({ written, playlists }: Finished): Written {
+  const encoder = new TextEncoder();
+  return {
+    written,
+    playlists: playlists.map(({ name, mime, text }) => ({ name, mime, bytes: encoder.encode(text) })),
+  };
+}

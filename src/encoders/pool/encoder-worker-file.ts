@@ -1,0 +1,72 @@
+import { MediaError } from "../../core/errors.ts";
+import { giveBack } from "../core/free-buffer.ts";
+import type { SyncFile } from "../core/paged-file.ts";
+
+// ffmpeg asks for 32 KiB at a time, and each question to the browser takes its while: so a file that is read on is read in blocks.
+const BLOCK = 1_048_576;
+const KEPT = 4;
+
+/**
+ * Makes a file that synchronous code in a worker reads block by block, whatever its size; `onRead` is called at each. What a read gives
+ * holds until the next one. A read throws `input_not_found` or `input_unreachable` when the file has been removed or changed.
+ */
+export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
+  const reader = new FileReaderSync();
+  const blocks = new Map<number, Uint8Array<ArrayBuffer>>();
+
+  function block(index: number): Uint8Array<ArrayBuffer> {
+    const known = blocks.get(index);
+    if (known) return known;
+    onRead();
+    const bytes = read(reader, blob, index * BLOCK, (index + 1) * BLOCK);
+    const [oldest] = blocks;
+    if (oldest && blocks.size >= KEPT) {
+      blocks.delete(oldest[0]);
+      giveBack(oldest[1]);
+    }
+    blocks.set(index, bytes);
+    return bytes;
+  }
+
+  return {
+    size: blob.size,
+    held: 0,
+    read(start, end) {
+      const first = Math.floor(start / BLOCK);
+      if (end <= (first + 1) * BLOCK)
+        return block(first).subarray(start - first * BLOCK, end - first * BLOCK);
+      const bytes = new Uint8Array(end - start);
+      for (let at = start; at < end; ) {
+        const index = Math.floor(at / BLOCK);
+        const part = block(index).subarray(at - index * BLOCK, end - index * BLOCK);
+        bytes.set(part, at - start);
+        at += part.length;
+      }
+      return bytes;
+    },
+  };
+}
+
+function read(reader: FileReaderSync, blob: Blob, start: number, end: number): Uint8Array<ArrayBuffer> {
+  const stop = Math.min(end, blob.size);
+  try {
+    const bytes = new Uint8Array(reader.readAsArrayBuffer(blob.slice(start, stop)));
+    if (bytes.length === stop - start) return bytes;
+  } catch (cause) {
+    const gone = cause instanceof DOMException && cause.name === "NotFoundError";
+    if (gone) throw new MediaError("input_not_found", "The file is not there any more.", { cause });
+    throw changed(cause);
+  }
+  throw changed();
+}
+
+function changed(cause?: unknown): MediaError {
+  return new MediaError(
+    "input_unreachable",
+    "The file cannot be read any more: it was changed, moved or removed.",
+    {
+      cause,
+      retryable: false,
+    },
+  );
+}

@@ -1,0 +1,107 @@
+import { MediaError } from "../../core/errors.ts";
+import type { LoadedCore } from "../core/core-load.ts";
+import type { CreateCore } from "../core/core-module.ts";
+import { giveBack } from "../core/free-buffer.ts";
+import { reuseInstance } from "../core/reuse-instance.ts";
+import { createWasmCore } from "../core/wasm-core.ts";
+import { createMtCore, type MtCoreOptions } from "../core/wasm-mt-core.ts";
+import { createBlobFile } from "./encoder-worker-file.ts";
+import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
+import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
+import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
+
+// The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends it.
+
+let host: Promise<WorkHost & CoreHost> | undefined;
+
+addEventListener("message", ({ data }: MessageEvent<ToEncoderWorker>) => {
+  if ("core" in data) host = start(data.core, followLife(data.life));
+  else if ("end" in data) void host?.then(({ endThreads }) => endThreads());
+  else void answer(data.work, data.file);
+});
+
+async function answer(work: EncoderWork, file: Blob): Promise<void> {
+  try {
+    if (!host) throw new MediaError("worker_lost", "The encoder worker has no core.");
+    const ready = await host;
+    ready.alive(null);
+    const done = await runWork(
+      work,
+      createBlobFile(file, () => ready.alive(null)),
+      ready,
+    );
+    // A file's bytes may be the front of a larger buffer, which nobody else needs.
+    const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
+    say({ state: "done", ...done }, [...buffers]);
+  } catch (thrown) {
+    say(failure(thrown));
+  }
+}
+
+// Often enough for a smooth bar, and seldom enough to cost nothing.
+const EVERY_MS = 100;
+
+async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
+  let said = Number.NEGATIVE_INFINITY;
+  let told = Number.NEGATIVE_INFINITY;
+  const url = URL.createObjectURL(glue);
+  const { default: createCore } = await import(
+    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
+  );
+  const host = threads
+    ? threadedHost({
+        module,
+        createCore,
+        glue: url,
+        threads: URL.createObjectURL(threads),
+        guard: life.guard,
+      })
+    : singleHost(module, createCore, life);
+  return {
+    ...host,
+    alive(seconds) {
+      const now = performance.now();
+      // A sign of life does not keep back how far the work is.
+      if (now - (seconds === null ? said : told) < EVERY_MS) return;
+      said = now;
+      if (seconds !== null) told = now;
+      say({ state: "alive", seconds });
+    },
+  };
+}
+
+interface CoreHost extends Omit<WorkHost, "alive"> {
+  endThreads(): void;
+}
+
+function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {
+  const keeper = reuseInstance(async (imports) => {
+    life.guard(imports);
+    const instance = await WebAssembly.instantiate(module, imports as WebAssembly.Imports);
+    return instance as { exports: Record<string, unknown> };
+  });
+  const { instantiate } = keeper;
+  return {
+    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine, giveBack }),
+    tidy: keeper.drop,
+    endThreads() {},
+  };
+}
+
+function threadedHost(options: Omit<MtCoreOptions, "memory" | "onLine" | "onThreads">): CoreHost {
+  let endThreads = () => {};
+  return {
+    createCore(memory, onLine) {
+      const onThreads = (end: () => void) => {
+        endThreads = end;
+      };
+      return createMtCore({ ...options, memory, onLine, onThreads });
+    },
+    tidy() {},
+    endThreads: () => endThreads(),
+  };
+}
+
+function say(message: FromEncoderWorker, transfer: Transferable[] = []): void {
+  postMessage(message, { transfer });
+}

@@ -1,0 +1,84 @@
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import { refuseTools, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import {
+  heapOf,
+  LIGHT_COST,
+  secondsOf,
+  X264_AMPLE,
+  X264_LEVELS,
+  type X264Level,
+} from "../light/light-cost.ts";
+import { outputBytes } from "../light/light-estimate.ts";
+
+const MIB = 1_048_576;
+
+/** Bytes that the heap and the output of one encoder worker may take: wasm ends at 2 GiB, less what the estimates may be wrong by. */
+export const WORKER_MEMORY = 1792 * MIB;
+
+/** Bytes of an encoder worker beside its heap and its output: code, glue and blocks of the input. */
+const WORKER_BASE = 48 * MIB;
+const LOWEST: X264Level = X264_LEVELS[4];
+// MiB of heap, as for 3.5 Mpx: looking further ahead at larger pictures would leave no room for workers beside.
+const AMPLE = 448;
+
+/** Returns why a plan does not fit into the pool's `memory` bytes for each worker; null when it does. */
+export function refusePool(plan: Plan, source: Source, memory: number): RefusalReason | null {
+  const tools = refuseTools(plan, source, WASM_TOOLS);
+  if (tools) return tools;
+  if (source.format === "heic") return { code: "input_format", format: "heic" };
+  const needed_bytes = Math.ceil(
+    Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, memory))),
+  );
+  return needed_bytes <= memory ? null : { code: "memory", needed_bytes, available_bytes: memory };
+}
+
+/** Gives the core's tools for a plan: x264 set for quality, and only as far as `memory` bytes ask for it with less look-ahead. */
+export function poolTools(plan: Plan, source: Source, memory: number): Toolset {
+  const { args } = levelOf(plan, source, memory);
+  return { ...WASM_TOOLS, video: { ...WASM_TOOLS.video, h264: { encoder: "libx264", args } } };
+}
+
+/** Gives the bytes that a chunk takes in a worker, by estimate. */
+export function memoryOf(plan: Plan, source: Source, chunk: Chunk, memory: number): number {
+  const { base, moving } = LIGHT_COST.heap;
+  const alone = chunk.track === "audio";
+  const heap = alone ? base + moving : heapOf(plan, source, levelOf(plan, source, memory));
+  return heap * MIB + WORKER_BASE + outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
+}
+
+// Bytes of the source in a chunk's time.
+function inputBytes(plan: Plan, { filesize = 0, duration }: Source, { start, end }: Chunk): number {
+  const last = end ?? (plan.duration === null ? null : plan.start + plan.duration);
+  if (!duration || last === null) return filesize;
+  return filesize * Math.min(1, Math.max(0, last - start) / duration);
+}
+
+// Alike for all chunks of a plan, which are put together later.
+function levelOf(plan: Plan, source: Source, memory: number): X264Level {
+  const room = (memory - WORKER_BASE) / MIB;
+  if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, AMPLE)) return X264_AMPLE;
+  return X264_LEVELS.find((level) => heapOf(plan, source, level) <= room) ?? LOWEST;
+}
+
+/** Seconds that a piece of work may take without a sign of life, on top of what a running core gives: one picture is encoded in one go. */
+export function silentSeconds(plan: Plan, source: Source): number {
+  const slow = 10;
+  return plan.image ? slow * (secondsOf(plan, source, LOWEST)?.pictures ?? 0) : 0;
+}
+
+const CHUNK = { least: 4, most: 20, whole: 4 } as const;
+
+/**
+ * Gives the seconds of source that a chunk of a plan should have to keep `workers` busy, or null where it is better left whole: a hint
+ * for `createPlan`. From 4 to 20, but less where each worker would get none.
+ */
+export function poolChunkSeconds(plan: Plan, workers: number): number | null {
+  const { video, duration } = plan;
+  if (video?.mode !== "encode" || duration === null || workers < 2 || duration < CHUNK.whole) return null;
+  const wanted = Math.min(CHUNK.most, Math.max(CHUNK.least, duration / (2 * workers)), duration / workers);
+  if (plan.kind !== "adaptive_video") return wanted;
+  return duration < 2 * SEGMENT_SECONDS ? null : Math.max(SEGMENT_SECONDS, wanted);
+}

@@ -1,0 +1,134 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { LoadedCore } from "../core/core-load.ts";
+import type { ChunkJob } from "../encoder.ts";
+import type { EncoderWork, WorkDone } from "./encoder-worker-wire.ts";
+import { blobOf } from "./wasm-pool-input.ts";
+import { createTurns } from "./wasm-pool-turns.ts";
+import { createPoolWorker, type PoolWorker } from "./wasm-pool-worker.ts";
+
+/** What a pool of encoder workers runs with. */
+export interface PoolRunOptions {
+  /** At the most. */
+  workers: number;
+  /** Bytes that all running jobs may take together, by estimate. */
+  budget: number;
+  load(): Promise<LoadedCore>;
+  createWorker(): Worker;
+}
+
+/** One job of a pool. */
+export interface PoolJob {
+  work: EncoderWork;
+  input: ByteReader;
+  signal: AbortSignal;
+  /** Bytes that it takes, by estimate. */
+  bytes: number;
+  /** Seconds without a sign of life after which its worker is taken for hung. */
+  silence_seconds: number;
+  onWait(): void;
+  onSeconds(seconds: number): void;
+}
+
+/** Runs jobs on encoder workers, which start when there is work for them. */
+export interface PoolRun {
+  /** Loads the core, once. */
+  load(): Promise<LoadedCore>;
+  /** Runs a job when it is its turn, and once more where its core broke down or hung; rejects with a MediaError. */
+  run(job: PoolJob): Promise<WorkDone>;
+  /** Ends all workers; their jobs, and all later ones, reject with `worker_lost`. */
+  close(): void;
+}
+
+const WAIT_MS = 1000;
+const TRIES = 2;
+// A heap never shrinks, so a worker whose heap has grown beyond this many bytes is not kept for the next job.
+const WORN = 256 * 2 ** 20;
+
+/** Creates what runs the jobs of a pool. */
+export function createPoolRun({ workers, budget, createWorker, ...options }: PoolRunOptions): PoolRun {
+  const turns = createTurns(workers, budget);
+  const idle: PoolWorker[] = [];
+  const closed = new AbortController();
+  let loading: Promise<LoadedCore> | null = null;
+
+  function load(): Promise<LoadedCore> {
+    loading ??= options.load().catch((thrown: unknown) => {
+      // The next job tries again.
+      loading = null;
+      throw thrown;
+    });
+    return loading;
+  }
+
+  async function prepare(job: PoolJob, signal: AbortSignal) {
+    const waiting = setInterval(job.onWait, WAIT_MS);
+    try {
+      const [core, file] = await abortable(Promise.all([load(), blobOf(job.input, signal)]), signal);
+      return { core, file, end: await turns.take(job.bytes, signal) };
+    } finally {
+      clearInterval(waiting);
+    }
+  }
+
+  return {
+    load,
+    async run(job) {
+      const signal = AbortSignal.any([job.signal, closed.signal]);
+      signal.throwIfAborted();
+      const { core, file, end } = await prepare(job, signal);
+      try {
+        for (let left = TRIES - 1; ; left--) {
+          const worker = idle.pop() ?? createPoolWorker(createWorker, core);
+          const { silence_seconds, onSeconds } = job;
+          const ended = await worker.run(job.work, file, { signal, silence_seconds, onSeconds });
+          if ("done" in ended) {
+            if (ended.done.heap > WORN) worker.close();
+            else idle.push(worker);
+            return ended.done;
+          }
+          if (left === 0 || !ended.again) throw ended.fault;
+        }
+      } finally {
+        end();
+      }
+    },
+    close() {
+      closed.abort(new MediaError("worker_lost", "The encoder was closed."));
+      for (const worker of idle.splice(0)) worker.close();
+    },
+  };
+}
+
+/** Gives what of a chunk's job concerns its course: the times of output become its share, which never goes down. */
+export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onProgress }: ChunkJob) {
+  const length = lengthOf(plan, chunk);
+  let told = 0;
+  return {
+    ...{ input, signal, onWait },
+    onSeconds(seconds: number) {
+      if (length === null) return;
+      told = Math.max(told, Math.min(1, seconds / length));
+      onProgress?.(told);
+    },
+  };
+}
+
+/** Starts an encoder worker; spelled out so that bundlers find it. */
+export function startEncoderWorker(): Worker {
+  return new Worker(new URL("./encoder-worker.ts", import.meta.url), { type: "module" });
+}
+
+function lengthOf(plan: Plan, { start, end }: Chunk): number | null {
+  const last = end ?? (plan.duration === null ? null : plan.start + plan.duration);
+  return last === null || last <= start ? null : last - start;
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

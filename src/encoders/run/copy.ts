@@ -1,0 +1,54 @@
+import type { VideoFormat } from "../../core/formats.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import type { Tally } from "../../ffmpeg/tally.ts";
+import { picturesEnd } from "../../plan/pictures-end.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { Encoder } from "../encoder.ts";
+import { stitch } from "../stitch/stitch.ts";
+import { countContents } from "./count-output.ts";
+import { readMetadata } from "./file-metadata.ts";
+
+// Of the formats that a plan copies from, the one that mediabunny does not read.
+const UNREAD = "flv";
+
+/**
+ * Creates the encoder that encodes nothing: it moves the packets of pictures and sound into another container, streaming,
+ * so that files of any size go through in little memory. Run it where it can be ended: a damaged source can keep
+ * mediabunny busy for ever.
+ */
+export function createCopyEncoder(): Encoder {
+  return {
+    name: "copy",
+    refuse(plan, source) {
+      if (plan.kind !== "video") return { code: "other_work" };
+      if (plan.video?.mode !== "copy") return { code: "needs_encoding", track: "video" };
+      if (plan.audio && plan.audio.mode !== "copy") return { code: "needs_encoding", track: "audio" };
+      return source.format === UNREAD ? { code: "input_format", format: UNREAD } : null;
+    },
+    async encode({ plan, source, input, signal, onTally }) {
+      const audio = plan.audio ? input : null;
+      const video = [{ input, at: 0 }];
+      const until = picturesEnd(source, plan);
+      const metadata = await readMetadata(plan, () => input, signal);
+      const format = plan.format as VideoFormat;
+      const body = stitch({ format, video, audio, until, metadata, of_source: true, signal });
+      onTally?.(await tallySource(plan, input, signal));
+      return body;
+    },
+  };
+}
+
+// Of a source that cannot be read to its end, the copy says so itself.
+async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<Tally> {
+  try {
+    const { pictures, sound } = await countContents(input, signal);
+    const none = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
+    return {
+      ...(pictures !== null && { pictures: { ...none, decoded: pictures } }),
+      ...(plan.audio && sound !== null && { sound }),
+    };
+  } catch {
+    signal.throwIfAborted();
+    return {};
+  }
+}

@@ -1,0 +1,54 @@
+import { type InputTrack, MP4, QTFF } from "mediabunny";
+import type { ByteReader } from "../../core/ports.ts";
+import { listBoxes } from "../../probe/isobmff/boxes.ts";
+import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
+import { createOpener, packetsOf } from "../stitch/packets.ts";
+
+/** What a file holds, counted packet by packet. */
+export interface Contents {
+  /** Packets of pictures; null without a video track. */
+  pictures: number | null;
+  /** Seconds that the packets of sound last; null without an audio track. */
+  sound: number | null;
+}
+
+/** Counts the packets of an encoded file: from its index where it has one, else by reading it through. */
+export async function countContents(reader: ByteReader, signal?: AbortSignal): Promise<Contents> {
+  const opener = createOpener(signal);
+  try {
+    const input = opener.open(reader);
+    const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+    const format = await input.getFormat();
+    const index = format === MP4 || format === QTFF ? await readMovieIndex(reader) : null;
+    const indexed = (track: InputTrack) => (index?.fragmented ? undefined : index?.tracks.get(track.id));
+    return {
+      pictures: video && (indexed(video)?.packets ?? (await countPackets(video)).packets),
+      sound: audio && (indexed(audio)?.seconds ?? (await countPackets(audio)).seconds),
+    };
+  } finally {
+    opener.close();
+  }
+}
+
+/** Counts the samples of a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8.8); 0 for an init segment. */
+export function countSamples(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const inside = (kind: string, boxes: { start: number; end: number }[]) =>
+    boxes.flatMap(({ start, end }) => listBoxes(view, start, end).filter((box) => box.kind === kind));
+  const runs = ["moof", "traf", "trun"].reduce(
+    (boxes, kind) => inside(kind, boxes),
+    [{ start: 0, end: bytes.length }],
+  );
+  return runs.reduce((sum, { start }) => sum + view.getUint32(start + 4), 0);
+}
+
+async function countPackets(track: InputTrack): Promise<{ packets: number; seconds: number }> {
+  let [packets, seconds, usual] = [0, 0, 0];
+  for await (const { duration } of packetsOf(track, { metadataOnly: true })) {
+    packets++;
+    // mediabunny knows no duration of the last packet of a WebM's cluster.
+    usual = duration || usual;
+    seconds += usual;
+  }
+  return { packets, seconds };
+}

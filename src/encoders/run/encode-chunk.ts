@@ -1,0 +1,62 @@
+import { MediaError, toMediaError } from "../../core/errors.ts";
+import type { Tally } from "../../ffmpeg/tally.ts";
+import type { Chunk } from "../../plan/plan.ts";
+import type { EncodedFile, Encoder, Written } from "../encoder.ts";
+import type { Encoding } from "./encoding.ts";
+
+/** Where the files of a chunk go when the encoder stores them itself. */
+export interface Place {
+  /** Start of their keys, with a slash at its end. */
+  folder: string;
+  /** Name of the only file; null for adaptive video. */
+  name: string | null;
+}
+
+/** What an encoder returns of a chunk. */
+export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
+
+/** One of the attempts at a chunk. */
+export interface Attempt {
+  /** Counted from 0. */
+  attempt: number;
+  onTally(tally: Tally): void;
+}
+
+/** Has one chunk encoded; rejects with a MediaError, also for an encoder that gives nothing. */
+export async function encodeChunk(
+  encoding: Encoding,
+  chunk: Chunk,
+  place: Place,
+  durable: AbortSignal,
+  { attempt, onTally }: Attempt,
+): Promise<Encoded> {
+  const { plan, source, encoder, remote, told } = encoding;
+  const signal = AbortSignal.any([encoding.stopped, durable]);
+  signal.throwIfAborted();
+  try {
+    const encoded = await encoder.encode({
+      ...{ plan, chunk, source, input: await encoding.input(), signal },
+      // The same id would be the same job, which has ended.
+      id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
+      onTally,
+      onWait: told.waits,
+      onProgress: (share) => told.share(chunk, share),
+      ...(remote && {
+        remote: async () => {
+          const [input, folder] = await Promise.all([remote.input(), remote.folder(place.folder)]);
+          return { input, folder, name: place.name };
+        },
+      }),
+    });
+    if (encoded instanceof ReadableStream || isWhole(encoded)) return encoded;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw toMediaError(thrown, "encode_failed");
+  }
+  throw new MediaError("encode_failed", `The ${encoder.name} encoder gave an empty file.`);
+}
+
+function isWhole(encoded: EncodedFile[] | Written): boolean {
+  if (!Array.isArray(encoded)) return isWhole(encoded.playlists) || encoded.written.length > 0;
+  return encoded.length > 0 && encoded.every((file) => file.bytes.length > 0);
+}

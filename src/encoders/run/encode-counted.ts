@@ -1,0 +1,155 @@
+import { MediaError } from "../../core/errors.ts";
+import type { Counts } from "../../core/source.ts";
+import type { Tally } from "../../ffmpeg/tally.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { Contents } from "./count-output.ts";
+import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
+import type { Encoding } from "./encoding.ts";
+
+/** A chunk that was encoded, stored and counted. */
+export interface Counted<T> {
+  stored: T;
+  counts: Counts;
+}
+
+/** Stores what an encoder returned; `count` counts what is stored. */
+export type Store<T> = (encoded: Encoded) => Promise<{ stored: T; count(): Promise<Contents> }>;
+
+/** What an output lacks of its source. */
+interface Shortfall {
+  pictures: number;
+  /** Seconds of the source at which the first missing picture is; null when unknown. */
+  at: number | null;
+  /** Seconds. */
+  sound: number;
+  /** True when an earlier start of decoding may help. */
+  late_start: boolean;
+}
+
+// Seconds by which a second attempt starts earlier.
+const EARLIER = 30;
+// Seconds of sound that edges, priming and the frames of another codec may account for.
+const SOUND_TOLERANCE = 0.1;
+
+/**
+ * Encodes a chunk and compares what came out with what its span of the source holds. A chunk that lacks pictures at its start is encoded
+ * again with an earlier start of decoding, at last from the start of the source. Rejects with `encode_incomplete` when something is still missing.
+ */
+export async function encodeCounted<T>(
+  encoding: Encoding,
+  chunk: Chunk,
+  place: Place,
+  durable: AbortSignal,
+  store: Store<T>,
+): Promise<Counted<T>> {
+  const starts = decodeStarts(chunk);
+  for (let attempt = 0; ; attempt++) {
+    const tally: Tally = {};
+    const from = starts[attempt] ?? 0;
+    const encoded = await encodeChunk(
+      encoding,
+      attempt === 0 ? chunk : { ...chunk, decode_from: from },
+      place,
+      durable,
+      {
+        attempt,
+        onTally: (part) => Object.assign(tally, part),
+      },
+    );
+    const { stored, count } = await store(encoded);
+    // An encoder of stills has nothing to count.
+    if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
+    const contents = await count();
+    const shortfall = compare(encoding.plan, chunk, tally, contents);
+    if (!shortfall) return { stored, counts: countsOf(tally, contents) };
+    if (!shortfall.late_start || attempt + 1 >= starts.length) throw incomplete(shortfall, tally);
+  }
+}
+
+/** Adds up the counts of chunks. */
+export function sumCounts(all: readonly Counts[]): Counts {
+  const pictures = all.flatMap((counts) => counts.pictures ?? []);
+  const sound = all.flatMap((counts) => counts.sound ?? []);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const unreadable = sum(pictures.map((each) => each.unreadable ?? 0));
+  return {
+    ...(pictures.length > 0 && {
+      pictures: {
+        source: sum(pictures.map(({ source }) => source)),
+        output: sum(pictures.map(({ output }) => output)),
+        ...(unreadable > 0 && { unreadable }),
+      },
+    }),
+    ...(sound.length > 0 && {
+      sound: {
+        source: seconds(sum(sound.map(({ source }) => source))),
+        output: seconds(sum(sound.map(({ output }) => output))),
+      },
+    }),
+  };
+}
+
+/** Throws `encode_incomplete` when a finished output holds less than its chunks held together. */
+export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
+  const lost = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
+  const silent = sound && contents.sound !== null ? sound.output - contents.sound : 0;
+  if (lost <= 0 && silent <= SOUND_TOLERANCE) return;
+  const shortfall = { pictures: Math.max(0, lost), at: null, sound: silent, late_start: false };
+  throw incomplete(shortfall, {}, { pictures: pictures?.output, sound: sound?.output });
+}
+
+function decodeStarts({ track, start, decode_from = start }: Chunk): number[] {
+  const starts = track === "audio" ? [decode_from] : [decode_from, Math.max(0, decode_from - EARLIER), 0];
+  return [...new Set(starts)];
+}
+
+function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Shortfall | null {
+  const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
+  const expected = tally.pictures ? expectedPictures(plan, chunk, decoded) : 0;
+  const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
+  const silent = contents.sound === null ? 0 : (tally.sound ?? 0) - contents.sound;
+  const sound = silent > SOUND_TOLERANCE ? silent : 0;
+  if (missing + unencoded === 0 && sound === 0) return null;
+  const at = missing_at === null ? null : chunk.start + missing_at;
+  return { pictures: missing + unencoded, at, sound, late_start };
+}
+
+// At a constant rate the filters repeat and drop pictures to fill the span, so that the output alone proves nothing.
+function expectedPictures({ video }: Plan, { start, end }: Chunk, decoded: number): number {
+  if (video?.mode !== "encode" || video.fps === null) return decoded;
+  return end === null || decoded === 0 ? 0 : Math.max(1, Math.round((end - start) * video.fps));
+}
+
+function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {
+  const unreadable = pictures?.unreadable ?? 0;
+  return {
+    ...(pictures && {
+      pictures: {
+        source: pictures.decoded + unreadable,
+        output: contents.pictures ?? 0,
+        ...(unreadable > 0 && { unreadable }),
+      },
+    }),
+    ...(sound !== undefined && { sound: { source: seconds(sound), output: seconds(contents.sound ?? 0) } }),
+  };
+}
+
+function incomplete(
+  { pictures, at, sound }: Shortfall,
+  tally: Tally,
+  all: { pictures?: number | undefined; sound?: number | undefined } = {
+    pictures: tally.pictures && tally.pictures.decoded + tally.pictures.missing,
+    sound: tally.sound,
+  },
+): MediaError {
+  const first = at === null ? "" : `, the first at ${seconds(at)} s`;
+  const parts = [
+    ...(pictures > 0 ? [`${pictures} of ${all.pictures ?? 0} pictures are missing${first}`] : []),
+    ...(sound > 0 ? [`${seconds(sound)} of ${seconds(all.sound ?? 0)} s of sound are missing`] : []),
+  ];
+  return new MediaError("encode_incomplete", `The encode is incomplete: ${parts.join("; ")}.`);
+}
+
+function seconds(value: number): number {
+  return Number(value.toFixed(3));
+}

@@ -1,0 +1,69 @@
+import type { VideoFormat } from "../../core/formats.ts";
+import type { Counts } from "../../core/source.ts";
+import { outputFile } from "../../ffmpeg/output.ts";
+import { picturesEnd } from "../../plan/pictures-end.ts";
+import type { Chunk } from "../../plan/plan.ts";
+import { storageReader } from "../../storage/storage-reader.ts";
+import { stitch } from "../stitch/stitch.ts";
+import { countContents } from "./count-output.ts";
+import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
+import { targetFile } from "./encode-whole.ts";
+import type { Encoding, OutputFiles } from "./encoding.ts";
+import { readMetadata } from "./file-metadata.ts";
+import { placeFile } from "./place-files.ts";
+
+/** A chunk that was encoded into the file of a key. */
+export interface EncodedPart extends Counted<string> {
+  chunk: Chunk;
+}
+
+/** Encodes one part of a video into working storage; resolves to its key. */
+export async function encodePart(
+  encoding: Encoding,
+  chunk: Chunk,
+  signal: AbortSignal,
+): Promise<Counted<string>> {
+  const { plan, storage, work } = encoding;
+  const { name, mime } = outputFile(plan, chunk);
+  const file = { name: `${chunk.index}-${name}`, mime };
+  return encodeCounted(encoding, chunk, { folder: work, name: file.name }, signal, async (encoded) => {
+    const { key } = await placeFile(storage, encoded, work, file);
+    return { stored: key, count: async () => countContents(await storageReader(storage, key), signal) };
+  });
+}
+
+// All parts are open at once, and what reads them knows how much it wants.
+const UNCACHED = { ahead: 0, most: 0, keep: 0 };
+
+/** Puts the parts of a video together by copying their packets, and checks the whole against the counts of its parts. */
+export async function stitchParts(
+  encoding: Encoding,
+  parts: readonly EncodedPart[],
+  counts: Counts,
+  durable: AbortSignal,
+): Promise<OutputFiles> {
+  const { plan, source, storage, out } = encoding;
+  const open = (part: EncodedPart) => storageReader(storage, part.stored, UNCACHED);
+  const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
+  const sound = parts.find(({ chunk }) => chunk.track === "audio");
+  const pictures = parts.filter(({ chunk }) => chunk.track === "video");
+  const video = pictures.map(async (part) => ({
+    input: await open(part),
+    at: part.chunk.start - plan.start,
+  }));
+  const signal = AbortSignal.any([encoding.stopped, durable]);
+  const body = stitch({
+    format: plan.format as VideoFormat,
+    video: await Promise.all(video),
+    audio: sound ? await open(sound) : null,
+    until: constant ? null : picturesEnd(source, plan),
+    metadata: await readMetadata(plan, encoding.input, signal),
+    signal,
+  });
+  const target = targetFile(encoding, plan.chunks[0] as Chunk);
+  const { key, size } = await placeFile(storage, body, out, target);
+  if (counts.pictures || counts.sound) {
+    checkOutput(counts, await countContents(await storageReader(storage, key), signal));
+  }
+  return { key, size, files: 1 };
+}

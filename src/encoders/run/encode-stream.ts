@@ -1,0 +1,110 @@
+import { MediaError } from "../../core/errors.ts";
+import type { Storage } from "../../core/ports.ts";
+import type { Counts } from "../../core/source.ts";
+import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import { readAll } from "../../storage/read-all.ts";
+import type { EncodedFile, Written } from "../encoder.ts";
+import { AUDIO, type StreamPart, stitchStream } from "../stitch/stitch-stream.ts";
+import type { Contents } from "./count-output.ts";
+import { type Counted, checkOutput, encodeCounted } from "./encode-counted.ts";
+import type { EncodedPart } from "./encode-parts.ts";
+import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
+import { placeAll, placeSegments } from "./place-files.ts";
+
+/** Encodes adaptive video that has one chunk. */
+export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
+  const { plan, out, storage } = encoding;
+  return encoding.durably("encode", async (signal) => {
+    const place = { folder: out, name: null };
+    const { stored, counts } = await encodeCounted(encoding, chunk, place, signal, async (encoded) => {
+      const written = await placeSegments(storage, encoded, out);
+      return { stored: written, count: async () => countStream(plan, written) };
+    });
+    return { ...(await join(encoding, [{ chunk, ...stored }])), counts };
+  });
+}
+
+/**
+ * Encodes one chunk of adaptive video: its segments go straight to the output. Gives the key of a note in working storage that
+ * says which they are, as there may be too many for a piece of work to remember.
+ */
+export async function encodeStreamPart(
+  encoding: Encoding,
+  chunk: Chunk,
+  signal: AbortSignal,
+): Promise<Counted<string>> {
+  const { plan, storage, out } = encoding;
+  const place = { folder: out, name: null };
+  return encodeCounted(encoding, chunk, place, signal, async (encoded) => {
+    const { written, playlists } = await placeSegments(storage, encoded, out);
+    const text = playlists.map((file) => ({ ...file, bytes: new TextDecoder().decode(file.bytes) }));
+    const key = `${encoding.work}${chunk.index}.json`;
+    const note = new TextEncoder().encode(JSON.stringify({ written, playlists: text }));
+    await storage.write(key, note, NOTE_MIME);
+    return { stored: key, count: async () => countStream(plan, { written, playlists }) };
+  });
+}
+
+// Every rendition holds the same pictures, so the one that holds fewest tells what is missing.
+function countStream({ renditions, audio }: Plan, { written, playlists }: Written): Contents {
+  const samplesOf = (folder: string) =>
+    written
+      .filter(({ name }) => name.startsWith(`${folder}/`))
+      .reduce((sum, { samples = 0 }) => sum + samples, 0);
+  const list = playlists.find(({ name }) => name === `${AUDIO}/${PLAYLIST}`);
+  const heard = list && parseMediaPlaylist(list.name, new TextDecoder().decode(list.bytes)).segments;
+  return {
+    pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : null,
+    sound: audio && heard ? heard.reduce((sum, { seconds }) => sum + seconds, 0) : null,
+  };
+}
+
+/** Writes the playlists of adaptive video whose chunks are all encoded, and checks the whole against their counts. */
+export async function finishParts(
+  encoding: Encoding,
+  parts: readonly EncodedPart[],
+  counts: Counts,
+): Promise<OutputFiles> {
+  const read = parts.map(async ({ chunk, stored }) => ({
+    chunk,
+    ...(await readNote(encoding.storage, stored)),
+  }));
+  const notes = await Promise.all(read);
+  if (counts.pictures || counts.sound) {
+    const all = { written: notes.flatMap(({ written }) => written), playlists: [] };
+    checkOutput(counts, countStream(encoding.plan, all));
+  }
+  return join(encoding, notes);
+}
+
+const NOTE_MIME = "application/json";
+
+async function join({ plan, source, out, storage }: Encoding, parts: StreamPart[]): Promise<OutputFiles> {
+  const read = (name: string) => readStored(storage, out + name);
+  const playlists = await placeAll(storage, await stitchStream({ plan, source, parts, read }), out);
+  const segments = parts.flatMap(({ written }) => written);
+  return summary(out, [...segments, ...playlists]);
+}
+
+async function readStored(storage: Storage, key: string): Promise<Uint8Array> {
+  const stored = await storage.read(key);
+  if (!stored) throw new MediaError("encode_failed", "What was encoded is not in storage any more.");
+  return readAll(stored.body);
+}
+
+async function readNote(storage: Storage, key: string): Promise<Written> {
+  const note: { written: Written["written"]; playlists: (Omit<EncodedFile, "bytes"> & { bytes: string })[] } =
+    JSON.parse(new TextDecoder().decode(await readStored(storage, key)));
+  const encoder = new TextEncoder();
+  return {
+    written: note.written,
+    playlists: note.playlists.map((file) => ({ ...file, bytes: encoder.encode(file.bytes) })),
+  };
+}
+
+function summary(out: string, files: Written["written"]): OutputFiles {
+  const main = files[files.length - 1];
+  if (!main) throw new MediaError("encode_failed", "The encoder gave nothing.");
+  return { key: out + main.name, files: files.length, size: files.reduce((sum, file) => sum + file.size, 0) };
+}

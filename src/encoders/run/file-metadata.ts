@@ -1,0 +1,90 @@
+import { ALL_FORMATS, CustomSource, Input, type MetadataTags, RichImageData } from "mediabunny";
+import type { ByteReader } from "../../core/ports.ts";
+import { COVER_CODECS, type Tags, tagPlace } from "../../core/tags.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { boundReader } from "../../probe/bounded-reader.ts";
+import { readId3 } from "../../probe/sound/id3.ts";
+
+/** A picture that goes with a whole file. */
+export interface Cover {
+  mime: string;
+  bytes: Uint8Array;
+}
+
+/** What a muxer writes into a file beside its tracks. */
+export interface FileMetadata {
+  tags: Tags;
+  cover: Cover | null;
+}
+
+// 32 MiB: a large cover, and the headers of a file around it.
+const BOUNDS = { reads: 20_000, blocks: 512, jumps: 64 };
+const MIMES: ReadonlySet<string> = new Set(Object.values(COVER_CODECS));
+
+/** Gathers the tags and the cover that a plan's output gets, the cover out of the source; without one where it cannot be read. */
+export async function readMetadata(
+  { tags = {}, cover }: Plan,
+  open: () => ByteReader | Promise<ByteReader>,
+  signal: AbortSignal,
+): Promise<FileMetadata> {
+  return { tags, cover: cover === undefined ? null : await readCover(await open(), signal) };
+}
+
+/** Reads the first cover of a file that an output can hold; null where there is none that can be read. */
+export async function readCover(reader: ByteReader, signal: AbortSignal): Promise<Cover | null> {
+  const bounded = boundReader(reader, BOUNDS, signal);
+  const source = new CustomSource({
+    getSize: () => bounded.size,
+    read: (start, end) => bounded.read({ start, end }),
+    handleUnhandledError: () => {},
+    maxCacheSize: 0,
+  });
+  const input = new Input({ source, formats: ALL_FORMATS });
+  try {
+    // mediabunny (1.61) loses its place in tags that are unsynchronised.
+    for (const { mime, read } of (await readId3(bounded)).covers) {
+      if (MIMES.has(mime)) return { mime, bytes: await read() };
+    }
+    const { images = [] } = await input.getMetadataTags();
+    for (const { mimeType, data } of images) {
+      const mime = mimeType === "image/jpg" ? COVER_CODECS.mjpeg : mimeType;
+      if (MIMES.has(mime) && data.length > 0) return { mime, bytes: data };
+    }
+    return null;
+  } catch {
+    signal.throwIfAborted();
+    const failure = bounded.failure();
+    if (failure !== undefined) throw failure;
+    return null;
+  } finally {
+    input.dispose();
+  }
+}
+
+/** Returns tags and cover as mediabunny writes them into a format; undefined when there are none. */
+export function muxerTags(
+  format: "mp4" | "mov" | "webm",
+  { tags, cover }: FileMetadata,
+): MetadataTags | undefined {
+  const raw: NonNullable<MetadataTags["raw"]> = {};
+  for (const [name, value] of Object.entries(tags)) {
+    if (format === "webm") raw[WEBM_NAMES[name] ?? name.toUpperCase()] = value;
+    else {
+      const place = tagPlace(name, format);
+      if (place) raw[place] = NUMBERED.has(place) ? numbersOf(value) : value;
+    }
+  }
+  if (cover && format === "mp4") raw.covr = new RichImageData(cover.bytes, cover.mime);
+  return Object.keys(raw).length > 0 ? { raw } : undefined;
+}
+
+const WEBM_NAMES: Readonly<Record<string, string>> = { track: "PART_NUMBER" };
+
+/** Items of an MP4 that hold a number and a total in place of a text. */
+export const NUMBERED: ReadonlySet<string> = new Set(["trkn", "disk"]);
+
+/** Packs a number with its total, such as `3/9`, as an item of an MP4 holds it. */
+export function numbersOf(text: string): Uint8Array {
+  const [number = 0, total = 0] = text.split("/").map((part) => Number.parseInt(part, 10) || 0);
+  return Uint8Array.of(0, 0, number >> 8, number, total >> 8, total, 0, 0);
+}

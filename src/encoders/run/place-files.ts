@@ -1,0 +1,74 @@
+import { MediaError } from "../../core/errors.ts";
+import type { Storage } from "../../core/ports.ts";
+import { adaptiveMime } from "../../ffmpeg/output.ts";
+import type { EncodedFile, Written } from "../encoder.ts";
+import { countSamples } from "./count-output.ts";
+
+type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
+
+/** One file as it is stored. */
+export interface StoredFile {
+  key: string;
+  mime: string;
+  /** Bytes. */
+  size: number;
+}
+
+/**
+ * Stores the only file of a chunk under `folder + name`, where an encoder that stores files itself has put it already. Rejects
+ * with `encode_failed` when there is not just the one, or not as long as was said.
+ */
+export async function placeFile(
+  storage: Storage,
+  encoded: Encoded,
+  folder: string,
+  { name, mime }: { name: string; mime: string },
+): Promise<StoredFile> {
+  const key = folder + name;
+  if (encoded instanceof ReadableStream) return { key, mime, size: await write(storage, key, encoded, mime) };
+  const [file, ...more] = Array.isArray(encoded) ? encoded : encoded.written;
+  if (!file || more.length > 0) throw new MediaError("encode_failed", "The encoder gave more than one file.");
+  if ("bytes" in file) return { key, mime, size: await write(storage, key, file.bytes, mime) };
+  const info = file.name === name ? await storage.head(key) : null;
+  if (info?.size === file.size && file.size > 0) return { key, mime, size: file.size };
+  throw new MediaError("encode_failed", "The encoder did not store what it said it did.");
+}
+
+/** Stores the segments of adaptive video below a folder, in order, and keeps its playlists. */
+export async function placeSegments(storage: Storage, encoded: Encoded, folder: string): Promise<Written> {
+  if (encoded instanceof ReadableStream)
+    throw new MediaError("encode_failed", "The encoder gave one stream where files were wanted.");
+  if (!Array.isArray(encoded)) return encoded;
+  const playlists = encoded.filter((file) => isPlaylist(file.name));
+  const segments = encoded.filter((file) => !isPlaylist(file.name));
+  const written = await placeAll(storage, segments, folder);
+  return { playlists, written };
+}
+
+/** Stores files of adaptive video in order, so that the one to open is there only when all it names is. */
+export async function placeAll(
+  storage: Storage,
+  files: readonly EncodedFile[],
+  folder: string,
+): Promise<Written["written"]> {
+  const written: Written["written"] = [];
+  for (const { name, bytes } of files) {
+    const mime = adaptiveMime(name);
+    const size = await write(storage, folder + name, bytes, mime);
+    written.push({ name, mime, size, ...(name.endsWith(".m4s") && { samples: countSamples(bytes) }) });
+  }
+  return written;
+}
+
+async function write(
+  storage: Storage,
+  key: string,
+  body: Uint8Array | ReadableStream<Uint8Array>,
+  mime: string,
+): Promise<number> {
+  return (await storage.write(key, body, mime)).size;
+}
+
+function isPlaylist(name: string): boolean {
+  return name.endsWith(".m3u8");
+}

@@ -1,0 +1,79 @@
+import { MediaError } from "../../core/errors.ts";
+import { RunOver } from "../../core/pipeline.ts";
+import type { Chunk } from "../../plan/plan.ts";
+import { type Counted, sumCounts } from "./encode-counted.ts";
+import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
+import { createEncodeProgress } from "./encode-progress.ts";
+import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts";
+import { encodeWhole } from "./encode-whole.ts";
+import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
+import type { StoredFile } from "./place-files.ts";
+import { sideBySide } from "./side-by-side.ts";
+
+/**
+ * Carries a plan out on an encoder: encodes its chunks side by side, stitches them where there are several, and stores the output.
+ * Every piece runs durably and writes the same keys again when repeated. Rejects as the encoder does; a chunk that fails stops the
+ * others, and nothing of the output is left behind by a failure.
+ */
+export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
+  await run.progress(0);
+  try {
+    const result = await encodeAll(run);
+    await run.progress(100);
+    return result;
+  } catch (thrown) {
+    // A failure of the media is final. Any other may be the host's own end, after which the run goes on with what there is.
+    if (thrown instanceof MediaError) {
+      await Promise.allSettled([run.out, run.work].map((prefix) => run.storage.clear(prefix)));
+    }
+    throw thrown;
+  }
+}
+
+async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
+  const { plan, durably, storage } = run;
+  const stop = new AbortController();
+  const encoding: Encoding = {
+    ...run,
+    told: createEncodeProgress(plan, run.source, run.progress),
+    stopped: run.signal ? AbortSignal.any([run.signal, stop.signal]) : stop.signal,
+  };
+  const adaptive = plan.kind === "adaptive_video";
+  const [only, ...more] = plan.chunks;
+  if (!only) throw new MediaError("internal_error", "The plan has nothing to encode.");
+  if (more.length === 0)
+    return adaptive ? encodeStream(encoding, only) : whole(await encodeWhole(encoding, only));
+  const encodeOne = adaptive ? encodeStreamPart : encodePart;
+  const parts: EncodedPart[] = await sideBySide(
+    soundFirst(plan.chunks),
+    run.max_in_flight,
+    async (chunk) => {
+      const counted = await durably(`encode chunk ${chunk.index}`, (signal) =>
+        encodeOne(encoding, chunk, signal),
+      );
+      encoding.told.share(chunk, 1);
+      return { chunk, ...counted };
+    },
+    () => stop.abort(new RunOver()),
+  );
+  parts.sort((a, b) => a.chunk.index - b.chunk.index);
+  await encoding.told.finish();
+  const counts = sumCounts(parts.map((part) => part.counts));
+  const files = await durably("stitch", (signal) =>
+    adaptive ? finishParts(encoding, parts, counts) : stitchParts(encoding, parts, counts, signal),
+  );
+  await durably("tidy", async () => {
+    await storage.clear(run.work);
+    return null;
+  });
+  return { ...files, counts };
+}
+
+// The sound is one long piece, which would keep everything waiting if it came last.
+function soundFirst(chunks: readonly Chunk[]): Chunk[] {
+  return chunks.toSorted((a, b) => Number(b.track === "audio") - Number(a.track === "audio"));
+}
+
+function whole({ stored: { key, size }, counts }: Counted<StoredFile>): EncodeResult {
+  return { key, size, files: 1, counts };
+}

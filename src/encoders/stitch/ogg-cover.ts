@@ -1,0 +1,196 @@
+import { MediaError } from "../../core/errors.ts";
+import type { Cover } from "../run/file-metadata.ts";
+
+/** One page of an Ogg stream (RFC 3533, 6), without its header. */
+interface Page {
+  bytes: Uint8Array;
+  /** Bytes of its header, and the lengths of what it holds. */
+  head: number;
+  lacing: Uint8Array;
+}
+
+const HEADER = 27;
+const SEQUENCE = 18;
+const CHECKSUM = 22;
+const MOST_SEGMENTS = 255;
+const CONTINUED = 1;
+// Front cover, as ID3 counts kinds of pictures.
+const FRONT = 3;
+
+/** Adds a cover to an Ogg file of Opus or Vorbis, of which ffmpeg 5.1 writes none: as a comment (METADATA_BLOCK_PICTURE), the pages behind it numbered anew. */
+export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Array> {
+  let rest: Uint8Array = new Uint8Array();
+  let headers: HeaderReader | null = createHeaderReader();
+  let shift = 0;
+  return new TransformStream({
+    transform(bytes, controller) {
+      rest = join([rest, bytes]);
+      for (let page = readPage(rest); page; page = readPage(rest)) {
+        rest = rest.subarray(page.bytes.length);
+        if (!headers) {
+          const later = page.bytes.slice();
+          const view = viewOf(later);
+          view.setUint32(SEQUENCE, view.getUint32(SEQUENCE, true) + shift, true);
+          controller.enqueue(withChecksum(later));
+          continue;
+        }
+        if (!headers.add(page)) continue;
+        const [first, ...packets] = headers.packets;
+        const [comments, ...others] = packets;
+        if (!first || !comments) throw damaged();
+        const pages = writePages(page, [withPicture(comments, cover), ...others]);
+        controller.enqueue(headers.opening);
+        for (const each of pages) controller.enqueue(each);
+        shift = pages.length + 1 - headers.pages;
+        headers = null;
+      }
+    },
+    flush() {
+      if (headers || rest.length > 0) throw damaged();
+    },
+  });
+}
+
+function damaged(): MediaError {
+  return new MediaError("encode_failed", "The cover could not be put into the encoded file.");
+}
+
+function readPage(bytes: Uint8Array): Page | null {
+  if (bytes.length < HEADER) return null;
+  if (String.fromCharCode(...bytes.subarray(0, 4)) !== "OggS") throw damaged();
+  const head = HEADER + (bytes[HEADER - 1] ?? 0);
+  const lacing = bytes.subarray(HEADER, head);
+  const end = head + lacing.reduce((sum, length) => sum + length, 0);
+  return bytes.length < end ? null : { bytes: bytes.subarray(0, end), head, lacing };
+}
+
+interface HeaderReader {
+  /** Takes a page; true once the headers, which end with a page, are whole. */
+  add(page: Page): boolean;
+  readonly packets: Uint8Array[];
+  /** The first page, which stays as it is. */
+  opening: Uint8Array;
+  pages: number;
+}
+
+function createHeaderReader(): HeaderReader {
+  let open: Uint8Array[] = [];
+  let wanted = 2;
+  const reader: HeaderReader = {
+    packets: [],
+    opening: new Uint8Array(),
+    pages: 0,
+    add({ bytes, head, lacing }) {
+      if (reader.pages++ === 0) {
+        reader.opening = bytes.slice();
+        // Vorbis has its codebooks behind the comments.
+        wanted = String.fromCharCode(...bytes.subarray(head, head + 8)) === "OpusHead" ? 2 : 3;
+      }
+      let at = head;
+      for (const length of lacing) {
+        open.push(bytes.slice(at, at + length));
+        at += length;
+        if (length === 255) continue;
+        reader.packets.push(join(open));
+        open = [];
+      }
+      if (reader.packets.length > wanted) throw damaged();
+      return reader.packets.length === wanted && open.length === 0;
+    },
+  };
+  return reader;
+}
+
+// RFC 7845, 5.2 and the Vorbis I specification, 5: a vendor, how many comments there are, and those.
+function withPicture(packet: Uint8Array, cover: Cover): Uint8Array {
+  const view = viewOf(packet);
+  const vendor = packet[0] === 3 ? 7 : 8;
+  const count = vendor + 4 + view.getUint32(vendor, true);
+  let end = count + 4;
+  for (let left = view.getUint32(count, true); left > 0; left--) end += 4 + view.getUint32(end, true);
+  const comment = new TextEncoder().encode(`METADATA_BLOCK_PICTURE=${base64(pictureBlock(cover))}`);
+  const number = new Uint8Array(4);
+  viewOf(number).setUint32(0, view.getUint32(count, true) + 1, true);
+  const length = new Uint8Array(4);
+  viewOf(length).setUint32(0, comment.length, true);
+  const before = packet.subarray(count + 4, end);
+  return join([packet.subarray(0, count), number, before, length, comment, packet.subarray(end)]);
+}
+
+// RFC 9639, 8.8; sizes that are 0 are not told.
+function pictureBlock({ mime, bytes }: Cover): Uint8Array {
+  const type = new TextEncoder().encode(mime);
+  const block = new Uint8Array(32 + type.length + bytes.length);
+  const view = viewOf(block);
+  view.setUint32(0, FRONT);
+  view.setUint32(4, type.length);
+  block.set(type, 8);
+  view.setUint32(28 + type.length, bytes.length);
+  block.set(bytes, 32 + type.length);
+  return block;
+}
+
+function base64(bytes: Uint8Array): string {
+  const size = 24_573;
+  let text = "";
+  for (let at = 0; at < bytes.length; at += size)
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + size)));
+  return text;
+}
+
+// Every page but the last is full; one on which no packet ends has no time.
+function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array[] {
+  const segments = packets.flatMap((packet) => {
+    const full = Array.from({ length: Math.floor(packet.length / 255) }, () => 255);
+    return [...full, packet.length % 255];
+  });
+  const body = join(packets);
+  const pages: Uint8Array[] = [];
+  let at = 0;
+  for (let first = 0; first < segments.length; first += MOST_SEGMENTS) {
+    const lacing = segments.slice(first, first + MOST_SEGMENTS);
+    const length = lacing.reduce((sum, each) => sum + each, 0);
+    const page = new Uint8Array(HEADER + lacing.length + length);
+    // Its kind, version and stream are those of the page before.
+    page.set(bytes.subarray(0, HEADER));
+    page.set(lacing, HEADER);
+    page.set(body.subarray(at, at + length), HEADER + lacing.length);
+    at += length;
+    page[5] = first > 0 && segments[first - 1] === 255 ? CONTINUED : 0;
+    page[HEADER - 1] = lacing.length;
+    const view = viewOf(page);
+    view.setBigInt64(6, lacing.some((each) => each < 255) ? 0n : -1n, true);
+    view.setUint32(SEQUENCE, pages.length + 1, true);
+    pages.push(withChecksum(page));
+  }
+  return pages;
+}
+
+function withChecksum(page: Uint8Array): Uint8Array {
+  const view = viewOf(page);
+  view.setUint32(CHECKSUM, 0);
+  let sum = 0;
+  for (const byte of page) sum = ((sum << 8) ^ (CHECKSUMS[(sum >>> 24) ^ byte] ?? 0)) >>> 0;
+  view.setUint32(CHECKSUM, sum, true);
+  return page;
+}
+
+const CHECKSUMS = Uint32Array.from({ length: 256 }, (_, index) => {
+  let sum = index << 24;
+  for (let bit = 0; bit < 8; bit++) sum = sum & 0x80000000 ? (sum << 1) ^ 0x04c11db7 : sum << 1;
+  return sum >>> 0;
+});
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,225 @@
+import {
+  ALL_FORMATS,
+  type AudioCodec,
+  CustomSource,
+  EncodedPacket,
+  EncodedPacketSink,
+  Input,
+  type InputAudioTrack,
+  type InputTrack,
+  type InputVideoTrack,
+  type PacketRetrievalOptions,
+  type VideoCodec,
+} from "mediabunny";
+import { MediaError } from "../../core/errors.ts";
+import type { ByteReader } from "../../core/ports.ts";
+
+/** An encoded stretch of video, and the second of the output at which it starts. */
+export interface Stretch {
+  input: ByteReader;
+  at: number;
+}
+
+/** A track that is copied, with what a muxer asks of it. */
+export interface CopiedTrack<C, D> {
+  codec: C;
+  config: D;
+  /** Counts the packets, for which a file without an index is read to its end. */
+  count(): Promise<number>;
+  /** Gives the packets in decoding order; `rehearsing` gives as many bytes, all zero, without reading them. */
+  packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
+}
+
+/** Opens the parts of a file for {@link openPictures} and {@link openSound}. */
+export interface Opener {
+  open(reader: ByteReader): Input;
+  /** Lets go of a part, and of what is held of it. */
+  release(input: Input): void;
+  /** Lets go of all parts. */
+  close(): void;
+}
+
+/** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless one. */
+export function createOpener(signal: AbortSignal | undefined, cached = true): Opener {
+  const inputs = new Set<Input>();
+  // Without a cache, what is read ahead would be read again.
+  const reading = cached
+    ? ({ prefetchProfile: "network" } as const)
+    : { maxCacheSize: 0, handleUnhandledError: () => {} };
+  return {
+    open(reader) {
+      const read = (start: number, end: number) => reader.read({ start, end }, signal);
+      const source = new CustomSource({
+        getSize: () => reader.size,
+        read,
+        ...reading,
+      });
+      const input = new Input({ source, formats: ALL_FORMATS });
+      inputs.add(input);
+      return input;
+    },
+    release(input) {
+      inputs.delete(input);
+      input.dispose();
+    },
+    close() {
+      for (const input of inputs) input.dispose();
+    },
+  };
+}
+
+/**
+ * Opens the pictures of stretches as one track, one stretch after the other; one without any is passed over, as sound may be longer than
+ * pictures. The last picture ends at second `until`, where that is known. Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
+ */
+export async function openPictures(
+  stretches: readonly Stretch[],
+  opener: Opener,
+  until: number | null,
+): Promise<CopiedTrack<VideoCodec, VideoDecoderConfig>> {
+  const parts: Stretch[] = [];
+  let first: { codec: VideoCodec; config: VideoDecoderConfig } | null = null;
+  for (const stretch of stretches) {
+    const kind = await withTrack(stretch, opener, readKind);
+    if (!kind) continue;
+    first ??= kind;
+    if (!isSame(kind.config, first.config)) throw misfit("two stretches were encoded in different ways");
+    parts.push(stretch);
+  }
+  if (!first) throw misfit("there are no pictures");
+  return {
+    ...first,
+    async count() {
+      let count = 0;
+      for (const part of parts) {
+        count += await withTrack(part, opener, (track) => (track ? countPackets(track) : 0));
+      }
+      return count;
+    },
+    async *packets(rehearsing) {
+      let latest = Number.NEGATIVE_INFINITY;
+      let held: EncodedPacket | null = null;
+      for (const { input, at } of parts) {
+        const before = latest;
+        const file = opener.open(input);
+        const track = await file.getPrimaryVideoTrack();
+        if (!track) throw misfit("they are damaged");
+        for await (const packet of copies(track, at, rehearsing)) {
+          if (packet.timestamp <= before) throw misfit("two stretches overlap");
+          latest = Math.max(latest, packet.timestamp);
+          if (held) yield held;
+          held = packet;
+        }
+        opener.release(file);
+      }
+      if (held) yield lasting(held, latest, until);
+    },
+  };
+}
+
+// What is decoded last may be a B-frame before the last picture.
+function lasting(packet: EncodedPacket, latest: number, until: number | null): EncodedPacket {
+  const duration = until === null ? 0 : until - packet.timestamp;
+  if (until === null || until <= latest) return packet;
+  return packet.clone({ duration });
+}
+
+// Parts are many, and each holds what was read of it for as long as it is open.
+async function withTrack<T>(
+  { input }: Stretch,
+  opener: Opener,
+  use: (track: InputVideoTrack | null) => T | Promise<T>,
+): Promise<T> {
+  const file = opener.open(input);
+  try {
+    return await use(await file.getPrimaryVideoTrack());
+  } finally {
+    opener.release(file);
+  }
+}
+
+async function readKind(track: InputVideoTrack | null) {
+  const packet = track && (await new EncodedPacketSink(track).getFirstPacket(FACTS_ONLY));
+  const [codec, config] = packet ? [await track.getCodec(), await track.getDecoderConfig()] : [];
+  return codec && config ? { codec, config } : null;
+}
+
+/** Sound that is copied. */
+export interface CopiedSound extends CopiedTrack<AudioCodec, AudioDecoderConfig> {
+  /** Seconds of priming that the packets' times do not show: what a player hears first is that much later. */
+  delay: number;
+}
+
+/** Opens the sound of a file as a track; its packets before 0 (the encoder's priming) keep their times. */
+export async function openSound(input: Input): Promise<CopiedSound> {
+  const track: InputAudioTrack | null = await input.getPrimaryAudioTrack();
+  const codec = await track?.getCodec();
+  const config = await track?.getDecoderConfig();
+  if (!track || !codec || !config) throw misfit("the sound is missing");
+  const first = await track.getFirstTimestamp();
+  const delay = codec === "opus" && first >= 0 ? preSkip(config) : 0;
+  return {
+    ...{ codec, config, delay },
+    count: () => countPackets(track),
+    packets: (rehearsing) => copies(track, 0, rehearsing),
+  };
+}
+
+/** The error of parts that do not make one file. */
+export function misfit(why: string, cause?: unknown): MediaError {
+  return new MediaError("encode_failed", `The encoded parts could not be put together: ${why}.`, { cause });
+}
+
+// RFC 7845, 5.1: samples at 48 kHz that a decoder drops, in bytes 10 and 11 of the header.
+function preSkip({ description }: AudioDecoderConfig): number {
+  const [low = 0, high = 0] = bytesOf(description).subarray(10, 12);
+  return (low + high * 256) / 48_000;
+}
+
+const FACTS_ONLY = { metadataOnly: true } as const;
+
+/**
+ * Iterates over the packets of a track in decoding order. The sink's own loop reads as many packets ahead as it returned within the last
+ * second, which are tens of thousands here, and where clocks stand still between reads, all.
+ */
+export async function* packetsOf(track: InputTrack, options: PacketRetrievalOptions) {
+  const sink = new EncodedPacketSink(track);
+  let packet = await sink.getFirstPacket(options);
+  while (packet) {
+    yield packet;
+    packet = await sink.getNextPacket(packet, options);
+  }
+}
+
+async function countPackets(track: InputTrack): Promise<number> {
+  let count = 0;
+  for await (const _ of packetsOf(track, FACTS_ONLY)) count++;
+  return count;
+}
+
+async function* copies(
+  track: InputTrack,
+  at: number,
+  rehearsing: boolean,
+): AsyncGenerator<EncodedPacket, void> {
+  const options = rehearsing ? FACTS_ONLY : {};
+  for await (const packet of packetsOf(track, options)) {
+    const data = rehearsing ? new Uint8Array(packet.byteLength) : packet.data;
+    yield new EncodedPacket(data, packet.type, packet.timestamp + at, packet.duration);
+  }
+}
+
+function isSame(a: VideoDecoderConfig, b: VideoDecoderConfig): boolean {
+  const same = a.codec === b.codec && a.codedWidth === b.codedWidth && a.codedHeight === b.codedHeight;
+  return same && hex(a.description) === hex(b.description);
+}
+
+function hex(bytes: VideoDecoderConfig["description"]): string {
+  return Array.from(bytesOf(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function bytesOf(bytes: VideoDecoderConfig["description"]): Uint8Array {
+  if (!bytes) return new Uint8Array();
+  if (!ArrayBuffer.isView(bytes)) return new Uint8Array(bytes);
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

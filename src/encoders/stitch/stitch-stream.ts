@@ -1,0 +1,209 @@
+import { MediaError } from "../../core/errors.ts";
+import type { Source } from "../../core/source.ts";
+import { type MasterEntry, parseMasterPlaylist } from "../../ffmpeg/master-playlist.ts";
+import {
+  PLAYLIST,
+  parseMediaPlaylist,
+  type SegmentRun,
+  writeMediaPlaylist,
+} from "../../ffmpeg/media-playlist.ts";
+import { adaptiveMime, MASTER } from "../../ffmpeg/output.ts";
+import { measureStream, writeMaster } from "../../ffmpeg/write-master.ts";
+import { exactFps } from "../../plan/index.ts";
+import { picturesEnd } from "../../plan/pictures-end.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import type { EncodedFile, Written } from "../encoder.ts";
+
+/** Folder of the sound that renditions share. */
+export const AUDIO = "audio";
+
+/** What one chunk of adaptive video gave; of its written files the names, as of all, are below the master playlist. */
+export interface StreamPart extends Written {
+  chunk: Chunk;
+}
+
+/** What is put together. */
+export interface StreamStitching {
+  plan: Plan;
+  source: Source;
+  parts: readonly StreamPart[];
+  /** Gives the bytes of a written file; asked for init segments alone. */
+  read(name: string): Promise<Uint8Array>;
+}
+
+/**
+ * Joins the playlists of adaptive video's chunks, and writes the master playlist over them: gives the playlists, the master last.
+ * Rejects with `encode_failed` when a rendition lacks a stretch, or when a playlist names what was not written.
+ */
+export async function stitchStream({ plan, source, parts, read }: StreamStitching): Promise<EncodedFile[]> {
+  const streams = runsOf(plan, source, parts);
+  const names = new Set([...streams.values()].flatMap((runs) => runs.flatMap(({ init }) => init ?? [])));
+  const inits = await Promise.all([...names].map(async (name) => [name, await read(name)] as const));
+  return joinStream(plan, source, parts, new Map(inits));
+}
+
+/** Does what {@link stitchStream} does with the init segments at hand. */
+export function joinStream(
+  plan: Plan,
+  source: Source,
+  parts: readonly StreamPart[],
+  inits: ReadonlyMap<string, Uint8Array>,
+): EncodedFile[] {
+  const sizes = new Map(
+    parts.flatMap(({ written }) => written.map(({ name, size }) => [name, size] as const)),
+  );
+  const streams = [...runsOf(plan, source, parts)].map(([folder, runs]) => ({
+    folder,
+    uri: `${folder}/${PLAYLIST}`,
+    text: writeMediaPlaylist(`${folder}/`, shareInits(runs, inits)),
+    rate: measureStream(
+      runs
+        .flatMap((run) => run.segments)
+        .map(({ name, seconds }) => ({ seconds, size: sizeOf(name, sizes) })),
+    ),
+    ...entryOf(folder, parts),
+  }));
+  const apart = plan.video ? streams.find(({ folder }) => folder === AUDIO) : undefined;
+  const channels = plan.audio?.mode === "encode" ? plan.audio.channels : (source.audio?.channels ?? 2);
+  const master = writeMaster({
+    streams: streams.filter((stream) => stream !== apart),
+    audio: apart ? { ...apart, channels } : null,
+    fps: source.fps === undefined ? undefined : exactFps(source.fps),
+  });
+  const file = (name: string, text: string) => ({
+    ...{ name, mime: adaptiveMime(name) },
+    bytes: new TextEncoder().encode(text),
+  });
+  return [...streams.map(({ uri, text }) => file(uri, text)), file(MASTER, master)];
+}
+
+// The stretches of every rendition in order of time.
+function runsOf(plan: Plan, source: Source, parts: readonly StreamPart[]): Map<string, SegmentRun[]> {
+  const streams = new Map<string, SegmentRun[]>();
+  const pictures = new Set(plan.renditions.map(({ name }) => name));
+  for (const [folder, runs] of timedRuns(plan, parts))
+    streams.set(folder, inTime(runs, pictures.has(folder) ? picturesEnd(source, plan) : null));
+  return streams;
+}
+
+interface TimedRun extends SegmentRun {
+  /** Seconds from the start of the stream. */
+  start: number;
+}
+
+// Chunks beyond the last picture are empty.
+function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedRun[]> {
+  const inOrder = parts.toSorted((a, b) => a.chunk.start - b.chunk.start || a.chunk.index - b.chunk.index);
+  const pictures = plan.renditions.map(({ name }) => name);
+  const streams = new Map<string, TimedRun[]>();
+  for (const part of inOrder) {
+    const { track } = part.chunk;
+    const video = track === "audio" ? [] : pictures.map((name) => readRun(name, part));
+    if (new Set(video.map(({ run }) => run.segments.length > 0)).size > 1) {
+      throw fault(`chunk ${part.chunk.index} lacks some of its renditions`);
+    }
+    const audio = plan.audio && track !== "video" ? [readRun(AUDIO, part)] : [];
+    for (const { folder, run } of [...video, ...audio]) {
+      if (run.segments.length === 0) continue;
+      const start = Math.max(0, part.chunk.start - plan.start);
+      streams.set(folder, [...(streams.get(folder) ?? []), { ...run, start }]);
+    }
+  }
+  const wanted = plan.video ? pictures : [AUDIO];
+  const lacking = wanted.find((name) => !streams.has(name));
+  if (lacking !== undefined) throw fault(`there is nothing of ${lacking}`);
+  checkNames(streams);
+  return streams;
+}
+
+// Seconds by which the sum of the segments may be wrong before a player looks for a time in the wrong one.
+const DRIFT = 0.1;
+// At the end there is nothing to look for, and the sum is the length of the stream.
+const EXACT = 0.000001;
+
+// The last frame of a chunk stays until the next chunk's first; that is not known when it is encoded, and guesses would add up.
+// ffmpeg takes the last segment's first frame for as long as the first of all (5.1), so the end of the pictures is set too.
+function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
+  let at = 0;
+  return runs.map(({ init, segments }, index) => {
+    at += segments.reduce((sum, { seconds }) => sum + seconds, 0);
+    const last = segments[segments.length - 1];
+    const next = runs[index + 1];
+    const late = (next?.start ?? until ?? at) - at;
+    if (!last || Math.abs(late) < (next ? DRIFT : EXACT) || last.seconds + late <= 0)
+      return { init, segments };
+    at += late;
+    const seconds = last.seconds + late;
+    return {
+      init,
+      segments: [...segments.slice(0, -1), { ...last, seconds, line: `#EXTINF:${seconds.toFixed(6)},` }],
+    };
+  });
+}
+
+function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
+  const name = `${folder}/${PLAYLIST}`;
+  const playlist = playlists.find((file) => file.name === name);
+  const run = parseMediaPlaylist(name, playlist ? new TextDecoder().decode(playlist.bytes) : "");
+  const there = new Set(written.filter(({ size }) => size > 0).map((file) => file.name));
+  const named = [
+    ...run.segments.map((segment) => segment.name),
+    ...(run.segments.length > 0 ? [run.init] : []),
+  ];
+  for (const each of named) {
+    if (each === null) throw fault(`chunk ${chunk.index} names no init segment in ${name}`);
+    if (!there.has(each)) throw fault(`${each} is missing`);
+  }
+  // A piece that was written and is named nowhere means that the playlist is not whole.
+  for (const each of there) {
+    if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !named.includes(each)) {
+      throw fault(`${each} is in no playlist`);
+    }
+  }
+  return { folder, run };
+}
+
+function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
+  const seen = new Set<string>();
+  for (const { name } of [...streams.values()].flat().flatMap((run) => run.segments)) {
+    if (seen.has(name)) throw fault(`${name} comes twice`);
+    seen.add(name);
+  }
+}
+
+// Chunks that were encoded alike have the same init segment: then the first one serves all.
+function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint8Array>): SegmentRun[] {
+  const known: { name: string; bytes: Uint8Array }[] = [];
+  return runs.map((run) => {
+    const bytes = inits.get(run.init ?? "");
+    if (run.init === null || !bytes) return run;
+    const same = known.find((other) => equal(other.bytes, bytes));
+    if (!same) known.push({ name: run.init, bytes });
+    return { ...run, init: same?.name ?? run.init };
+  });
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+// ffmpeg's own master playlists know the codecs and sizes; their bitrates are guesses.
+function entryOf(
+  folder: string,
+  parts: readonly StreamPart[],
+): Pick<MasterEntry, "codecs" | "width" | "height"> {
+  const masters = parts.flatMap(({ playlists }) => playlists.filter(({ name }) => !name.includes("/")));
+  const entries = masters.flatMap(({ bytes }) => parseMasterPlaylist(new TextDecoder().decode(bytes)));
+  const entry = entries.find(({ uri, codecs }) => uri === `${folder}/${PLAYLIST}` && codecs !== "");
+  if (!entry) throw fault(`the codec of ${folder} is unknown`);
+  const { codecs, width, height } = entry;
+  return { codecs, ...(width && height ? { width, height } : {}) };
+}
+
+function sizeOf(name: string, sizes: ReadonlyMap<string, number>): number {
+  return sizes.get(name) ?? 0;
+}
+
+function fault(reason: string): MediaError {
+  return new MediaError("encode_failed", `The encoded stream is not whole: ${reason}.`);
+}

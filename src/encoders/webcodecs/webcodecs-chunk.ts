@@ -1,0 +1,163 @@
+import { MediaError } from "../../core/errors.ts";
+import type { VideoFormat } from "../../core/formats.ts";
+import type { Source } from "../../core/source.ts";
+import { sourceColor } from "../../ffmpeg/color.ts";
+import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
+import type { VideoEncode } from "../../ffmpeg/video-args.ts";
+import { sourceBits } from "../../plan/bits.ts";
+import { picturesEnd } from "../../plan/pictures-end.ts";
+import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
+import type { ChunkJob } from "../encoder.ts";
+import { codecConfig, LAYERED } from "./webcodecs-config.ts";
+import { type PictureEncoder, type PictureEncoding, startPictureEncoder } from "./webcodecs-encode.ts";
+import { startFile } from "./webcodecs-file.ts";
+import { listTimes, timedSamples } from "./webcodecs-frames.ts";
+import { checkReadable, openInput, openPicturesOf } from "./webcodecs-input.ts";
+import { createPainter } from "./webcodecs-picture.ts";
+import { type Hold, holdFor } from "./webcodecs-rate.ts";
+import type { Ability } from "./webcodecs-trial.ts";
+
+/** Seconds between keyframes at the most, so that a player can seek. */
+const KEYFRAME_SECONDS = 5;
+
+const DEFAULT_FPS = 30;
+
+/** One of the outputs that are encoded from the same pictures. */
+export interface PictureOutput {
+  video: VideoEncode;
+  ability: Ability;
+  /** Takes the place of what the plan's rate asks for. */
+  hold?: Hold | undefined;
+  /** Seconds from one keyframe to the next, counted from the first picture. */
+  key_seconds: number;
+  /** Takes each packet in decoding order, with times from the start of the chunk. */
+  write: PictureEncoding["write"];
+}
+
+/**
+ * Encodes the pictures of a chunk into a file of the plan's format, in memory, with times from the start of the chunk. `hold` takes
+ * the place of what the plan's rate asks for. Rejects as {@link encodeOutputs}.
+ */
+export async function encodePictures(
+  job: ChunkJob,
+  video: VideoEncode,
+  ability: Ability,
+  hold?: Hold,
+): Promise<Uint8Array> {
+  job.signal.throwIfAborted();
+  const file = startFile(job.plan.format as VideoFormat, video.codec);
+  const { write } = file;
+  try {
+    await encodeOutputs(job, [{ video, ability, hold, key_seconds: KEYFRAME_SECONDS, write }]);
+    // A picture may last longer than a chunk, and what comes behind the last one is sound.
+    return await file.finish(job.chunk.track === "video");
+  } finally {
+    await file.cancel();
+  }
+}
+
+/**
+ * Decodes the pictures of a chunk once, and encodes them for each of the outputs, whose packets have all been written at the end. An
+ * abort ends decoder and encoders at once, and every frame is closed. Rejects with `encode_failed` when the pictures cannot be decoded.
+ */
+export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
+  const { source, signal } = job;
+  signal.throwIfAborted();
+  const matroska = source.format === "matroska" || source.format === "webm";
+  const input = openInput(matroska ? await hideDamage(job.input, signal) : job.input, signal);
+  const encoders = outputs.map(({ video, ability, hold, write }) => {
+    const { width, height } = video.geometry;
+    const fps = fpsOf(video, source);
+    return startPictureEncoder({
+      codec: video.codec,
+      config: { ...codecConfig(video.codec, { width, height }, fps), ...(ability.layers && LAYERED) },
+      hold: hold ?? holdOf(video, source, ability),
+      write,
+    });
+  });
+  const stop = () => {
+    for (const encoder of encoders) encoder.close();
+    input.dispose();
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    await feed(job, outputs, input, encoders);
+    for (const encoder of encoders) await encoder.finish();
+  } catch (thrown) {
+    signal.throwIfAborted();
+    await checkReadable(job.input);
+    if (thrown instanceof MediaError) throw thrown;
+    throw new MediaError("encode_failed", "The source's pictures could not be decoded to their end.", {
+      cause: thrown,
+    });
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+function fpsOf(video: VideoEncode, source: Source): number {
+  return video.fps ?? source.fps ?? DEFAULT_FPS;
+}
+
+/** Gives how an encoder is held by the rate of a plan, without a quantizer where its ability has none. */
+export function holdOf(video: VideoEncode, source: Source, { quantizer }: Ability): Hold {
+  const { codec, rate, geometry } = video;
+  const fps = fpsOf(video, source);
+  const { width, height } = geometry;
+  const source_bits = sourceBits(source, { width, height, fps });
+  return holdFor({ codec, rate, width, height, fps, coarsest: quantizer, source_bits });
+}
+
+async function feed(
+  { chunk, plan, source, signal, onProgress, onTally }: ChunkJob,
+  outputs: readonly PictureOutput[],
+  input: ReturnType<typeof openInput>,
+  encoders: readonly PictureEncoder[],
+): Promise<void> {
+  const [first] = outputs;
+  if (!first) return;
+  const { track, origin } = await openPicturesOf(input);
+  const painters = outputs.map(({ video, ability }) =>
+    createPainter({ ...video, scales: ability.scales, untold: isUntold(source) }),
+  );
+  const length = chunk.end === null ? null : chunk.end - chunk.start;
+  const expected = length ?? (plan.duration === null ? null : plan.start + plan.duration - chunk.start);
+  const decoded: number[] = [];
+  const { fps } = first.video;
+  const span = {
+    ...{ start: origin + chunk.start, fps },
+    length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
+    decode_from: origin + (chunk.decode_from ?? chunk.start),
+    onDecoded: (at: number) => void decoded.push(at),
+  };
+  const dues = outputs.map(() => Number.NEGATIVE_INFINITY);
+  for await (const { sample, at, duration } of timedSamples(track, span)) {
+    signal.throwIfAborted();
+    const time = { timestamp: Math.round(at * 1e6), duration: Math.round(duration * 1e6) };
+    for (const [index, { key_seconds }] of outputs.entries()) {
+      const frame = await painters[index]?.(sample, time);
+      const due = dues[index] ?? 0;
+      // A rounded time is not to put a keyframe off by one picture.
+      const isKey = at + duration / 2 >= due;
+      if (isKey) dues[index] = nextKey(due, at, at + duration / 2, key_seconds);
+      if (frame) await encoders[index]?.add(frame, isKey);
+    }
+    if (expected) onProgress?.(Math.min(1, (at + duration) / expected));
+  }
+  const times = await listTimes(track, span);
+  onTally?.({ pictures: tallyPictures({ times, timed: true }, decoded, tallyRules(chunk, source)) });
+}
+
+// They keep to a grid from the first picture on, so that they do not drift.
+function nextKey(due: number, at: number, by: number, seconds: number): number {
+  if (due === Number.NEGATIVE_INFINITY) return at + seconds;
+  return due + (Math.floor((by - due) / seconds) + 1) * seconds;
+}
+
+// Players take larger pictures for BT.709 where nothing is said.
+const HD_HEIGHT = 720;
+
+function isUntold(source: Source): boolean {
+  return sourceColor(source).matrix === null && (source.coded_height ?? HD_HEIGHT) < HD_HEIGHT;
+}

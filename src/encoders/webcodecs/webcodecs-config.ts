@@ -1,0 +1,101 @@
+import type { VideoCodec } from "../../core/formats.ts";
+import type { Size } from "../../plan/size.ts";
+
+/** What WebCodecs is told of a codec beside its rate. */
+export interface CodecConfig extends VideoEncoderConfig {
+  /** How H.265 puts its parameter sets, which not every list of types knows. */
+  hevc?: { format: "hevc" };
+}
+
+/** What is told of one picture, of which not every list of types knows all. */
+export interface PictureOptions extends VideoEncoderEncodeOptions {
+  hevc?: { quantizer: number };
+  vp9?: { quantizer: number };
+  av1?: { quantizer: number };
+}
+
+interface Level {
+  /** How the codec's string names it. */
+  name: string;
+  /** Most units in one picture, and in one second: macroblocks of 16x16 for h264, pixels for the others. */
+  picture: number;
+  second: number;
+}
+
+const level = (name: string, picture: number, second: number): Level => ({ name, picture, second });
+
+// H.264 Table A-1; VP9 levels of webmproject.org/vp9/levels; AV1 Annex A.3; H.265 Table A.8 and A.9.
+const LEVELS = {
+  h264: [
+    level("1e", 1620, 40_500),
+    level("1f", 3600, 108_000),
+    level("28", 8192, 245_760),
+    level("2a", 8704, 522_240),
+    level("33", 36_864, 983_040),
+    level("34", 36_864, 2_073_600),
+    level("3e", 139_264, 16_711_680),
+  ],
+  h265: [
+    level("L90", 552_960, 16_588_800),
+    level("L93", 983_040, 33_177_600),
+    level("L120", 2_228_224, 66_846_720),
+    level("L123", 2_228_224, 133_693_440),
+    level("L153", 8_912_896, 534_773_760),
+    level("L156", 8_912_896, 1_069_547_520),
+    level("L186", 35_651_584, 4_278_190_080),
+  ],
+  vp9: [
+    level("21", 245_760, 9_216_000),
+    level("30", 552_960, 20_736_000),
+    level("31", 983_040, 36_864_000),
+    level("40", 2_228_224, 83_558_400),
+    level("41", 2_228_224, 160_432_128),
+    level("51", 8_912_896, 588_251_136),
+    level("62", 35_651_584, 4_706_009_088),
+  ],
+  av1: [
+    level("01", 278_784, 8_363_520),
+    level("04", 665_856, 19_975_680),
+    level("05", 1_065_024, 31_950_720),
+    level("08", 2_359_296, 70_778_880),
+    level("09", 2_359_296, 141_557_760),
+    level("13", 8_912_896, 534_773_760),
+    level("18", 35_651_584, 4_278_190_080),
+  ],
+} as const satisfies Record<VideoCodec, readonly Level[]>;
+
+const STRINGS: Readonly<Record<VideoCodec, (level: string) => string>> = {
+  h264: (name) => `avc1.6400${name}`,
+  h265: (name) => `hvc1.1.6.${name}.B0`,
+  vp9: (name) => `vp09.00.${name}.08`,
+  av1: (name) => `av01.0.${name}M.08`,
+};
+
+/** Gives what WebCodecs is told of a codec: 8 bits, the lowest level that holds the pictures, parameter sets out of band. */
+export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: number): CodecConfig {
+  const units = codec === "h264" ? Math.ceil(width / 16) * Math.ceil(height / 16) : width * height;
+  const levels: readonly Level[] = LEVELS[codec];
+  const fits = levels.find(({ picture, second }) => units <= picture && units * fps <= second);
+  const { name } = fits ?? levels[levels.length - 1] ?? { name: "" };
+  return {
+    codec: STRINGS[codec](name),
+    width,
+    height,
+    framerate: fps,
+    ...(codec === "h264" && { avc: { format: "avc" as const } }),
+    ...(codec === "h265" && { hevc: { format: "hevc" as const } }),
+  };
+}
+
+/** What WebCodecs is told in addition for layers in time. */
+export const LAYERED = { scalabilityMode: "L1T3" } as const satisfies Partial<VideoEncoderConfig>;
+
+/** Gives the options that set the quantizer of one picture. */
+export function quantizerOptions(codec: VideoCodec, quantizer: number): PictureOptions {
+  return { [OPTIONS[codec]]: { quantizer } };
+}
+
+const OPTIONS = { h264: "avc", h265: "hevc", vp9: "vp9", av1: "av1" } as const satisfies Record<
+  VideoCodec,
+  string
+>;

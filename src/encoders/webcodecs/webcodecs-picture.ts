@@ -1,0 +1,183 @@
+import type { VideoSample } from "mediabunny";
+import type { Geometry } from "../../plan/plan.ts";
+import { type Matrix, toI420 } from "./webcodecs-yuv.ts";
+
+/** How pictures are brought to the output's size. */
+export interface PictureNeeds {
+  geometry: Geometry;
+  /** Color that transparent pictures are laid on, as `0xRRGGBB`; null where there are none. */
+  matte: string | null;
+  /** Whether the encoder scales what it is given to its own size, as the standard says it must. */
+  scales: boolean;
+  /** Whether the source says nothing of its colors and is small, so that players take them for BT.601. */
+  untold: boolean;
+}
+
+/** Time and length of a picture in microseconds. */
+export interface FrameTime {
+  timestamp: number;
+  duration: number;
+}
+
+/** Makes pictures of the output; the frame that is given is the caller's to close. */
+export type Painter = (sample: VideoSample, time: FrameTime) => Promise<VideoFrame>;
+
+// What every encoder takes as it is: 8 bits, colors at half the resolution, no transparency.
+const PLAIN: ReadonlySet<string | null> = new Set(["I420", "NV12"]);
+
+/**
+ * Creates what turns, crops, scales and pads decoded pictures as a geometry says. Where nothing but a crop and a scale is asked
+ * for, the frame goes to the encoder as it was decoded, which scales it: that is faster, and no color is converted.
+ */
+export function createPainter(needs: PictureNeeds): Painter {
+  const paint = createCanvasPainter(needs);
+  return async (sample, time) => {
+    const frame = await (needs.untold ? relabel(sample) : sample.toVideoFrame());
+    try {
+      const visible = frame.visibleRect;
+      const part = visible && partOf(frame, visible, needs);
+      return part ? new VideoFrame(frame, { ...time, ...part }) : paint(frame, time);
+    } finally {
+      frame.close();
+    }
+  };
+}
+
+const BT601 = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" } as const;
+
+// Where nothing is said of colors, mediabunny has Chromium decode BT.709, which would be written into the output.
+async function relabel(sample: VideoSample): Promise<VideoFrame> {
+  const frame = sample.toVideoFrame();
+  const { format, visibleRect, displayWidth, displayHeight, timestamp, colorSpace } = frame;
+  if (!format || !visibleRect || /^(RGB|BGR)/.test(format)) return frame;
+  try {
+    const pixels = new Uint8Array(frame.allocationSize());
+    const layout = await frame.copyTo(pixels);
+    const { width: codedWidth, height: codedHeight } = visibleRect;
+    const shape = { format, codedWidth, codedHeight, displayWidth, displayHeight, layout, timestamp };
+    const init = {
+      ...shape,
+      colorSpace: { ...BT601, fullRange: colorSpace.fullRange },
+      transfer: [pixels.buffer],
+    };
+    return new VideoFrame(pixels, init);
+  } finally {
+    frame.close();
+  }
+}
+
+function partOf(frame: VideoFrame, visible: DOMRectReadOnly, { geometry, matte, scales }: PictureNeeds) {
+  const { rotate, crop, scale, pad } = geometry;
+  if (rotate !== 0 || pad || matte !== null || (scale && !scales)) return null;
+  if (!PLAIN.has(frame.format) || frame.colorSpace.fullRange === true) return null;
+  const x = visible.x + (crop?.x ?? 0);
+  const y = visible.y + (crop?.y ?? 0);
+  const width = crop?.width ?? visible.width;
+  const height = crop?.height ?? visible.height;
+  // Half the resolution of colors has no odd edges.
+  if (x % 2 !== 0 || y % 2 !== 0 || width % 2 !== 0 || height % 2 !== 0) return null;
+  return { visibleRect: { x, y, width, height }, displayWidth: width, displayHeight: height };
+}
+
+/** Draws a picture, of stored pixels in any shape, where the geometry wants it on a canvas of the output's size. */
+export function drawPicture(
+  context: OffscreenCanvasRenderingContext2D,
+  picture: CanvasImageSource,
+  stored: { width: number; height: number; shown_width: number; shown_height: number },
+  { rotate, crop, scale, pad, width, height }: Geometry,
+  matte: string | null,
+): void {
+  const sideways = rotate % 180 !== 0;
+  const turned = sideways ? { width: stored.height, height: stored.width } : stored;
+  const kept = crop ?? { x: 0, y: 0, width: turned.width, height: turned.height };
+  const inner = scale ?? { width: kept.width, height: kept.height };
+  const [left, top] = [pad?.x ?? 0, pad?.y ?? 0];
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.clearRect(0, 0, width, height);
+  if (pad) fill(context, pad.color, 0, 0, width, height);
+  if (pad && pad.color.length === 8) context.clearRect(left, top, inner.width, inner.height);
+  if (matte !== null) fill(context, matte, left, top, inner.width, inner.height);
+  const source = unturn(kept, rotate, stored);
+  const [across, down] = [stored.shown_width / stored.width, stored.shown_height / stored.height];
+  const drawn = sideways ? { width: inner.height, height: inner.width } : inner;
+  context.translate(left + inner.width / 2, top + inner.height / 2);
+  context.rotate((rotate * Math.PI) / 180);
+  context.imageSmoothingQuality = "high";
+  context.drawImage(
+    picture,
+    ...([source.x * across, source.y * down, source.width * across, source.height * down] as const),
+    ...([-drawn.width / 2, -drawn.height / 2, drawn.width, drawn.height] as const),
+  );
+}
+
+function createCanvasPainter({ geometry, matte }: PictureNeeds) {
+  const { width, height } = geometry;
+  let context: OffscreenCanvasRenderingContext2D | null = null;
+  return (frame: VideoFrame, time: FrameTime): VideoFrame => {
+    const { width: across, height: down } = frame.visibleRect ?? {
+      width: frame.displayWidth,
+      height: frame.displayHeight,
+    };
+    const stored = {
+      ...{ width: across, height: down },
+      ...{ shown_width: frame.displayWidth, shown_height: frame.displayHeight },
+    };
+    context ??= new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+    if (!context) throw new RangeError("This browser has no canvas to draw on.");
+    drawPicture(context, frame, stored, geometry, matte);
+    const { data } = context.getImageData(0, 0, width, height);
+    const pixels = new Uint8Array(width * height * 1.5);
+    const { primaries, transfer, matrix: given } = frame.colorSpace;
+    const matrix = matrixFor(given, geometry);
+    toI420(data, geometry, matrix, pixels);
+    const colorSpace = {
+      primaries: primaries ?? matrix,
+      transfer: transfer ?? matrix,
+      matrix,
+      fullRange: false,
+    };
+    const shape = { format: "I420", codedWidth: width, codedHeight: height } as const;
+    const init = { ...time, ...shape, colorSpace, transfer: [pixels.buffer] };
+    return new VideoFrame(pixels, init);
+  };
+}
+
+// Pictures in red, green and blue are written as players read them when nothing is said.
+function matrixFor(given: VideoMatrixCoefficients | null, { width, height }: Geometry): Matrix {
+  if (given === "bt709") return given;
+  if (given === "smpte170m" || given === "bt470bg") return "smpte170m";
+  return Math.min(width, height) < HD_HEIGHT ? "smpte170m" : "bt709";
+}
+
+const HD_HEIGHT = 720;
+
+interface Rect {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+// Where a part of the turned picture lies in the stored one.
+function unturn(part: Rect, rotate: Geometry["rotate"], stored: { width: number; height: number }): Rect {
+  const { x, y, width, height } = part;
+  switch (rotate) {
+    case 0:
+      return part;
+    case 90:
+      return { x: y, y: stored.height - x - width, width: height, height: width };
+    case 180:
+      return { x: stored.width - x - width, y: stored.height - y - height, width, height };
+    case 270:
+      return { x: stored.width - y - height, y: x, width: height, height: width };
+  }
+}
+
+function fill(
+  context: OffscreenCanvasRenderingContext2D,
+  color: string,
+  ...[x, y, width, height]: [number, number, number, number]
+): void {
+  context.fillStyle = `#${color.slice(2)}`;
+  context.fillRect(x, y, width, height);
+}

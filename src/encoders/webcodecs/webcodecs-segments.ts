@@ -1,0 +1,125 @@
+import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, Output } from "mediabunny";
+import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
+import { adaptiveMime } from "../../ffmpeg/output.ts";
+import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
+import type { EncodedFile } from "../encoder.ts";
+import type { PictureEncoding } from "./webcodecs-encode.ts";
+
+/** Where the segments of a chunk lie in their stream. */
+export interface SegmentPlace {
+  /** Folder of the rendition, without a slash. */
+  folder: string;
+  /** Of the chunk: its init segment bears it. */
+  index: number;
+  /** Seconds of the stream before the chunk, whole segments. */
+  at: number;
+  /** Seconds of the chunk at which its last picture ends; null where that is not known. */
+  until: number | null;
+}
+
+/** What a rendition of a chunk became. */
+export interface Segments {
+  /** Init segment, segments, and the playlist of these. */
+  files: EncodedFile[];
+  run: SegmentRun;
+  /** As RFC 6381 writes it. */
+  codec: string;
+}
+
+/** Writes packets of H.264 with times from the start of a chunk into segments of fragmented MP4. */
+export interface SegmentWriter {
+  write: PictureEncoding["write"];
+  /** Gives the segments; null when there were no packets. */
+  finish(): Promise<Segments | null>;
+  cancel(): Promise<void>;
+}
+
+interface Piece {
+  /** Seconds of the stream. */
+  start: number;
+  bytes: Uint8Array;
+}
+
+// A keyframe may come half a picture early.
+const ALMOST = SEGMENT_SECONDS - 0.5;
+
+/** Starts a {@link SegmentWriter}; it begins a segment at the first keyframe of every six seconds. */
+export function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWriter {
+  const head: Uint8Array[] = [];
+  const pieces: Piece[] = [];
+  let front: Piece | null = null;
+  const format = new Mp4OutputFormat({
+    fastStart: "fragmented",
+    minimumFragmentDuration: ALMOST,
+    onFtyp: (bytes) => head.push(bytes.slice()),
+    onMoov: (bytes) => head.push(bytes.slice()),
+    onMoof(bytes, _, start) {
+      front = { start, bytes: bytes.slice() };
+    },
+    onMdat(bytes) {
+      if (front) pieces.push({ start: front.start, bytes: join([front.bytes, bytes]) });
+    },
+  });
+  const output = new Output({ format, target: new NullTarget() });
+  const source = new EncodedVideoPacketSource("avc");
+  output.addVideoTrack(source);
+  let codec: string | null = null;
+  let end = 0;
+  // The last one lasts until the end, and is known by that alone.
+  let held: Parameters<typeof add>[0] | null = null;
+
+  async function add(
+    { packet, metadata }: { packet: EncodedPacket; metadata: EncodedVideoChunkMetadata | undefined },
+    limit: number | null,
+  ): Promise<void> {
+    const { data, type, timestamp } = packet;
+    const duration = limit !== null && limit > timestamp ? limit - timestamp : packet.duration;
+    end = Math.max(end, at + timestamp + duration);
+    await source.add(new EncodedPacket(data, type, at + timestamp, duration), metadata);
+  }
+
+  return {
+    async write(packet, metadata) {
+      if (codec === null) {
+        codec = metadata?.decoderConfig?.codec ?? "";
+        await output.start();
+      }
+      if (held) await add(held, null);
+      held = { packet, metadata };
+    },
+    async finish() {
+      if (codec === null || !held) return null;
+      await add(held, until);
+      await output.finalize();
+      const init = `${folder}/init_${index}.mp4`;
+      const first = Math.round(at / SEGMENT_SECONDS);
+      const segments = pieces.map(({ start, bytes }, place) => {
+        const seconds = (pieces[place + 1]?.start ?? end) - start;
+        const name = `${folder}/seg_${String(first + place).padStart(5, "0")}.m4s`;
+        return { name, seconds, line: `#EXTINF:${seconds.toFixed(6)},`, bytes };
+      });
+      const run = { init, segments };
+      const playlist = new TextEncoder().encode(writeMediaPlaylist(`${folder}/`, [run]));
+      const file = (name: string, bytes: Uint8Array) => ({ name, mime: adaptiveMime(name), bytes });
+      const files = [
+        file(init, join(head)),
+        ...segments.map(({ name, bytes }) => file(name, bytes)),
+        file(`${folder}/${PLAYLIST}`, playlist),
+      ];
+      return { files, run, codec };
+    },
+    async cancel() {
+      if (output.state === "pending" || output.state === "started") await output.cancel().catch(() => {});
+    },
+  };
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

@@ -1,0 +1,132 @@
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
+import { MediaError } from "../../core/errors.ts";
+import type { VideoFormat } from "../../core/formats.ts";
+import type { ByteReader } from "../../core/ports.ts";
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import { PLAYLIST, parseMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
+import { AUDIO_MASTER, MASTER, outputFile } from "../../ffmpeg/output.ts";
+import { checkEnd } from "../../ffmpeg/read-failure.ts";
+import type { VideoEncode } from "../../ffmpeg/video-args.ts";
+import { picturesEnd } from "../../plan/pictures-end.ts";
+import type { Chunk, Plan } from "../../plan/plan.ts";
+import { readAll } from "../../storage/read-all.ts";
+import { describeRefusals } from "../../words/refusal-words.ts";
+import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
+import { readMetadata } from "../run/file-metadata.ts";
+import { stitch } from "../stitch/stitch.ts";
+import { encodePictures } from "./webcodecs-chunk.ts";
+import { encodeRenditions } from "./webcodecs-stream.ts";
+import type { Ability } from "./webcodecs-trial.ts";
+
+/** Encodes a chunk of adaptive video, the sound by another encoder; rejects as either does. */
+export async function encodeStream(
+  job: ChunkJob,
+  video: VideoEncode,
+  abilities: readonly Ability[],
+  sound: Encoder | null,
+): Promise<EncodedFile[]> {
+  const { plan, chunk } = job;
+  const [pictures, heard] = await together(job, [
+    (own) => encodeRenditions(own, video, abilities),
+    (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
+  ]);
+  if (heard.length > 0) checkEnd(Math.max(...[...pictures, ...heard].map(listedSeconds)), plan, job.source);
+  // Each has a master playlist, of which the one of the pictures bears the name.
+  const named = heard.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
+  return [...named, ...pictures];
+}
+
+// Pictures and sound side by side: when one fails, the other is ended.
+async function together<A, B>(
+  job: ChunkJob,
+  [pictures, sound]: readonly [(job: ChunkJob) => Promise<A>, (job: ChunkJob) => Promise<B>],
+): Promise<[A, B]> {
+  const stop = new AbortController();
+  const own = { ...job, signal: AbortSignal.any([job.signal, stop.signal]) };
+  return Promise.all([pictures(own), sound(own)]).catch((thrown: unknown) => {
+    stop.abort(thrown);
+    throw thrown;
+  });
+}
+
+/** Encodes pictures and sound of a video that has one chunk, the sound by another encoder or not at all, and stitches them; rejects as either does. */
+export async function encodeAll(
+  job: ChunkJob,
+  video: VideoEncode,
+  ability: Ability,
+  sound: Encoder | null,
+): Promise<ReadableStream<Uint8Array>> {
+  const { plan } = job;
+  const [pictures, heard] = await together(job, [
+    (own) => encodePictures(own, video, ability),
+    async (own) => (plan.audio?.mode === "encode" ? (await soundOf(own, sound))[0]?.bytes : null),
+  ]);
+  if (heard) {
+    const lengths = await Promise.all([pictures, heard].map(secondsOf));
+    checkEnd(Math.max(...lengths), plan, job.source);
+  }
+  const copied = plan.audio?.mode === "copy" ? job.input : null;
+  return stitch({
+    format: plan.format as VideoFormat,
+    video: [{ input: readerOf(pictures), at: 0 }],
+    audio: heard ? readerOf(heard) : copied,
+    until: video.fps === null ? picturesEnd(job.source, job.chunk) : null,
+    of_source: copied !== null,
+    metadata: await readMetadata(plan, () => job.input, job.signal),
+    signal: job.signal,
+  });
+}
+
+async function soundOf(job: ChunkJob, sound: Encoder | null): Promise<EncodedFile[]> {
+  const { chunk, plan } = job;
+  const { onProgress: _, ...silent } = job;
+  const own: Chunk = { ...chunk, track: "audio" };
+  const encoded = await encodeSound({ ...silent, chunk: own }, sound);
+  if (encoded instanceof ReadableStream) return [{ ...outputFile(plan, own), bytes: await readAll(encoded) }];
+  if (Array.isArray(encoded) && encoded.length > 0) return encoded;
+  throw new MediaError("encode_failed", "The encoder of the sound gave nothing.");
+}
+
+/** Has the sound of a chunk encoded by another encoder; rejects as that does. */
+export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<Encoder["encode"]> {
+  if (!sound) {
+    const refusals = [{ encoder: "webcodecs", code: "no_sound_encoder" as const }];
+    throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
+  }
+  return sound.encode({ ...job, plan: soundPlan(job.plan, job.chunk) });
+}
+
+/** Returns why the sound of a plan cannot be encoded; null when it can, or needs no encoding. */
+export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): RefusalReason | null {
+  const apart = plan.chunks.find(({ track }) => track === "audio");
+  if (!apart && plan.audio?.mode !== "encode") return null;
+  const chunk: Chunk = apart ?? { index: 0, track: "audio", start: plan.start, end: plan.end };
+  return sound ? sound.refuse(soundPlan(plan, chunk), source) : { code: "no_sound_encoder" };
+}
+
+// The pictures are no work of whoever encodes the sound.
+function soundPlan(plan: Plan, chunk: Chunk): Plan {
+  return { ...plan, video: null, frames: null, chunks: [{ ...chunk, track: "audio" }] };
+}
+
+// Of what was just encoded.
+async function secondsOf(bytes: Uint8Array): Promise<number> {
+  const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
+  try {
+    return await input.computeDuration();
+  } finally {
+    input.dispose();
+  }
+}
+
+// Of a media playlist; 0 of any other file.
+function listedSeconds({ name, bytes }: EncodedFile): number {
+  if (!name.endsWith(`/${PLAYLIST}`)) return 0;
+  const { segments } = parseMediaPlaylist(name, new TextDecoder().decode(bytes));
+  return segments.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+function readerOf(bytes: Uint8Array): ByteReader {
+  return { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
+}

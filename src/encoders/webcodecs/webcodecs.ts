@@ -1,0 +1,105 @@
+import { MediaError } from "../../core/errors.ts";
+import type { RefusalReason } from "../../core/refusal.ts";
+import type { Source } from "../../core/source.ts";
+import { outputFile } from "../../ffmpeg/output.ts";
+import type { VideoEncode } from "../../ffmpeg/video-args.ts";
+import type { Plan } from "../../plan/plan.ts";
+import { describeRefusals } from "../../words/refusal-words.ts";
+import type { Encoder } from "../encoder.ts";
+import { encodePictures } from "./webcodecs-chunk.ts";
+import { encodeAll, encodeSound, encodeStream, refuseSound } from "./webcodecs-sound.ts";
+import { createDecoders } from "./webcodecs-source.ts";
+import { videoOf } from "./webcodecs-stream.ts";
+import { type Ability, tryCodec } from "./webcodecs-trial.ts";
+
+/** What the encoder is given beside the browser. */
+export interface WebCodecsOptions {
+  /** Encodes the sound of a plan, which WebCodecs can not in the formats that Framewright writes; null refuses plans whose sound needs encoding. */
+  sound: Encoder | null;
+}
+
+/** The browser's own encoders behind the port. */
+export interface WebCodecsEncoder extends Encoder {
+  /** Tries what a plan needs on this machine, once for each codec and size; `refuse` answers from what was found. Never rejects. */
+  prepare(plan: Plan, source: Source): Promise<void>;
+}
+
+/**
+ * Creates the encoder "webcodecs": video and adaptive video by the browser's own encoders, in a page or a dedicated worker. Sound that
+ * is copied goes in as it is, other sound is given to the encoder of the options; pictures and sound are encoded side by side. `encode`
+ * rejects with `encoder_unavailable` when the machine's encoder turns out not to work.
+ */
+export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEncoder {
+  const tried = new Map<string, Promise<Ability | RefusalReason>>();
+  const known = new Map<string, Ability | RefusalReason>();
+  const decoders = createDecoders();
+
+  const attempt = async ({ codec, geometry: { width, height } }: VideoEncode) => {
+    const name = `${codec} ${width}x${height}`;
+    const trial = tried.get(name) ?? tryCodec(codec, { width, height });
+    tried.set(name, trial);
+    known.set(name, await trial);
+    return trial;
+  };
+
+  return {
+    name: "webcodecs",
+    async prepare(plan, source) {
+      const videos = videosOf(plan);
+      if (videos.length > 0) await decoders.prepare(source);
+      // One by one, as a machine may have few encoders of its own.
+      for (const video of videos) await attempt(video);
+    },
+    refuse(plan, source) {
+      const { video } = plan;
+      if (video?.mode !== "encode") return { code: "other_work" };
+      const refusal = refuseWork(video) ?? decoders.refuse(source) ?? refuseHidden(source);
+      if (refusal !== null) return refusal;
+      for (const { codec, geometry } of videosOf(plan)) {
+        const ability = known.get(`${codec} ${geometry.width}x${geometry.height}`);
+        if (ability === undefined) return { code: "not_tried" };
+        if ("code" in ability) return ability;
+      }
+      return refuseSound(plan, source, sound);
+    },
+    async encode(job) {
+      const { plan, chunk } = job;
+      if (chunk.track === "audio") return encodeSound(job, sound);
+      const { video } = plan;
+      if (video?.mode !== "encode") throw new MediaError("encode_failed", "There are no pictures to encode.");
+      const abilities = (await Promise.all(videosOf(plan).map(attempt))).map((ability) => {
+        if ("code" in ability) {
+          const refusal = { encoder: "webcodecs", ...ability };
+          throw new MediaError("encoder_unavailable", describeRefusals([refusal]), { refusals: [refusal] });
+        }
+        return ability;
+      });
+      if (plan.kind === "adaptive_video") return encodeStream(job, video, abilities, sound);
+      const [ability] = abilities;
+      if (!ability) throw new MediaError("encode_failed", "There are no pictures to encode.");
+      if (chunk.track === "video") {
+        const bytes = await encodePictures(job, video, ability);
+        return [{ ...outputFile(plan, chunk), bytes }];
+      }
+      return encodeAll(job, video, ability, sound);
+    },
+  };
+}
+
+// What is to be encoded: each rendition of adaptive video is one of its own.
+function videosOf({ video, renditions }: Plan): VideoEncode[] {
+  if (video?.mode !== "encode") return [];
+  return renditions.length > 0 ? renditions.map((rendition) => videoOf(video, rendition)) : [video];
+}
+
+// A packet of VP8 may hold a picture that is never shown, and mediabunny takes every packet for a picture: all after it get the time of
+// an earlier one. VP9 and AV1 have such pictures in the packets of others.
+function refuseHidden({ codecs }: Source): RefusalReason | null {
+  return codecs?.video === "vp8" ? { code: "picture_times", codec: "vp8" } : null;
+}
+
+function refuseWork(video: VideoEncode): RefusalReason | null {
+  if (video.tone_map) return { code: "tone_mapping" };
+  if (video.depth !== 8) return { code: "bit_depth", max_depth: 8 };
+  return video.deinterlace ? { code: "deinterlacing" } : null;
+}

@@ -1,0 +1,60 @@
+import type { ByteReader } from "../../core/ports.ts";
+import { unsupported } from "../sniff.ts";
+import { findBox, readBoxHeader } from "./boxes.ts";
+import { readTracks, type TrackIndex } from "./sample-index.ts";
+
+/** The index of an MP4 or MOV: what its packets are, told without reading them. */
+export interface MovieIndex {
+  /** By track id. */
+  tracks: ReadonlyMap<number, TrackIndex>;
+  /** True when packets are told of in the midst of the file, so that this is not all of them. */
+  fragmented: boolean;
+  /** The index itself, from its header on. */
+  moov: DataView;
+  /** The file, its index held in memory. */
+  reader: ByteReader;
+}
+
+const TOP_BOXES = 64;
+const MAX_INDEX = 24 * 1024 * 1024;
+const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
+
+/**
+ * Reads the index (moov) of an MP4 or MOV; null for a still picture in such a file, or an index too large to hold. Throws
+ * `input_unsupported` when there is no whole index, as when an upload or download was cut off.
+ */
+export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | null> {
+  let at = 0;
+  for (let count = 0; count < TOP_BOXES && at + 8 <= reader.size; count++) {
+    const bytes = await reader.read({ start: at, end: at + 16 });
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);
+    if (kind === "ftyp" && STILLS.test(String.fromCharCode(...bytes.subarray(8, 12)))) return null;
+    if (size < header) break;
+    if (kind === "moov" && at + size > reader.size) break;
+    if (kind === "moov") return size > MAX_INDEX ? null : readMoov(reader, at, at + size);
+    at += size;
+  }
+  const cut = at > reader.size ? `: it has ${reader.size} bytes and should have more than ${at}` : "";
+  throw unsupported(`The file is incomplete, its index (moov) is missing or cut off${cut}.`);
+}
+
+async function readMoov(reader: ByteReader, start: number, end: number): Promise<MovieIndex> {
+  const bytes = await reader.read({ start, end });
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const moov = { kind: "moov", start: 8, end: bytes.length };
+  return {
+    moov: view,
+    tracks: readTracks(view, moov),
+    fragmented: findBox(view, moov, "mvex") !== null,
+    reader: {
+      size: reader.size,
+      read(range, signal) {
+        const held = range.start >= start && range.end <= end;
+        return held
+          ? Promise.resolve(bytes.slice(range.start - start, range.end - start))
+          : reader.read(range, signal);
+      },
+    },
+  };
+}

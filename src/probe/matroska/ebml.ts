@@ -1,0 +1,122 @@
+import type { ByteReader } from "../../core/ports.ts";
+
+/** One element of a Matroska file (RFC 8794, 4 to 6) inside bytes that are at hand. */
+export interface Element {
+  id: number;
+  /** Where its header, its content, and what follows it start; `end` is null when its size is not told. */
+  start: number;
+  data: number;
+  end: number | null;
+}
+
+/** The elements of Matroska (RFC 9559, 5.1) that the probe looks for. */
+export const EBML = {
+  header: 0x1a45dfa3,
+  segment: 0x18538067,
+  seek_head: 0x114d9b74,
+  info: 0x1549a966,
+  tracks: 0x1654ae6b,
+  cluster: 0x1f43b675,
+  cues: 0x1c53bb6b,
+  attachments: 0x1941a469,
+  chapters: 0x1043a770,
+  tags: 0x1254c367,
+  void: 0xec,
+  crc: 0xbf,
+  timestamp: 0xe7,
+  position: 0xa7,
+  previous_size: 0xab,
+  simple_block: 0xa3,
+  block_group: 0xa0,
+  block: 0xa1,
+  track: 0xae,
+  track_number: 0xd7,
+  track_type: 0x83,
+  track_uid: 0x73c5,
+  default_duration: 0x23e383,
+  timestamp_scale: 0x2ad7b1,
+  duration: 0x4489,
+  tag: 0x7373,
+  targets: 0x63c0,
+  tag_track_uid: 0x63c5,
+  simple_tag: 0x67c8,
+  tag_name: 0x45a3,
+  tag_string: 0x4487,
+} as const;
+
+// The most bytes that the header of an element takes.
+const HEADER = 12;
+
+/** Reads the header of the element at a place; null when it is none, or is not all there. */
+export function readElement(bytes: Uint8Array, at: number): Element | null {
+  const width = vintWidth(bytes, at);
+  if (width > 4) return null;
+  const size = readVint(bytes, at + width);
+  const data = at + width + vintWidth(bytes, at + width);
+  if (size === null || data > bytes.length) return null;
+  const id = readUint(bytes, at, at + width);
+  return { id, start: at, data, end: size === Number.POSITIVE_INFINITY ? null : data + size };
+}
+
+/** Reads the header of the element at a place of a file. */
+export async function readElementAt(reader: ByteReader, at: number): Promise<Element | null> {
+  const element = readElement(await reader.read({ start: at, end: at + HEADER }), 0);
+  if (!element) return null;
+  const { id, data, end } = element;
+  return { id, start: at, data: at + data, end: end === null ? null : at + end };
+}
+
+/** Lists the elements inside another whose bytes are at hand, as far as they are whole. */
+export function listElements(bytes: Uint8Array, start: number, end: number): (Element & { end: number })[] {
+  const elements: (Element & { end: number })[] = [];
+  for (let at = start; at < end; ) {
+    const element = readElement(bytes, at);
+    if (element?.end == null || element.end > end) break;
+    elements.push({ ...element, end: element.end });
+    at = element.end;
+  }
+  return elements;
+}
+
+/** Reads a number of variable length; infinity when all its bits are set, which stands for a size not told, and null when it is not all there. */
+export function readVint(bytes: Uint8Array, at: number): number | null {
+  const width = vintWidth(bytes, at);
+  if (width > 8 || at + width > bytes.length) return null;
+  const marker = 2 ** (7 * width);
+  const value =
+    readUint(bytes, at + 1, at + width) + ((bytes[at] ?? 0) % 2 ** (8 - width)) * 256 ** (width - 1);
+  return value >= marker - 1 ? Number.POSITIVE_INFINITY : value;
+}
+
+/** Reads an unsigned number from its bytes, the highest first; above 2^53 it is not exact. */
+export function readUint(bytes: Uint8Array, start: number, end: number): number {
+  return bytes.subarray(start, end).reduce((value, byte) => value * 256 + byte, 0);
+}
+
+/** Writes the header of an element, its size in eight bytes. */
+export function writeElement(id: number, size: number): Uint8Array {
+  const width = Math.ceil((32 - Math.clz32(id)) / 8);
+  const bytes = new Uint8Array(width + 8);
+  const view = new DataView(bytes.buffer);
+  view.setBigUint64(width, (1n << 56n) | BigInt(size));
+  for (let at = 0; at < width; at++) bytes[at] = id >>> (8 * (width - 1 - at));
+  return bytes;
+}
+
+/** Writes the header of a Void element that is so many bytes long in all, at least 2. */
+export function writeVoid(length: number): Uint8Array {
+  const short = length - 2;
+  if (short < 127) return Uint8Array.of(EBML.void, 0x80 | short);
+  return writeElement(EBML.void, length - 9);
+}
+
+// Its first bits tell how many bytes a number takes: 1 to 8, or 9 for none.
+function vintWidth(bytes: Uint8Array, at: number): number {
+  return Math.clz32(bytes[at] ?? 0) - 23;
+}
+
+/** Writes the content of an element as hexadecimal digits, without zeros in front. */
+export function toHex(bytes: Uint8Array, { data, end }: { data: number; end: number }): string {
+  const digits = [...bytes.subarray(data, end)].map((byte) => byte.toString(16).padStart(2, "0"));
+  return digits.join("").replace(/^0+/, "");
+}

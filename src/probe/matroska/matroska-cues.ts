@@ -1,0 +1,81 @@
+import type { ByteReader } from "../../core/ports.ts";
+import { EBML, readElement, readUint } from "./ebml.ts";
+
+// RFC 9559, 5.1: what is in the cues and on the way to them.
+const ID = {
+  ...EBML,
+  seek: 0x4dbb,
+  seek_id: 0x53ab,
+  seek_position: 0x53ac,
+  timestamp_scale: 0x2ad7b1,
+  cue_time: 0xb3,
+  cue_positions: 0xb7,
+  cue_track: 0xf7,
+} as const;
+
+const VIDEO = 1;
+// What stands before the first cluster, and the cues of six hours, are smaller.
+const HEAD = 256 * 1024;
+const MAX_CUES = 8 * 1024 * 1024;
+
+interface Part {
+  id: number;
+  /** Where its content starts and ends in the bytes; `end` may lie beyond them. */
+  start: number;
+  end: number;
+}
+
+/** Gives the times in seconds at which the cues of a Matroska or WebM file list the first pictures track; empty when it has none. */
+export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Promise<number[]> {
+  const head = await reader.read({ start: 0, end: HEAD }, signal);
+  const segment = children(head, 0, head.length).find(({ id }) => id === ID.segment);
+  if (!segment) return [];
+  const top = children(head, segment.start, head.length, ID.cluster);
+  const scale = unsigned(head, find(head, find(head, top, ID.info), ID.timestamp_scale)) ?? 1_000_000;
+  const tracks = inside(head, find(head, top, ID.tracks)).filter(({ id }) => id === ID.track);
+  const pictures = tracks.find((track) => unsigned(head, find(head, track, ID.track_type)) === VIDEO);
+  const number = pictures && unsigned(head, find(head, pictures, ID.track_number));
+  const seeks = inside(head, find(head, top, ID.seek_head));
+  const seek = seeks.find((each) => unsigned(head, find(head, each, ID.seek_id)) === ID.cues);
+  const position = unsigned(head, find(head, seek, ID.seek_position));
+  if (number === undefined || position === undefined) return [];
+
+  const at = segment.start + position;
+  const [cues] = children(await reader.read({ start: at, end: at + 16 }, signal), 0, 16);
+  if (cues?.id !== ID.cues || cues.end > MAX_CUES || at + cues.end > reader.size) return [];
+  const bytes = await reader.read({ start: at + cues.start, end: at + cues.end }, signal);
+  return children(bytes, 0, bytes.length).flatMap((point) => {
+    const time = unsigned(bytes, find(bytes, point, ID.cue_time));
+    const places = inside(bytes, point).filter(({ id }) => id === ID.cue_positions);
+    const shown = places.some((place) => unsigned(bytes, find(bytes, place, ID.cue_track)) === number);
+    return shown && time !== undefined ? [(time * scale) / 1e9] : [];
+  });
+}
+
+// Elements that follow each other, up to the one that begins at or beyond the end, or is the last wanted.
+function children(bytes: Uint8Array, start: number, end: number, last?: number): Part[] {
+  const parts: Part[] = [];
+  for (let at = start; at < Math.min(end, bytes.length); ) {
+    const element = readElement(bytes, at);
+    if (!element) break;
+    const part = { id: element.id, start: element.data, end: element.end ?? Number.POSITIVE_INFINITY };
+    parts.push(part);
+    if (part.id === last) break;
+    at = part.end;
+  }
+  return parts;
+}
+
+function inside(bytes: Uint8Array, element: Part | undefined): Part[] {
+  return element ? children(bytes, element.start, element.end) : [];
+}
+
+function find(bytes: Uint8Array, within: Part | Part[] | undefined, wanted: number): Part | undefined {
+  const list = Array.isArray(within) ? within : inside(bytes, within);
+  return list.find(({ id }) => id === wanted);
+}
+
+function unsigned(bytes: Uint8Array, element: Part | undefined): number | undefined {
+  if (!element || element.end > bytes.length || element.end - element.start > 8) return undefined;
+  return readUint(bytes, element.start, element.end);
+}

@@ -1,0 +1,214 @@
+import type { ByteReader } from "../../core/ports.ts";
+import type { SourceStream } from "../../core/source.ts";
+import { CREATION_TIME } from "../../core/tags.ts";
+import { timestamp } from "../timestamp.ts";
+import { EBML, type Element, listElements, readElement, readElementAt, readUint } from "./ebml.ts";
+
+/** What a Matroska file holds beside pictures and sound. */
+export interface MatroskaExtras {
+  /** Index of each track, by track number. */
+  places: ReadonlyMap<number, number>;
+  streams: SourceStream[];
+  tags: (readonly [name: string, value: string])[];
+  chapters: number;
+}
+
+/** Elements of a segment that tell of extras, each where it was found. */
+export type ExtraElements = ReadonlyMap<number, Element & { end: number }>;
+
+const ID = {
+  ...{
+    title: 0x7ba9,
+    date: 0x4461,
+    language: 0x22b59c,
+    codec: 0x86,
+    seek: 0x4dbb,
+    seek_id: 0x53ab,
+    seek_at: 0x53ac,
+  },
+  ...{ tag: 0x7373, targets: 0x63c0, simple_tag: 0x67c8, tag_name: 0x45a3, tag_text: 0x4487 },
+  ...{ edition: 0x45b9, chapter: 0xb6, file: 0x61a7, file_mime: 0x4660 },
+} as const;
+// Of a track, an edition, a chapter or a file, and not of the whole.
+const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
+const MOST_BYTES = 262_144;
+const MOST_FILES = 32;
+const SUBTITLE = 17;
+const KINDS: ReadonlySet<number> = new Set([1, 2]);
+const CODECS: Readonly<Record<string, string>> = {
+  "S_TEXT/UTF8": "subrip",
+  "S_TEXT/ASS": "ass",
+  "S_TEXT/SSA": "ass",
+  "S_TEXT/WEBVTT": "webvtt",
+  S_VOBSUB: "dvd_subtitle",
+  "S_HDMV/PGS": "hdmv_pgs_subtitle",
+};
+const COVERS: Readonly<Record<string, string>> = {
+  "image/jpeg": "mjpeg",
+  "image/jpg": "mjpeg",
+  "image/png": "png",
+};
+
+/** Elements whose contents {@link readMatroskaExtras} reads. */
+export const EXTRA_IDS: ReadonlySet<number> = new Set([
+  EBML.seek_head,
+  EBML.attachments,
+  EBML.chapters,
+  EBML.tags,
+]);
+
+/** Reads extras out of a segment's headers: Info and Tracks, which are at hand, and small elements that were found in front of the clusters. */
+export async function readMatroskaExtras(
+  reader: ByteReader,
+  segment: number,
+  { info, tracks }: { info: Uint8Array; tracks: Uint8Array },
+  found: ExtraElements,
+): Promise<MatroskaExtras> {
+  const content = async (id: number) => {
+    const element = found.get(id) ?? (await seekBehind(reader, segment, id, found));
+    if (!element || element.end - element.data > MOST_BYTES) return new Uint8Array();
+    return reader.read({ start: element.data, end: element.end });
+  };
+  const { places, streams } = readOther(tracks);
+  const attached = await readAttachments(reader, found.get(EBML.attachments), places.size);
+  const chapters = await content(EBML.chapters);
+  const [edition] = fieldsOf(chapters, 0, chapters.length, ID.edition);
+  const title = textIn(info, readElement(info, 0)?.data ?? 0, info.length, ID.title);
+  const made = readCreation(info);
+  const tags = readGlobalTags(await content(EBML.tags));
+  return {
+    places,
+    streams: [...streams, ...attached],
+    tags: [
+      ...(title ? [["title", title] as const] : []),
+      ...(made ? [[CREATION_TIME, made] as const] : []),
+      ...tags,
+    ],
+    chapters: edition ? fieldsOf(chapters, edition.data, edition.end, ID.chapter).length : 0,
+  };
+}
+
+// Nanoseconds from the start of 2001 (RFC 9559, 5.1.2.11).
+function readCreation(info: Uint8Array): string | null {
+  const [field] = fieldsOf(info, readElement(info, 0)?.data ?? 0, info.length, ID.date);
+  if (!field || field.end - field.data !== 8) return null;
+  const view = new DataView(info.buffer, info.byteOffset, info.byteLength);
+  return timestamp(Number(view.getBigInt64(field.data)) / 1e9 + Date.UTC(2001) / 1000);
+}
+
+// Some writers put tags and chapters behind everything, and say where in front of it.
+async function seekBehind(
+  reader: ByteReader,
+  segment: number,
+  id: number,
+  found: ExtraElements,
+): Promise<(Element & { end: number }) | null> {
+  const head = found.get(EBML.seek_head);
+  if (!head || head.end - head.data > MOST_BYTES) return null;
+  const bytes = await reader.read({ start: head.data, end: head.end });
+  for (const { data, end } of fieldsOf(bytes, 0, bytes.length, ID.seek)) {
+    const value = (wanted: number) => {
+      const [field] = fieldsOf(bytes, data, end, wanted);
+      return field ? readUint(bytes, field.data, field.end) : -1;
+    };
+    const at = segment + value(ID.seek_at);
+    if (value(ID.seek_id) !== id || at <= segment || at >= reader.size) continue;
+    const element = await readElementAt(reader, at);
+    if (element?.id === id && element.end !== null && element.end <= reader.size)
+      return { ...element, end: element.end };
+  }
+  return null;
+}
+
+function readOther(bytes: Uint8Array): Pick<MatroskaExtras, "places" | "streams"> {
+  const tracks = readElement(bytes, 0);
+  const places = new Map<number, number>();
+  const streams: SourceStream[] = [];
+  for (const [index, { data, end }] of fieldsOf(
+    bytes,
+    tracks?.data ?? 0,
+    bytes.length,
+    EBML.track,
+  ).entries()) {
+    const value = (wanted: number) => {
+      const [field] = fieldsOf(bytes, data, end, wanted);
+      return field ? readUint(bytes, field.data, field.end) : 0;
+    };
+    places.set(value(EBML.track_number), index);
+    const type = value(EBML.track_type);
+    if (KINDS.has(type)) continue;
+    const language = textIn(bytes, data, end, ID.language) ?? "eng";
+    streams.push({
+      index,
+      kind: type === SUBTITLE ? "subtitle" : "data",
+      codec: CODECS[textIn(bytes, data, end, ID.codec) ?? ""] ?? null,
+      ...(language !== "und" && { language }),
+    });
+  }
+  return { places, streams };
+}
+
+// Only what the files are is read, not the files.
+async function readAttachments(
+  reader: ByteReader,
+  attachments: (Element & { end: number }) | undefined,
+  first: number,
+): Promise<SourceStream[]> {
+  const streams: SourceStream[] = [];
+  for (
+    let at = attachments?.data ?? 0;
+    attachments && at < attachments.end && streams.length < MOST_FILES;
+  ) {
+    const file = await readElementAt(reader, at);
+    if (!file || file.end === null) break;
+    at = file.end;
+    if (file.id !== ID.file) continue;
+    let mime = "";
+    for (let inner = file.data; inner < file.end; ) {
+      const field = await readElementAt(reader, inner);
+      if (!field || field.end === null || field.end > file.end) break;
+      if (field.id === ID.file_mime && field.end - field.data < 256)
+        mime = decode(await reader.read({ start: field.data, end: field.end }));
+      inner = field.end;
+    }
+    const codec = COVERS[mime.toLowerCase()] ?? null;
+    streams.push({
+      index: first + streams.length,
+      kind: mime.startsWith("image/") ? "cover" : "data",
+      codec,
+    });
+  }
+  return streams;
+}
+
+function readGlobalTags(bytes: Uint8Array): MatroskaExtras["tags"] {
+  return fieldsOf(bytes, 0, bytes.length, ID.tag).flatMap(({ data, end }) => {
+    const targets = fieldsOf(bytes, data, end, ID.targets);
+    const ofPart = targets.some((target) =>
+      listElements(bytes, target.data, target.end).some(
+        (field) => PARTS.has(field.id) && readUint(bytes, field.data, field.end) !== 0,
+      ),
+    );
+    if (ofPart) return [];
+    return fieldsOf(bytes, data, end, ID.simple_tag).map(
+      (tag) =>
+        [
+          textIn(bytes, tag.data, tag.end, ID.tag_name) ?? "",
+          textIn(bytes, tag.data, tag.end, ID.tag_text) ?? "",
+        ] as const,
+    );
+  });
+}
+
+function fieldsOf(bytes: Uint8Array, start: number, end: number, id: number) {
+  return listElements(bytes, start, end).filter((element) => element.id === id);
+}
+
+function textIn(bytes: Uint8Array, start: number, end: number, id: number): string | null {
+  const [field] = fieldsOf(bytes, start, end, id);
+  return field ? decode(bytes.subarray(field.data, field.end)) : null;
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes).replace(/\0+$/, "");
+}

@@ -1,0 +1,219 @@
+import type { ByteReader } from "../../core/ports.ts";
+import { COVER_CODECS } from "../../core/tags.ts";
+import { memoryReader } from "../file-start.ts";
+import { ID3_GENRES } from "./id3-genres.ts";
+
+/** What the ID3 tags of a file hold. */
+export interface Id3 {
+  tags: (readonly [name: string, value: string])[];
+  /** In order. */
+  covers: Id3Cover[];
+  chapters: number;
+}
+
+/** A picture in an ID3 tag. */
+export interface Id3Cover {
+  mime: string;
+  /** False where ffmpeg does not find it. */
+  common: boolean;
+  read(): Promise<Uint8Array>;
+}
+
+const HEADER = 10;
+const MOST_TAGS = 16;
+const MOST_FRAMES = 256;
+// A longer text is none that is carried over.
+const TEXT = 16_384;
+const PICTURE_HEAD = 64;
+// Of a tag that must be decoded as a whole: 4 MiB, which includes a large cover.
+const WHOLE = 4_194_304;
+const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40 } as const;
+const FRAME_FLAGS = { unsynchronised: 0x02, length: 0x01 } as const;
+
+/** Reads the ID3 tags (id3.org) of a file: version 2.2 to 2.4 at its start, or else version 1 at its end. */
+export async function readId3(reader: ByteReader): Promise<Id3> {
+  const found: Id3 = { tags: [], covers: [], chapters: 0 };
+  let at = 0;
+  for (let count = 0; count < MOST_TAGS; count++) {
+    const head = await reader.read({ start: at, end: at + HEADER });
+    if (head.length < HEADER || latin(head.subarray(0, 3)) !== "ID3") break;
+    const [version = 0, flags = 0] = [head[3], head[5]];
+    const end = Math.min(reader.size, at + HEADER + sevenBits(head, 6));
+    const compressed = version === 2 && (flags & TAG_FLAGS.extended) !== 0;
+    if (version >= 2 && version <= 4 && !compressed) {
+      await readTag({ reader, start: at + HEADER, end, version, flags }, found);
+    }
+    at = end;
+  }
+  if (found.tags.length === 0) found.tags.push(...(await readVersion1(reader)));
+  return { ...found, tags: withDate(found.tags) };
+}
+
+// Before version 2.4 a year and a day of it, such as 0405 for the 4th of May, are apart.
+function withDate(tags: Id3["tags"]): Id3["tags"] {
+  const [year, day] = [/^(TYER?)$/, /^(TDAT?)$/].map((name) => tags.find((tag) => name.test(tag[0])));
+  if (!day) return tags;
+  const rest = tags.filter((tag) => tag !== day && tag !== year);
+  if (!year || !/^\d{4}$/.test(year[1]) || !/^\d{4}$/.test(day[1])) return year ? [...rest, year] : rest;
+  return [["date", `${year[1]}-${day[1].slice(2)}-${day[1].slice(0, 2)}`], ...rest];
+}
+
+interface Tag {
+  reader: ByteReader;
+  start: number;
+  end: number;
+  version: number;
+  flags: number;
+}
+
+async function readTag(tag: Tag, found: Id3): Promise<void> {
+  const { reader, version, flags } = tag;
+  // Up to version 2.3, sizes of frames do not count the bytes that were put in.
+  const whole = version < 4 && (flags & TAG_FLAGS.unsynchronised) !== 0;
+  if (whole) {
+    const end = Math.min(tag.end, tag.start + WHOLE);
+    const decoded = memoryReader([resynchronise(await reader.read({ start: tag.start, end }))]);
+    await readFrames({ ...tag, reader: decoded, start: 0, end: decoded.size }, false, found);
+  } else {
+    await readFrames(tag, true, found);
+  }
+}
+
+async function readFrames(tag: Tag, common: boolean, found: Id3): Promise<void> {
+  const { reader, end, version, flags } = tag;
+  const [letters, header] = version === 2 ? [3, 6] : [4, 10];
+  let at = tag.start + (await extendedBytes(tag));
+  for (let count = 0; at + header < end && count < MOST_FRAMES; count++) {
+    const head = await reader.read({ start: at, end: at + header });
+    const name = latin(head.subarray(0, letters));
+    if (!/^[A-Z0-9]{3,4}$/.test(name)) return;
+    const size = version === 4 ? sevenBits(head, 4) : number(head.subarray(letters, version === 2 ? 6 : 8));
+    const own = version === 2 ? 0 : (head[9] ?? 0);
+    const known = version === 4 ? FRAME_FLAGS.unsynchronised | FRAME_FLAGS.length : 0;
+    const start = at + header + (own & known & FRAME_FLAGS.length ? 4 : 0);
+    const body = { start, end: Math.min(end, at + header + size) };
+    at += header + size;
+    if (name === "CHAP") found.chapters++;
+    // Compressed, encrypted, or empty.
+    if ((own & ~known) !== 0 || size < 2) continue;
+    const unsynchronised =
+      version === 4 && ((flags & TAG_FLAGS.unsynchronised) !== 0 || (own & FRAME_FLAGS.unsynchronised) !== 0);
+    const read = async () => {
+      const bytes = await reader.read(body);
+      return unsynchronised ? resynchronise(bytes) : bytes;
+    };
+    if (name === "APIC" || name === "PIC") {
+      const few = await reader.read({ ...body, end: Math.min(body.end, body.start + PICTURE_HEAD) });
+      found.covers.push({ mime: mimeOf(name, few), common, read: async () => pictureIn(name, await read()) });
+    } else if (/^(T|COM|ULT|USLT)/.test(name) && size <= TEXT) {
+      const text = readText(name, await read());
+      if (text) found.tags.push(text);
+    }
+  }
+}
+
+// Version 2.4 counts the size of the header itself in it.
+async function extendedBytes({ reader, start, version, flags }: Tag): Promise<number> {
+  if ((flags & TAG_FLAGS.extended) === 0) return 0;
+  const head = await reader.read({ start, end: start + 4 });
+  return version === 4 ? sevenBits(head, 0) : 4 + number(head);
+}
+
+// Takes out the zeros that were put behind bytes of 255, so that no decoder takes them for the start of a frame of sound.
+function resynchronise(bytes: Uint8Array): Uint8Array {
+  return bytes.filter((byte, at) => byte !== 0 || bytes[at - 1] !== 0xff);
+}
+
+function mimeOf(name: string, bytes: Uint8Array): string {
+  const told = latin(name === "PIC" ? bytes.subarray(1, 4) : untilZero(bytes.subarray(1)));
+  if (/jpe?g/i.test(told)) return COVER_CODECS.mjpeg;
+  return /png$/i.test(told) ? COVER_CODECS.png : told.toLowerCase();
+}
+
+// Behind an encoding, a type, what it shows, and a description that two zeros end where letters have two bytes.
+function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
+  const step = bytes[0] === 1 || bytes[0] === 2 ? 2 : 1;
+  let at = name === "PIC" ? 5 : bytes.indexOf(0, 1) + 2;
+  while (at < bytes.length && (bytes[at] !== 0 || bytes[at + step - 1] !== 0)) at += step;
+  return bytes.subarray(at + step);
+}
+
+function readText(name: string, bytes: Uint8Array): readonly [string, string] | null {
+  const encoding = bytes[0] ?? 0;
+  if (/^TXX/.test(name)) {
+    const [described = "", value = ""] = decode(bytes.subarray(1), encoding);
+    return [described, value];
+  }
+  if (name.startsWith("T")) {
+    const text = decode(bytes.subarray(1), encoding).filter(Boolean).join(";");
+    return [name, /^TCON?$/.test(name) ? genreOf(text) : text];
+  }
+  // COMM and USLT: a language, what it is about, and the text; a comment about something is of a program.
+  const [described = "", value = ""] = decode(bytes.subarray(4), encoding);
+  return described === "" || !name.startsWith("COM") ? [name, value] : null;
+}
+
+function genreOf(text: string): string {
+  const [, inBrackets, alone] = /^\((\d+)\)|^(\d+)$/.exec(text) ?? [];
+  return ID3_GENRES[Number(inBrackets ?? alone)] ?? text;
+}
+
+// Texts in turn, each ended by a zero.
+function decode(bytes: Uint8Array, encoding: number): string[] {
+  const texts = new TextDecoder(ENCODINGS[encoding] ?? "latin1").decode(swapped(bytes, encoding)).split("\0");
+  return texts.map((text) => text.replace(/^\ufeff/, ""));
+}
+
+const ENCODINGS = ["latin1", "utf-16le", "utf-16le", "utf-8"] as const;
+
+// To little-endian, which is what every platform decodes.
+function swapped(bytes: Uint8Array, encoding: number): Uint8Array {
+  const big = encoding === 2 || (encoding === 1 && bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (!big) return bytes;
+  return bytes.map((_, at) => bytes[at % 2 === 0 ? at + 1 : at - 1] ?? 0);
+}
+
+// Fields of fixed places in the last 128 bytes; version 1.1 ends the comment with a zero and the number of the track.
+async function readVersion1(reader: ByteReader): Promise<Id3["tags"]> {
+  const bytes = await reader.read({ start: Math.max(0, reader.size - 128), end: reader.size });
+  if (bytes.length < 128 || latin(bytes.subarray(0, 3)) !== "TAG") return [];
+  const text = (start: number, end: number) => asText(bytes.subarray(start, end));
+  const track = bytes[125] === 0 ? (bytes[126] ?? 0) : 0;
+  const tags = [
+    ["title", text(3, 33)],
+    ["artist", text(33, 63)],
+    ["album", text(63, 93)],
+    ["date", text(93, 97)],
+    ["comment", text(97, track === 0 ? 127 : 125)],
+    ["track", track === 0 ? "" : String(track)],
+    ["genre", ID3_GENRES[bytes[127] ?? 255] ?? ""],
+  ] as const;
+  return tags.filter(([, value]) => value !== "");
+}
+
+// Latin-1 by the letter of it; many programs write UTF-8.
+function asText(bytes: Uint8Array): string {
+  const text = untilZero(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(text);
+  } catch {
+    return new TextDecoder("latin1").decode(text);
+  }
+}
+
+function untilZero(bytes: Uint8Array): Uint8Array {
+  const end = bytes.indexOf(0);
+  return end < 0 ? bytes : bytes.subarray(0, end);
+}
+
+function latin(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}
+
+function number(bytes: Uint8Array): number {
+  return bytes.reduce((value, byte) => value * 256 + byte, 0);
+}
+
+function sevenBits(bytes: Uint8Array, at: number): number {
+  return bytes.subarray(at, at + 4).reduce((value, byte) => value * 128 + (byte & 0x7f), 0);
+}

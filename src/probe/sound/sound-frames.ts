@@ -1,0 +1,86 @@
+import type { ByteReader } from "../../core/ports.ts";
+import { FRAMES, type ReadFrame } from "./frame-headers.ts";
+
+/** How long raw sound lasts. */
+export interface SoundLength {
+  /** Null where there are too many frames to read. */
+  seconds: number | null;
+}
+
+const MIB = 1024 * 1024;
+/** Bytes up to which a probe counts the frames of a file: half an hour of sound at 128 kbit/s. */
+export const COUNTED = 32 * MIB;
+// Of a file, at least; what is less is another kind of frames.
+const SHARE = 0.5;
+const BLOCK = 2 * MIB;
+const FIRST = 64;
+const HEADER = 10;
+/**
+ * Adds up the frames of a file of raw sound with at most so many bytes; null for any other format, and for an MP3 whose first frame
+ * holds the number of all. Rejects as the reader does.
+ */
+export async function measureFrames(
+  reader: ByteReader,
+  format: string,
+  signal: AbortSignal,
+  most = COUNTED,
+): Promise<SoundLength | null> {
+  const readFrame = FRAMES[format];
+  if (!readFrame) return null;
+  const start = await passTags(reader, signal);
+  const head = await reader.read({ start, end: Math.min(reader.size, start + FIRST) }, signal);
+  if (/Xing|Info|VBRI/.test(String.fromCharCode(...head))) return null;
+  return reader.size - start > most ? { seconds: null } : countAll(reader, start, readFrame, signal);
+}
+
+async function countAll(
+  reader: ByteReader,
+  start: number,
+  readFrame: ReadFrame,
+  signal: AbortSignal,
+): Promise<SoundLength | null> {
+  let [seconds, counted] = [0, 0];
+  for (let at = start; at < reader.size; ) {
+    const end = Math.min(reader.size, at + BLOCK);
+    const bytes = await reader.read({ start: at, end }, signal);
+    const walked = walk(bytes, readFrame, end === reader.size);
+    seconds += walked.seconds;
+    counted += walked.counted;
+    at += Math.max(1, walked.bytes);
+  }
+  return counted > (reader.size - start) * SHARE ? { seconds } : null;
+}
+
+// Adds up the frames in a stretch of a file; `bytes` is where the next stretch starts.
+function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
+  const sum = { seconds: 0, bytes: 0, counted: 0 };
+  let at = 0;
+  let synced = false;
+  while (at + HEADER <= bytes.length) {
+    const frame = readFrame(bytes, at);
+    // What looks like a frame is one when another follows; where there were frames before, one is enough.
+    const next = frame ? at + frame.bytes : 0;
+    const follows: boolean =
+      frame !== null && (synced || next + HEADER > bytes.length || readFrame(bytes, next) !== null);
+    if (follows && next > bytes.length && !last) break;
+    synced = follows && next <= bytes.length;
+    if (!frame || !synced) {
+      at++;
+      continue;
+    }
+    sum.seconds += frame.seconds;
+    sum.counted += frame.bytes;
+    at = next;
+  }
+  sum.bytes = last ? bytes.length : at;
+  return sum;
+}
+
+// ID3v2 (id3.org, 3.1): its size is in four bytes of seven bits, its own header not counted.
+async function passTags(reader: ByteReader, signal: AbortSignal): Promise<number> {
+  for (let at = 0; ; ) {
+    const head = await reader.read({ start: at, end: Math.min(reader.size, at + HEADER) }, signal);
+    if (head.length < HEADER || String.fromCharCode(...head.subarray(0, 3)) !== "ID3") return at;
+    at += HEADER + head.subarray(6, HEADER).reduce((size, byte) => size * 128 + (byte & 0x7f), 0);
+  }
+}

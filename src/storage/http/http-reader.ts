@@ -1,0 +1,102 @@
+import type { ByteRange, ByteReader } from "../../core/ports.ts";
+import { readSource, toStream } from "./byte-source.ts";
+import { type HttpFacts, parseContentRange, readFacts } from "./http-facts.ts";
+import { discard, type HttpOptions, requestHttp } from "./http-request.ts";
+import { checkSize, createHttpSource, type HttpReading, type Watch } from "./http-stream.ts";
+import { createRangeCache } from "./range-cache.ts";
+
+/** A file on a web server, opened: its facts, and two ways to its bytes. */
+export interface HttpFile extends HttpFacts {
+  /** Random access by range requests; null when the server has no ranges, then {@link HttpFile.stream} is the only way. */
+  readonly reader: ByteReader | null;
+  /** The whole file; `watch` is told as the bytes come. It fails as `createHttpSource` says. */
+  stream(watch?: Watch): ReadableStream<Uint8Array>;
+  /** Frees the connection of a file that is not streamed. */
+  close(): Promise<void>;
+}
+
+const KB = 1024;
+// Enough to tell what most files are; an index at the end, or a long header, takes one more request.
+const HEAD_BYTES = 32 * KB;
+const CACHE = { ahead: 64 * KB, most: 1024 * KB, keep: 4096 * KB };
+
+/**
+ * Opens a file on a web server with a request for its first bytes. Rejects with `input_not_found`, `input_forbidden`,
+ * `input_unreachable` (`retryable` says whether another attempt may help) or `input_too_large`.
+ */
+export async function openHttp(url: string, options: HttpOptions): Promise<HttpFile> {
+  const answer = await requestStart(url, options);
+  const facts = readFacts(answer.response, answer.url);
+  try {
+    checkSize(facts.size, options.max_bytes);
+    if (facts.size === 0) return await emptyFile(facts, answer.response);
+    if (facts.ranges && facts.size !== null) {
+      return await rangedFile(facts, facts.size, answer.response, options);
+    }
+  } catch (thrown) {
+    await discard(answer.response);
+    throw thrown;
+  }
+  let first: Response | null = answer.response;
+  const take = () => {
+    const response = first;
+    first = null;
+    return response;
+  };
+  return {
+    ...facts,
+    reader: null,
+    stream: (watch) => toStream(createHttpSource(facts, options, { first: take(), watch })),
+    async close() {
+      const response = take();
+      if (response) await discard(response);
+    },
+  };
+}
+
+async function requestStart(url: string, options: HttpOptions) {
+  const answer = await requestHttp(url, { Range: `bytes=0-${HEAD_BYTES - 1}` }, options, [416]);
+  const { status, headers } = answer.response;
+  const range = parseContentRange(headers.get("content-range"));
+  const plain = (headers.get("content-encoding") ?? "identity") === "identity";
+  const whole = status !== 206 && status !== 416;
+  const ranged = status === 206 && range?.start === 0 && range.total !== null && plain;
+  if (whole || ranged || (status === 416 && range?.total === 0)) return answer;
+  // A server that stumbles over ranges, compresses them or keeps the size to itself may yet give the file whole.
+  await discard(answer.response);
+  return requestHttp(url, {}, options);
+}
+
+async function emptyFile(facts: HttpFacts, response: Response): Promise<HttpFile> {
+  await discard(response);
+  return {
+    ...facts,
+    reader: { size: 0, read: async () => new Uint8Array(0) },
+    stream: () => new Blob([]).stream(),
+    close: async () => {},
+  };
+}
+
+async function rangedFile(
+  facts: HttpFacts,
+  size: number,
+  response: Response,
+  options: HttpOptions,
+): Promise<HttpFile> {
+  const readRange = (range: ByteRange, more: HttpReading, signal = options.signal) =>
+    readSource(createHttpSource(facts, { ...options, signal }, { range, ...more }), range.end - range.start);
+  const head = await readRange({ start: 0, end: Math.min(size, HEAD_BYTES) }, { first: response });
+  const fetchRange = (range: ByteRange, signal?: AbortSignal) => {
+    const signals = [options.signal, signal].filter((each) => each !== undefined);
+    return readRange(range, {}, AbortSignal.any(signals));
+  };
+  return {
+    ...facts,
+    reader: createRangeCache(size, fetchRange, { ...CACHE, head }),
+    stream(watch) {
+      const first = head.length === size ? new Response(head) : null;
+      return toStream(createHttpSource(facts, options, { first, watch }));
+    },
+    close: async () => {},
+  };
+}

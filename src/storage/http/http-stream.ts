@@ -1,0 +1,192 @@
+import { MediaError } from "../../core/errors.ts";
+import type { ByteRange } from "../../core/ports.ts";
+import { sleep } from "../sleep.ts";
+import { BrokenBody, Silence } from "./broken-body.ts";
+import { type ByteSource, createByteSource } from "./byte-source.ts";
+import { inTime } from "./http-body.ts";
+import { contentLength, type HttpFacts, parseContentRange } from "./http-facts.ts";
+import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
+
+/** How often a broken body is taken up again where it broke. */
+export const MAX_RESUMES = 5;
+// A range is short: when it stays silent twice, its server is dead, and that is to be told soon.
+const RANGE_SILENCE_RESUMES = 3;
+
+/** Told how many bytes have come so far; the reading waits for it and fails with it. */
+export type Watch = (received: number) => Promise<void> | void;
+
+/** What of a file is read, and how. */
+export interface HttpReading {
+  /** An answer with it that is already there. */
+  first?: Response | null;
+  /** A range that lies within the file, of a server that has ranges; default is the whole. */
+  range?: ByteRange;
+  watch?: Watch | undefined;
+}
+
+/**
+ * Reads a file from its start, or a range of it. A read rejects with `input_too_large`, with `timeout` when it takes too long in
+ * all, and with `input_unreachable` when the bytes stop coming, break off, are not as many as declared or of another version; a
+ * break is mended by asking for the rest, where the server has ranges.
+ */
+export function createHttpSource(
+  facts: HttpFacts,
+  options: HttpOptions,
+  { first = null, range, watch }: HttpReading = {},
+): ByteSource {
+  const { idle_ms, total_ms, pause_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
+  const over = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
+  const start = range?.start ?? 0;
+  const due = range ? range.end - range.start : facts.size;
+  let ready = first;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let body: ByteSource | null = null;
+  let received = 0;
+  let resumes = 0;
+
+  const open = async () => {
+    const known = ready;
+    ready = null;
+    const asked = { start: start + received, end: range?.end };
+    const response = known ?? (await requestFrom(asked, facts, { ...options, signal }));
+    try {
+      if (range || !known) checkAnswer(response, asked, facts);
+      checkDeclared(facts.url, due, received, contentLength(response), options.max_bytes);
+    } catch (thrown) {
+      await discard(response);
+      throw thrown;
+    }
+    return createByteSource(response.body ?? new Blob([]).stream());
+  };
+
+  const next = async (view: Uint8Array<ArrayBuffer>) => {
+    body ??= await open();
+    const bytes = await inTime(body.read(view), { idle_ms, signal });
+    if (!bytes && due !== null && received < due) throw new BrokenBody("the body ended early");
+    return bytes;
+  };
+
+  const nextOrResume = async (view: Uint8Array<ArrayBuffer>) => {
+    const { length } = view;
+    // The memory given to a broken body is lost with it.
+    for (let free = view; ; free = new Uint8Array(length)) {
+      try {
+        return await next(free);
+      } catch (thrown) {
+        signal.throwIfAborted();
+        await body?.cancel();
+        body = null;
+        if (!(thrown instanceof BrokenBody)) throw thrown;
+        // What broke is the end alone.
+        if (received === due) return null;
+        const cost = range && thrown instanceof Silence ? RANGE_SILENCE_RESUMES : 1;
+        if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
+        await sleep(pause_ms * 2 ** resumes, signal);
+        resumes += cost;
+      }
+    }
+  };
+
+  const cancel = async () => {
+    if (timer !== undefined) clearTimeout(timer);
+    await body?.cancel();
+    if (ready) await discard(ready);
+  };
+
+  return {
+    async read(view) {
+      timer ??= setTimeout(() => over.abort(tooSlow(total_ms)), total_ms);
+      try {
+        const bytes = await nextOrResume(view);
+        if (!bytes) clearTimeout(timer);
+        received += bytes?.length ?? 0;
+        checkReceived(facts.url, due, received, options.max_bytes);
+        if (bytes) await watch?.(received);
+        return bytes;
+      } catch (thrown) {
+        await cancel();
+        throw thrown;
+      }
+    },
+    cancel,
+  };
+}
+
+/** Throws `input_too_large` when a file is larger than allowed. */
+export function checkSize(size: number | null, max_bytes: number | undefined): void {
+  if (size === null || max_bytes === undefined || size <= max_bytes) return;
+  throw new MediaError(
+    "input_too_large",
+    `The source has ${size} bytes; no more than ${max_bytes} are allowed.`,
+  );
+}
+
+interface Asked {
+  start: number;
+  /** Absent for the end of the file. */
+  end?: number | undefined;
+}
+
+// By range even from the start, where there are ranges: an answer that tells of its place and of the whole.
+async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: HttpOptions): Promise<Response> {
+  const last = end === undefined ? "" : end - 1;
+  const headers: Record<string, string> = facts.ranges ? { Range: `bytes=${start}-${last}` } : {};
+  try {
+    return (await requestHttp(facts.url, headers, options, [416])).response;
+  } catch (cause) {
+    if (!(cause instanceof MediaError && cause.retryable)) throw cause;
+    const Fault = cause.cause instanceof Silence ? Silence : BrokenBody;
+    throw new Fault("the source did not answer again", { cause });
+  }
+}
+
+function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts): void {
+  const { status, headers } = response;
+  const version = headers.get("etag") ?? headers.get("last-modified");
+  if (facts.version !== null && version !== null && version !== facts.version) {
+    throw unreachable(facts.url, "changed while it was being read", true);
+  }
+  if (!facts.ranges) return;
+  const range = parseContentRange(headers.get("content-range"));
+  const fits = range?.start === start && (end === undefined || range.end === end);
+  if (status === 206 && fits && range.total === facts.size) return;
+  throw unreachable(facts.url, "did not give the range it was asked for", true);
+}
+
+function checkDeclared(
+  url: string,
+  due: number | null,
+  received: number,
+  length: number | null,
+  max_bytes?: number,
+): void {
+  const declared = length === null ? due : received + length;
+  checkSize(declared, max_bytes);
+  if (due === null || declared === due) return;
+  throw unreachable(url, `declared ${due} bytes first and ${declared} then`, true);
+}
+
+function checkReceived(
+  url: string,
+  due: number | null,
+  received: number,
+  max_bytes = Number.POSITIVE_INFINITY,
+): void {
+  if (received > max_bytes) {
+    throw new MediaError("input_too_large", `The source has more than the ${max_bytes} bytes allowed.`);
+  }
+  if (due !== null && received > due) {
+    throw unreachable(url, `sent more than the ${due} bytes it declared`, true);
+  }
+}
+
+function tooSlow(total_ms: number): MediaError {
+  return new MediaError("timeout", `Fetching the source took longer than ${total_ms / 1000} s.`);
+}
+
+function brokenOff(broken: BrokenBody, url: string, due: number | null, received: number): MediaError {
+  if (broken.cause instanceof MediaError) return broken.cause;
+  const of = due === null ? "" : ` of ${due}`;
+  return unreachable(url, `broke off after ${received}${of} bytes: ${broken.message}`, true, broken);
+}

@@ -1,0 +1,153 @@
+import { z } from "zod";
+import { MediaError } from "../../core/errors.ts";
+import type { ByteRange } from "../../core/ports.ts";
+import { sleep } from "../sleep.ts";
+import { discard } from "./http-request.ts";
+
+/** A file to be put, of known size. */
+export interface FileBody {
+  /** Bytes. */
+  size: number;
+  /** Gives the bytes of a range; a Blob that reads them when they are sent keeps none in memory. Called again when a request is repeated. */
+  open(range: ByteRange): Promise<Blob | Uint8Array<ArrayBuffer>>;
+}
+
+/** How a file is put. */
+export interface WriteOptions {
+  /** The platform's fetch. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  signal: AbortSignal;
+  /** Milliseconds until a request is first repeated, twice as long each further time; default 250. */
+  pause_ms?: number;
+  /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
+  timeout_ms?: number;
+}
+
+/** Bytes of a file up to which it is put in one request. */
+export const MAX_PUT_BYTES = 32 * 2 ** 20;
+/** Bytes of each part of a larger file but the last. */
+export const PART_BYTES = 16 * 2 ** 20;
+/** Tries of one request in all. */
+export const WRITE_TRIES = 5;
+
+// A line slower than this is as good as none.
+const BYTES_PER_MS = 256;
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+const Written = z.object({ size: z.int().min(0), etag: z.string() });
+const Begun = z.object({ upload: z.string().min(1) });
+const Part = z.object({ etag: z.string() });
+const Fault = z.object({ kind: z.string(), message: z.string() });
+
+/**
+ * Puts a file at a URL that takes files, in one request or in parts, and gives its size and ETag. Faults of the network and of the server are tried
+ * again a few times. Rejects with `upload_forbidden`, `storage_full` or `upload_failed`; of a file in parts nothing is left behind then.
+ */
+export async function putFile(
+  url: string,
+  body: FileBody,
+  mime: string,
+  options: WriteOptions,
+): Promise<z.infer<typeof Written>> {
+  const type = { "Content-Type": mime };
+  const { size } = body;
+  if (size <= MAX_PUT_BYTES) {
+    const whole = { start: 0, end: size };
+    return sent(
+      size,
+      await send(url, { method: "PUT", headers: type }, Written, options, () => body.open(whole)),
+    );
+  }
+  const { upload } = await send(`${url}?uploads`, { method: "POST", headers: type }, Begun, options);
+  const at = `${url}?upload=${encodeURIComponent(upload)}`;
+  try {
+    const parts: { part: number; etag: string }[] = [];
+    for (let start = 0; start < size; start += PART_BYTES) {
+      const part = parts.length + 1;
+      const range = { start, end: Math.min(size, start + PART_BYTES) };
+      const { etag } = await send(`${at}&part=${part}`, { method: "PUT" }, Part, options, () =>
+        body.open(range),
+      );
+      parts.push({ part, etag });
+    }
+    const json = { "Content-Type": "application/json" };
+    const list = async () => Uint8Array.from(new TextEncoder().encode(JSON.stringify({ parts })));
+    return sent(size, await send(at, { method: "POST", headers: json }, Written, options, list));
+  } catch (thrown) {
+    // Also after an abort, so not by its signal; what cannot be taken back now expires.
+    const gone = await options
+      .fetch(at, { method: "DELETE", signal: AbortSignal.timeout(5000) })
+      .catch(() => null);
+    if (gone) await discard(gone);
+    throw thrown;
+  }
+}
+
+async function send<T>(
+  url: string,
+  init: RequestInit,
+  schema: z.ZodType<T>,
+  { fetch, signal, pause_ms = 250, timeout_ms = 30_000 }: WriteOptions,
+  open?: () => Promise<Blob | Uint8Array<ArrayBuffer>>,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    signal.throwIfAborted();
+    const body = open ? await open() : null;
+    const size = body === null ? 0 : body instanceof Blob ? body.size : body.length;
+    const late = AbortSignal.timeout(timeout_ms + Math.ceil(size / BYTES_PER_MS));
+    const both = AbortSignal.any([signal, late]);
+    let response: Response | null = null;
+    let fault: unknown;
+    try {
+      response = await fetch(url, { ...init, body, signal: both, redirect: "error" });
+      if (response.ok) {
+        const answer = schema.safeParse(await response.json());
+        if (answer.success) return answer.data;
+        fault = "gave an answer that is none";
+      }
+    } catch (thrown) {
+      signal.throwIfAborted();
+      fault = thrown;
+    }
+    const passing = response === null || response.ok || PASSING.has(response.status);
+    if (!passing || tried >= WRITE_TRIES) throw await toFault(url, response, fault);
+    if (response && !response.bodyUsed) await discard(response);
+    await sleep(pause_ms * 2 ** (tried - 1), signal);
+  }
+}
+
+function sent<T extends { size: number }>(size: number, written: T): T {
+  if (written.size === size) return written;
+  throw new MediaError("upload_failed", `Of ${size} bytes that were sent, ${written.size} are stored.`);
+}
+
+async function toFault(url: string, response: Response | null, cause: unknown): Promise<MediaError> {
+  // The rest of the URL gives access, so it is not told.
+  const host = URL.parse(url)?.host ?? "the given address";
+  if (!response)
+    return new MediaError("upload_failed", `The output's store at ${host} could not be reached.`, { cause });
+  const { status } = response;
+  if (response.ok)
+    return new MediaError("upload_failed", `The output's store at ${host} gave no proper answer.`, { cause });
+  const text = await response.text().catch(() => "");
+  const known = Fault.safeParse(parseJson(text));
+  const { kind, message } = known.data ?? { kind: "", message: "" };
+  const said = message ? `: ${message}` : ".";
+  if (kind === "storage_full" || status === 507) {
+    return new MediaError("storage_full", `The output's store at ${host} is full${said}`);
+  }
+  if (status === 401 || status === 403) {
+    return new MediaError("upload_forbidden", `${host} refuses the output (it answered ${status})${said}`);
+  }
+  const retryable = PASSING.has(status);
+  return new MediaError("upload_failed", `${host} did not take the output (it answered ${status})${said}`, {
+    retryable,
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,156 @@
+import { MediaError } from "../../core/errors.ts";
+import type { StoredInfo } from "../../core/ports.ts";
+import { discard } from "../http/http-request.ts";
+import { type Asked, lackingAnswer, type S3Bucket } from "./s3-send.ts";
+import type { S3Request } from "./s3-sign.ts";
+import { childrenOf, textOf, xmlText } from "./s3-xml.ts";
+
+/** A part that is there. */
+export interface S3Part {
+  /** From 1 on. */
+  part: number;
+  /** Without quotes. */
+  etag: string;
+  /** Bytes; null where it was not asked for. */
+  size: number | null;
+}
+
+/** Parts that an object can have at most. */
+export const MAX_PARTS = 10_000;
+
+/** The type of an object that was stored without one. */
+export const UNKNOWN_TYPE = "application/octet-stream";
+
+const WRITE: Asked = { purpose: "write" };
+
+/** Begins an upload in parts; gives its id. */
+export async function beginUpload(
+  bucket: S3Bucket,
+  key: string,
+  mime: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const headers = { "content-type": mime };
+  const request = { method: "POST", key, query: { uploads: "" }, headers } as const;
+  const { xml } = await bucket.ask(request, { ...WRITE, signal });
+  const upload = xml ? textOf(xml, "UploadId") : "";
+  if (upload === "") throw lackingAnswer("id of the upload");
+  return upload;
+}
+
+/** Puts a part, which may be there already; gives its ETag. */
+export async function putPart(
+  bucket: S3Bucket,
+  key: string,
+  upload: string,
+  part: number,
+  body: Uint8Array<ArrayBuffer> | Blob,
+  signal?: AbortSignal,
+): Promise<S3Part> {
+  const query = { partNumber: String(part), uploadId: upload };
+  const { response } = await bucket.ask({ method: "PUT", key, query, body }, { ...WRITE, signal });
+  return { part, etag: etagOf(response), size: body instanceof Blob ? body.size : body.length };
+}
+
+/** Lists the parts that are there; null when there is no such upload, `unknown` where the service has no such list. */
+export async function listParts(
+  bucket: S3Bucket,
+  key: string,
+  upload: string,
+  signal?: AbortSignal,
+): Promise<S3Part[] | null | "unknown"> {
+  const found: S3Part[] = [];
+  for (let after = "0"; ; ) {
+    const query = { uploadId: upload, "part-number-marker": after };
+    const asked = { ...WRITE, signal, expected: [404, 501] };
+    const { response, xml } = await bucket.ask({ method: "GET", key, query }, asked);
+    if (response.status === 404) return null;
+    if (response.status === 501) return "unknown";
+    if (!xml) throw lackingAnswer("list of the parts");
+    for (const each of childrenOf(xml, "Part")) {
+      const [part, size] = [Number(textOf(each, "PartNumber")), Number(textOf(each, "Size"))];
+      found.push({ part, size, etag: bare(textOf(each, "ETag")) });
+    }
+    const next = textOf(xml, "NextPartNumberMarker");
+    if (textOf(xml, "IsTruncated") !== "true" || next === after) return found;
+    after = next;
+  }
+}
+
+/** Makes the object of all its parts, `size` bytes in all, and gives what is stored then; rejects with `upload_failed` when that is not as long. */
+export async function completeUpload(
+  bucket: S3Bucket,
+  key: string,
+  upload: string,
+  parts: readonly S3Part[],
+  size: number,
+  signal?: AbortSignal,
+): Promise<StoredInfo> {
+  const list = parts
+    .toSorted((a, b) => a.part - b.part)
+    .map(
+      ({ part, etag }) =>
+        `<Part><PartNumber>${part}</PartNumber><ETag>&quot;${xmlText(etag)}&quot;</ETag></Part>`,
+    );
+  const xml = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${list.join("")}</CompleteMultipartUpload>`;
+  const request: S3Request = {
+    ...{ method: "POST", key, query: { uploadId: upload } },
+    headers: { "content-type": "application/xml" },
+    body: Uint8Array.from(new TextEncoder().encode(xml)),
+  };
+  const { response } = await bucket.ask(request, { ...WRITE, signal, expected: [404] });
+  const info = await headObject(bucket, key, "write", signal);
+  // It may be done, and the answer was lost: then there is no such upload any more, and the object is there.
+  const done = response.ok || info?.etag.endsWith(`-${parts.length}`);
+  if (done && info?.size === size) return info;
+  if (!response.ok) throw new MediaError("upload_failed", "The upload was given up by someone else.");
+  throw new MediaError("upload_failed", `Of ${size} bytes that were sent, ${info?.size ?? 0} are stored.`);
+}
+
+/** Gives an upload up, so that nothing of it stays; what cannot be reached now is left to the rules of the bucket. Never rejects. */
+export async function abortUpload(bucket: S3Bucket, key: string, upload: string): Promise<void> {
+  const request = { method: "DELETE", key, query: { uploadId: upload } } as const;
+  await bucket.ask(request, { ...WRITE, expected: [404] }).catch(() => {});
+}
+
+/** Puts an object in one request; gives what is stored then. */
+export async function putObject(
+  bucket: S3Bucket,
+  key: string,
+  body: Uint8Array<ArrayBuffer> | Blob,
+  mime: string,
+  signal?: AbortSignal,
+): Promise<StoredInfo> {
+  const request = { method: "PUT", key, headers: { "content-type": mime }, body } as const;
+  const { response } = await bucket.ask(request, { ...WRITE, signal });
+  return { size: body instanceof Blob ? body.size : body.length, etag: etagOf(response), mime };
+}
+
+/** Gives what is known of an object; null when there is none. */
+export async function headObject(
+  bucket: S3Bucket,
+  key: string,
+  purpose: Asked["purpose"],
+  signal?: AbortSignal,
+): Promise<StoredInfo | null> {
+  const response = await bucket.send({ method: "HEAD", key }, { purpose, signal, expected: [404] });
+  await discard(response);
+  if (response.status === 404) return null;
+  const size = Number(response.headers.get("content-length"));
+  return { size, etag: etagOf(response), mime: response.headers.get("content-type") ?? UNKNOWN_TYPE };
+}
+
+/** The ETag of an answer without its quotes; rejects with `upload_failed` where a page is not shown it. */
+export function etagOf({ headers }: Response): string {
+  const etag = bare(headers.get("etag") ?? "");
+  if (etag !== "") return etag;
+  throw new MediaError(
+    "upload_failed",
+    "The storage shows no ETag: for pages, the CORS rules of the bucket must expose ETag.",
+    { retryable: false },
+  );
+}
+
+function bare(etag: string): string {
+  return etag.replace(/^W\//, "").replaceAll('"', "");
+}

@@ -1,0 +1,165 @@
+import { MediaError } from "../../core/errors.ts";
+import type { StoredInfo } from "../../core/ports.ts";
+import type { FileBody } from "../http/http-writer.ts";
+import {
+  abortUpload,
+  beginUpload,
+  completeUpload,
+  listParts,
+  MAX_PARTS,
+  putObject,
+  putPart,
+  type S3Part,
+} from "./s3-multipart.ts";
+import type { S3Bucket } from "./s3-send.ts";
+import { MIN_PART_BYTES, PARTS_AT_ONCE, type PartOptions } from "./s3-upload.ts";
+
+/** Remembers how far an upload has come, over restarts: values that are plain data, by name. */
+export interface UploadMemory {
+  get(name: string): Promise<unknown>;
+  put(name: string, value: unknown): Promise<void>;
+}
+
+/** How a file goes up. */
+export interface PutFileOptions extends PartOptions {
+  signal: AbortSignal;
+  /** By which an upload in parts of the same bytes goes on where it stopped: what the service has is not sent again. Without one, nothing stays of an upload that fails. */
+  memory?: UploadMemory;
+  /** Bytes up to which a file is put in one request; default that of a part. */
+  single_bytes?: number;
+  /** Told how many bytes are there by now. */
+  onProgress?(sent: number): void;
+}
+
+interface Begun {
+  key: string;
+  upload: string;
+  part_bytes: number;
+  size: number;
+}
+
+/**
+ * Puts a file of known size as an object, in one request or in parts side by side. When it fails for what may pass and there is a memory, what
+ * is there stays for the next time; else it is taken back. Rejects as writes to S3 storage do.
+ */
+export async function putS3File(
+  bucket: S3Bucket,
+  key: string,
+  body: FileBody,
+  mime: string,
+  options: PutFileOptions,
+): Promise<StoredInfo> {
+  const { signal, memory, onProgress } = options;
+  const { size } = body;
+  if (size <= (options.single_bytes ?? options.part_bytes ?? MIN_PART_BYTES)) {
+    const info = await putObject(bucket, key, await body.open({ start: 0, end: size }), mime, signal);
+    onProgress?.(size);
+    return info;
+  }
+  const { begun, done } = await beginOrGoOn(bucket, key, size, mime, options);
+  try {
+    const parts = await putParts(bucket, key, body, begun, done, options);
+    const info = await completeUpload(bucket, key, begun.upload, parts, size, signal);
+    await memory?.put("begun", null);
+    return info;
+  } catch (thrown) {
+    const passing = !signal.aborted && thrown instanceof MediaError && thrown.retryable;
+    if (!memory || !passing) {
+      await abortUpload(bucket, key, begun.upload);
+      await memory?.put("begun", null);
+    }
+    throw thrown;
+  }
+}
+
+/** Takes back what an upload that shall not go on has left. Never rejects. */
+export async function dropUpload(bucket: S3Bucket, memory: UploadMemory): Promise<void> {
+  const begun = (await memory.get("begun").catch(() => null)) as Begun | null;
+  if (begun) await abortUpload(bucket, begun.key, begun.upload);
+}
+
+async function beginOrGoOn(
+  bucket: S3Bucket,
+  key: string,
+  size: number,
+  mime: string,
+  { signal, memory, part_bytes }: PutFileOptions,
+): Promise<{ begun: Begun; done: Map<number, S3Part> }> {
+  const before = ((await memory?.get("begun")) ?? null) as Begun | null;
+  if (before && memory) {
+    const same = before.size === size && before.key === key;
+    const there = same ? await listParts(bucket, key, before.upload, signal) : null;
+    if (there) return { begun: before, done: await known(before, there, memory) };
+    if (!same) await abortUpload(bucket, before.key, before.upload);
+  }
+  const most = Math.max(MIN_PART_BYTES, part_bytes ?? 0, Math.ceil(size / MAX_PARTS));
+  const upload = await beginUpload(bucket, key, mime, signal);
+  const begun: Begun = { key, upload, part_bytes: most, size };
+  await memory?.put("begun", begun);
+  return { begun, done: new Map() };
+}
+
+// What the service lists counts; where it has no lists, what was remembered.
+async function known(
+  begun: Begun,
+  there: S3Part[] | "unknown",
+  memory: UploadMemory,
+): Promise<Map<number, S3Part>> {
+  const done = new Map<number, S3Part>();
+  for (let part = 1; part <= countOf(begun); part++) {
+    const found =
+      there === "unknown"
+        ? ((await memory.get(`part ${part}`)) as (S3Part & { upload: string }) | null)
+        : there.find((each) => each.part === part);
+    if (found && "upload" in found && found.upload !== begun.upload) continue;
+    const { start, end } = rangeOf(begun, part);
+    if (found?.size === end - start) done.set(part, { part, etag: found.etag, size: found.size });
+  }
+  return done;
+}
+
+async function putParts(
+  bucket: S3Bucket,
+  key: string,
+  body: FileBody,
+  begun: Begun,
+  done: Map<number, S3Part>,
+  { signal, memory, onProgress, parts_at_once = PARTS_AT_ONCE }: PutFileOptions,
+): Promise<S3Part[]> {
+  const failures: unknown[] = [];
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const tell = () => onProgress?.([...done.values()].reduce((sum, { size }) => sum + (size ?? 0), 0));
+  const missing = Array.from({ length: countOf(begun) }, (_, n) => n + 1).filter((part) => !done.has(part));
+  const left = missing.values();
+  const lane = async () => {
+    for (const part of left) {
+      if (failures.length > 0) return;
+      const bytes = await body.open(rangeOf(begun, part));
+      const sent = await putPart(bucket, key, begun.upload, part, bytes, either);
+      done.set(part, sent);
+      await memory?.put(`part ${part}`, { ...sent, upload: begun.upload });
+      tell();
+    }
+  };
+  tell();
+  const lanes = Array.from({ length: parts_at_once }, () =>
+    lane().catch((thrown: unknown) => {
+      failures.push(thrown);
+      // What is on its way may arrive, where the upload goes on another time; else it would for nothing.
+      if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
+    }),
+  );
+  await Promise.all(lanes);
+  if (failures.length > 0) throw failures[0];
+  return [...done.values()];
+}
+
+function countOf({ size, part_bytes }: Begun): number {
+  return Math.ceil(size / part_bytes);
+}
+
+function rangeOf({ size, part_bytes }: Begun, part: number) {
+  const start = (part - 1) * part_bytes;
+  return { start, end: Math.min(size, start + part_bytes) };
+}

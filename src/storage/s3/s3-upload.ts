@@ -1,0 +1,106 @@
+import { MediaError } from "../../core/errors.ts";
+import type { StoredInfo } from "../../core/ports.ts";
+import { streamOf } from "../read-all.ts";
+import { createPartReader, type PartReader } from "./part-reader.ts";
+import {
+  abortUpload,
+  beginUpload,
+  completeUpload,
+  MAX_PARTS,
+  putObject,
+  putPart,
+  type S3Part,
+} from "./s3-multipart.ts";
+import type { S3Bucket } from "./s3-send.ts";
+
+/** How streams go up. */
+export interface PartOptions {
+  /** Bytes of each part but the last, at least 5 MiB. Default 5 MiB, so that an object may have up to 52 GB; what waits or is sent is in memory. */
+  part_bytes?: number;
+  /** Parts on their way at once, at most; default 4. */
+  parts_at_once?: number;
+}
+
+/** Bytes of the smallest part that S3 takes, but for the last one. */
+export const MIN_PART_BYTES = 5 * 2 ** 20;
+/** Parts on their way at once where nothing else is said. */
+export const PARTS_AT_ONCE = 4;
+
+/** Puts a stream of any length as an object, in one request or in parts side by side, in constant memory. When it fails nothing stays. */
+export async function uploadStream(
+  bucket: S3Bucket,
+  key: string,
+  body: ReadableStream<Uint8Array> | Uint8Array,
+  mime: string,
+  options: PartOptions = {},
+): Promise<StoredInfo> {
+  const part_bytes = Math.max(MIN_PART_BYTES, options.part_bytes ?? MIN_PART_BYTES);
+  const parts = createPartReader(body instanceof Uint8Array ? streamOf(body) : body, part_bytes);
+  try {
+    const first = await parts.next();
+    if (first.last) return await putObject(bucket, key, first.bytes, mime);
+    const upload = await beginUpload(bucket, key, mime);
+    try {
+      const sent = await sendParts(bucket, key, upload, first.bytes, parts, options);
+      return await completeUpload(bucket, key, upload, sent.parts, sent.size);
+    } catch (thrown) {
+      await abortUpload(bucket, key, upload);
+      throw thrown;
+    }
+  } catch (thrown) {
+    await parts.cancel(thrown);
+    throw thrown;
+  }
+}
+
+async function sendParts(
+  bucket: S3Bucket,
+  key: string,
+  upload: string,
+  first: Uint8Array<ArrayBuffer>,
+  reader: PartReader,
+  { parts_at_once = PARTS_AT_ONCE }: PartOptions,
+): Promise<{ parts: S3Part[]; size: number }> {
+  const stop = new AbortController();
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const sent: S3Part[] = [];
+  let size = 0;
+
+  const start = (part: number, bytes: Uint8Array<ArrayBuffer>) => {
+    size += bytes.length;
+    const run = putPart(bucket, key, upload, part, bytes, stop.signal)
+      .then((done) => {
+        sent.push(done);
+        reader.recycle(bytes);
+      })
+      .catch((thrown: unknown) => {
+        failures.push(thrown);
+        // None goes on for nothing, nor arrives when the upload was given up.
+        stop.abort(thrown);
+      })
+      .finally(() => running.delete(run));
+    running.add(run);
+  };
+
+  try {
+    start(1, first);
+    for (let part = 2, last = false; !last && failures.length === 0; part++) {
+      if (running.size >= parts_at_once) await Promise.race(running);
+      const next = await reader.next();
+      last = next.last;
+      if (next.bytes.length === 0) break;
+      if (part > MAX_PARTS)
+        throw new MediaError("upload_failed", `The object has more than ${MAX_PARTS} parts.`, {
+          retryable: false,
+        });
+      start(part, next.bytes);
+    }
+  } catch (thrown) {
+    failures.unshift(thrown);
+    stop.abort(thrown);
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0];
+  return { parts: sent, size };
+}

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import type { Source } from "../../../src/index.ts";
+import { checkWishes } from "../check-wishes.ts";
+import { kindsFor, turnInto, withOptions } from "../choices.ts";
+import { defaultWishes } from "../default-wishes.ts";
+import { sameFor } from "../same-for.ts";
+import { fromPreset, PRESETS } from "./presets.ts";
+
+const source = (facts: Partial<Source>): Source => ({
+  ...{ object: "source", url: "https://example.com/file", kind: "video", format: "mp4" },
+  ...facts,
+});
+const videoSource = (changes: Partial<Source> = {}) =>
+  source({
+    ...{ width: 1920, height: 1080, duration: 10, fps: 25, codecs: { video: "h264", audio: "aac" } },
+    ...changes,
+  });
+const imageSource = (changes: Partial<Source> = {}) =>
+  source({
+    ...{ kind: "image", format: "png", width: 400, height: 300, codecs: { video: "png", audio: null } },
+    ...changes,
+  });
+const audioSource = () =>
+  source({ kind: "audio", format: "wav", duration: 10, codecs: { video: null, audio: "pcm_s16le" } });
+
+test.for([
+  ["a video", videoSource(), ["video", "audio", "image", "adaptive_video"]],
+  [
+    "a silent video",
+    videoSource({ codecs: { video: "h264", audio: null } }),
+    ["video", "image", "adaptive_video"],
+  ],
+  ["a sound", audioSource(), ["audio"]],
+  ["a picture", imageSource(), ["image"]],
+  ["an animation", imageSource({ animated: true }), ["image", "video"]],
+] as const)("%s can become what makes sense, and every preset for that can be made", ([, source, kinds]) => {
+  expect(kindsFor(source)).toEqual(kinds);
+  // As long as it takes for 20 MB to be a matter of bitrate.
+  const lasting = source.duration ? { ...source, duration: 60 } : source;
+  for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
+    const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
+    const wishes = fromPreset(preset, defaultWishes(source), known);
+    expect(checkWishes(wishes, known).fault).toBeNull();
+    expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
+  }
+});
+
+test("a preset never enlarges, and keeps the times of a trim", () => {
+  const [web] = PRESETS;
+  const trimmed = withOptions(defaultWishes(videoSource()), { start: 2, end: 4 });
+  const of = (width: number, height: number) =>
+    fromPreset(web, trimmed, videoSource({ width, height })).options;
+  const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
+  expect(of(3840, 2160)).toEqual({ ...plain, height: 1080 });
+  expect(of(2160, 3840)).toEqual({ ...plain, width: 1080 });
+  expect(of(640, 360)).toEqual(plain);
+});
+
+test("what is used for other files too has the size that suits each, and each keeps its own times", () => {
+  const [web] = PRESETS;
+  const wide = fromPreset(web, defaultWishes(videoSource()), videoSource({ width: 3840, height: 2160 }));
+  expect(wide.options).toMatchObject({ height: 1080 });
+  const upright = videoSource({ width: 2160, height: 3840 });
+  const other = { wishes: withOptions(defaultWishes(upright), { start: 2, end: 4 }), source: upright };
+  const plain = { format: "mp4", quality: "medium", start: 2, end: 4 };
+  expect(sameFor({ ...wide, place: "edge" }, PRESETS, other)).toEqual({
+    ...{ kind: "video", options: { ...plain, width: 1080 }, target_size: null, preset: web.id },
+    ...{ place: "edge", fault: null, lowered: null },
+  });
+  const own = withOptions(wide, { height: 700, start: 1 });
+  expect(sameFor(own, PRESETS, other)).toMatchObject({ options: { ...plain, height: 700 }, preset: null });
+  const late = { ...other, source: videoSource({ duration: 1 }) };
+  expect(sameFor(wide, PRESETS, late).fault?.kind).toBe("invalid_options");
+});
+
+test("the size of a file is called as its field is", () => {
+  const empty = { ...defaultWishes(videoSource()), target_size: Number.NaN };
+  expect(checkWishes(empty, videoSource()).fault).toEqual({
+    ...{ kind: "invalid_options", field: "target_size" },
+    message: "The file size must be a number above 0.",
+  });
+});
+
+test("another kind keeps what it knows", () => {
+  const wishes = withOptions(defaultWishes(videoSource()), {
+    format: "webm",
+    width: 640,
+    fps: 12,
+    start: 1,
+    end: 2,
+  });
+  const sized = { ...wishes, target_size: 1e6, preset: "mail" };
+  expect(turnInto("audio", sized)).toEqual({
+    ...{ ...wishes, kind: "audio", options: { start: 1, end: 2 }, target_size: 1e6, preset: null },
+  });
+  expect(turnInto("image", sized)).toMatchObject({ options: { width: 640, start: 1 }, target_size: null });
+});
+
+test.for([
+  [{ codec: "vp9" }, "codec", "mp4 cannot hold vp9 here; use h264, h265, av1."],
+  [{ bitrate: 1 }, "bitrate", "Bitrate must be a number from 300 to 60000 kbit/s."],
+  [{ fps: Number.NaN }, "fps", "Frames per second must be a number from 1 to 60."],
+  [{ fit: "cover" }, "fit", "Fit needs both width and height."],
+  [{ start: 20 }, "start", "Start (20) must be before the end of the source (10 s)."],
+] as const)("%j is refused at %s in the words of the page", ([options, field, message]) => {
+  const { fault } = checkWishes(withOptions(defaultWishes(videoSource()), options), videoSource());
+  expect(fault).toMatchObject({ field, message });
+});

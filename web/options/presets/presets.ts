@@ -1,0 +1,104 @@
+import type { EncodeKind, Source } from "../../../src/index.ts";
+import type { Wishes } from "../../queue/item.ts";
+import type { AnyOptions } from "../choices.ts";
+
+/** Wishes under a name, to be used for any file of which such an output can be made. */
+export interface Preset {
+  readonly id: string;
+  readonly name: string;
+  /** What it is for, in a few words; empty for the visitor's own. */
+  readonly purpose: string;
+  readonly kind: EncodeKind;
+  readonly options: AnyOptions;
+  /** Pixels that the short or the long side has at the most; smaller files keep their size. */
+  readonly most?: { readonly short: number } | { readonly long: number };
+  readonly target_size: number | null;
+}
+
+/** The presets of the page. */
+export const PRESETS = [
+  {
+    id: "web-video",
+    name: "Web video",
+    purpose: "Plays everywhere, up to 1080p",
+    kind: "video",
+    options: { format: "mp4", quality: "medium" },
+    most: { short: 1080 },
+    target_size: null,
+  },
+  {
+    id: "mail",
+    name: "Small for mail",
+    purpose: "Stays below 20 MB, up to 720p",
+    kind: "video",
+    options: { format: "mp4" },
+    most: { short: 720 },
+    target_size: 20_000_000,
+  },
+  {
+    id: "hls",
+    name: "HLS for my site",
+    purpose: "Several sizes; players pick what fits",
+    kind: "adaptive_video",
+    options: { quality: "medium" },
+    target_size: null,
+  },
+  {
+    id: "podcast",
+    name: "Podcast audio",
+    purpose: "MP3 for every player",
+    kind: "audio",
+    options: { format: "mp3", quality: "medium" },
+    target_size: null,
+  },
+  {
+    id: "archive-audio",
+    name: "Lossless audio",
+    purpose: "FLAC, lossless",
+    kind: "audio",
+    options: { format: "flac" },
+    target_size: null,
+  },
+  {
+    id: "web-picture",
+    name: "Web picture",
+    purpose: "WebP, up to 1920 pixels",
+    kind: "image",
+    options: { format: "webp", quality: "medium" },
+    most: { long: 1920 },
+    target_size: null,
+  },
+  {
+    id: "thumbnail",
+    name: "Thumbnail",
+    purpose: "Small JPEG of 320 pixels",
+    kind: "image",
+    options: { format: "jpeg", quality: "medium" },
+    most: { long: 320 },
+    target_size: null,
+  },
+] as const satisfies readonly Preset[];
+
+/** Turns wishes for a source into those of a preset; the times of a trim and the place stay as they are. */
+export function fromPreset(preset: Preset, wishes: Wishes, source: Source): Wishes {
+  const { start, end } = wishes.options as AnyOptions;
+  const times = {
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && preset.kind !== "image" && { end }),
+  };
+  return {
+    ...wishes,
+    kind: preset.kind,
+    options: { ...preset.options, ...sizeOf(preset, source), ...times } as Wishes["options"],
+    target_size: preset.target_size,
+    preset: preset.id,
+  };
+}
+
+function sizeOf({ most }: Preset, { width, height }: Source): AnyOptions {
+  if (!most || !width || !height) return {};
+  const wide = width >= height;
+  const [pixels, side] =
+    "short" in most ? [most.short, wide ? "height" : "width"] : [most.long, wide ? "width" : "height"];
+  return (side === "width" ? width : height) > pixels ? { [side]: pixels } : {};
+}

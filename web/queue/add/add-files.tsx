@@ -1,0 +1,91 @@
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { Field } from "../../ui/field.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { useWorkbench } from "../../workbench.ts";
+import { isAddress, pickHandles } from "./take-in.ts";
+import { WhatFor } from "./what-for.tsx";
+
+/** Where files are chosen and addresses typed: large and inviting while the queue is empty, a bar afterwards. */
+export function AddFiles({ large }: { large: boolean }) {
+  const { queue } = useWorkbench();
+  const input = useRef<HTMLInputElement>(null);
+  const choose = async () => {
+    const handles = await pickHandles();
+    if (handles) queue.add(handles);
+    else input.current?.click();
+  };
+  return (
+    <section class={large ? "add-files large" : "add-files"} aria-label="Add media">
+      {large && (
+        <div class="invitation">
+          <span class="sign">
+            <Icon name="upload" size={36} />
+          </span>
+          <h1>Drop video, audio and images here</h1>
+          <p class="soft">They are converted in this browser. Nothing is uploaded.</p>
+        </div>
+      )}
+      <div class="ways">
+        <button type="button" class="primary" data-home onClick={() => void choose()}>
+          <Icon name="add" />
+          Choose files
+        </button>
+        <AddUrl />
+      </div>
+      {/* For browsers without handles, and for whoever sets files by a program. */}
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Add files"
+        onChange={({ currentTarget }) => {
+          queue.add([...(currentTarget.files ?? [])]);
+          currentTarget.value = "";
+        }}
+      />
+      {large && <p class="soft small">You can also paste files or addresses anywhere on this page.</p>}
+      {large && <WhatFor />}
+    </section>
+  );
+}
+
+function AddUrl() {
+  const { queue } = useWorkbench();
+  const text = useSignal("");
+  const fault = useSignal<string | null>(null);
+  return (
+    <form
+      class="add-url"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const url = text.value.trim();
+        if (!isAddress(url)) {
+          fault.value = "An address starts with https:// or http://, as in https://example.com/clip.mp4.";
+          return;
+        }
+        queue.add([url]);
+        text.value = "";
+        fault.value = null;
+      }}
+    >
+      <Field label={<span class="visually-hidden">Address of a file on the web</span>} fault={fault.value}>
+        {(control) => (
+          <input
+            {...control}
+            type="url"
+            placeholder="https://… address of a file"
+            value={text.value}
+            onInput={({ currentTarget }) => {
+              text.value = currentTarget.value;
+              fault.value = null;
+            }}
+          />
+        )}
+      </Field>
+      <button type="submit">Add</button>
+    </form>
+  );
+}

@@ -1,0 +1,23 @@
+import { Icon, type IconName } from "../../ui/icon.tsx";
+import "./what-for.css";
+
+const USES = [
+  ["video", "Make a video small enough for mail"],
+  ["audio", "Trim sound and video"],
+  ["image", "Turn photos into WebP or AVIF"],
+  ["stream", "Make an HLS stream for a website"],
+] as const satisfies readonly (readonly [IconName, string])[];
+
+/** What the page is good for, at one glance, for who is here for the first time. */
+export function WhatFor() {
+  return (
+    <ul class="what-for plain">
+      {USES.map(([sign, words]) => (
+        <li key={sign}>
+          <Icon name={sign} />
+          {words}
+        </li>
+      ))}
+    </ul>
+  );
+}

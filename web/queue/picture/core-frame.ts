@@ -1,0 +1,41 @@
+import type { LocalClient } from "../../../src/browser/index.ts";
+import { MediaError, type MediaInput } from "../../../src/index.ts";
+import { createTurns } from "../turns.ts";
+
+/** A file of the visitor; an address would be downloaded whole for a frame. */
+export type OwnFile = Exclude<MediaInput, string>;
+
+/** Which frame is wanted, and how large. */
+export interface WantedFrame {
+  /** Seconds; absent for a still picture. */
+  at?: number;
+  /** Pixels; absent for its own height. */
+  height?: number;
+}
+
+// Each loads the file anew, and encodes of the visitor's come first.
+const inTurn = createTurns(1);
+
+/** Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `gone` aborts. */
+export function coreFrame(
+  device: LocalClient,
+  input: OwnFile,
+  { at, height }: WantedFrame,
+  gone: AbortSignal = new AbortController().signal,
+): Promise<Blob> {
+  return inTurn(async () => {
+    gone.throwIfAborted();
+    const options = { format: "jpeg", ...(at && { start: at }), ...(height && { height }) } as const;
+    const { id } = await device.tasks.create({ kind: "image", input, options });
+    try {
+      const { error } = await device.wait(id, { signal: gone });
+      if (error) throw new MediaError(error.kind, error.message);
+      const output = await device.output(id);
+      // Read before its file is deleted.
+      return new Blob([await (await output.blob()).arrayBuffer()], { type: "image/jpeg" });
+    } finally {
+      await device.tasks.cancel(id).catch(() => {});
+      void device.tasks.delete(id).catch(() => {});
+    }
+  });
+}

@@ -1,0 +1,137 @@
+import type { LocalClient } from "../../../src/browser/index.ts";
+import type { MediaInput, Source } from "../../../src/index.ts";
+import { coreFrame } from "./core-frame.ts";
+import { brightnessSpread, PLAIN, thumbnailTimes } from "./pick-frame.ts";
+
+// Twice the size at which it is shown, for screens with fine pixels.
+const WIDTH = 192;
+const WAIT_MS = 15_000;
+// Of a picture elsewhere that is larger, the bytes are not fetched for its thumbnail alone.
+const FETCHED_BYTES = 2e7;
+// Each costs a job of the core.
+const DECODED = 2;
+// Pixels to a side are enough to tell a picture from a plain area.
+const LOOKED_AT = 16;
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Makes a small picture of an image or of a frame of a video, one at a time. The core decodes what the browser cannot show; null where
+ * neither can, and for sound. Never rejects.
+ */
+export function makeThumbnail(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
+  const made = last
+    .then(() => draw(input, source))
+    .catch(() => decode(input, source, device))
+    .catch(() => null);
+  last = made;
+  return made;
+}
+
+async function decode(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
+  if (typeof input === "string") return null;
+  const times = source.kind === "image" ? [0] : thumbnailTimes(source.duration ?? 0).slice(0, DECODED);
+  const take = async (at: number) =>
+    createImageBitmap(await coreFrame(device, input, { at }), sizeOf(source));
+  return smallOf(await liveliest(times, take));
+}
+
+async function draw(input: MediaInput, source: Source): Promise<Blob | null> {
+  if (source.kind === "audio") return null;
+  if (source.kind === "image") {
+    const blob = await blobOf(input, source);
+    return blob && smallOf(await createImageBitmap(blob, sizeOf(source)));
+  }
+  const url = typeof input === "string" ? input : URL.createObjectURL(await fileOf(input));
+  try {
+    if (!/^(blob|https?):/.test(url)) return null;
+    return await smallOf(await frameOf(url, source));
+  } finally {
+    if (url !== input) URL.revokeObjectURL(url);
+  }
+}
+
+async function blobOf(input: MediaInput, { filesize = 0 }: Source): Promise<Blob | null> {
+  if (typeof input !== "string") return fileOf(input);
+  if (!/^https?:/.test(input) || filesize > FETCHED_BYTES) return null;
+  const response = await fetch(input, { credentials: "omit", signal: AbortSignal.timeout(WAIT_MS) });
+  return response.ok ? response.blob() : null;
+}
+
+async function fileOf(input: Exclude<MediaInput, string>): Promise<Blob> {
+  return "getFile" in input ? input.getFile() : input;
+}
+
+// An upright picture is as high as a lying one is wide; a small one is not made larger.
+function sizeOf({ width = WIDTH, height = WIDTH }: Source): ImageBitmapOptions {
+  const resizeQuality = "high";
+  if (Math.max(width, height) <= WIDTH) return {};
+  return width >= height ? { resizeWidth: WIDTH, resizeQuality } : { resizeHeight: WIDTH, resizeQuality };
+}
+
+async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
+  const video = document.createElement("video");
+  video.muted = true;
+  video.preload = "auto";
+  video.crossOrigin = "anonymous";
+  video.src = url;
+  try {
+    await happens(video, "loadedmetadata");
+    // A browser plays the sound alone where it knows no more of it.
+    if (video.videoWidth === 0) throw new Error("The browser decodes no pictures of it.");
+    return await liveliest(thumbnailTimes(source.duration ?? 0), async (at) => {
+      video.currentTime = at;
+      await happens(video, "seeked");
+      return createImageBitmap(video, sizeOf(source));
+    });
+  } finally {
+    video.removeAttribute("src");
+    video.load();
+  }
+}
+
+function happens(video: HTMLVideoElement, event: "loadedmetadata" | "seeked"): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const over = new AbortController();
+  const { signal } = over;
+  video.addEventListener(event, () => resolve(), { signal });
+  video.addEventListener("error", () => reject(video.error), { signal });
+  AbortSignal.timeout(WAIT_MS).addEventListener("abort", () => reject(new Error("No frame came.")), {
+    signal,
+  });
+  return promise.finally(() => over.abort());
+}
+
+// Many films begin in black.
+async function liveliest(
+  times: readonly number[],
+  take: (at: number) => Promise<ImageBitmap>,
+): Promise<ImageBitmap> {
+  let best: { bitmap: ImageBitmap; spread: number } | null = null;
+  for (const at of times) {
+    const bitmap = await take(at);
+    const spread = spreadOf(bitmap);
+    if (best && spread <= best.spread) bitmap.close();
+    else {
+      best?.bitmap.close();
+      best = { bitmap, spread };
+    }
+    if (spread >= PLAIN) break;
+  }
+  if (!best) throw new Error("No frame came.");
+  return best.bitmap;
+}
+
+function spreadOf(bitmap: ImageBitmap): number {
+  const context = new OffscreenCanvas(LOOKED_AT, LOOKED_AT).getContext("2d");
+  context?.drawImage(bitmap, 0, 0, LOOKED_AT, LOOKED_AT);
+  const pixels = context?.getImageData(0, 0, LOOKED_AT, LOOKED_AT).data;
+  return pixels ? brightnessSpread(pixels) : Number.POSITIVE_INFINITY;
+}
+
+async function smallOf(bitmap: ImageBitmap): Promise<Blob> {
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
+  bitmap.close();
+  return canvas.convertToBlob({ type: "image/webp", quality: 0.8 });
+}

@@ -1,0 +1,83 @@
+import type { Item } from "../../queue/item.ts";
+import type { Queue } from "../../queue/queue.ts";
+import { type Taken, takenOf } from "../output-files.ts";
+import { outputName } from "./file-names.ts";
+import { canPickFile, pickFile } from "./pickers.ts";
+import { stash } from "./stash.ts";
+import { counted, type Watch, writeFile } from "./write-file.ts";
+
+type Outputs = Pick<Queue, "output">;
+
+/** Downloads an item that succeeded: its file, or a stream as one zip. Call it on a click; gives false when the visitor chose no place. */
+export function downloadOne(item: Item, queue: Outputs, watch: Watch): Promise<boolean> {
+  const output = item.task?.steps.at(-1)?.output;
+  const name = output ? outputName(item.name, output) : item.name;
+  if (output?.kind === "adaptive_video") return download(`${name}.zip`, [item], queue, watch, asZip);
+  return download(name, [item], queue, watch, ([only]) => only?.files[0]?.open() ?? new Blob().stream());
+}
+
+/** Downloads items that succeeded as one zip, whose files are read while it is written; names that are alike get numbers. Call it on a click; gives false when the visitor chose no place. */
+export function downloadAll(items: readonly Item[], queue: Outputs, watch: Watch): Promise<boolean> {
+  return download("framewright.zip", items, queue, watch, asZip);
+}
+
+async function download(
+  name: string,
+  items: readonly Item[],
+  queue: Outputs,
+  { signal, onProgress }: Watch,
+  read: (outputs: readonly Taken[]) => Promise<ReadableStream<Uint8Array>> | ReadableStream<Uint8Array>,
+): Promise<boolean> {
+  // First of all, as it needs the click.
+  const handle = canPickFile() ? await pickFile(name) : null;
+  if (canPickFile() && !handle) return false;
+  const outputs = await Promise.all(items.map((item) => takenOf(item, queue)));
+  const total = totalOf(outputs);
+  let done = 0;
+  onProgress(0, total);
+  const stream = counted(await read(outputs), (count) => {
+    done += count;
+    onProgress(total === null ? done : Math.min(done, total), total);
+  });
+  if (!handle) {
+    offer(name, await stash(stream, total, signal));
+    return true;
+  }
+  try {
+    await writeFile(handle, stream, signal);
+  } catch (thrown) {
+    await dropEmpty(handle);
+    throw thrown;
+  }
+  return true;
+}
+
+async function asZip(outputs: readonly Taken[]): Promise<ReadableStream<Uint8Array>> {
+  const { zipStream } = await import("./zip-stream.ts");
+  return zipStream(outputs);
+}
+
+function totalOf(outputs: readonly Taken[]): number | null {
+  const sizes = outputs.flatMap(({ files }) => files.map(({ size }) => size));
+  return sizes.some((size) => size === null)
+    ? null
+    : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
+
+// The dialog makes the file before anything is in it; what was there before stays.
+async function dropEmpty(handle: FileSystemFileHandle): Promise<void> {
+  try {
+    const remove = Reflect.get(handle, "remove") as (() => Promise<void>) | undefined;
+    if ((await handle.getFile()).size === 0) await remove?.call(handle);
+  } catch {
+    // It is the visitor's own, and empty.
+  }
+}
+
+function offer(name: string, file: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  // The download may be long; the URL ends with the page.
+}

@@ -1,0 +1,45 @@
+import type { Source } from "../../../src/index.ts";
+
+// What no file system of a visitor takes, and what would lead out of a folder.
+const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
+const LONGEST = 120;
+
+/** Names an output for the visitor: the name of what was given, with the ending of what came of it. A stream is named without one, as it is a folder. */
+export function outputName(given: string, output: Pick<Source, "kind" | "url" | "format">): string {
+  const stem = stemOf(given);
+  return output.kind === "adaptive_video" ? stem : `${stem}.${endingOf(output)}`;
+}
+
+/** Gives every name a number behind it that was there before, as in `clip (2).mp4`; large and small letters are alike, as on many disks. */
+export function numbered(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    const free = freeName(name, (each) => taken.has(each.toLowerCase()));
+    taken.add(free.toLowerCase());
+    return free;
+  });
+}
+
+function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let number = 2; isTaken(free); number++) free = withNumber(name, number);
+  return free;
+}
+
+/** Puts a number between a name and its ending. */
+export function withNumber(name: string, number: number): string {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? `${name.slice(0, dot)} (${number})${name.slice(dot)}` : `${name} (${number})`;
+}
+
+function stemOf(given: string): string {
+  const safe = given.replace(/[?#].*$/, "").replaceAll(FORBIDDEN, "_");
+  const dot = safe.lastIndexOf(".");
+  const stem = [...(dot > 0 ? safe.slice(0, dot) : safe)].slice(0, LONGEST).join("");
+  return stem.replace(/^[.\s]+|[.\s]+$/g, "") || "media";
+}
+
+function endingOf({ url, format }: Pick<Source, "url" | "format">): string {
+  const path = url.replace(/[?#].*$/, "");
+  return /\.([a-z0-9]{1,5})$/i.exec(path)?.[1]?.toLowerCase() ?? format;
+}

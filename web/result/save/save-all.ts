@@ -1,0 +1,94 @@
+import type { Fault, Item } from "../../queue/item.ts";
+import type { Queue } from "../../queue/queue.ts";
+import { type Taken, takenOf } from "../output-files.ts";
+import { faultOf } from "../use-output.ts";
+import { withNumber } from "./file-names.ts";
+import { counted, saveFault, type Watch, writeFile } from "./write-file.ts";
+
+/** What came of saving items to a folder. */
+export interface Saved {
+  /** Names in the folder of what was saved whole. */
+  readonly names: readonly string[];
+  /** What could not be saved, by the names of the items. */
+  readonly faults: readonly { readonly name: string; readonly fault: Fault }[];
+}
+
+/** Saves items that succeeded to a folder, one after the other: nothing that is there is written over, and of what fails or is stopped nothing is left. A full disk or a folder that may not be written to ends it. Rejects with the signal's reason alone. */
+export async function saveAll(
+  items: readonly Item[],
+  folder: FileSystemDirectoryHandle,
+  queue: Pick<Queue, "output">,
+  { signal, onProgress }: Watch,
+): Promise<Saved> {
+  const names: string[] = [];
+  const faults: { name: string; fault: Fault }[] = [];
+  const total = items.reduce<number | null>((sum, item) => {
+    const size = item.task?.steps.at(-1)?.output?.filesize;
+    return sum === null || size === undefined ? null : sum + size;
+  }, 0);
+  let done = 0;
+  onProgress(0, total);
+  for (const item of items) {
+    try {
+      const taken = await takenOf(item, queue);
+      names.push(
+        await saveOne(taken, folder, signal, (count) => {
+          done += count;
+          onProgress(done, total);
+        }),
+      );
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const fault = faultOf(saveFault(thrown));
+      faults.push({ name: item.name, fault });
+      if (fault.kind === "storage_full" || fault.kind === "forbidden") break;
+    }
+  }
+  return { names, faults };
+}
+
+async function saveOne(
+  { name, is_folder, files }: Taken,
+  folder: FileSystemDirectoryHandle,
+  signal: AbortSignal,
+  onBytes: (count: number) => void,
+): Promise<string> {
+  const free = await freeNameIn(folder, name);
+  const own = is_folder ? await folder.getDirectoryHandle(free, { create: true }) : folder;
+  try {
+    for (const { path, open } of files) {
+      signal.throwIfAborted();
+      const handle = await fileAt(own, is_folder ? path : free);
+      await writeFile(handle, counted(await open(), onBytes), signal);
+    }
+    return free;
+  } catch (thrown) {
+    await folder.removeEntry(free, { recursive: true }).catch(() => {});
+    throw thrown;
+  }
+}
+
+async function fileAt(folder: FileSystemDirectoryHandle, path: string): Promise<FileSystemFileHandle> {
+  const parts = path.split("/");
+  let at = folder;
+  for (const part of parts.slice(0, -1)) at = await at.getDirectoryHandle(part, { create: true });
+  return at.getFileHandle(parts.at(-1) ?? "", { create: true });
+}
+
+async function freeNameIn(folder: FileSystemDirectoryHandle, name: string): Promise<string> {
+  let free = name;
+  for (let number = 2; await isThere(folder, free); number++) free = withNumber(name, number);
+  return free;
+}
+
+async function isThere(folder: FileSystemDirectoryHandle, name: string): Promise<boolean> {
+  try {
+    await folder.getFileHandle(name);
+    return true;
+  } catch (thrown) {
+    // A folder of that name is no file, but is there.
+    if (thrown instanceof DOMException && thrown.name === "TypeMismatchError") return true;
+    if (thrown instanceof DOMException && thrown.name === "NotFoundError") return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,79 @@
+import type { EncodeKind } from "../../../src/index.ts";
+
+/** What of an item a call of the API is made of. */
+export interface ApiCall {
+  /** Base URL of the service; null where the page knows of none. */
+  readonly base_url: string | null;
+  /** URL of the input; null for a file of the visitor's machine. */
+  readonly url: string | null;
+  /** Name of the file. */
+  readonly name: string;
+  readonly kind: EncodeKind;
+  /** As a task has them. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** Stands for the key, which is never in the text. */
+export const KEY_PLACEHOLDER = "YOUR_API_KEY";
+const SERVICE_PLACEHOLDER = "https://media.example.com";
+
+/** Writes the call as a line of the shell: a file of the visitor is given by a URL that stands for it, with a word about it. */
+export function asCurl({ base_url, url, name, kind, options }: ApiCall): string {
+  const input = url ?? `https://example.com/${encodeURIComponent(name)}`;
+  const body = JSON.stringify({ input, kind, ...optionsOf(options) }, null, 2);
+  const note = [
+    "# The service reads the file itself: put it at a URL",
+    "# that it can reach, or send it by POST /uploads first,",
+    "# whose answer has a URL for it.",
+    "",
+  ];
+  return [
+    ...(url === null ? note : []),
+    `curl ${quoted(`${base_url ?? SERVICE_PLACEHOLDER}/tasks`)} \\`,
+    `  -H 'Authorization: Bearer ${KEY_PLACEHOLDER}' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${quoted(body)}`,
+  ].join("\n");
+}
+
+/** Writes the call, the wait for its end and the URL of the output in TypeScript, for Node; a file of the visitor is read and sent. */
+export function asTypeScript({ base_url, url, name, kind, options }: ApiCall): string {
+  const request = [
+    url === null ? `input: file,` : `input: ${JSON.stringify(url)},`,
+    `kind: ${JSON.stringify(kind)},`,
+    ...Object.values(optionsOf(options)).map((given) => `options: ${literal(given)},`),
+  ];
+  const file = `const file = new File([await openAsBlob(${JSON.stringify(name)})], ${JSON.stringify(name)});`;
+  return [
+    ...(url === null ? [`import { openAsBlob } from "node:fs";`] : []),
+    `import { createRemoteClient } from "framewright/client";`,
+    "",
+    "const client = createRemoteClient({",
+    `  baseUrl: ${JSON.stringify(base_url ?? SERVICE_PLACEHOLDER)},`,
+    `  apiKey: ${JSON.stringify(KEY_PLACEHOLDER)},`,
+    "});",
+    ...(url === null ? ["// It is sent to the service first.", file] : []),
+    "const task = await client.tasks.create({",
+    ...request.map((line) => `  ${line}`),
+    "});",
+    "const done = await client.wait(task);",
+    'if (done.status !== "succeeded") throw new Error(done.error?.message);',
+    "console.log(await (await client.output(done)).url());",
+  ].join("\n");
+}
+
+function optionsOf(options: Readonly<Record<string, unknown>>): { options?: Record<string, unknown> } {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  return Object.keys(given).length > 0 ? { options: given } : {};
+}
+
+// Options are flat; their names need no quotes.
+function literal(options: Record<string, unknown>): string {
+  const pairs = Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  return `{ ${pairs.join(", ")} }`;
+}
+
+// The one thing that ends a text in single quotes is a single quote.
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,138 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { MediaInput, Source } from "../../../src/index.ts";
+import { shownAt, timelineOf } from "../../trim/timeline.ts";
+import { Icon } from "../../ui/icon.tsx";
+import { letGo } from "../../ui/let-go.ts";
+import { useMediaUrl } from "../../ui/use-media-url.ts";
+import { bytes } from "../../words/quantities.ts";
+import "./compare.css";
+
+/** One of two pictures that are laid over each other; of a video, one moment. */
+export interface CompareSide {
+  /** Best the same object at each call: another one is read anew. */
+  readonly input: MediaInput;
+  readonly source: Pick<Source, "kind" | "width" | "height" | "filesize" | "fps">;
+  /** Seconds in the video; default 0. A picture has no such. */
+  readonly time?: number;
+}
+
+/** Two pictures over each other, and a slider that uncovers the one or the other; `alt` says what they show. */
+export function Compare({ before, after, alt }: { before: CompareSide; after: CompareSide; alt: string }) {
+  const [share, setShare] = useState(50);
+  const [isWhole, setIsWhole] = useState(true);
+  const [scrolled, setScrolled] = useState(0);
+  const frame = largerOf(before, after);
+  const zoom = () => {
+    setIsWhole(!isWhole);
+    setScrolled(0);
+  };
+  return (
+    <div
+      class={`compare${isWhole ? "" : " exact"}`}
+      style={{
+        "--share": share / 100,
+        "--scrolled": `${scrolled}px`,
+        "--wide": frame.width,
+        "--high": frame.height,
+        "--dots": devicePixelRatio,
+      }}
+    >
+      <div class="view">
+        <section
+          class="scroll"
+          aria-label={`${alt}, before and after`}
+          // What scrolls has to be reached by keyboard too.
+          tabIndex={isWhole ? undefined : 0}
+          onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollLeft)}
+        >
+          <div class="stage">
+            <Picture side={before} name="Before" alt={alt} />
+            <Picture side={after} name="After" alt={alt} />
+          </div>
+        </section>
+        <input
+          type="range"
+          min={0}
+          max={100}
+          step="any"
+          value={share}
+          aria-label="Divider between before and after"
+          aria-valuetext={`${Math.round(share)} % before, ${100 - Math.round(share)} % after`}
+          onInput={({ currentTarget }) => setShare(currentTarget.valueAsNumber)}
+        />
+        <span class="divider" aria-hidden="true">
+          <span>
+            <Icon name="compare" />
+          </span>
+        </span>
+      </div>
+      <div class="legend small">
+        <Legend name="Before" side={before} />
+        <button type="button" class="quiet" aria-pressed={!isWhole} onClick={zoom}>
+          Actual size
+        </button>
+        <Legend name="After" side={after} />
+      </div>
+    </div>
+  );
+}
+
+function Legend({ name, side: { source } }: { name: string; side: CompareSide }) {
+  const { width, height, filesize } = source;
+  return (
+    <p class={name.toLowerCase()}>
+      <strong>{name}</strong>
+      {width && height && <span class="soft numbers">{`${width} × ${height}`}</span>}
+      {filesize !== undefined && <span class="soft numbers">{bytes(filesize)}</span>}
+    </p>
+  );
+}
+
+function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: string }) {
+  const { url, fault } = useMediaUrl(side.input);
+  const [broken, setBroken] = useState<string | null>(null);
+  const label = `${alt}, ${name.toLowerCase()}`;
+  const onError = () => setBroken(url);
+  const video = useRef<HTMLVideoElement>(null);
+  const { time = 0 } = side;
+  // The middle of a frame, as browsers round its edge either way.
+  const shown = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
+  const seek = () => {
+    if (video.current) video.current.currentTime = shown;
+  };
+  useEffect(seek, [shown]);
+  useEffect(() => {
+    const player = video.current;
+    return () => void (player && letGo(player));
+  }, [url]);
+  if (fault || (url !== null && broken === url)) {
+    const why = fault ?? "This browser cannot show this format.";
+    return <p class={`layer ${name.toLowerCase()} small`}>{`${name}: ${why}`}</p>;
+  }
+  if (url === null) return null;
+  const shared = { class: `layer ${name.toLowerCase()}`, src: url, onError, ...originOf(url) };
+  if (side.source.kind === "image") return <img {...shared} alt={label} />;
+  return (
+    <video
+      key={url}
+      {...shared}
+      muted
+      playsInline
+      preload="auto"
+      aria-label={label}
+      ref={video}
+      onLoadedMetadata={seek}
+    />
+  );
+}
+
+// The page is isolated: what lies elsewhere comes with the consent of its server alone.
+function originOf(url: string): { crossOrigin?: "anonymous" } {
+  return url.startsWith("blob:") ? {} : { crossOrigin: "anonymous" };
+}
+
+function largerOf(...sides: CompareSide[]): { width: number; height: number } {
+  const sizes = sides.map(({ source: { width = 0, height = 0 } }) => ({ width, height }));
+  const [first] = sizes.sort((one, other) => other.width * other.height - one.width * one.height);
+  return first && first.width > 0 && first.height > 0 ? first : { width: 16, height: 9 };
+}

@@ -1,0 +1,56 @@
+import { useState } from "preact/hooks";
+import type { Item } from "../../queue/item.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { useWorkbench } from "../../workbench.ts";
+import { type ApiCall, asCurl, asTypeScript, KEY_PLACEHOLDER } from "./api-call.ts";
+import "./copy-dialog.css";
+
+/** Shows the call of the API that does with an item what the page did, to be copied. */
+export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void }) {
+  const { edge } = useWorkbench();
+  const call: ApiCall = {
+    base_url: edge.connection.value?.base_url ?? null,
+    url: typeof item.input === "string" ? item.input : null,
+    name: item.name,
+    kind: item.task?.kind ?? item.wishes.kind,
+    options: item.task?.options ?? item.wishes.options,
+  };
+  return (
+    <Dialog title="Copy as code" onClose={onClose}>
+      <p>
+        The same by the API of a service. Put your own key in the place of <code>{KEY_PLACEHOLDER}</code>
+        {call.base_url === null && ", and the address of your service"}.
+      </p>
+      <Code title="curl" text={asCurl(call)} />
+      <Code title="TypeScript" text={asTypeScript(call)} />
+    </Dialog>
+  );
+}
+
+function Code({ title, text }: { title: string; text: string }) {
+  const [said, setSaid] = useState("");
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setSaid("Copied"),
+      () => setSaid("The browser does not let this page copy. Select the text and copy it."),
+    );
+  return (
+    <section class="code" aria-label={title}>
+      <div class="row">
+        <h3>{title}</h3>
+        <span class="small soft" role="status">
+          {said}
+        </span>
+        <button type="button" class="quiet" aria-label={`Copy ${title}`} onClick={copy}>
+          <Icon name="copy" />
+          Copy
+        </button>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard too. */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </section>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ComponentChildren, FunctionComponent } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import "media-chrome/media-control-bar";
+import "media-chrome/media-controller";
+import "media-chrome/media-fullscreen-button";
+import "media-chrome/media-mute-button";
+import "media-chrome/media-play-button";
+import "media-chrome/media-time-display";
+import "media-chrome/media-time-range";
+import "media-chrome/media-volume-range";
+import { Notice } from "../../ui/notice.tsx";
+
+// Their tooltips say the same as their names, in a text that axe takes for another.
+interface ButtonProps {
+  notooltip: boolean;
+}
+
+// media-chrome's elements, by the names that they are registered under.
+const element = <P extends object = object>(name: string) =>
+  name as unknown as FunctionComponent<P & { children?: ComponentChildren; class?: string }>;
+const Controller = element<{ audio?: boolean; "aria-label"?: string; hotkeys?: string }>("media-controller");
+const ControlBar = element("media-control-bar");
+const PlayButton = element<ButtonProps>("media-play-button");
+const TimeRange = element("media-time-range");
+const TimeDisplay = element<{ showduration?: boolean; notoggle?: boolean; "aria-hidden"?: "true" }>(
+  "media-time-display",
+);
+const MuteButton = element<ButtonProps>("media-mute-button");
+const VolumeRange = element("media-volume-range");
+const FullscreenButton = element<ButtonProps>("media-fullscreen-button");
+
+/** Plays a video, a sound or, with `isStream`, an adaptive video by the URL of its master playlist. */
+export function Player({
+  url,
+  kind,
+  name,
+  isStream = false,
+  shape = "16 / 9",
+}: {
+  url: string;
+  kind: "video" | "audio";
+  name: string;
+  isStream?: boolean;
+  /** Width to height of a video, by which its place is kept until it is there; default `16 / 9`. */
+  shape?: string;
+}) {
+  const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  useEffect(() => {
+    const played = media.current;
+    setFault(null);
+    if (!played) return;
+    const fail = () => setFault("This browser cannot play this format. Download it to play it elsewhere.");
+    if (!isStream) {
+      played.src = url;
+      played.addEventListener("error", fail);
+      return () => {
+        played.removeEventListener("error", fail);
+        // Without it the browser would go on reading.
+        played.removeAttribute("src");
+        played.load();
+      };
+    }
+    const over = new AbortController();
+    import("./play-stream.ts")
+      .then(({ playStream }) => playStream(played, url, over.signal, fail))
+      .catch(fail);
+    return () => over.abort();
+  }, [url, isStream]);
+  const Media = kind;
+  return (
+    <div class="player" style={{ "--shape": shape }}>
+      <Controller class={kind} audio={kind === "audio"} aria-label={`Player of ${name}`}>
+        <Media slot="media" ref={media} preload="metadata" crossOrigin="anonymous" playsInline />
+        <ControlBar>
+          <PlayButton notooltip />
+          {/* The range tells the time to screen readers. */}
+          <TimeDisplay showduration notoggle aria-hidden="true" />
+          <TimeRange />
+          <MuteButton notooltip />
+          <VolumeRange />
+          {kind === "video" && <FullscreenButton notooltip />}
+        </ControlBar>
+      </Controller>
+      {fault && <Notice tone="warn">{fault}</Notice>}
+    </div>
+  );
+}

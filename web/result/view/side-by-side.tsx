@@ -1,0 +1,51 @@
+import { useId, useState } from "preact/hooks";
+import type { Source } from "../../../src/index.ts";
+import type { Item } from "../../queue/item.ts";
+import { clock } from "../../words/quantities.ts";
+import { Compare } from "./compare.tsx";
+
+/** True where an output can be laid over what it was made of: both have a picture, and what it was made of is still at hand. */
+export function canCompare(item: Item, output: Source): boolean {
+  const kinds: readonly Source["kind"][] = ["image", "video"];
+  if (item.input === null || !item.source) return false;
+  return kinds.includes(output.kind) && kinds.includes(item.source.kind);
+}
+
+/** Compares an output with what it was made of; of a video one moment, which the visitor chooses. */
+export function SideBySide({ item, output, url }: { item: Item; output: Source; url: string }) {
+  const id = useId();
+  const last = Math.max(0, (output.duration ?? 0) - 1 / (output.fps || 25));
+  const [moment, setMoment] = useState(last / 2);
+  const { input, source } = item;
+  if (input === null || !source) return null;
+  const isVideo = output.kind === "video";
+  const at = isVideo ? moment : 0;
+  const start = Number(item.task?.options.start ?? 0);
+  return (
+    <>
+      <Compare
+        before={{ input, source, time: start + at }}
+        after={{ input: url, source: output, time: at }}
+        alt={item.name}
+      />
+      {isVideo && last > 0 && (
+        <div class="moment">
+          <label for={id}>Moment</label>
+          <input
+            id={id}
+            type="range"
+            min={0}
+            max={last}
+            step={1 / (output.fps || 25)}
+            value={moment}
+            aria-valuetext={clock(moment, true)}
+            onInput={({ currentTarget }) => setMoment(currentTarget.valueAsNumber)}
+          />
+          <output for={id} class="numbers">
+            {clock(moment, true)}
+          </output>
+        </div>
+      )}
+    </>
+  );
+}

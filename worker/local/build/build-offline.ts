@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "vite";
+import { ROOT } from "../settings.ts";
+
+const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
+const NAME = "service-worker.js";
+// Rules of the server, which go with the files that they are for.
+const RULES = "_headers";
+const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
+
+/**
+ * Writes the service worker of a built page into its folder, and into `index.html` the version that both belong to: a hash of all files, so
+ * that any change makes a new one.
+ */
+export async function buildOffline(folder: string): Promise<void> {
+  const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length))
+    .filter((path) => path !== `/${NAME}`)
+    .sort();
+  const index = join(folder, "index.html");
+  const page = (await readFile(index, "utf8")).replace(VERSION, "$1>");
+  const code = await bundle();
+  const hash = createHash("sha256").update(code);
+  for (const path of names) {
+    hash.update(`${path}\n`);
+    hash.update(path === "/index.html" ? page : await readFile(join(folder, path)));
+  }
+  const version = hash.digest("hex").slice(0, 16);
+  await writeFile(index, page.replace(VERSION, `$1 data-version="${version}">`));
+
+  const files = names
+    .filter((path) => path !== `/${RULES}`)
+    .map((path) => (path === "/index.html" ? "/" : path));
+  const core = files.filter((path) => path.endsWith(".gz"));
+  const isThreaded = (path: string) => path.includes("/ffmpeg-core-mt.");
+  const later = files.filter((path) => path.endsWith(".wasm"));
+  const facts = {
+    version,
+    files: files.filter((path) => !core.includes(path) && !later.includes(path)),
+    later,
+    core: core.filter((path) => !isThreaded(path)),
+    core_others: core.filter(isThreaded),
+  };
+  await writeFile(join(folder, NAME), `const BUILD = ${JSON.stringify(facts)};\n${code}`);
+}
+
+// A script that imports nothing: not every browser takes a service worker that is a module.
+async function bundle(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: "warn",
+    publicDir: false,
+    build: {
+      write: false,
+      target: "esnext",
+      lib: { entry: ENTRY, formats: ["iife"], name: "serviceWorker" },
+    },
+  });
+  const [{ output } = { output: [] }] = Array.isArray(built) ? built : [];
+  const [chunk] = output;
+  if (chunk?.type !== "chunk") throw new Error("The service worker was not built.");
+  return chunk.code;
+}

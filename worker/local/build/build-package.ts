@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
+import { build, type Plugin } from "vite";
+import { runMain } from "../cli.ts";
+import { ROOT } from "../settings.ts";
+import { buildCore } from "./build-core.ts";
+import { licensesOf, packageOf } from "./package-licenses.ts";
+import { AVIF_WASM, DIST, moveUrls, WORKER_FILES } from "./package-urls.ts";
+
+// Each has the types of its own platform.
+const PROJECTS = ["src", "src/browser", "worker"];
+const PAGE_FILES = {
+  index: "src/index.ts",
+  browser: "src/browser/index.ts",
+  client: "src/client/index.ts",
+} as const;
+// Stands for `import.meta.url` until the bundle is made, which would take such URLs for its own.
+const HERE = "__framewright_here__";
+
+/**
+ * Builds what `npm pack` takes along: `dist/lib/`, every module with its types, for bundlers; `dist/workers/`, the workers of a page, which
+ * import no package; `dist/page/`, the clients in the same way, for pages without a bundler; and `dist/core/`.
+ */
+export async function buildPackage(): Promise<void> {
+  await buildCore();
+  await buildModules(join(DIST, "lib"));
+  const inside = await buildPageParts(DIST);
+  await writeFile(join(DIST, "LICENSES.txt"), await licensesOf(inside));
+}
+
+/** Builds `workers/` and `page/` of the package in a folder, beside which they find its `core/`; gives the names of the packages that went into them. */
+export async function buildPageParts(folder: string): Promise<ReadonlySet<string>> {
+  const inside = await bundle(WORKER_FILES, "workers", folder);
+  await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
+  return new Set([...inside, ...(await bundle(PAGE_FILES, "page", folder))]);
+}
+
+async function buildModules(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  const tsc = join(ROOT, "node_modules", ".bin", "tsc");
+  const flags =
+    "--noEmit false --declaration --incremental false --noCheck --rewriteRelativeImportExtensions";
+  const paths = ["--rootDir", ROOT, "--outDir", folder, "--listEmittedFiles"];
+  const written = new Set<string>();
+  for (const project of PROJECTS) {
+    const args = ["-p", join(ROOT, project), ...flags.split(" "), ...paths];
+    const { stdout } = await promisify(execFile)(tsc, args, { cwd: ROOT, maxBuffer: 1 << 26 });
+    for (const [, path = ""] of stdout.matchAll(/^TSFILE: (.+)$/gm)) written.add(path);
+  }
+  const whole = new Set<string>(Object.values(WORKER_FILES));
+  for (const path of written) {
+    const origin = relative(folder, path).replace(/(\.d\.ts|\.js)$/, ".ts");
+    if (whole.has(origin)) await rm(path);
+    else {
+      const moved = (text: string) => moveUrls(text, origin, relative(ROOT, dirname(path)));
+      await rewrite(path, (text) => importSchemas(namesOfFiles(moved(text))));
+    }
+  }
+}
+
+// The compiler leaves those in declarations as they are. Where a package is in somebody's node_modules only a bundler knows.
+function namesOfFiles(text: string): string {
+  return text
+    .replace(/((?:from|import) ?\(?"\.[^"]*)\.ts"/g, '$1.js"')
+    .replace('"../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm"', '"@ffmpeg/core/wasm"');
+}
+
+// Bundlers drop what is not used of a namespace alone, and Parcel loses the `z` that zod exports by name.
+function importSchemas(text: string): string {
+  return text.replaceAll('import { z } from "zod";', 'import * as z from "zod";');
+}
+
+async function rewrite(path: string, change: (text: string) => string): Promise<void> {
+  const text = await readFile(path, "utf8");
+  const changed = change(text);
+  if (changed !== text) await writeFile(path, changed);
+}
+
+// Gives the names of the packages that went into it.
+async function bundle(
+  entries: Readonly<Record<string, string>>,
+  part: string,
+  target: string,
+): Promise<string[]> {
+  const folder = join(target, part);
+  const entry = Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(ROOT, path)]));
+  const built = await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: "warn",
+    publicDir: false,
+    plugins: [keepUrls(relative(ROOT, join(DIST, part)))],
+    build: {
+      write: false,
+      target: "esnext",
+      minify: "oxc",
+      lib: { entry, formats: ["es"] },
+      rolldownOptions: { output: { chunkFileNames: "[name].js" } },
+    },
+  });
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const inside: (string | null)[] = [];
+  for (const { output } of Array.isArray(built) ? built : "output" in built ? [built] : []) {
+    for (const file of output) {
+      if (file.type !== "chunk") throw new Error(`${file.fileName} is no script.`);
+      await writeFile(join(folder, file.fileName), file.code.replaceAll(HERE, "import.meta.url"));
+      inside.push(...file.moduleIds.map(packageOf));
+    }
+  }
+  return inside.filter((name) => name !== null);
+}
+
+function keepUrls(folder: string): Plugin {
+  return {
+    name: "keep-urls",
+    enforce: "pre",
+    transform(code, id) {
+      const origin = relative(ROOT, id);
+      if (origin.endsWith("/avif_enc.js")) return withoutWasm(code);
+      return origin.startsWith("src/") ? moveUrls(code, origin, folder, HERE) : null;
+    },
+  };
+}
+
+// It is always given its wasm, and would bring it along a second time. What it assigns to import.meta.url breaks bundlers that put a text there.
+const AVIF_CHANGES = [
+  ['new URL("avif_enc.wasm",import.meta.url).href', '""'],
+  ['if(import.meta.url===undefined){import.meta.url="https://localhost"}', ""],
+] as const;
+
+function withoutWasm(code: string): string {
+  return AVIF_CHANGES.reduce((before, [part, instead]) => {
+    if (!before.includes(part)) throw new Error(`The AVIF encoder has no ${part} any more.`);
+    return before.replace(part, instead);
+  }, code);
+}
+
+if (import.meta.main) runMain(buildPackage);

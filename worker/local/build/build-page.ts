@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "vite";
+import { ROOT } from "../settings.ts";
+import { buildCore, buildThreadedCore } from "./build-core.ts";
+import { buildOffline } from "./build-offline.ts";
+
+// What the page is made of: its own code, the library's, the packages', and how it is built.
+const MADE_OF = ["web", "src", "worker/local", "package-lock.json"];
+const BUILT = join(ROOT, "dist", "page");
+const KEPT = 3;
+
+/** Builds the page with its service worker, if nothing like it was built before, and puts its files beside the others of an assets folder, from which the service serves them at `/`. */
+export async function buildPage(folder: string): Promise<void> {
+  const page = join(BUILT, await hashOf(MADE_OF));
+  if (!(await stat(page).catch(() => null))) await buildInto(page);
+  await mkdir(folder, { recursive: true });
+  // What an earlier build named is of no use any more.
+  await rm(join(folder, "app"), { recursive: true, force: true });
+  await cp(page, folder, { recursive: true });
+}
+
+async function buildInto(page: string): Promise<void> {
+  await buildCore();
+  await buildThreadedCore();
+  await mkdir(BUILT, { recursive: true });
+  // A folder of its own: others may build at the same time.
+  const making = await mkdtemp(join(BUILT, "making-"));
+  try {
+    const configFile = join(ROOT, "web", "vite.config.ts");
+    const into = { outDir: making, emptyOutDir: true, reportCompressedSize: false };
+    await build({ configFile, logLevel: "warn", build: into });
+    await buildOffline(making);
+    await forgetOld();
+    // Another one may have been quicker.
+    await rename(making, page).catch(() => stat(page));
+  } finally {
+    await rm(making, { recursive: true, force: true });
+  }
+}
+
+async function forgetOld(): Promise<void> {
+  const names = (await readdir(BUILT)).filter((name) => !name.startsWith("making-"));
+  const dated = await Promise.all(
+    names.map(async (name) => ({ name, made: (await stat(join(BUILT, name))).mtimeMs })),
+  );
+  const old = dated.sort((one, other) => other.made - one.made).slice(KEPT - 1);
+  for (const { name } of old) await rm(join(BUILT, name), { recursive: true, force: true });
+}
+
+async function hashOf(paths: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    for (const file of await filesIn(path)) hash.update(`${file}\n`).update(await readFile(join(ROOT, file)));
+  }
+  return hash.digest("hex").slice(0, 24);
+}
+
+async function filesIn(path: string): Promise<string[]> {
+  if ((await stat(join(ROOT, path))).isFile()) return [path];
+  const entries = await readdir(join(ROOT, path), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.endsWith(".tsbuildinfo"))
+    .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length))
+    .sort();
+}

@@ -1,0 +1,26 @@
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { buildAssets } from "../../docs/build-assets.ts";
+import { runMain } from "../cli.ts";
+import { WORKERS } from "../service.ts";
+import { ROOT } from "../settings.ts";
+import { runWrangler } from "../wrangler.ts";
+import { buildCore } from "./build-core.ts";
+import { buildPage } from "./build-page.ts";
+
+// npm run build: what a deployment uploads, into dist/: the static files and each Worker, bundled; and the core that a page loads.
+runMain(async () => {
+  await buildAssets();
+  await buildPage(join(ROOT, "dist", "assets"));
+  await buildCore();
+  for (const [worker, config] of Object.entries(WORKERS)) {
+    const folder = join(ROOT, "dist", worker);
+    rmSync(folder, { recursive: true, force: true });
+    // Without the container's image, which takes Docker: `wrangler deploy` builds it.
+    const only = ["--dry-run", "--containers-rollout=none"];
+    await runWrangler(["deploy", ...only, "--outdir", folder, "--config", config]);
+    const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+    const mib = bytes.reduce((a, b) => a + b, 0) / 2 ** 20;
+    console.log(`dist/${worker}  ${mib.toFixed(1)} MiB, source map included`);
+  }
+});

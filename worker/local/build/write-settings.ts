@@ -1,0 +1,11 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { writeSettings } from "../../settings/document.ts";
+import { runMain } from "../cli.ts";
+import { ROOT } from "../settings.ts";
+
+// npm run docs:settings: the tables of settings in the README, from the schema.
+runMain(async () => {
+  const path = join(ROOT, "README.md");
+  await writeFile(path, writeSettings(await readFile(path, "utf8")));
+});

@@ -1,0 +1,90 @@
+import type { WorkflowStep } from "cloudflare:workers";
+import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { RunOver } from "../../src/core/pipeline.ts";
+import type { Durably } from "../../src/core/ports.ts";
+import { type RunError, runErrorOf } from "../../src/core/step.ts";
+import type { Env } from "../env.ts";
+import { nameRun } from "../observability/log.ts";
+import { logFault } from "../observability/log-fault.ts";
+import type { TaskObject } from "./task-object.ts";
+
+// First try and two more, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that
+// crashed is back.
+const ATTEMPTS = 3;
+// The work has limits of its own; this one catches what slips through them.
+const STEP_TIMEOUT = "6 hours";
+
+type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_id"> };
+
+/**
+ * Builds the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
+ * outcome; a retryable one is tried again with a growing delay. While it works, the TaskObject hears from it, and a run
+ * that is over has its signal aborted.
+ */
+export function createDurably(
+  step: WorkflowStep,
+  object: () => DurableObjectStub<TaskObject>,
+  env: Env,
+  run_id: string,
+): Durably {
+  const beat_ms = Math.min(5000, (env.settings.WATCH_SECONDS * 1000) / 3);
+  const listen = createListener(object, beat_ms);
+  return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const retries = { limit: ATTEMPTS - 1, delay: "2 seconds", backoff: "exponential" } as const;
+    const text = await step.do(name, { retries, timeout: STEP_TIMEOUT }, async ({ attempt }) => {
+      const controller = new AbortController();
+      const ended = listen(controller);
+      try {
+        return JSON.stringify({ value: await work(controller.signal) } satisfies Outcome<T>);
+      } catch (thrown) {
+        if (controller.signal.aborted || thrown instanceof RunOver) return JSON.stringify({ over: true });
+        const error = toMediaError(thrown);
+        const where = { ...nameRun(run_id), work: name, attempt, kind: error.kind };
+        logFault("attempt failed", error, where);
+        if (error.retryable && attempt < ATTEMPTS) throw error;
+        return JSON.stringify({ error: runErrorOf(error) } satisfies Outcome<T>);
+      } finally {
+        ended();
+      }
+    });
+    const outcome: Outcome<T> = JSON.parse(text);
+    if ("over" in outcome) throw new RunOver();
+    if ("error" in outcome) throw new MediaError(outcome.error.kind, outcome.error.message, outcome.error);
+    return outcome.value;
+  };
+}
+
+/**
+ * Gives a function that lets the object hear from a piece of work until the function that it gives is called, and aborts the work of
+ * a run that is over. However many pieces there are, one call at a time is made for them all.
+ */
+function createListener(
+  object: () => DurableObjectStub<TaskObject>,
+  ms: number,
+): (controller: AbortController) => () => void {
+  const pieces = new Set<AbortController>();
+  let listening = false;
+  const loop = async () => {
+    while (pieces.size > 0) {
+      try {
+        if (await object().listen(ms)) continue;
+        for (const piece of pieces) piece.abort(new RunOver());
+        pieces.clear();
+      } catch {
+        // An object that restarts does not answer once: the next call tells.
+        await scheduler.wait(ms);
+      }
+    }
+    listening = false;
+  };
+  return (controller) => {
+    pieces.add(controller);
+    if (!listening) {
+      listening = true;
+      void loop();
+    }
+    return () => {
+      pieces.delete(controller);
+    };
+  };
+}

@@ -1,0 +1,33 @@
+import type { EncoderChoice } from "../../src/core/choice.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+
+/** How a run stands in the queue: it has not entered, it waits, it goes on, or it has left. */
+export type Turn = "none" | "waits" | "goes_on" | "over";
+
+/** The one row of a TaskObject; times are milliseconds since the epoch. */
+export interface RunRow {
+  project: string;
+  /** Id of the API key that made it. */
+  key_id: string;
+  turn: Turn;
+  /** Base of the URLs that the run gives out. */
+  base: string;
+  record: Task | Step;
+  /** The encoder that its encode was given to; null while there is none. */
+  choice: EncoderChoice | null;
+  /** Counts the changes of the record and its choice; `mirrored` is the newest one that KV and the index have. */
+  version: number;
+  mirrored: number;
+  mirrored_at: number;
+  /** When the run last gave a sign of life, or asked for its turn, and when its work last moved. */
+  heard_at: number;
+  progressed_at: number;
+  /** How often the silent run was woken since it was last heard. */
+  wakes: number;
+  /** 1 once the run's Workflow instance stands. */
+  started: number;
+  /** How often the files of the finished run were cleared, and when that is next due. */
+  cleanups: number;
+  cleanup_at: number;
+}

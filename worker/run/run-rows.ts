@@ -1,0 +1,92 @@
+import type { EncoderChoice } from "../../src/core/choice.ts";
+import type { RunRow, Turn } from "./run-row.ts";
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS run (
+    one INTEGER PRIMARY KEY CHECK (one = 1), project TEXT NOT NULL, base TEXT NOT NULL, record TEXT NOT NULL,
+    version INTEGER NOT NULL DEFAULT 1, mirrored INTEGER NOT NULL DEFAULT 0, mirrored_at INTEGER NOT NULL DEFAULT 0,
+    heard_at INTEGER NOT NULL, progressed_at INTEGER NOT NULL, wakes INTEGER NOT NULL DEFAULT 0,
+    started INTEGER NOT NULL DEFAULT 0, cleanups INTEGER NOT NULL DEFAULT 0, cleanup_at INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, key TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS turn (one INTEGER PRIMARY KEY CHECK (one = 1), key_id TEXT NOT NULL, turn TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS choice (one INTEGER PRIMARY KEY CHECK (one = 1), choice TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
+`;
+
+// A run of an earlier version entered no queue: it goes on as it is.
+const SELECT = `
+  SELECT run.*, COALESCE(turn.key_id, '') AS key_id, COALESCE(turn.turn, 'goes_on') AS turn,
+    COALESCE(choice.choice, 'null') AS choice
+  FROM run LEFT JOIN turn ON turn.one = run.one LEFT JOIN choice ON choice.one = run.one
+`;
+
+/** The stored row of one run. */
+export interface RunRows {
+  get(): RunRow | null;
+  insert(row: Pick<RunRow, "project" | "base" | "record" | "key_id">, now: number): void;
+  update(change: Partial<Omit<RunRow, "project" | "base" | "key_id" | "turn" | "choice">>): void;
+  setTurn(turn: Turn): void;
+  /** Notes which encoder the run's encode was given to, as one more change; false where that is known. */
+  choose(choice: EncoderChoice): boolean;
+  /** Remembers an upload into the run's folder that is not complete yet. */
+  noteUpload(id: string, key: string): void;
+  forgetUpload(id: string): void;
+  uploads(): { id: string; key: string }[];
+  /** Removes the row for good; {@link RunRows.wasDeleted} tells so afterwards. */
+  delete(): void;
+  wasDeleted(): boolean;
+}
+
+/** Keeps the row in a Durable Object's SQLite. */
+export function createRunRows(sql: SqlStorage): RunRows {
+  // The tables are made with the first record: asking for an id that nobody was given must leave nothing behind.
+  let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
+  // An object of an earlier version lacks what came later.
+  if (ready) sql.exec(SCHEMA);
+  return {
+    get() {
+      if (!ready) return null;
+      const row = sql.exec<Record<string, SqlStorageValue>>(SELECT).toArray()[0];
+      if (!row) return null;
+      const [record, choice] = [row.record, row.choice].map((text) => JSON.parse(String(text)));
+      return { ...row, record, choice } as unknown as RunRow;
+    },
+    insert({ project, base, record, key_id }, now) {
+      sql.exec(SCHEMA);
+      ready = true;
+      const text = JSON.stringify(record);
+      const columns = "INSERT INTO run (one, project, base, record, heard_at, progressed_at)";
+      sql.exec(`${columns} VALUES (1, ?, ?, ?, ?, ?)`, project, base, text, now, now);
+      sql.exec("INSERT INTO turn VALUES (1, ?, 'none')", key_id);
+    },
+    update(change) {
+      const names = Object.keys(change);
+      const values = Object.values(change).map((value) =>
+        typeof value === "object" ? JSON.stringify(value) : value,
+      );
+      sql.exec(`UPDATE run SET ${names.map((name) => `${name} = ?`).join(", ")}`, ...values);
+    },
+    setTurn(turn) {
+      const set = "ON CONFLICT (one) DO UPDATE SET turn = excluded.turn";
+      sql.exec(`INSERT INTO turn VALUES (1, '', ?) ${set}`, turn);
+    },
+    choose(choice) {
+      const text = JSON.stringify(choice);
+      if (sql.exec("SELECT choice FROM choice").toArray()[0]?.choice === text) return false;
+      sql.exec("INSERT OR REPLACE INTO choice VALUES (1, ?)", text);
+      sql.exec("UPDATE run SET version = version + 1");
+      return true;
+    },
+    noteUpload: (id, key) => void sql.exec("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
+    forgetUpload: (id) => void (ready && sql.exec("DELETE FROM uploads WHERE id = ?", id)),
+    uploads: () => (ready ? sql.exec<{ id: string; key: string }>("SELECT * FROM uploads").toArray() : []),
+    delete() {
+      sql.exec("DELETE FROM run");
+      sql.exec("INSERT OR IGNORE INTO deleted VALUES (1)");
+    },
+    wasDeleted() {
+      return ready && sql.exec("SELECT one FROM deleted").toArray().length > 0;
+    },
+  };
+}

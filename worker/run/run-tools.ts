@@ -1,0 +1,68 @@
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { createLightEncoder } from "../../src/encoders/light/light.ts";
+import { createNativeEncoder } from "../../src/encoders/native/native.ts";
+import { probeMedia } from "../../src/probe/probe.ts";
+import { destinationOf } from "../../src/steps/destination.ts";
+import { outputStem } from "../../src/steps/output-name.ts";
+import type { StepTools } from "../../src/steps/step-work.ts";
+import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
+import { storageReader } from "../../src/storage/storage-reader.ts";
+import { createOwnStorage } from "../connections/own-storage.ts";
+import type { Env } from "../env.ts";
+import { createSigner } from "../media/signer.ts";
+import { createNatives, NATIVE_CORES } from "../native/native.ts";
+import { createR2Storage } from "../network/r2-storage.ts";
+import { createInputs } from "./inputs.ts";
+import { createOffers } from "./offers.ts";
+import { outputExpires } from "./schedule.ts";
+
+// Its jobs take turns, and their bytes pass through memory here.
+const LIGHT_IN_FLIGHT = 1;
+// No encode lasts longer, and a write into a run that is over is refused all the same.
+const WRITE_SECONDS = 12 * 3600;
+
+/** What a run begins with. */
+export interface RunBegin {
+  project: string;
+  /** Base of the URLs that the run gives out. */
+  base: string;
+  record: Task | Step;
+}
+
+/** Builds what the work of one run is done with, over the bindings of the Worker; its URLs live as long as the output. */
+export function createRunTools(env: Env, { project, base, record }: RunBegin): StepTools {
+  const { settings } = env;
+  const storage = createR2Storage(env.MEDIA);
+  const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
+  const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
+  const { instances, base: native_base, max_in_flight } = createNatives(env, base);
+  const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN });
+  const expires = outputExpires(record, settings.MEDIA_TTL);
+  const own = createOwnStorage(env, project, record.id);
+  const wanted = destinationOf(record);
+  const destination = wanted && parseS3Url(wanted.url);
+  const input = record.object === "task" ? record.input : (record.input?.url ?? "");
+  return {
+    storage,
+    stem: outputStem(input),
+    max_seconds: settings.MAX_INPUT_SECONDS,
+    inputs: createInputs(env, { project, base }, storage, signer, own),
+    destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
+    encoders: instances.length > 0 ? [light, native] : [light],
+    offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
+    inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
+    open: (key) => storageReader(storage, key),
+    remote:
+      instances.length > 0
+        ? {
+            url: (key) => signer.sign(key, expires, native_base),
+            folder: (prefix) => signer.signFolder(prefix, Date.now() / 1000 + WRITE_SECONDS, native_base),
+          }
+        : null,
+    probe: (reader, given, signal, onWait) =>
+      probeMedia(reader, given, (input, until) => light.probe(input, until, onWait), signal),
+    url: (key) => signer.sign(key, expires, base),
+    key: (url) => signer.resolve(url),
+  };
+}

@@ -1,0 +1,47 @@
+import type { EncoderChoice } from "../../src/core/choice.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+
+/** What a run was made with. */
+export interface Made {
+  /** What the URLs that it gives out begin with, such as `https://media.example`. */
+  base: string;
+  /** Id of the API key that it was made with, whose turn it takes. */
+  key_id: string;
+  /** Where its events are posted to, beside the project's endpoints. */
+  webhook_url?: string | undefined;
+}
+
+/** What runs: tasks, or standalone steps, each in its project. An id of another project is as good as unknown. */
+export interface Runs<T extends Task | Step> {
+  /** Stores the new record and starts its run when it is its turn. */
+  create(project: string, record: T, made: Made): Promise<T>;
+  /** Gives the webhook URL that was given with a run; null when there was none. */
+  webhookUrl(project: string, id: string): Promise<string | null>;
+  get(project: string, id: string): Promise<T | null>;
+  /** Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when that was seen, null when there is none. */
+  follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
+  list(project: string, query: ListQuery): Promise<ListPage<T>>;
+  /** Stops the work and gives the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
+  cancel(project: string, id: string): Promise<T>;
+  /** Removes the record and its output; rejects with not found, or `task_running`/`step_running` while it runs. */
+  delete(project: string, id: string): Promise<void>;
+}
+
+/** A record as it stood after so many changes. */
+export interface Versioned<T> {
+  version: number;
+  record: T;
+  /** The encoder that its encode was given to, where the record does not tell; absent or null while there is none. */
+  choice?: EncoderChoice | null;
+}
+
+/** A step and, where it belongs to one, its task. */
+export interface FoundStep {
+  step: Step;
+  task_id: string | null;
+}
+
+/** Finds a step by its id, standing alone or inside a task; null when the project has none. */
+export type FindStep = (project: string, id: string) => Promise<FoundStep | null>;

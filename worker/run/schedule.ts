@@ -1,0 +1,45 @@
+import { isFinished } from "../../src/core/transitions.ts";
+import type { RunRow } from "./run-row.ts";
+
+/** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
+export const MIRROR_MS = 1000;
+/**
+ * Milliseconds before each clearing of what an unsuccessful run left. A run that is over hears so at once and stops by itself; its
+ * files are cleared a second later. On a busy machine it takes longer to call off what works for it elsewhere, so it is ended only
+ * later. Work that does not listen may still write for a while after that, so its files are cleared again each time.
+ */
+export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
+
+/** The count of clearings of a run whose output was kept as long as it should be and is gone. */
+export const EXPIRED = CLEANUPS_MS.length + 1;
+
+/** Milliseconds after which a run that waits asks again whether it is its turn: it hears so by itself, and this is for what gets lost. */
+export const ASK_MS = 600_000;
+
+// A run leaves the queue when it ends; this is for one that could not.
+const LEAVE_MS = 1000;
+
+/** Returns the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated step returns the same URL. */
+export function outputExpires({ created_at }: { created_at: number }, ttl_seconds: number): number {
+  return Math.floor(created_at / 1000) + ttl_seconds;
+}
+
+/** Gives when files of a run are next to be cleared; null when nothing is left to clear. The output of a good one is kept until `expires`; times are in milliseconds since the epoch. */
+export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
+  if (!isFinished(record)) return null;
+  if (cleanups < CLEANUPS_MS.length) return cleanup_at;
+  return record.status === "succeeded" && cleanups < EXPIRED ? expires : null;
+}
+
+/** Gives when there is next something to do for a run, in milliseconds since the epoch and not before `now`; null when all is done. `watch` is in milliseconds too. */
+export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
+  const due: number[] = [];
+  const finished = isFinished(row.record);
+  if (!row.started && !finished) due.push(row.turn === "waits" ? row.heard_at + ASK_MS : now);
+  if (finished && row.turn !== "over") due.push(now + LEAVE_MS);
+  if (row.mirrored < row.version) due.push(row.mirrored_at + MIRROR_MS);
+  if (row.started && !finished) due.push(now + watch);
+  const cleanup = cleanupDue(row, expires);
+  if (cleanup !== null) due.push(cleanup);
+  return due.length > 0 ? Math.max(now, Math.min(...due)) : null;
+}

@@ -1,0 +1,31 @@
+import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep } from "cloudflare:workers";
+import { runStep, runTask } from "../../src/core/pipeline.ts";
+import type { Report } from "../../src/core/ports.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { createStepWork } from "../../src/steps/step-work.ts";
+import { readEnv } from "../env.ts";
+import { patiently } from "../network/retry-object-call.ts";
+import { createDurably } from "./durably.ts";
+import { createRunTools } from "./run-tools.ts";
+
+/** The engine of one task or standalone step: its instance has the same id, and every piece of its work is remembered. */
+export class TaskWorkflow extends WorkflowEntrypoint<Bindings, { id: string }> {
+  /** Carries the run out and reports to its TaskObject; media that fails is a state of the record, never a throw. */
+  override async run(event: Readonly<WorkflowEvent<{ id: string }>>, step: WorkflowStep): Promise<void> {
+    const { id } = event.payload;
+    const env = readEnv(this.env);
+    // A stub that has failed once stays broken, so each call takes a fresh one.
+    const object = () => env.TASK.getByName(id);
+    const begun = await patiently(() => object().begin());
+    if (begun === null) return;
+    const begin: { project: string; base: string; record: Task | Step } = JSON.parse(begun);
+    const { record } = begin;
+    const report: Report = (change) => patiently(() => object().report(change));
+    const durably = createDurably(step, object, env, id);
+    const tools = createRunTools(env, begin);
+    const work = createStepWork(tools, record.object === "task" ? record : null);
+    if (record.object === "task") await runTask(record, work, report, durably);
+    else await runStep(record, id, work, report, durably);
+  }
+}

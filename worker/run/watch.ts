@@ -1,0 +1,36 @@
+import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { isFinished, type RunEvent } from "../../src/core/transitions.ts";
+import type { ServiceSettings } from "../settings/schema.ts";
+import type { RunRow } from "./run-row.ts";
+
+/** Times of the watch over a run, in milliseconds. */
+export interface WatchTimes {
+  /** Silence after which the run is looked after. */
+  watch: number;
+  /** Time without progress after which it fails. */
+  stall: number;
+}
+
+/** Returns the times of the watch by the settings. */
+export function watchTimes(settings: Pick<ServiceSettings, "WATCH_SECONDS" | "STALL_SECONDS">): WatchTimes {
+  return { watch: settings.WATCH_SECONDS * 1000, stall: settings.STALL_SECONDS * 1000 };
+}
+
+/** What the watch finds: all well, a silent run to wake, or a run to give up. */
+export type Finding = "well" | "silent" | "stalled" | "lost";
+
+/** Judges a run by when it was last heard and last moved. Time in which nobody could hear it does not count as a stall. */
+export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
+  if (isFinished(row.record) || !row.started) return "well";
+  if (now - row.heard_at >= times.watch) return row.wakes * times.watch >= times.stall ? "lost" : "silent";
+  return now - row.progressed_at >= times.stall ? "stalled" : "well";
+}
+
+/** Gives the event by which a run fails at the step that it had come to. */
+export function failureOf(record: Task | Step, kind: ErrorKind, message: string): RunEvent {
+  const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
+  const { retryable } = new MediaError(kind, message);
+  return { type: "step_failed", step_id: open?.id ?? record.id, error: { kind, message, retryable } };
+}
