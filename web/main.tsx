@@ -13,12 +13,12 @@ import { WorkbenchContext } from "./workbench.ts";
 const destinations = createDestinations();
 const device = createLocalClient({
   name: "framewright-page",
-  core_mt: THREADED_CORE,
+  threadedCore: THREADED_CORE,
   // Addresses are typed by the visitor, whose own network may have the files.
-  allow_private: true,
+  allowPrivate: true,
   connections: [destinations.connection],
   // The queue keeps each file, once for all that is done with it.
-  keep_input_bytes: 0,
+  keepInputBytes: 0,
 });
 const edge = createEdge();
 const queue = createQueue(device, edge);

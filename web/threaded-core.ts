@@ -5,4 +5,4 @@ export const THREADED_CORE = {
   wasm: new URL("../dist/core-mt/ffmpeg-core-mt.wasm.gz", import.meta.url).href,
   glue: new URL("../dist/core-mt/ffmpeg-core-mt.js.gz", import.meta.url).href,
   threads: new URL("../dist/core-mt/ffmpeg-core-mt.worker.js.gz", import.meta.url).href,
-} as const satisfies LocalClientOptions["core_mt"];
+} as const satisfies LocalClientOptions["threadedCore"];

@@ -20,7 +20,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   await padMp4(clip, path, BYTES);
   const tab = await site.open();
   await tab.choose(path);
-  await tab.page.evaluate(() => bench.ours.open({ allow_private: true }));
+  await tab.page.evaluate(() => bench.ours.open({ allowPrivate: true }));
   const url = `${site.url}files/${basename(path)}`;
   return {
     async ours() {

@@ -39,20 +39,20 @@ export interface MediaSettings {
   name: string;
   prefer: "quality" | "speed";
   /** Maximum number of encoder workers; null for as many as fit the machine. */
-  encoder_workers: number | null;
+  encoderWorkers: number | null;
   /** URLs of ffmpeg's wasm core; null for those of the package. */
   core: CoreFiles | null;
-  core_mt: ThreadedCoreFiles | null;
+  threadedCore: ThreadedCoreFiles | null;
   /** URL of the AVIF encoder's wasm; null for that of the package. */
   avif: string | null;
   /** The page's host, whose inputs are always allowed. */
   host: string;
   /** Whether inputs may be on private hosts too. */
-  allow_private: boolean;
+  allowPrivate: boolean;
   /** Seconds after which outputs are deleted. */
-  keep_seconds: number;
+  keepSeconds: number;
   /** Maximum size in bytes of a visitor's file that is copied into storage. */
-  keep_input_bytes: number;
+  keepInputBytes: number;
   /** S3 storage for outputs and inputs; never stored. */
   connections: ConnectionSettings[];
   /** Whether the page has a fallback. */

@@ -19,13 +19,13 @@ import {
 /** Pauses between polls, in milliseconds. */
 export interface PollTimes {
   /** The first pause, default 250; each one is a quarter longer than the one before. */
-  first_ms: number;
+  firstMs: number;
   /** The longest pause, default 3000. */
-  most_ms: number;
+  maxMs: number;
 }
 
 /** The defaults. */
-export const POLL_TIMES: PollTimes = { first_ms: 250, most_ms: 3000 };
+export const POLL_TIMES: PollTimes = { firstMs: 250, maxMs: 3000 };
 
 /** Watches runs, polling each in one loop however many watchers it has. */
 export interface Watch<T> {
@@ -59,7 +59,7 @@ export function createWatch<T extends Task | Step>(
 
   async function poll(id: string, run: Followed<T>): Promise<void> {
     const { signal } = run.stop;
-    for (let pause = times.first_ms; ; pause = Math.min(pause * 1.25, times.most_ms)) {
+    for (let pause = times.firstMs; ; pause = Math.min(pause * 1.25, times.maxMs)) {
       const record = await read(id, signal);
       // The last watcher may have left while the answer was on its way.
       signal.throwIfAborted();

@@ -42,7 +42,7 @@ beforeEach(async () => {
 const open = (options: Omit<LocalClientOptions, "fallback"> & { name: string }) =>
   rig.lab.page.evaluate(async (given) => {
     const { openClientKit } = await import("./client.page.ts");
-    openClientKit({ encoder_workers: 2, ...given });
+    openClientKit({ encoderWorkers: 2, ...given });
   }, options);
 
 /** Runs a task on a file of the lab; gives its error, or what the request was refused with. */
@@ -67,7 +67,7 @@ const MP3 = { kind: "audio", options: { format: "mp3" } } as const;
 const MT = { wasm: "/none.wasm", glue: "/none.js", threads: "/none.worker.js" };
 
 test("what no encoder here can do fails with every refusal", async () => {
-  await open({ name: "unable", core_mt: MT });
+  await open({ name: "unable", threadedCore: MT });
   const h265 = await errorOf("/files/long.mp4", { kind: "video", options: { codec: "h265" } });
   expect(h265).toEqual({
     ...{ kind: "encoder_unavailable", retryable: false },

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await rig.serve(await makeClip("mp4", film.split(" ")), "film.mp4");
   const photograph = "-f lavfi -i testsrc2=size=4000x3000 -frames:v 1 -vf noise=alls=30 -q:v 2";
   await rig.serve(await makeClip("jpg", photograph.split(" ")), "photograph.jpg");
-  await openKit(rig.lab.page, { name: "cancel", encoder_workers: 2 });
+  await openKit(rig.lab.page, { name: "cancel", encoderWorkers: 2 });
 });
 afterAll(() => rig?.close());
 

@@ -7,7 +7,7 @@ import { CORE } from "./client-core.ts";
 const inputs: ClientCase["inputs"] = JSON.parse(
   atob(new URL(import.meta.url).searchParams.get("given") ?? ""),
 );
-const client = createLocalClient({ name: "contract", core: CORE, allow_private: true });
+const client = createLocalClient({ name: "contract", core: CORE, allowPrivate: true });
 
 /** The contract of clients on the local client. */
 export const CASES: Cases = casesOf(CLIENT_CONTRACT, () => ({ client, inputs }));

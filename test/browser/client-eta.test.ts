@@ -54,7 +54,7 @@ const JOBS: readonly (readonly [string, Job])[] = [
 
 // Each lasts some ten seconds, so that there is something to measure.
 test.for(JOBS)("after 20 % every time left of %s is right within a factor of two", async ([name, job]) => {
-  await openKit(rig.lab.page, { name, encoder_workers: job.workers, prefer: job.prefer ?? "quality" });
+  await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
   const share = await watchShare(rig.lab);
   const { heard, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
     const { client } = kit;

@@ -44,7 +44,7 @@ const open = (name: string, with_fallback = true) =>
     async ({ name, baseUrl, apiKey, with_fallback }) => {
       const { openClientKit } = await import("./client.page.ts");
       const { createRemoteClient } = await import("../../src/client/remote.ts");
-      const fallback = createRemoteClient({ baseUrl, apiKey, poll: { first_ms: 20, most_ms: 200 } });
+      const fallback = createRemoteClient({ baseUrl, apiKey, poll: { firstMs: 20, maxMs: 200 } });
       openClientKit({ name, ...(with_fallback && { fallback }) });
       Object.assign(globalThis, { fallback });
     },
@@ -183,7 +183,7 @@ test("a task says why the fallback did not do it: it cannot be reached, or the p
   const seen = await rig.lab.page.evaluate(async ({ url, baseUrl }) => {
     const { openClientKit } = await import("./client.page.ts");
     const { createRemoteClient } = await import("../../src/client/remote.ts");
-    const refusing = createRemoteClient({ baseUrl, apiKey: "another-key", poll: { first_ms: 20 } });
+    const refusing = createRemoteClient({ baseUrl, apiKey: "another-key", poll: { firstMs: 20 } });
     const options = { codec: "h265", width: 80 } as const;
     openClientKit({ name: "refused", fallback: refusing });
     const refused = await kit.client.wait(

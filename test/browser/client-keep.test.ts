@@ -73,7 +73,7 @@ test("the browser is asked once to keep what is stored", async () => {
 test("outputs are cleared when they are old, and their records stay", async () => {
   const done = await make();
   await rig.lab.page.evaluate(() => kit.client.close());
-  await openKit(rig.lab.page, { name: "keep", keep_seconds: 0 });
+  await openKit(rig.lab.page, { name: "keep", keepSeconds: 0 });
   await expect.poll(() => rig.lab.page.evaluate(() => kit.stored()), { timeout: 10_000 }).toEqual([]);
   const seen = await rig.lab.page.evaluate(async (id) => {
     const kindOf = (work: Promise<unknown>) =>

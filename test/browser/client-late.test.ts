@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-const OPTIONS = { name: "late", encoder_workers: 1 } as const;
+const OPTIONS = { name: "late", encoderWorkers: 1 } as const;
 const workersOf = (page: Page) => page.workers().map((worker) => new URL(worker.url()).pathname);
 const MEDIA_WORKER = "/src/browser/media-worker/media-worker.ts";
 

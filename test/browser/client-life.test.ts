@@ -20,7 +20,7 @@ afterAll(() => rig?.close());
 beforeEach(async () => {
   page = rig.lab.page;
   await page.goto(rig.lab.url);
-  await openKit(page, { name: "life", encoder_workers: 2 });
+  await openKit(page, { name: "life", encoderWorkers: 2 });
   return async () => {
     await page.evaluate(() => kit.client.close());
     expect(rig.lab.complaints.splice(0)).toEqual([]);
@@ -114,7 +114,7 @@ test("a task whose page is reloaded in mid-encode goes on, and repeats no finish
   const id = await start(page);
   const before = await someChunks(page, 2);
   await page.reload();
-  await openKit(page, { name: "life", encoder_workers: 2 });
+  await openKit(page, { name: "life", encoderWorkers: 2 });
   // By what it is encoded is known as soon as it is seen again.
   const choice = page.evaluate(async (task) => (await kit.client.events(task).next()).value?.choice, id);
   const { end, chunks } = await watchChunks(page, id);
@@ -128,7 +128,7 @@ test("a task whose page is reloaded in mid-encode goes on, and repeats no finish
 
 test("all tabs see a task that one of them runs, and closing that one hands it over", async () => {
   const other = await rig.lab.newPage();
-  await openKit(other, { name: "life", encoder_workers: 2 });
+  await openKit(other, { name: "life", encoderWorkers: 2 });
   const id = await start(other);
   const seen = page.evaluate(async (task) => {
     const told: (number | null)[] = [];
@@ -160,7 +160,7 @@ test("all tabs see a task that one of them runs, and closing that one hands it o
 
 test("a task whose tab crashes in mid-encode goes on in another, and repeats no finished chunk", async () => {
   const other = await rig.lab.newPage();
-  await openKit(other, { name: "life", encoder_workers: 2 });
+  await openKit(other, { name: "life", encoderWorkers: 2 });
   const id = await start(other);
   const before = await someChunks(page, 2);
   const devtools = await rig.lab.context.newCDPSession(other);
@@ -193,7 +193,7 @@ test("a task whose file is gone waits for it, and goes on with the right one", a
     await origin.removeEntry("film.mp4");
     return { size };
   });
-  await openKit(page, { name: "life", encoder_workers: 2 });
+  await openKit(page, { name: "life", encoderWorkers: 2 });
   const waiting = await page.evaluate(
     (task) =>
       new Promise((resolve) => {

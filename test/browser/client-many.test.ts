@@ -10,7 +10,7 @@ beforeAll(async () => {
     args: ["--enable-blink-features=ForceEagerMeasureMemory"],
   });
   await rig.serve(await clip("mp4"), "clip.mp4");
-  await openKit(rig.lab.page, { name: "many", encoder_workers: 2 });
+  await openKit(rig.lab.page, { name: "many", encoderWorkers: 2 });
 });
 afterAll(() => rig?.close());
 

@@ -24,7 +24,7 @@ afterAll(() => rig?.close());
 test.for(["quality", "speed"] as const)(
   "who prefers %s hears a percent that rises, the pace and the end",
   async (prefer) => {
-    await openKit(rig.lab.page, { name: prefer, encoder_workers: 2, prefer });
+    await openKit(rig.lab.page, { name: prefer, encoderWorkers: 2, prefer });
     const { heard, made } = await rig.lab.page.evaluate(async () => {
       const { client } = kit;
       const input = await kit.file("/files/film.mp4");
@@ -61,7 +61,7 @@ test.for(["quality", "speed"] as const)(
 );
 
 test("who waits for a free encoder is said to wait, until it encodes", async () => {
-  await openKit(rig.lab.page, { name: "waits", encoder_workers: 1 });
+  await openKit(rig.lab.page, { name: "waits", encoderWorkers: 1 });
   const heard = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/film.mp4");

@@ -85,8 +85,8 @@ export async function spoilWorkers(page: Page, script: string): Promise<void> {
 
 interface KitOptions {
   name: string;
-  encoder_workers?: number;
+  encoderWorkers?: number;
   prefer?: "quality" | "speed";
-  keep_seconds?: number;
+  keepSeconds?: number;
   workers?: string;
 }

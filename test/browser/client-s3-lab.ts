@@ -66,7 +66,7 @@ export const open = (how: "keys" | "signed" | "single" | "none" = "keys") =>
         single: [{ id: "conn_main", sign, parts: false }],
         none: [],
       }[how];
-      openClientKit({ name: "s3", encoder_workers: 2, connections });
+      openClientKit({ name: "s3", encoderWorkers: 2, connections });
     },
     { connection: { ...ceph.connection, endpoint: proxy.url }, how },
   );

@@ -22,7 +22,7 @@ declare global {
 /** Opens a client and puts it where tests find it. */
 export function openClientKit(options: LocalClientOptions & { name: string }): void {
   globalThis.kit = {
-    client: createLocalClient({ core: CORE, allow_private: true, ...options }),
+    client: createLocalClient({ core: CORE, allowPrivate: true, ...options }),
     async file(path, name = path.slice(path.lastIndexOf("/") + 1)) {
       const blob = await (await fetch(path)).blob();
       return new File([blob], name, { type: blob.type, lastModified: 1 });

@@ -31,7 +31,7 @@ let encoders: ReturnType<typeof createLocalEncoders> | undefined;
 /** The encoders that a local client of this page has, in its order. */
 function openEncoders() {
   encoders ??= createLocalEncoders({
-    ...{ prefer: "quality", encoder_workers: 2, core: CORE, core_mt: MT_CORE, avif: null },
+    ...{ prefer: "quality", encoderWorkers: 2, core: CORE, threadedCore: MT_CORE, avif: null },
   });
   return encoders;
 }

@@ -15,7 +15,7 @@ let rig: ClientLab;
 let scratch: string;
 beforeAll(async () => {
   [rig, scratch] = await Promise.all([openClientLab(), mkdtemp(join(tmpdir(), "framewright-malformed-"))]);
-  await openKit(rig.lab.page, { name: "malformed", encoder_workers: 2 });
+  await openKit(rig.lab.page, { name: "malformed", encoderWorkers: 2 });
 });
 afterAll(async () => {
   await rig?.close();

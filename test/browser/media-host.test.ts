@@ -17,8 +17,8 @@ function fullHost() {
   const host = createMediaHost(
     {
       settings: {
-        ...{ name: "host", prefer: "quality", encoder_workers: 1, core: null, core_mt: null, avif: null },
-        ...{ host: "localhost", allow_private: false, keep_seconds: 60, keep_input_bytes: 1000 },
+        ...{ name: "host", prefer: "quality", encoderWorkers: 1, core: null, threadedCore: null, avif: null },
+        ...{ host: "localhost", allowPrivate: false, keepSeconds: 60, keepInputBytes: 1000 },
         ...{ connections: [], fallback: false },
       },
       stores: {

@@ -9,7 +9,7 @@ const given: { url: string; key: string; inputs: ClientCase["inputs"] } = JSON.p
 );
 const { url, key, inputs } = given;
 const create = (): ClientCase => ({
-  client: createRemoteClient({ baseUrl: url, apiKey: key, poll: { first_ms: 20, most_ms: 200 } }),
+  client: createRemoteClient({ baseUrl: url, apiKey: key, poll: { firstMs: 20, maxMs: 200 } }),
   inputs,
 });
 

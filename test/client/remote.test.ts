@@ -12,7 +12,7 @@ let page: string;
 beforeAll(async () => {
   [rig, lab] = await Promise.all([startClientRig(), openLab()]);
   const { url, key, inputs } = rig;
-  client = createRemoteClient({ baseUrl: url, apiKey: key, poll: { first_ms: 20, most_ms: 200 } });
+  client = createRemoteClient({ baseUrl: url, apiKey: key, poll: { firstMs: 20, maxMs: 200 } });
   const given = btoa(JSON.stringify({ url, key, inputs }));
   page = `/test/client/remote.page.ts?${new URLSearchParams({ given })}`;
 });

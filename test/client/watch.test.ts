@@ -13,7 +13,7 @@ let api: ScriptedApi;
 let client: Client;
 beforeEach(async () => {
   api = await startScriptedApi();
-  client = createRemoteClient({ baseUrl: api.url, apiKey: "k", poll: { first_ms: 5, most_ms: 20 } });
+  client = createRemoteClient({ baseUrl: api.url, apiKey: "k", poll: { firstMs: 5, maxMs: 20 } });
 });
 afterEach(async () => {
   await client.close();

@@ -159,7 +159,7 @@ async function inPage(
   prefer: "quality" | "speed",
 ) {
   const url = await page.serve(path);
-  await openKit(page.lab.page, { name: "last", prefer, encoder_workers: 1 });
+  await openKit(page.lab.page, { name: "last", prefer, encoderWorkers: 1 });
   const result = await page.lab.page.evaluate(
     async ([from, task]) => {
       const { client, base64 } = kit;

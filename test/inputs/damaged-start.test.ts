@@ -77,7 +77,7 @@ test.for([
 ] as const)("a page for %s converts a WebM without its start", async ([prefer, makeSource]) => {
   const source = await makeSource();
   const url = await page.serve(source);
-  await openKit(page.lab.page, { name: prefer, prefer, encoder_workers: 2 });
+  await openKit(page.lab.page, { name: prefer, prefer, encoderWorkers: 2 });
   const base64 = await page.lab.page.evaluate(
     async ([from, options]) => {
       const { client } = kit;

@@ -51,7 +51,7 @@ afterAll(() => page?.close());
 
 describe.for([
   // Three chunks or more of the shortest source.
-  ["pool", { encoder_workers: 4, prefer: "quality" }],
+  ["pool", { encoderWorkers: 4, prefer: "quality" }],
   ["webcodecs", { prefer: "speed" }],
 ] as const)("in a page, by %s", ([encoder, options]) => {
   beforeAll(() => openKit(page.lab.page, { name: "integrity", ...options }));

@@ -19,7 +19,7 @@ afterAll(() => origin.close());
 const GB = 1_000_000_000;
 const options = {
   fetch: (url: string, init: RequestInit) => fetch(url, init),
-  guard: createHostGuard({ allow_private: true }),
+  guard: createHostGuard({ allowPrivate: true }),
   timeouts: { pause_ms: 5 },
 };
 const bytesSent = () => origin.log.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -27,7 +27,7 @@ beforeEach(() => rig.lab.page.goto(rig.lab.url));
 test("a client answers a cancel in mid-encode within 200 ms, and has cleared all away within 500", async () => {
   const { page } = rig.lab;
   const steady = watchPace();
-  await openKit(page, { name: "prompt", encoder_workers: 2 });
+  await openKit(page, { name: "prompt", encoderWorkers: 2 });
   const id = await page.evaluate(async () => {
     const input = await kit.file("/files/long.mp4");
     const wish = { kind: "video", options: { width: 240, bitrate: 400_000 } } as const;

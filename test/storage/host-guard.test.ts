@@ -52,11 +52,11 @@ test.for(PUBLIC)("lets %s through", (url) => expect(refused(url)).toBeNull());
 test.for(PRIVATE)("refuses %s", (url) => {
   expect(refused(url)).toBe("input_forbidden");
   expect(refused(url.replace("http:", "https:"))).toBe("input_forbidden");
-  expect(refused(url, { allow_private: true })).toBeNull();
+  expect(refused(url, { allowPrivate: true })).toBeNull();
 });
 test.for(NOT_A_SOURCE)("refuses %s whatever the rules are", (url) => {
   expect(refused(url)).toBe("input_forbidden");
-  expect(refused(url, { allow_private: true })).toBe("input_forbidden");
+  expect(refused(url, { allowPrivate: true })).toBe("input_forbidden");
 });
 
 test("lets named private hosts through, and only those", () => {

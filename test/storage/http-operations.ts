@@ -55,7 +55,7 @@ export async function runHttpOperation(operation: HttpOperation, storage: Storag
 }
 
 async function act(operation: HttpOperation, storage: Storage, signal: AbortSignal): Promise<HttpOutcome> {
-  const { url, timeouts, max_bytes, rules = { allow_private: true } } = operation;
+  const { url, timeouts, max_bytes, rules = { allowPrivate: true } } = operation;
   const options = {
     fetch: (at: string, init: RequestInit) => fetch(at, init),
     guard: rules && createHostGuard(rules),

@@ -4,7 +4,7 @@ import { createOutside, type Outside } from "./outside.ts";
 
 /** Which hosts inputs, webhooks and connections may be on, beside the public ones. */
 export function hostRules({ settings }: Pick<Env, "settings">): HostRules {
-  return { allow_private: settings.ALLOW_PRIVATE_NETWORK, allowed_hosts: settings.ALLOWED_HOSTS ?? [] };
+  return { allowPrivate: settings.ALLOW_PRIVATE_NETWORK, allowed_hosts: settings.ALLOWED_HOSTS ?? [] };
 }
 
 /** Builds the way outside of the service Worker. */

@@ -12,7 +12,7 @@ import { runApart } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
 /** The settings of the encoders. */
-export type EncoderSettings = Pick<MediaSettings, "prefer" | "encoder_workers" | "core" | "core_mt" | "avif">;
+export type EncoderSettings = Pick<MediaSettings, "prefer" | "encoderWorkers" | "core" | "threadedCore" | "avif">;
 
 /** The encoders of this machine. */
 export interface LocalEncoders {
@@ -31,15 +31,15 @@ const SILENCE_SECONDS = 300;
 
 /** Creates the encoders of this machine in order of preference; copying always comes first. */
 export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
-  const { prefer, encoder_workers, core, core_mt, avif } = settings;
+  const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
   const load = () => loadCore({ ...core });
-  const pool = createWasmPool({ load, ...(encoder_workers !== null && { workers: encoder_workers }) });
+  const pool = createWasmPool({ load, ...(encoderWorkers !== null && { workers: encoderWorkers }) });
   const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
   const copy = runApart(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
   const runImages = runApart((life) => startImage(`${wasm} ${life}`), limits);
   const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
-  const threaded = createWasmMt({ core: core_mt });
+  const threaded = createWasmMt({ core: threadedCore });
   const webcodecs: LocalEncoder = {
     ...createWebCodecsEncoder({ sound: pool }),
     workers: WEBCODECS_WORKERS,

@@ -39,9 +39,9 @@ export function createMediaHost(
 ): Omit<MediaApi, "open" | "signed"> {
   const { settings, stores, storage } = parts;
   const { connections } = parts;
-  const rules = { allow_private: settings.allow_private, allowed_hosts: [settings.host], connections };
+  const rules = { allowPrivate: settings.allowPrivate, allowed_hosts: [settings.host], connections };
   const newId = createIds(Math.random);
-  const files = createInputFiles(stores.inputs, settings.keep_input_bytes);
+  const files = createInputFiles(stores.inputs, settings.keepInputBytes);
   const uploads = createRunUploads(connections, storage, stores.pieces);
 
   const records = createRunRecords(settings.name, stores, (notice, own) => {
@@ -247,8 +247,8 @@ export function createMediaHost(
   };
 }
 
-function cachesOf({ core, core_mt }: MediaSettings): string[] {
-  return [core?.cache, core_mt?.cache].flatMap((name) => (name === null ? [] : [name ?? CORE_CACHE]));
+function cachesOf({ core, threadedCore }: MediaSettings): string[] {
+  return [core?.cache, threadedCore?.cache].flatMap((name) => (name === null ? [] : [name ?? CORE_CACHE]));
 }
 
 // An option set to undefined counts as absent.

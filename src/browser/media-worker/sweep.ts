@@ -8,7 +8,7 @@ import type { RunStores } from "./terminal-buffer.ts";
 
 /** Dependencies of {@link sweep}. */
 export interface SweepTools {
-  settings: Pick<MediaSettings, "keep_seconds" | "name">;
+  settings: Pick<MediaSettings, "keepSeconds" | "name">;
   stores: RunStores;
   storage: OpfsStorage;
   files: InputFiles;
@@ -20,7 +20,7 @@ export interface SweepTools {
 export async function sweep({ settings, stores, storage, files, turns, tidy }: SweepTools): Promise<void> {
   const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const record of all) if (!isFinished(record)) turns.join(record.id);
-  const oldest = Date.now() - settings.keep_seconds * 1000;
+  const oldest = Date.now() - settings.keepSeconds * 1000;
   const known = new Map(all.map((record) => [record.id, record]));
   // One tab is enough.
   await navigator.locks.request(`${settings.name} sweep`, { ifAvailable: true }, async (lock) => {

@@ -62,22 +62,22 @@ export interface LocalClientOptions {
    */
   connections?: readonly LocalConnection[];
   /** Maximum number of encoder workers; default: one per processor, fewer where memory is short. */
-  encoder_workers?: number;
+  encoderWorkers?: number;
   /** URLs of ffmpeg's wasm core; default: those of the package. */
   core?: CoreFiles;
   /** URLs of `@ffmpeg/core-mt`, with which a cross-origin isolated page encodes h265; default none. */
-  core_mt?: ThreadedCoreFiles;
+  threadedCore?: ThreadedCoreFiles;
   /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default: that of the package. */
   avif?: string;
   /** Allows input URLs on private hosts; those on the page's own host are always allowed. Default false. */
-  allow_private?: boolean;
+  allowPrivate?: boolean;
   /** Seconds after which outputs are deleted; default 604 800, a week. Their records stay. */
-  keep_seconds?: number;
+  keepSeconds?: number;
   /**
    * Maximum size in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run survives its
    * page; default 268 435 456. Use 0 for a page that keeps the files itself and passes them to {@link LocalClient.resume}.
    */
-  keep_input_bytes?: number;
+  keepInputBytes?: number;
 }
 
 /** Tasks and steps on the page's own machine. */
@@ -87,7 +87,7 @@ export interface LocalClient extends Client {
   /**
    * Returns the file that a run waits for because it can no longer be read, as after a reload; null when it waits for none.
    * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link LocalClient.resume}. Handles
-   * survive a reload, and so do files of up to `keep_input_bytes`, which are copied into the browser's storage; larger files last as long as their page.
+   * survive a reload, and so do files of up to `keepInputBytes`, which are copied into the browser's storage; larger files last as long as their page.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**
@@ -261,14 +261,14 @@ function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connectio
   return {
     name: options.name ?? NAME,
     prefer: options.prefer ?? "quality",
-    encoder_workers: options.encoder_workers ?? null,
+    encoderWorkers: options.encoderWorkers ?? null,
     core: options.core ? absolute(options.core) : null,
-    core_mt: options.core_mt ? absolute(options.core_mt) : null,
+    threadedCore: options.threadedCore ? absolute(options.threadedCore) : null,
     avif: options.avif === undefined ? null : new URL(options.avif, location.href).href,
     host: location.host,
-    allow_private: options.allow_private ?? false,
-    keep_seconds: options.keep_seconds ?? WEEK,
-    keep_input_bytes: options.keep_input_bytes ?? KEPT_BYTES,
+    allowPrivate: options.allowPrivate ?? false,
+    keepSeconds: options.keepSeconds ?? WEEK,
+    keepInputBytes: options.keepInputBytes ?? KEPT_BYTES,
     fallback: options.fallback !== undefined,
   };
 }

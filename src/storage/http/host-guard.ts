@@ -4,7 +4,7 @@ import { MediaError } from "../../core/errors.ts";
 /** Which hosts may be contacted beside the public ones. */
 export interface HostRules {
   /** Lets every host through: for local use. Default false. */
-  allow_private?: boolean;
+  allowPrivate?: boolean;
   /** Names or addresses, each with or without `:port`, that are let through although they are private. */
   allowed_hosts?: readonly string[];
 }
@@ -47,8 +47,8 @@ export function checkHost(url: string | URL, rules: HostRules = {}): void {
 }
 
 /** True for a host that the rules let through whatever its address is. */
-export function isTrusted({ hostname, host }: URL, { allow_private, allowed_hosts }: HostRules): boolean {
-  if (allow_private) return true;
+export function isTrusted({ hostname, host }: URL, { allowPrivate, allowed_hosts }: HostRules): boolean {
+  if (allowPrivate) return true;
   const allowed = allowed_hosts?.map((each) => each.toLowerCase()) ?? [];
   return allowed.includes(hostname) || allowed.includes(host);
 }

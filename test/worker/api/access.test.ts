@@ -93,7 +93,7 @@ test.each(HOSTS)("refuses an input on %s, unless private hosts are allowed", asy
   expect(await post("/tasks", task)).toEqual([400, "invalid_input", "input"]);
   expect(await post("/steps", step)).toEqual([400, "invalid_input", "input.url"]);
   expect(await post("/steps", encode)).toEqual([400, "invalid_input", "input.url"]);
-  expect((await post("/tasks", task, { allow_private: true }))[0]).toBe(201);
+  expect((await post("/tasks", task, { allowPrivate: true }))[0]).toBe(201);
 });
 
 test("lets a named private host through, and no other", async () => {

@@ -125,7 +125,7 @@ test("the secret of the project is told once, and the one before is good for a d
 
 test("http and private hosts are taken where private hosts are allowed, or those alone that are named", async () => {
   const url = "http://127.0.0.1:4711/hooks";
-  api = createMemoryApi({ allow_private: true });
+  api = createMemoryApi({ allowPrivate: true });
   expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);
   api = createMemoryApi({ allowed_hosts: ["LOCALHOST", "127.0.0.1:4711"] });
   expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);

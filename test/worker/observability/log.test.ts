@@ -4,7 +4,7 @@ import { logFault } from "../../../worker/observability/log-fault.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
 test("every request has one line, with the route and not the path", async () => {
-  const { app, lines, signer } = createMemoryApi({ allow_private: true });
+  const { app, lines, signer } = createMemoryApi({ allowPrivate: true });
   const url = "https://user-media.example.com/a.mp4?signature=hush-input";
   const body = JSON.stringify({ input: url, kind: "image", metadata: { note: "hush-metadata" } });
   const made = await app.request("/tasks", {

@@ -10,7 +10,7 @@ import { createMemorySql } from "../api/memory-connections.ts";
 import { type Receiver, startReceiver, type Taking } from "./receiver.ts";
 
 const SECRETS = [`whsec_${btoa("a secret of the tests")}`];
-const { fetch } = createOutside({ allow_private: true });
+const { fetch } = createOutside({ allowPrivate: true });
 const HOUR_MS = 3_600_000;
 
 let receiver: Receiver;

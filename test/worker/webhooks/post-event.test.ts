@@ -9,8 +9,8 @@ import { startReceiver } from "./receiver.ts";
 const SECRETS = ["one", "two"].map((text) => `whsec_${btoa(text.repeat(10))}`);
 const BODY = JSON.stringify({ id: "evt_1", text: "ü" });
 const parcel = (url: string) => ({ url, event_id: "evt_1", body: BODY, secrets: SECRETS });
-const tools = (allow_private = true, timeout_ms = 5000) => ({
-  ...{ fetch: createOutside({ allow_private }).fetch, now: Date.now, timeout_ms },
+const tools = (allowPrivate = true, timeout_ms = 5000) => ({
+  ...{ fetch: createOutside({ allowPrivate }).fetch, now: Date.now, timeout_ms },
 });
 
 test("what is posted is taken by the library, under each of the secrets and no other", async () => {
