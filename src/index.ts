@@ -7,11 +7,17 @@ export type {
   NewTask,
   Output,
   Page,
+  RunOptions,
   RunRef,
+  RunResult,
+  Step,
   Steps,
+  Task,
   Tasks,
   Update,
   UploadProgress,
+  Waiting,
+  WaitingFile,
 } from "./client/client.ts";
 export type { EncoderChoice } from "./core/choice.ts";
 export {
@@ -46,7 +52,6 @@ export {
   type VideoCodec,
   type VideoFormat,
 } from "./core/formats.ts";
-export { type CreateId, createIds, isId } from "./core/ids.ts";
 export type {
   AdaptiveVideoOptions,
   AudioOptions,
@@ -54,15 +59,10 @@ export type {
   OptionsOf,
   UploadOptions,
   VideoOptions,
-} from "./core/options.ts";
-export { RunOver, runStep, runTask } from "./core/pipeline.ts";
+} from "./core/option-types.ts";
 export type {
   ByteRange,
   ByteReader,
-  Durably,
-  Report,
-  StepContext,
-  StepWork,
   Storage,
   Store,
   StoredInfo,
@@ -71,10 +71,10 @@ export type {
 export type { Refusal } from "./core/refusal.ts";
 export { parseStepRequest, parseTaskRequest, type StepRequest, type TaskRequest } from "./core/requests.ts";
 export type { Dropped, ExternalFile, Source, SourceColor, SourceStream } from "./core/source.ts";
-export { createStep, type RunError, STEP_STATUSES, type Step, type StepStatus } from "./core/step.ts";
+export { type RunError, STEP_STATUSES, type StepStatus } from "./core/step.ts";
 export { METADATA_MODES, type MetadataMode } from "./core/tags.ts";
-export { createTask, requestOf, TASK_STATUSES, type Task, type TaskStatus } from "./core/task.ts";
-export { applyToStep, applyToTask, isFinished, type RunEvent } from "./core/transitions.ts";
+export { TASK_STATUSES, type TaskStatus } from "./core/task.ts";
+export { isFinished } from "./core/transitions.ts";
 export { dropped } from "./plan/dropped.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
 export { exactFps } from "./plan/rate.ts";

@@ -1,5 +1,5 @@
 import type { ListOptions, Page } from "../client/client.ts";
-import type { UploadProgress } from "../client/update.ts";
+import type { UploadProgress, Waiting, WaitingFile } from "../client/update.ts";
 import type { EncoderChoice } from "../core/choice.ts";
 import type { Source } from "../core/source.ts";
 import type { RunError, Step } from "../core/step.ts";
@@ -59,15 +59,6 @@ export interface MediaSettings {
   fallback: boolean;
 }
 
-/** The file that a run waits for, as the visitor knows it. */
-export interface WaitingFile {
-  name: string;
-  /** Bytes. */
-  size: number;
-  /** `permission`: the visitor has to allow reading it again; `gone`: the visitor has to choose it again. */
-  reason: "gone" | "permission";
-}
-
 /** The bytes of a run that succeeded. */
 export interface RunFiles {
   source: Source;
@@ -96,8 +87,8 @@ export interface Standing {
   record: Run;
   /** The encoder chosen for its encode, where the record does not contain it; null while there is none. */
   choice: EncoderChoice | null;
-  /** True while its encode waits for a free encoder. */
-  waits?: boolean;
+  /** What it waits for; absent while it works. */
+  waiting?: Waiting;
   /** How much of its file was sent to the fallback, during the upload. */
   upload?: UploadProgress;
 }

@@ -36,29 +36,37 @@ export {
 export type {
   AnyMedia,
   Client,
-  Connections,
   CreateOptions,
-  DeliveryFilter,
   EachOptions,
-  Keys,
   ListOptions,
   MediaInput,
   NewStep,
   NewTask,
   Output,
   Page,
-  RemoteClient,
+  RunOptions,
   RunRef,
+  RunResult,
   SendOptions,
-  ServiceInfo,
+  Step,
   Steps,
+  Task,
   Tasks,
   Update,
   UploadProgress,
+  Waiting,
+  WaitingFile,
+} from "./client.ts";
+export { progressOf } from "./follow/progress.ts";
+export type { PollTimes } from "./follow/watch.ts";
+export type { Fetch } from "./remote/http.ts";
+export { createRemoteClient, type RemoteClientOptions } from "./remote/remote.ts";
+export type {
+  Connections,
+  DeliveryFilter,
+  Keys,
+  RemoteClient,
+  ServiceInfo,
   Uploads,
   Webhooks,
-} from "./client.ts";
-export type { Fetch } from "./http.ts";
-export { progressOf } from "./progress.ts";
-export { createRemoteClient, type RemoteClientOptions } from "./remote.ts";
-export type { PollTimes } from "./watch.ts";
+} from "./remote/remote-client.ts";

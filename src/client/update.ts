@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EncoderChoice } from "../core/choice.ts";
+import type { RunError } from "../core/step.ts";
 import { Task } from "../core/task.ts";
 
 /** A change of a task or step, with its pace as far as it is known. */
@@ -14,10 +15,24 @@ export interface Update<T> {
   eta: number | null;
   /** The encoder chosen for its encode and why; null until it is chosen, absent from services of earlier versions. */
   choice?: EncoderChoice | null | undefined;
-  /** True while the encode waits for a free encoder; absent in updates from a service. */
-  waits?: boolean | undefined;
+  /** Why it failed; null unless it did. */
+  error: RunError | null;
+  /** What it waits for before it continues; null while it works, absent in updates from a service. */
+  waiting?: Waiting | null | undefined;
   /** How much of the run's file was sent to the local client's `fallback`, during the upload; null otherwise, absent in updates from a service. */
   upload?: UploadProgress | null | undefined;
+}
+
+/** What a run in a page waits for: a free encoder, or its file, which cannot be read since a reload. */
+export type Waiting = { for: "encoder" } | ({ for: "file" } & WaitingFile);
+
+/** The file that a run waits for, as the visitor knows it. */
+export interface WaitingFile {
+  name: string;
+  /** Bytes. */
+  size: number;
+  /** `permission`: the visitor has to allow reading it again; `gone`: the visitor has to choose it again. */
+  reason: "gone" | "permission";
 }
 
 /** How far an upload is. */
@@ -29,7 +44,7 @@ export interface UploadProgress {
 }
 
 /** The data of an event of `GET /tasks/{id}/events`. */
-export const TaskUpdate: z.ZodType<Update<Task>> = z
+export const TaskUpdate: z.ZodType<Omit<Update<Task>, "error">> = z
   .object({
     record: Task,
     progress: z.int().min(0).max(100).nullable().meta({

@@ -1,9 +1,15 @@
 import { z } from "zod";
-import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "./formats.ts";
+import { BOUNDS, DEFAULT_FORMAT, FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "./formats.ts";
 import { METADATA_MODES } from "./tags.ts";
 
 const keys = <T extends object>(table: T) =>
   Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
+
+// "mp4 holds h264, h265 or av1; …"
+const codecsOf = () =>
+  Object.entries(FORMATS.video)
+    .map(([format, { codecs }]) => `${format} holds ${codecs.slice(0, -1).join(", ")} or ${codecs.at(-1)}`)
+    .join(", ");
 
 const seconds = z.number().min(BOUNDS.seconds.min).max(BOUNDS.seconds.max);
 
@@ -18,16 +24,23 @@ const size = z
         return percent >= BOUNDS.percent.min && percent <= BOUNDS.percent.max;
       }),
   ])
-  .meta({ description: 'Pixels, or a percentage of the displayed source such as "50%".', example: 640 });
+  .meta({
+    description:
+      'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise.',
+    example: 640,
+  });
 
 const frame = {
   width: size.optional(),
   height: size.optional(),
-  fit: z
-    .enum(FITS)
-    .optional()
-    .meta({ description: "Needs width and height; contain when background is given, else fill." }),
-  position: z.enum(POSITIONS).optional().meta({ description: "Default center." }),
+  fit: z.enum(FITS).optional().meta({
+    description:
+      "How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.",
+  }),
+  position: z.enum(POSITIONS).optional().meta({
+    description: "Where the picture sits between its bars, or which part of it is kept.",
+    default: "center",
+  }),
   background: z
     .string()
     // No flags: JSON Schema has none.
@@ -36,21 +49,37 @@ const frame = {
     .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
 };
 
-const quality = z.enum(QUALITIES).optional().meta({ description: "Default medium." });
+const quality = z.enum(QUALITIES).optional().meta({
+  description: "From the smallest file to the best picture or sound.",
+  default: "medium",
+});
 const metadata = z.enum(METADATA_MODES).optional().meta({
   description:
-    "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all. Default clean.",
+    "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.",
+  default: "clean",
 });
 const span = {
-  start: seconds.optional().meta({ description: "Seconds; default 0." }),
-  end: seconds.optional().meta({ description: "Seconds; default the end." }),
+  start: seconds
+    .optional()
+    .meta({ description: "Where the output begins in the source, in seconds.", default: 0 }),
+  end: seconds
+    .optional()
+    .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
 };
 
 /** Schema of the options of the kind `video`. */
 export const VideoOptions = z
   .strictObject({
-    format: z.enum(keys(FORMATS.video)).optional().meta({ description: "Default mp4." }),
-    codec: z.enum(VIDEO_CODECS).optional().meta({ description: "Default the first codec of the format." }),
+    format: z
+      .enum(keys(FORMATS.video))
+      .optional()
+      .meta({ description: "The container.", default: DEFAULT_FORMAT.video }),
+    codec: z
+      .enum(VIDEO_CODECS)
+      .optional()
+      .meta({
+        description: `The codec of the picture: ${codecsOf()}; the first one of the format when absent.`,
+      }),
     quality,
     ...frame,
     fps: z
@@ -58,7 +87,7 @@ export const VideoOptions = z
       .min(BOUNDS.fps.min)
       .max(BOUNDS.fps.max)
       .optional()
-      .meta({ description: "Frames per second." }),
+      .meta({ description: "Frames per second; those of the source when absent." }),
     bitrate: z
       .int()
       .min(BOUNDS.video_bitrate.min)
@@ -77,7 +106,10 @@ export const VideoOptions = z
 /** Schema of the options of the kind `audio`. */
 export const AudioOptions = z
   .strictObject({
-    format: z.enum(keys(FORMATS.audio)).optional().meta({ description: "Default mp3." }),
+    format: z
+      .enum(keys(FORMATS.audio))
+      .optional()
+      .meta({ description: "The format.", default: DEFAULT_FORMAT.audio }),
     quality,
     bitrate: z
       .int()
@@ -96,18 +128,26 @@ export const ImageOptions = z
     format: z
       .enum(keys(FORMATS.image))
       .optional()
-      .meta({ description: "Default the source's own where it is one of these, else jpeg." }),
+      .meta({ description: "The format; the source's own where it is one of these, else jpeg." }),
     quality,
     ...frame,
     start: seconds
       .optional()
-      .meta({ description: "Time of the frame in seconds, for a video input; default 0." }),
+      .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
   })
   .meta({ id: "ImageOptions" });
 
 /** Schema of the options of the kind `adaptive_video`. */
 export const AdaptiveVideoOptions = z
-  .strictObject({ format: z.enum(keys(FORMATS.adaptive_video)).optional(), quality, ...frame, ...span })
+  .strictObject({
+    format: z
+      .enum(keys(FORMATS.adaptive_video))
+      .optional()
+      .meta({ description: "The kind of stream.", default: DEFAULT_FORMAT.adaptive_video }),
+    quality,
+    ...frame,
+    ...span,
+  })
   .meta({ id: "AdaptiveVideoOptions" });
 
 /** Schema of the options of the kinds `probe` and `ingest`: none yet. */
@@ -137,17 +177,17 @@ export const OPTIONS = {
   upload: UploadOptions,
 } as const;
 
-/** Options of the kind `video`. */
+/** Options of the kind `video`, as parsed; callers have those of option-types.ts. */
 export type VideoOptions = z.infer<typeof VideoOptions>;
-/** Options of the kind `audio`. */
+/** Options of the kind `audio`, as parsed. */
 export type AudioOptions = z.infer<typeof AudioOptions>;
-/** Options of the kind `image`. */
+/** Options of the kind `image`, as parsed. */
 export type ImageOptions = z.infer<typeof ImageOptions>;
-/** Options of the kind `adaptive_video`. */
+/** Options of the kind `adaptive_video`, as parsed. */
 export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
-/** Options of the kind `upload`. */
+/** Options of the kind `upload`, as parsed. */
 export type UploadOptions = z.infer<typeof UploadOptions>;
-/** The options of a kind. */
+/** The options of a kind, as parsed. */
 export type OptionsOf<K extends keyof typeof OPTIONS> = z.infer<(typeof OPTIONS)[K]>;
 /** The options that say how a picture is sized, shared by the kinds that have pictures. */
 export type FrameOptions = Pick<ImageOptions, "width" | "height" | "fit" | "position" | "background">;

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/formats.ts";
-import type { AudioOptions, OptionsOf, VideoOptions } from "../core/options.ts";
+import type { OptionsOf } from "../core/option-types.ts";
+import type { AudioOptions, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { createAudioPlan } from "./audio.ts";
 import { streamBits } from "./bits.ts";

@@ -51,7 +51,9 @@ const errorOf = (path: string, wish: Pick<NewTask, "kind" | "options">) =>
     async ({ path, wish }) => {
       try {
         const input = await kit.file(path);
-        const { error } = await kit.client.wait(await kit.client.tasks.create({ ...wish, input } as NewTask));
+        const { error } = await kit.client.tasks.wait(
+          await kit.client.tasks.create({ ...wish, input } as NewTask),
+        );
         if (!error) return null;
         const { step_id: _, ...kept } = error;
         return kept;
@@ -128,7 +130,7 @@ const someChunk = () =>
 /** Waits for the end of a task; gives its error, and what is stored then. */
 const endOf = (id: string) =>
   rig.lab.page.evaluate(async (task) => {
-    const { status, error } = await kit.client.wait(task);
+    const { status, error } = await kit.client.tasks.wait(task);
     // Its files are cleared when it is let go.
     for (;;) {
       const { held = [] } = await navigator.locks.query();

@@ -66,7 +66,7 @@ test.for(JOBS)("after 20 % every time left of %s is right within a factor of two
       if (progress !== null && began && !record.steps[2]?.output)
         heard.push({ began: began / 1000, at: Date.now() / 1000, progress, eta });
     });
-    const done = await client.wait(task);
+    const done = await client.tasks.wait(task);
     const end = Date.now() / 1000;
     if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
     await client.close();

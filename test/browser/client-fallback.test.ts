@@ -43,7 +43,7 @@ const open = (name: string, with_fallback = true) =>
   rig.lab.page.evaluate(
     async ({ name, baseUrl, apiKey, with_fallback }) => {
       const { openClientKit } = await import("./client.page.ts");
-      const { createRemoteClient } = await import("../../src/client/remote.ts");
+      const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
       const fallback = createRemoteClient({ baseUrl, apiKey, poll: { firstMs: 20, maxMs: 200 } });
       openClientKit({ name, ...(with_fallback && { fallback }) });
       Object.assign(globalThis, { fallback });
@@ -65,7 +65,7 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
       if (updates.at(-1) !== record.status) updates.push(record.status);
       percents.push(progress ?? 0);
     });
-    const done = await client.wait(task);
+    const done = await client.tasks.wait(task);
     const output = await client.output(done);
     const bytes = await kit.base64(await output.blob());
     const [there] = (await (globalThis as unknown as { fallback: typeof client }).fallback.tasks.list())
@@ -104,7 +104,7 @@ test("a file that no encoder here can do is sent elsewhere", async () => {
     const task = await client.tasks.create({ input, kind: "video", options });
     const uploads: ({ sent: number; size: number } | null | undefined)[] = [];
     client.on(task, "update", ({ upload }) => uploads.push(upload));
-    const done = await client.wait(task);
+    const done = await client.tasks.wait(task);
     const isDone = done.status === "succeeded";
     const bytes = isDone ? await kit.base64(await (await client.output(done)).blob()) : "";
     const { fallback } = globalThis as unknown as { fallback: typeof client };
@@ -137,7 +137,7 @@ test("a step says that the fallback was not asked, and without another place the
     const error = await rig.lab.page.evaluate(async ({ url }) => {
       const input = { object: "source", url, kind: "video", format: "mp4" } as const;
       const step = await kit.client.steps.create({ kind: "video", input, options: { codec: "h265" } });
-      return (await kit.client.wait(step)).error;
+      return (await kit.client.steps.wait(step)).error;
     }, given);
     expect([error?.kind, error?.fallback]).toEqual(["encoder_unavailable", fallback]);
     expect(error?.message).toMatch(/^No encoder here can do this \(copy: .*; webcodecs: [^;]*\)\./);
@@ -171,7 +171,7 @@ test("a task that is done elsewhere is followed after a reload, and a cancel rea
       });
       await client.tasks.cancel(id);
       const there = (await ours())[0]?.id ?? "";
-      const end = await fallback.wait(there);
+      const end = await fallback.tasks.wait(there);
       return { count, end: end.status, here: (await client.tasks.get(id)).status };
     },
     { id, ...given },
@@ -182,11 +182,11 @@ test("a task that is done elsewhere is followed after a reload, and a cancel rea
 test("a task says why the fallback did not do it: it cannot be reached, or the page has none any more", async () => {
   const seen = await rig.lab.page.evaluate(async ({ url, baseUrl }) => {
     const { openClientKit } = await import("./client.page.ts");
-    const { createRemoteClient } = await import("../../src/client/remote.ts");
+    const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
     const refusing = createRemoteClient({ baseUrl, apiKey: "another-key", poll: { firstMs: 20 } });
     const options = { codec: "h265", width: 80 } as const;
     openClientKit({ name: "refused", fallback: refusing });
-    const refused = await kit.client.wait(
+    const refused = await kit.client.tasks.wait(
       await kit.client.tasks.create({ input: url, kind: "video", options }),
     );
     await kit.client.close();
@@ -201,7 +201,7 @@ test("a task says why the fallback did not do it: it cannot be reached, or the p
     await asked.promise;
     await kit.client.close();
     openClientKit({ name: "missing" });
-    const missing = await kit.client.wait<typeof task>(task.id);
+    const missing = await kit.client.tasks.wait(task.id);
     return [refused, missing].map(({ status, error }) => ({ status, error }));
   }, given);
   const error = (kind: string, fallback: string, message: RegExp) => ({

@@ -23,7 +23,7 @@ const errorOf = (page: Page = rig.lab.page) =>
     });
     try {
       const input = await kit.file("/files/sound.wav");
-      const { error } = await kit.client.wait(await kit.client.tasks.create({ input, kind: "audio" }));
+      const { error } = await kit.client.tasks.wait(await kit.client.tasks.create({ input, kind: "audio" }));
       return error && plain(error);
     } catch (thrown) {
       return plain(thrown as never);
@@ -75,7 +75,7 @@ test("a relative URL is read from where the page is", async () => {
   await openKit(rig.lab.page, { name: "relative" });
   const input = await rig.lab.page.evaluate(async () => {
     const task = await kit.client.tasks.create({ input: "files/sound.wav", kind: "audio" });
-    return [task.input, (await kit.client.wait(task)).status];
+    return [task.input, (await kit.client.tasks.wait(task)).status];
   });
   expect(input).toEqual([new URL("files/sound.wav", rig.lab.url).href, "succeeded"]);
 });

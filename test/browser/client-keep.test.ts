@@ -23,7 +23,7 @@ const make = () =>
     const input = await kit.file("/files/picture.png", "my picture.png");
     const options = { format: "webp", width: 40 } as const;
     const task = await kit.client.tasks.create({ input, kind: "image", options });
-    return kit.client.wait(task);
+    return kit.client.tasks.wait(task);
   });
 
 test("a task is found after a reload with its output, and its file serves a retry", async () => {
@@ -36,7 +36,7 @@ test("a task is found after a reload with its output, and its file serves a retr
     const found = await client.tasks.get(before.id);
     const size = (await (await client.output(found.id)).blob()).size;
     const again = await client.tasks.retry(before.id);
-    const after = await client.wait(again);
+    const after = await client.tasks.wait(again);
     const { records } = await client.tasks.list();
     return { found, size, again, after, listed: records.map(({ id }) => id) };
   }, done);
@@ -59,7 +59,9 @@ test("the browser is asked once to keep what is stored", async () => {
     };
     const create = async () => {
       const input = await kit.file("/files/picture.png");
-      await kit.client.wait(await kit.client.tasks.create({ input, kind: "image", options: { width: 8 } }));
+      await kit.client.tasks.wait(
+        await kit.client.tasks.create({ input, kind: "image", options: { width: 8 } }),
+      );
     };
     await create();
     await create();
@@ -91,7 +93,7 @@ test("steps follow each other on a file: a probe, an ingest, an image", async ()
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const run = async (request: Parameters<typeof client.steps.create>[0]) => {
-      const done = await client.wait(await client.steps.create(request));
+      const done = await client.steps.wait(await client.steps.create(request));
       if (!done.output) throw new Error(JSON.stringify(done.error));
       return done.output;
     };
@@ -126,8 +128,8 @@ test("what cannot be done is refused in words: no room, no plain data, no such f
     const empty = client.tasks.create({ input: new Blob([]), kind: "image" });
     const kinds = [
       await kindOf(client.tasks.create({ input, kind: "image", metadata })),
-      await kindOf(client.wait(await missing)),
-      await kindOf(client.wait(await empty)),
+      await kindOf(client.tasks.wait(await missing)),
+      await kindOf(client.tasks.wait(await empty)),
       await kindOf(client.tasks.create({ input, kind: "image", output: "s3://bucket/key" })),
       await kindOf(client.tasks.create({ input: "s3://bucket/key", kind: "image" })),
     ];
@@ -141,7 +143,7 @@ test("what cannot be done is refused in words: no room, no plain data, no such f
   const full = await rig.lab.page.evaluate(async () => {
     const input = await kit.file("/files/picture.png");
     return kit.client.tasks.create({ input, kind: "image" }).then(
-      async (task) => (await kit.client.wait(task)).error?.kind,
+      async (task) => (await kit.client.tasks.wait(task)).error?.kind,
       (thrown: unknown) => Reflect.get(Object(thrown), "kind"),
     );
   });
@@ -194,7 +196,7 @@ test.for([
   await openKit(page, { name: "keep" });
   const seen = await page.evaluate(async (task) => {
     const { client } = kit;
-    const { createRemoteClient } = await import("../../src/client/remote.ts");
+    const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
     const remote = createRemoteClient({ baseUrl: location.origin, apiKey: "key" });
     const input = await (await navigator.storage.getDirectory()).getFileHandle("film.mp4");
     const refusal = (call: Promise<unknown>) =>
@@ -202,7 +204,7 @@ test.for([
         () => "resolved",
         (thrown: unknown) => ["name", "kind", "message"].map((name) => Reflect.get(Object(thrown), name)),
       );
-    for await (const _ of client.events(task)) if (await client.waiting(task)) break;
+    for await (const _ of client.watch(task)) if (await client.waiting(task)) break;
     const calls = [
       client.resume(task),
       client.tasks.create({ input, kind: "video" }),

@@ -28,8 +28,8 @@ test("usage counts what is kept, and clear frees what is finished", async () => 
     const { client } = kit;
     const input = await kit.file("/files/clip.mp4");
     const options = { format: "mp3" } as const;
-    const done = await client.wait(await client.tasks.create({ input, kind: "audio", options }));
-    const probe = await client.wait(await client.steps.create({ kind: "probe", input }));
+    const done = await client.tasks.wait(await client.tasks.create({ input, kind: "audio", options }));
+    const probe = await client.steps.wait(await client.steps.create({ kind: "probe", input }));
     const waits = await client.tasks.create({ input: silent, kind: "video" });
     const { size } = await (await client.output(done)).blob();
     return {

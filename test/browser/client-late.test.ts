@@ -34,8 +34,9 @@ test("a first visit loads the media worker when it asks for something, or anothe
   const status = await other.evaluate(async () => {
     const input = await kit.file("/files/picture.jpg");
     const { client } = kit;
-    return (await client.wait(await client.tasks.create({ input, kind: "image", options: { width: 40 } })))
-      .status;
+    return (
+      await client.tasks.wait(await client.tasks.create({ input, kind: "image", options: { width: 40 } }))
+    ).status;
   });
   expect(status).toBe("succeeded");
   await expect.poll(() => workersOf(page), { timeout: 60_000 }).toContain(MEDIA_WORKER);

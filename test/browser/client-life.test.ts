@@ -61,7 +61,7 @@ async function watchChunks(at: Page, id: string) {
     const look = (async () => {
       while (!over) for (const path of await kit.stored()) stored.add(path);
     })();
-    const { status, error } = await kit.client.wait(task);
+    const { status, error } = await kit.client.tasks.wait(task);
     over = true;
     await look;
     return { end: [status, error], stored: [...stored] };
@@ -116,7 +116,7 @@ test("a task whose page is reloaded in mid-encode goes on, and repeats no finish
   await page.reload();
   await openKit(page, { name: "life", encoderWorkers: 2 });
   // By what it is encoded is known as soon as it is seen again.
-  const choice = page.evaluate(async (task) => (await kit.client.events(task).next()).value?.choice, id);
+  const choice = page.evaluate(async (task) => (await kit.client.watch(task).next()).value?.choice, id);
   const { end, chunks } = await watchChunks(page, id);
   expect(end).toEqual(["succeeded", null]);
   expect(await choice).toEqual(await madeBy(page, id));
@@ -137,7 +137,7 @@ test("all tabs see a task that one of them runs, and closing that one hands it o
       told.push(progress);
       if (progress && progress > 10) choices.add(JSON.stringify(choice));
     });
-    const done = await kit.client.wait(task);
+    const done = await kit.client.tasks.wait(task);
     return { status: done.status, error: done.error, told, choices: [...choices] };
   }, id);
   const before = await someChunks(page, 1);
@@ -219,7 +219,7 @@ test("a task whose file is gone waits for it, and goes on with the right one", a
     const refusals = [await refusal(), await refusal(new Blob([bytes])), await refusal(right.slice(1))];
     await client.resume(task, right);
     const waiting = await client.waiting(task);
-    const done = await client.wait(task);
+    const done = await client.tasks.wait(task);
     return { status, input, refusals, waiting, end: [done.status, done.error], late: await refusal(right) };
   }, id);
   expect(seen).toEqual({

@@ -30,7 +30,7 @@ const runTasks = (count: number) =>
       const wish = wishes[index % wishes.length];
       if (!wish) continue;
       const input = await kit.file("/files/clip.mp4");
-      const done = await client.wait(await client.tasks.create({ input, ...wish }));
+      const done = await client.tasks.wait(await client.tasks.create({ input, ...wish }));
       ends.add(done.error ?? done.status);
       await (await client.output(done)).url();
       await client.tasks.delete(done.id);

@@ -33,7 +33,7 @@ test.for(["quality", "speed"] as const)(
       client.on(task, "update", ({ progress, speed, eta, choice }) => {
         heard.push({ progress, speed, eta, choice });
       });
-      const done = await client.wait(task);
+      const done = await client.tasks.wait(task);
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       await client.close();
       const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
@@ -67,20 +67,20 @@ test("who waits for a free encoder is said to wait, until it encodes", async () 
     const input = await kit.file("/files/film.mp4");
     const make = () => client.tasks.create({ input, kind: "video", options: { width: 480 } });
     const tasks = [await make(), await make()];
-    const heard: { task: number; waits: boolean | undefined; percent: number }[] = [];
+    const heard: { task: number; waits: string | undefined; percent: number }[] = [];
     for (const [index, task] of tasks.entries()) {
-      client.on(task, "update", ({ record, waits }) =>
-        heard.push({ task: index, waits, percent: record.steps[2]?.progress ?? 0 }),
+      client.on(task, "update", ({ record, waiting }) =>
+        heard.push({ task: index, waits: waiting?.for, percent: record.steps[2]?.progress ?? 0 }),
       );
     }
-    await Promise.all(tasks.map((task) => client.wait(task)));
+    await Promise.all(tasks.map((task) => client.tasks.wait(task)));
     await client.close();
     return heard;
   });
   // Whichever came second.
-  const waited = heard.filter(({ waits }) => waits);
+  const waited = heard.filter(({ waits }) => waits === "encoder");
   expect(waited.length).toBeGreaterThan(0);
   expect(waited.every(({ percent }) => percent === 0)).toBe(true);
-  expect(heard.filter(({ percent }) => percent > 0).every(({ waits }) => waits === false)).toBe(true);
+  expect(heard.filter(({ percent }) => percent > 0).every(({ waits }) => waits === undefined)).toBe(true);
   expect(rig.lab.complaints).toEqual([]);
 });

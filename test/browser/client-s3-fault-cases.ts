@@ -47,7 +47,7 @@ test("the network gone during an upload is a clear error, and a retry goes on fr
   expect(await ceph.unfinished("pages")).toEqual(["tone.wav"]);
   proxy.fail(null);
   const again = await rig.lab.page.evaluate(async (id) => {
-    const done = await kit.client.wait(await kit.client.tasks.retry(id));
+    const done = await kit.client.tasks.wait(await kit.client.tasks.retry(id));
     const bytes = await (await (await kit.client.output(done)).blob()).arrayBuffer();
     return { done, hash: [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))] };
   }, failed.id);
@@ -61,7 +61,7 @@ test("the network gone during an upload is a clear error, and a retry goes on fr
 
   // What it had left was taken over, so that it begins anew.
   const anew = await rig.lab.page.evaluate(
-    async (id) => kit.client.wait(await kit.client.tasks.retry(id)),
+    async (id) => kit.client.tasks.wait(await kit.client.tasks.retry(id)),
     failed.id,
   );
   expect([anew.status, anew.error]).toEqual(["succeeded", null]);

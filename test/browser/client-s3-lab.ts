@@ -114,6 +114,6 @@ export const wave = (key: string) =>
   rig.lab.page.evaluate(async (output) => {
     const input = await kit.file("/files/tone.m4a");
     const request = { input, kind: "audio", options: { format: "wav" }, output } as const;
-    return kit.client.wait(await kit.client.tasks.create(request));
+    return kit.client.tasks.wait(await kit.client.tasks.create(request));
   }, `s3://pages/${key}`);
-export const wait = (id: string) => rig.lab.page.evaluate((run) => kit.client.wait(run), id);
+export const wait = (id: string) => rig.lab.page.evaluate((run) => kit.client.tasks.wait(run), id);

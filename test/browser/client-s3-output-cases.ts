@@ -9,7 +9,7 @@ test("a task's output goes to the bucket, is here too, and no key is stored", as
     const input = await kit.file("/files/clip.mp4");
     const output = "s3://pages/films/my clip+é.mp4";
     const task = await client.tasks.create({ input, kind: "video", options: { width: 80 }, output });
-    const done = await client.wait(task);
+    const done = await client.tasks.wait(task);
     if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
     const stored: unknown[] = [];
     for (const { name = "" } of await indexedDB.databases()) {
@@ -52,7 +52,7 @@ test("adaptive video goes up as many files, the master playlist last, and an obj
   const done = await rig.lab.page.evaluate(async () => {
     const [input, output] = ["s3://pages/in/film é.mp4", "s3://pages/hls/all.m3u8"];
     const task = await kit.client.tasks.create({ input, kind: "adaptive_video", output });
-    const done = await kit.client.wait(task);
+    const done = await kit.client.tasks.wait(task);
     const local = await kit.client.output(done).catch(() => null);
     return { done, url: await local?.url(), names: local?.files.map(({ name }) => name) ?? [] };
   });

@@ -9,7 +9,7 @@ test("with signed URLs the page holds no key: in parts, in one request, and what
   expect((await object("signed")).bytes.equals(pattern(size))).toBe(true);
   const probe = await rig.lab.page.evaluate(async () => {
     const input = { url: "s3://pages/films/my clip+é.mp4" };
-    return kit.client.wait(await kit.client.steps.create({ kind: "probe", input }));
+    return kit.client.steps.wait(await kit.client.steps.create({ kind: "probe", input }));
   });
   expect(probe.output).toMatchObject({ format: "mp4", width: 80, url: "s3://pages/films/my clip+é.mp4" });
 
@@ -20,7 +20,7 @@ test("with signed URLs the page holds no key: in parts, in one request, and what
   expect((await object("single")).bytes.equals(pattern(size))).toBe(true);
   const refused = await rig.lab.page.evaluate(async () => {
     const options = { url: "s3://elsewhere/key" };
-    return kit.client.wait(
+    return kit.client.steps.wait(
       await kit.client.steps.create({ kind: "upload", input: new Blob(["a"]), options }),
     );
   });

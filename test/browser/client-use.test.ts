@@ -34,7 +34,7 @@ test("a file becomes h264 of another size, with every change told on the way", a
     const task = await client.tasks.create({ input, kind: "video", options: { width: 80 } });
     const updates: { status: string; progress: number | null }[] = [];
     client.on(task, "update", ({ record, progress }) => updates.push({ status: record.status, progress }));
-    const done = await client.wait(task);
+    const done = await client.tasks.wait(task);
     if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
     const output = await client.output(done);
     const bytes = await base64(await output.blob());
@@ -89,7 +89,7 @@ test("sound becomes mp3 and a picture webp, from a blob and from a URL", async (
     ] as const;
     return Promise.all(
       requests.map(async (request) => {
-        const done = await client.wait(await client.tasks.create(request));
+        const done = await client.tasks.wait(await client.tasks.create(request));
         if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
         const output = await client.output(done);
         return {
@@ -125,7 +125,7 @@ test("a picture becomes avif, and packets are copied into another container", as
     ] as const;
     return Promise.all(
       requests.map(async (request) => {
-        const done = await client.wait(await client.tasks.create(request));
+        const done = await client.tasks.wait(await client.tasks.create(request));
         if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
         const output = await client.output(done);
         const { encoder, reason } = output.source;
@@ -150,7 +150,7 @@ test("adaptive video has a master playlist whose every file this page can play",
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/clip.mp4");
-    const done = await client.wait(await client.tasks.create({ input, kind: "adaptive_video" }));
+    const done = await client.tasks.wait(await client.tasks.create({ input, kind: "adaptive_video" }));
     if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
     const output = await client.output(done);
     const urls = (text: string) =>
@@ -188,7 +188,7 @@ test("who prefers speed is given the browser's own encoder, which keeps tags and
     const { client } = kit;
     const input = await kit.file("/files/tagged.mp4");
     const options = { width: 128, end: 1, metadata: "keep" } as const;
-    const done = await client.wait(await client.tasks.create({ input, kind: "video", options }));
+    const done = await client.tasks.wait(await client.tasks.create({ input, kind: "video", options }));
     if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
     const { source, blob } = await client.output(done);
     return { source, bytes: await kit.base64(await blob()) };

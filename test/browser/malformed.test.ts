@@ -45,7 +45,7 @@ async function run(name: string, bytes: Uint8Array, wish: Pick<NewTask, "kind" |
   return rig.lab.page.evaluate(
     async ({ path, name, wish }) => {
       const input = await kit.file(path, name);
-      const task = await kit.client.wait(await kit.client.tasks.create({ ...wish, input } as NewTask));
+      const task = await kit.client.tasks.wait(await kit.client.tasks.create({ ...wish, input } as NewTask));
       if (task.status !== "succeeded") return { task, base64: "" };
       const output = await kit.client.output(task);
       return { task, base64: await kit.base64(await output.blob()) };

@@ -9,7 +9,7 @@ export const RECORDS: ClientClauses = [
     async check(given) {
       const { client } = given;
       const task = await createSilent(given);
-      const waiting = client.wait(task);
+      const waiting = client.tasks.wait(task);
       const cancelled = await client.tasks.cancel(task.id);
       deepEqual([cancelled.status, cancelled.error, cancelled.output], ["cancelled", null, null]);
       deepEqual(
@@ -17,7 +17,7 @@ export const RECORDS: ClientClauses = [
         Array(4).fill("cancelled"),
       );
       deepEqual(await waiting, cancelled);
-      deepEqual(await client.wait(task.id), cancelled);
+      deepEqual(await client.tasks.wait(task.id), cancelled);
       await rejects(client.tasks.cancel(task.id), { kind: "task_finished", retryable: false });
       await rejects(client.output(task.id), { kind: "media_not_found" });
     },
@@ -128,9 +128,12 @@ export const RECORDS: ClientClauses = [
         [{ status: "done" }, "request_invalid", "status"],
         [{ kind: "movie" }, "invalid_kind", "kind"],
       ] as const) {
-        await rejects(client.tasks.list(asked), { kind, param });
+        await rejects(client.tasks.list(asked as object), { kind, param });
       }
-      await rejects(client.steps.list({ status: "queued" }), { kind: "request_invalid", param: "status" });
+      await rejects(client.steps.list({ status: "queued" } as object), {
+        kind: "request_invalid",
+        param: "status",
+      });
     },
   },
 ];

@@ -40,10 +40,10 @@ export const REFUSALS: ClientClauses = [
         for (const method of ["get", "cancel", "delete"] as const) {
           await rejects(client.steps[method](id), { kind: "step_not_found" });
         }
-        await rejects(client.wait(id), { kind: "task_not_found" });
+        await rejects(client.tasks.wait(id), { kind: "task_not_found" });
         await rejects(client.output(id), { kind: "task_not_found" });
       }
-      await rejects(client.wait("step_01kbb1d3x4e8v0t6m9q2y5z7av"), { kind: "step_not_found" });
+      await rejects(client.tasks.wait("step_01kbb1d3x4e8v0t6m9q2y5z7av"), { kind: "step_not_found" });
     },
   },
 ];

@@ -41,7 +41,7 @@ export const RUNS: ClientClauses = [
       const task = await client.tasks.create({ input: inputs.video, kind: "video", options });
       const updates: Update<Task>[] = [];
       client.on(task, "update", (update) => updates.push(update));
-      const done = await client.wait(task);
+      const done = await client.tasks.wait(task);
       deepEqual([done.status, done.error], ["succeeded", null]);
       deepEqual(await client.tasks.get(task.id), done);
       checkUpdates(updates, done);
@@ -75,7 +75,7 @@ export const RUNS: ClientClauses = [
       deepEqual(created.input, { object: "external_file", url: inputs.video });
       const updates: Update<Step>[] = [];
       client.on(created, "update", (update) => updates.push(update));
-      const probe = await client.wait(created);
+      const probe = await client.steps.wait(created);
       checkUpdates(updates, probe);
       const { kind, format, codecs, audio } = sourceOf(probe);
       deepEqual(
@@ -84,7 +84,7 @@ export const RUNS: ClientClauses = [
       );
       deepEqual(audio, { channels: 2, sample_rate: 44_100 });
       await rejects(client.output(probe), { kind: "media_not_found" });
-      const image = await client.wait(
+      const image = await client.steps.wait(
         await client.steps.create({
           kind: "image",
           input: sourceOf(probe),
@@ -113,7 +113,9 @@ export const RUNS: ClientClauses = [
   ).map(([which, kind]) => ({
     name: `fails at an input that is ${which} as ${kind}`,
     async check({ client, inputs }: ClientCase) {
-      const task = await client.wait(await client.tasks.create({ input: inputs[which], kind: "audio" }));
+      const task = await client.tasks.wait(
+        await client.tasks.create({ input: inputs[which], kind: "audio" }),
+      );
       deepEqual([task.status, task.output], ["failed", null]);
       const [probe, ...rest] = task.steps;
       deepEqual([task.error?.kind, task.error?.retryable, task.error?.step_id], [kind, false, probe?.id]);
@@ -149,12 +151,12 @@ export const RUNS: ClientClauses = [
         ...[new Blob([bytes]).stream(), `data:video/mp4;base64,${base64}`],
       ];
       for (const input of given) {
-        const probe = await client.wait(await client.steps.create({ kind: "probe", input }));
+        const probe = await client.steps.wait(await client.steps.create({ kind: "probe", input }));
         deepEqual([sourceOf(probe).format, sourceOf(probe).filesize], ["mp4", bytes.byteLength]);
       }
       const input = await fetch(inputs.video);
       const options = { format: "png", width: 40 } as const;
-      const task = await client.wait(await client.tasks.create({ input, kind: "image", options }));
+      const task = await client.tasks.wait(await client.tasks.create({ input, kind: "image", options }));
       deepEqual([task.status, task.error], ["succeeded", null]);
     },
   },
@@ -172,22 +174,24 @@ export const RUNS: ClientClauses = [
     async check({ client, inputs }) {
       const file = new File([await (await fetch(inputs.video)).blob()], "mine.mp4", { type: "video/mp4" });
       const options = { format: "png", width: 40 } as const;
-      const task = await client.wait(await client.tasks.create({ input: file, kind: "image", options }));
+      const task = await client.tasks.wait(
+        await client.tasks.create({ input: file, kind: "image", options }),
+      );
       deepEqual([task.status, task.error], ["succeeded", null]);
       const bytes = await bytesOf(await (await client.output(task)).blob());
       deepEqual([...bytes.subarray(0, 4)], [0x89, 0x50, 0x4e, 0x47]);
-      const probe = await client.wait(await client.steps.create({ kind: "probe", input: file }));
+      const probe = await client.steps.wait(await client.steps.create({ kind: "probe", input: file }));
       deepEqual([sourceOf(probe).format, sourceOf(probe).filesize], ["mp4", file.size]);
     },
   },
   {
     name: "says when there is no sound to take",
     async check({ client, inputs }) {
-      const image = await client.wait(
+      const image = await client.tasks.wait(
         await client.tasks.create({ input: inputs.video, kind: "image", options: { format: "png" } }),
       );
       const url = await (await client.output(image)).url();
-      const step = await client.wait<Step>(
+      const step = await client.steps.wait(
         await client.steps.create({
           kind: "audio",
           input: { object: "source", url, kind: "image", format: "png" },

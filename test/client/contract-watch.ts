@@ -12,11 +12,11 @@ export const WATCHES: ClientClauses = [
       const task = await createSilent(given);
       const gone = new Error("the visitor left");
       const stop = new AbortController();
-      const waiting = client.wait(task, { signal: stop.signal });
+      const waiting = client.tasks.wait(task, { signal: stop.signal });
       stop.abort(gone);
       const thrown: unknown = await waiting.catch((error: unknown) => error);
       equal(thrown, gone);
-      equal(await client.wait(task, { signal: stop.signal }).catch((error: unknown) => error), gone);
+      equal(await client.tasks.wait(task, { signal: stop.signal }).catch((error: unknown) => error), gone);
       ok(!isFinished(await client.tasks.get(task.id)));
       await client.tasks.cancel(task.id);
     },
@@ -37,7 +37,7 @@ export const WATCHES: ClientClauses = [
       // Its first may be followed by others already.
       deepEqual(second, first.slice(-second.length));
       const cancelled = await client.tasks.cancel(task.id);
-      await client.wait(task);
+      await client.tasks.wait(task);
       deepEqual([left.length, first.at(-1), second.at(-1)], [0, cancelled, cancelled]);
       const late: Task[] = [];
       client.on(cancelled, "update", ({ record }) => late.push(record));
@@ -50,12 +50,12 @@ export const WATCHES: ClientClauses = [
     async check(given) {
       const { client } = given;
       const task = await createSilent(given);
-      const events = client.events(task);
+      const events = client.watch(task);
       const first = await events.next();
       equal(first.value?.record.id, task.id);
       const stop = new AbortController();
       const gone = new Error("the visitor left");
-      const others = client.events<Task>(task.id, { signal: stop.signal });
+      const others = client.watch<Task>(task.id, { signal: stop.signal });
       await others.next();
       stop.abort(gone);
       equal(await others.next().catch((error: unknown) => error), gone);
@@ -63,11 +63,11 @@ export const WATCHES: ClientClauses = [
       let last = first.value?.record;
       for await (const { record } of events) last = record;
       deepEqual(last, cancelled);
-      const late = client.events(task.id);
+      const late = client.watch(task.id);
       deepEqual((await late.next()).value?.record, cancelled);
       equal((await late.next()).done, true);
-      await rejects(client.events("task_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "task_not_found" });
-      await rejects(client.events("step_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "step_not_found" });
+      await rejects(client.watch("task_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "task_not_found" });
+      await rejects(client.watch("step_01kbb1d3x4e8v0t6m9q2y5z7av").next(), { kind: "step_not_found" });
     },
   },
 ];

@@ -1,10 +1,11 @@
 import type { ClientClauses } from "./contract-case.ts";
 import { RECORDS } from "./contract-records.ts";
 import { REFUSALS } from "./contract-refusals.ts";
+import { CALLS } from "./contract-run.ts";
 import { RUNS } from "./contract-runs.ts";
 import { WATCHES } from "./contract-watch.ts";
 
 export type { ClientCase } from "./contract-case.ts";
 
 /** What every client must do, wherever the work is done. */
-export const CLIENT_CONTRACT: ClientClauses = [...RUNS, ...RECORDS, ...REFUSALS, ...WATCHES];
+export const CLIENT_CONTRACT: ClientClauses = [...RUNS, ...CALLS, ...RECORDS, ...REFUSALS, ...WATCHES];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { RemoteClient } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 import { SUCCEEDED_STEP, SUCCEEDED_TASK } from "../../worker/docs/examples.ts";
 import { createMemoryApi } from "../worker/api/memory-api.ts";
@@ -61,7 +61,14 @@ function createDocumented(answer: (operation: Described) => unknown) {
     const body = typeof init.body === "string" ? JSON.parse(init.body) : null;
     asked.push({ operationId: found.operationId, body });
     if (found.operationId === "taskEvents") {
-      const update = { record: SUCCEEDED_TASK, progress: 100, speed: null, eta: null, choice: CHOICE };
+      const update = {
+        record: SUCCEEDED_TASK,
+        progress: 100,
+        speed: null,
+        eta: null,
+        error: null,
+        choice: CHOICE,
+      };
       return new Response(`event: update\nid: 9\ndata: ${JSON.stringify(update)}\n\n`);
     }
     if (found.operationId === "getDocument") return Response.json(document);
@@ -167,22 +174,31 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
   "service.health": ["getHealth", (client) => client.service.health()],
   "service.metrics": ["getMetrics", (client) => client.service.metrics()],
   "service.document": ["getDocument", (client) => client.service.document()],
-  events: ["taskEvents", (client) => Array.fromAsync(client.events(SUCCEEDED_TASK))],
+  watch: ["taskEvents", (client) => Array.fromAsync(client.watch(SUCCEEDED_TASK))],
   on: [
     "getTask",
     (client) =>
       new Promise((resolve) => client.on(SUCCEEDED_TASK, "update", ({ record }) => resolve(record))),
   ],
   // One that runs it would wait for.
-  wait: ["getTask", (client, operation) => firstOf(client, operation)],
+  "tasks.wait": ["getTask", (client, operation) => firstOf(client, operation)],
+  "steps.wait": [
+    "getStep",
+    async (client, operation) => {
+      const step = await client.steps.get(id(operation));
+      return isFinished(step) ? client.steps.wait(step.id) : step;
+    },
+  ],
   output: ["getMedia", async (client) => (await client.output(SUCCEEDED_TASK)).blob()],
 };
 function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
-  return client.tasks.get(id(operation)).then((task) => (isFinished(task) ? client.wait(task.id) : task));
+  return client.tasks
+    .get(id(operation))
+    .then((task) => (isFinished(task) ? client.tasks.wait(task.id) : task));
 }
 
-// They make others: a file is sent by an upload, and what is closed asks nothing.
-const OTHERS = ["uploads.send", "close"];
+// They are made of others: a file is sent by an upload, and a closed client asks for nothing.
+const OTHERS = ["uploads.send", "run", "probe", "close"];
 // A page for people to read.
 const NOT_CALLED = ["getDocs"];
 
@@ -223,9 +239,16 @@ test.each(Object.entries(METHODS))(
 
 test("a task is followed as it is read, and so is a step", async () => {
   const { client, asked } = createDocumented(() => SUCCEEDED_STEP);
-  const [task] = await Array.fromAsync(client.events(SUCCEEDED_TASK));
-  expect(task).toEqual({ record: SUCCEEDED_TASK, progress: 100, speed: null, eta: null, choice: CHOICE });
-  const [step] = await Array.fromAsync(client.events(SUCCEEDED_STEP));
+  const [task] = await Array.fromAsync(client.watch(SUCCEEDED_TASK));
+  expect(task).toEqual({
+    record: SUCCEEDED_TASK,
+    progress: 100,
+    speed: null,
+    eta: null,
+    error: null,
+    choice: CHOICE,
+  });
+  const [step] = await Array.fromAsync(client.watch(SUCCEEDED_STEP));
   expect(step?.record).toEqual(SUCCEEDED_STEP);
   expect(asked.map(({ operationId }) => operationId)).toEqual(["taskEvents", "getStep"]);
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { RemoteClient } from "../../src/client/client.ts";
-import { readEvents } from "../../src/client/read-events.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { readEvents } from "../../src/client/remote/read-events.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
 import type { Answer } from "../fixtures/origin.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
@@ -50,7 +50,7 @@ test("updates come one by one, and a connection that breaks goes on after the la
     stream([4, 7, 10]),
   );
   const records = [];
-  for await (const { record } of client.events(QUEUED)) records.push(record);
+  for await (const { record } of client.watch(QUEUED)) records.push(record);
   expect(records).toEqual([0, 2, 4, 7, 10].map((place) => STATES[place]));
   expect(asked()).toEqual([undefined, "2", "2", "2", "2"]);
   expect(api.log[0]?.headers).toMatchObject({ accept: "text/event-stream", authorization: "Bearer k" });
@@ -60,7 +60,7 @@ test("an end that was sent and did not come is read", async () => {
   const choice = { encoder: "native", reason: "it is large" };
   api.at(AT, stream([7], {}, { choice }), { status: 204 });
   api.at(TASK, DONE ?? {});
-  const updates = await Array.fromAsync(client.events(QUEUED));
+  const updates = await Array.fromAsync(client.watch(QUEUED));
   expect(updates.map(({ record }) => record)).toEqual([STATES[7], DONE]);
   expect(updates[0]).toMatchObject({ choice });
   expect(updates[1]).toMatchObject({ progress: 100, speed: null, eta: null, choice });
@@ -69,7 +69,7 @@ test("an end that was sent and did not come is read", async () => {
 test("whoever leaves lets go of the connection", async () => {
   const sent = stream([0, 1]);
   api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
-  for await (const { record } of client.events(QUEUED)) {
+  for await (const { record } of client.watch(QUEUED)) {
     expect(record).toEqual(STATES[0]);
     break;
   }
@@ -81,13 +81,13 @@ test("a signal ends it with its reason, and a client that is closed with that", 
   api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
   const gone = new Error("the visitor left");
   const stop = new AbortController();
-  const events = client.events(QUEUED, { signal: stop.signal });
+  const events = client.watch(QUEUED, { signal: stop.signal });
   expect((await events.next()).value?.record).toEqual(STATES[0]);
   const next = events.next();
   stop.abort(gone);
   expect(await failure(next)).toBe(gone);
-  expect(await failure(client.events(QUEUED, { signal: stop.signal }).next())).toBe(gone);
-  const others = client.events(QUEUED);
+  expect(await failure(client.watch(QUEUED, { signal: stop.signal }).next())).toBe(gone);
+  const others = client.watch(QUEUED);
   await others.next();
   const last = others.next();
   await client.close();
@@ -103,17 +103,17 @@ test.for([
   [401, { kind: "token_invalid", message: "No such key." }, "token_invalid"],
 ] as const)("what cannot be followed is refused: %i", async ([status, body, kind]) => {
   api.at(AT, refusal(status, body));
-  expect(await failure(client.events(QUEUED).next())).toMatchObject({ kind, message: body.message });
+  expect(await failure(client.watch(QUEUED).next())).toMatchObject({ kind, message: body.message });
   expect(asked()).toHaveLength(1);
 });
 
 test("what is no event of a task is another service's", async () => {
   api.at(AT, { file: Buffer.from("event: update\nid: 1\ndata: {}\n\n") });
-  expect(await failure(client.events(QUEUED).next())).toMatchObject({
+  expect(await failure(client.watch(QUEUED).next())).toMatchObject({
     kind: "service_unavailable",
     retryable: false,
   });
-  expect(await failure(client.events("task_../x").next())).toMatchObject({ kind: "task_not_found" });
+  expect(await failure(client.watch("task_../x").next())).toMatchObject({ kind: "task_not_found" });
 });
 
 test.for([1, 2, 3, 7, 1000])("events are read as browsers read them, in pieces of %i bytes", async (size) => {

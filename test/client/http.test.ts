@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
@@ -217,7 +217,7 @@ test("a closed client asks nothing", async () => {
   expect(await failure(client.tasks.get(QUEUED.id))).toMatchObject({
     ...{ kind: "service_unavailable", message: "The client is closed.", retryable: false },
   });
-  expect(await failure(client.wait(QUEUED.id))).toMatchObject({ message: "The client is closed." });
-  expect(await client.wait(history().at(-1) ?? "")).toMatchObject({ status: "succeeded" });
+  expect(await failure(client.tasks.wait(QUEUED.id))).toMatchObject({ message: "The client is closed." });
+  expect(await client.tasks.wait(history().at(-1) ?? "")).toMatchObject({ status: "succeeded" });
   expect(api.log).toEqual([]);
 });

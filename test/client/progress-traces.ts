@@ -1,4 +1,4 @@
-import type { Sample } from "../../src/client/time-left.ts";
+import type { Sample } from "../../src/client/follow/time-left.ts";
 
 /** Encodes as they went on in Chromium on two busy cores: the percent of the encode step by seconds since it began, and when the task was done. */
 export const TRACES: Readonly<Record<string, { samples: readonly Sample[]; end: number }>> = {

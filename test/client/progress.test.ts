@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { progressOf, updateOf } from "../../src/client/progress.ts";
+import { progressOf, updateOf } from "../../src/client/follow/progress.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createStep } from "../../src/core/step.ts";
 import { applyToTask } from "../../src/core/transitions.ts";
@@ -24,7 +24,7 @@ test("a step has its own percent", () => {
   expect([null, 0, 47, 100].map((progress) => progressOf({ ...step, progress }))).toEqual([null, 0, 47, 100]);
 });
 
-const UNKNOWN = { speed: null, eta: null, choice: null };
+const UNKNOWN = { speed: null, eta: null, error: null, choice: null };
 
 test("an update has no less progress than the one before", () => {
   const half = history()[7];
@@ -36,6 +36,7 @@ test("an update has no less progress than the one before", () => {
     progress: 52,
     speed: expect.closeTo(20 / 3.8),
     eta: expect.closeTo(1.8),
+    error: null,
     choice: null,
   });
   expect(updateOf(QUEUED, update).progress).toBe(52);

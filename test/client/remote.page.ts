@@ -1,4 +1,4 @@
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type Cases, casesOf } from "../browser/cases.ts";
 import { CLIENT_CONTRACT, type ClientCase } from "./contract.ts";
@@ -17,7 +17,7 @@ const create = (): ClientCase => ({
 async function makeImage() {
   const { client, inputs } = create();
   const request = { input: inputs.video, kind: "image", options: { format: "png", width: 80 } } as const;
-  const task = await client.wait(await client.tasks.create(request));
+  const task = await client.tasks.wait(await client.tasks.create(request));
   const folder = await navigator.storage.getDirectory();
   const handle = await folder.getFileHandle("saved.png", { create: true });
   return { client, task, handle, output: await client.output(task) };
@@ -91,7 +91,7 @@ export const CASES: Cases = {
     const seen: string[] = [];
     client.on(task, "update", ({ record }) => seen.push(record.status));
     const cancelled = await client.tasks.cancel(task.id);
-    deepEqual(await client.wait(task), cancelled);
+    deepEqual(await client.tasks.wait(task), cancelled);
     removeEventListener("error", heard);
     equal(seen.at(-1), "cancelled");
     deepEqual(thrown, Array(seen.length).fill("a fault of the page"));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RemoteClient } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
 import { type Lab, openLab } from "../browser/lab.ts";
 import { CLIENT_CONTRACT } from "./contract.ts";
 import { type ClientRig, startClientRig } from "./rig.ts";
@@ -68,4 +68,12 @@ test("in a page it says when there is no room for the file", async () => {
 test("the page has nothing to complain about but the answers that were wished for", () => {
   const others = lab.complaints.filter((text) => !/status of (400|404|409)/.test(text));
   expect(others).toEqual([]);
+});
+
+test("a client declared with await using is closed at the end of its block", async () => {
+  const ended = await (async () => {
+    await using passing = createRemoteClient({ baseUrl: rig.url, apiKey: rig.key });
+    return passing;
+  })();
+  await expect(ended.tasks.list()).rejects.toMatchObject({ kind: "service_unavailable" });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeLeft } from "../../src/client/time-left.ts";
+import { timeLeft } from "../../src/client/follow/time-left.ts";
 import { TRACES } from "./progress-traces.ts";
 
 // An encode begins at ten percent of its task, and is 85 of them.

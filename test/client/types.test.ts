@@ -1,15 +1,17 @@
 import { expectTypeOf, test } from "vitest";
-import type { Client, Page, Update } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
-import type { Step } from "../../src/core/step.ts";
-import type { Task } from "../../src/core/task.ts";
+import type { Client, Page, Step, Task, Update } from "../../src/client/client.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import type { MediaError } from "../../src/core/errors.ts";
+import type { AudioFormat } from "../../src/core/formats.ts";
+import type { Source } from "../../src/core/source.ts";
+import type { RunError } from "../../src/core/step.ts";
 
 test("requests are typed by their kind, and answers by what they are", () => {
   expectTypeOf(createRemoteClient).returns.toExtend<Client>();
   // Only the compiler runs this.
   expectTypeOf(async (client: Client, task: Task, step: Step) => {
     const input = "https://example.com/a.mp4";
-    expectTypeOf(client.tasks.create({ input, kind: "audio" })).resolves.toEqualTypeOf<Task>();
+    expectTypeOf(client.tasks.create({ input, kind: "audio" })).resolves.toEqualTypeOf<Task<"audio">>();
     client.tasks.create({ input, kind: "video", options: { format: "webm", codec: "vp9", fps: 30 } });
     client.tasks.create({ input: new Blob(), kind: "image", options: { width: "50%", fit: "cover" } });
     client.tasks.create({ input, kind: "adaptive_video", options: { format: "hls", height: 720 } });
@@ -23,23 +25,42 @@ test("requests are typed by their kind, and answers by what they are", () => {
     client.tasks.create({ input, kind: "probe" });
     // @ts-expect-error the input is needed
     client.tasks.create({ kind: "video" });
-    expectTypeOf(
-      client.steps.create({ kind: "probe", input: { url: input } }),
-    ).resolves.toEqualTypeOf<Step>();
+    expectTypeOf(client.steps.create({ kind: "probe", input: { url: input } })).resolves.toEqualTypeOf<
+      Step<"probe">
+    >();
     if (step.output) client.steps.create({ kind: "audio", input: step.output, options: { format: "opus" } });
     // @ts-expect-error a sound has no frames
     client.steps.create({ kind: "audio", input: { url: input }, options: { fps: 30 } });
     expectTypeOf(client.tasks.list({ limit: 3 })).resolves.toEqualTypeOf<Page<Task>>();
     for await (const each of client.tasks.each({ status: "failed" }))
       expectTypeOf(each).toEqualTypeOf<Task>();
-    for await (const update of client.events(step)) expectTypeOf(update).toEqualTypeOf<Update<Step>>();
+    for await (const update of client.watch(step)) expectTypeOf(update).toEqualTypeOf<Update<Step>>();
     // @ts-expect-error a walk goes one way
     client.tasks.each({ before: task.id });
     client.on(task, "update", (update) => expectTypeOf(update).toEqualTypeOf<Update<Task>>());
     client.on(step, "update", ({ record }) => expectTypeOf(record).toEqualTypeOf<Step>());
-    expectTypeOf(client.wait(task)).resolves.toEqualTypeOf<Task>();
-    expectTypeOf(client.wait<Step>(step.id)).resolves.toEqualTypeOf<Step>();
-    // @ts-expect-error there is one event
+    client.on(task, "error", (error) => expectTypeOf(error).toEqualTypeOf<MediaError>());
+    // @ts-expect-error progress is a field of an update
     client.on(task, "progress", () => {});
+    expectTypeOf(client.tasks.wait(task)).resolves.toEqualTypeOf<Task>();
+    expectTypeOf(client.steps.wait(step.id)).resolves.toEqualTypeOf<Step>();
+    // @ts-expect-error a step is no task
+    client.tasks.wait(step);
+    if (task.status === "succeeded") expectTypeOf(task.output).toEqualTypeOf<string>();
+    if (task.status === "failed") expectTypeOf(task.error).toEqualTypeOf<RunError>();
+    if (task.kind === "audio") expectTypeOf(task.options.format).toEqualTypeOf<AudioFormat | undefined>();
+    if (step.status === "succeeded") expectTypeOf(step.output).toEqualTypeOf<Source>();
+    const { blob, task: done } = await client.run({ input, kind: "image" });
+    expectTypeOf(blob).toEqualTypeOf<Blob>();
+    expectTypeOf(done.output).toEqualTypeOf<string>();
+    expectTypeOf(client.probe(new Blob())).resolves.toEqualTypeOf<Source>();
+    // @ts-expect-error no status of a task
+    client.tasks.list({ status: "done" });
+    // @ts-expect-error pixels or a percentage
+    client.run({ input, kind: "video", options: { width: "abc" } });
+    // @ts-expect-error WebM holds no H.264
+    client.run({ input, kind: "video", options: { format: "webm", codec: "h264" } });
+    // @ts-expect-error MP4, the default, holds no VP9 here
+    client.run({ input, kind: "video", options: { codec: "vp9" } });
   }).toBeFunction();
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { RemoteClient } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
+import type { RemoteClient } from "../../src/client/remote/remote-client.ts";
 import type { Upload } from "../../src/core/upload.ts";
 import { UPLOAD } from "../../worker/docs/upload-examples.ts";
 import { QUEUED } from "./records.ts";

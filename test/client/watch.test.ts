@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Client, Update } from "../../src/client/client.ts";
-import { createRemoteClient } from "../../src/client/remote.ts";
+import { createRemoteClient } from "../../src/client/remote/remote.ts";
 import type { Task } from "../../src/core/task.ts";
 import { history, QUEUED } from "./records.ts";
 import { CUT, refusal, type ScriptedApi, startScriptedApi } from "./scripted-api.ts";
@@ -26,7 +26,7 @@ test("each state is told once, with its percent and pace, and one loop serves al
   const [first, second]: [Update<Task>[], Update<Task>[]] = [[], []];
   client.on(QUEUED, "update", (update) => first.push(update));
   client.on<Task>(QUEUED.id, "update", (update) => second.push(update));
-  expect(await client.wait(QUEUED)).toEqual(DONE);
+  expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
   expect(first.map(({ record }) => record)).toEqual(STATES);
   expect(first.map(({ progress }) => progress)).toEqual([null, null, 2, 2, 10, 10, 18, 52, 95, 95, 100]);
   // 20 seconds of media: a tenth of the encode in its first second, half of it after two.
@@ -40,7 +40,7 @@ test("an older record that comes late is not told", async () => {
   api.at(AT, ...[STATES[7], STATES[6], STATES[7], STATES[2], DONE].map((state) => state ?? QUEUED));
   const seen: Update<Task>[] = [];
   client.on(QUEUED, "update", (update) => seen.push(update));
-  await client.wait(QUEUED);
+  await client.tasks.wait(QUEUED);
   expect(seen.map(({ record }) => record)).toEqual([STATES[7], DONE]);
 });
 
@@ -50,7 +50,7 @@ test("a service that is lost for a while is waited for", async () => {
   api.at(AT, ...script);
   const seen: Task[] = [];
   client.on(QUEUED, "update", ({ record }) => seen.push(record));
-  expect(await client.wait(QUEUED)).toEqual(DONE);
+  expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
   expect(seen).toEqual([QUEUED, STATES[5], DONE]);
   expect(api.asked(AT)).toHaveLength(script.length);
 });
@@ -62,11 +62,11 @@ test.for([
   api.at(AT, QUEUED, refusal(status, { kind, message: "No." }));
   const seen: Task[] = [];
   client.on(QUEUED, "update", ({ record }) => seen.push(record));
-  await expect(client.wait(QUEUED)).rejects.toMatchObject({ kind, message: "No.", retryable: false });
+  await expect(client.tasks.wait(QUEUED)).rejects.toMatchObject({ kind, message: "No.", retryable: false });
   expect(seen).toEqual([QUEUED]);
   // A later watcher asks anew.
   api.at(AT, DONE);
-  expect(await client.wait(QUEUED)).toEqual(DONE);
+  expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
 });
 
 test("the last listener that leaves ends the request under way, and the others do not", async () => {
@@ -84,19 +84,19 @@ test("the last listener that leaves ends the request under way, and the others d
 test("an aborted wait leaves nothing behind", async () => {
   api.at(AT, { silent: true });
   const stop = new AbortController();
-  const waiting = client.wait(QUEUED, { signal: stop.signal });
+  const waiting = client.tasks.wait(QUEUED, { signal: stop.signal });
   await expect.poll(() => api.log.length).toBe(1);
   stop.abort();
   await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
   await expect.poll(() => api.log[0]?.done).toBe(true);
-  await expect(client.wait(QUEUED, { signal: AbortSignal.abort("gone") })).rejects.toBe("gone");
+  await expect(client.tasks.wait(QUEUED, { signal: AbortSignal.abort("gone") })).rejects.toBe("gone");
   expect(api.log).toHaveLength(1);
 });
 
 test("close ends every watch, and whoever waits is told", async () => {
   const other = `/steps/${QUEUED.steps[0]?.id}`;
   for (const path of [AT, other]) api.at(path, { silent: true });
-  const waits = [client.wait(QUEUED), client.wait(QUEUED.steps[0]?.id ?? "")];
+  const waits = [client.tasks.wait(QUEUED), client.steps.wait(QUEUED.steps[0]?.id ?? "")];
   await expect.poll(() => api.log.length).toBe(2);
   await client.close();
   for (const wait of waits) {
@@ -109,6 +109,6 @@ test("close ends every watch, and whoever waits is told", async () => {
 });
 
 test("a finished record is not asked after to wait for it", async () => {
-  expect(await client.wait(DONE)).toBe(DONE);
+  expect(await client.tasks.wait(DONE)).toBe(DONE);
   expect(api.log).toEqual([]);
 });

@@ -163,7 +163,9 @@ async function inPage(
   const result = await page.lab.page.evaluate(
     async ([from, task]) => {
       const { client, base64 } = kit;
-      const done = await client.wait(await client.tasks.create({ ...task, input: await kit.file(from) }));
+      const done = await client.tasks.wait(
+        await client.tasks.create({ ...task, input: await kit.file(from) }),
+      );
       if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
       const output = await client.output(done);
       const files = await Promise.all(

@@ -82,7 +82,7 @@ test.for([
     async ([from, options]) => {
       const { client } = kit;
       const input = await kit.file(from);
-      const task = await client.wait(await client.tasks.create({ kind: "video", input, options }));
+      const task = await client.tasks.wait(await client.tasks.create({ kind: "video", input, options }));
       if (task.status !== "succeeded") throw new Error(JSON.stringify(task.error));
       const output = await client.output(task);
       const bytes = await kit.base64(await output.blob());

@@ -64,7 +64,7 @@ describe.for([
       const files = await page.lab.page.evaluate(async ({ path, kind, options }) => {
         const { client, base64 } = kit;
         const input = await kit.file(path);
-        const done = await client.wait(await client.tasks.create({ input, kind, options }));
+        const done = await client.tasks.wait(await client.tasks.create({ input, kind, options }));
         if (done.status !== "succeeded") throw new Error(JSON.stringify(done.error));
         const output = await client.output(done);
         const main = output.source.url.split("/").at(-1);

@@ -12,7 +12,7 @@ export default {
     const { baseUrl, apiKey, input } = await request.json();
     const remote = createRemoteClient({ baseUrl, apiKey });
     const options = { format: "png", width: 64 };
-    const done = await remote.wait(await remote.tasks.create({ input, kind: "image", options }));
+    const done = await remote.tasks.wait(await remote.tasks.create({ input, kind: "image", options }));
     const picture = await (await remote.output(done)).blob();
     const { name, kind, message } = await local.tasks.list().catch((error) => error);
     await local.close();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { AudioOptions, VideoOptions } from "../../src/core/options.ts";
+import type { AudioOptions, VideoOptions } from "../../src/core/option-types.ts";
 import type { Source } from "../../src/core/source.ts";
 import { forecast, optionsForSize } from "../../src/plan/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";

@@ -97,6 +97,7 @@ function isAllowed(path: string, name: string): boolean {
 
 // A folder of src that the table does not know is a layer of its own, without rules: nothing may be imported in it.
 function layerOf(path: string): string {
+  if (path.endsWith(".test.ts")) return "test";
   const known = Object.keys(LAYERS).filter((layer) => path === layer || path.startsWith(`${layer}/`));
   return known.sort((a, b) => b.length - a.length)[0] ?? posix.dirname(path);
 }

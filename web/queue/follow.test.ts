@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import type { LocalClient } from "../../src/browser/index.ts";
-import { type Client, createTask, type EncoderChoice, type Task, type Update } from "../../src/index.ts";
+import { createTask } from "../../src/core/task.ts";
+import type { Client, EncoderChoice, Task, Update } from "../../src/index.ts";
 import { createItem } from "./create-item.ts";
 import { createFollower } from "./follow.ts";
 import type { Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
 const request = { input: "https://a.example/b.mp4", kind: "video", options: {}, metadata: {} } as const;
-const queued = createTask(request, (sort) => `${sort}_1`, 0);
-const encoding: Task = {
+const queued = createTask(request, (sort) => `${sort}_1`, 0) as Task;
+const encoding = {
   ...{ ...queued, status: "processing" },
   steps: queued.steps.map((step, n) => (n === 2 ? { ...step, status: "processing" } : step)),
-};
+} as Task;
 
 /** Follows a task of a service whose updates tell nothing of the encoder; its events tell one choice after the other, each to who asks. */
 function followThere(choices: (EncoderChoice | null | undefined)[]) {
@@ -23,8 +24,8 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
       listener = given;
       return () => {};
     },
-    async *events(record: Task) {
-      yield { record, progress: 10, speed: null, eta: null, choice: choices[asked++] };
+    async *watch(record: Task) {
+      yield { record, progress: 10, speed: null, eta: null, error: null, choice: choices[asked++] };
       throw new Error("No more of them is asked for.");
     },
     tasks: { get: async () => queued },
@@ -43,7 +44,7 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
   follower.follow(item);
   return {
     async tell(record: Task) {
-      listener({ record, progress: 10, speed: null, eta: null, choice: null });
+      listener({ record, progress: 10, speed: null, eta: null, error: null, choice: null });
       await new Promise((resolve) => setTimeout(resolve));
       return [item.pace?.choice, asked];
     },

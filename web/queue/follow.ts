@@ -1,5 +1,5 @@
 import type { LocalClient } from "../../src/browser/index.ts";
-import { type Client, isFinished, MediaError, type Task } from "../../src/index.ts";
+import { type Client, isFinished, MediaError, type Task, type WaitingFile } from "../../src/index.ts";
 import { faultOf } from "./fault-of.ts";
 import type { Item, Pace } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
@@ -24,10 +24,9 @@ export function createFollower(
     followed.delete(id);
   }
 
-  async function seeWhetherItWaits(id: string, task: Task): Promise<void> {
-    let waiting = isFinished(task) ? null : await device.waiting(task).catch(() => null);
-    if (waiting?.reason === "gone" && (await giveKept(id, task))) waiting = null;
-    if (list.find(id)?.task?.id === task.id) list.change(id, { waiting });
+  async function askForFile(id: string, task: Task, file: WaitingFile): Promise<void> {
+    if (file.reason === "gone" && (await giveKept(id, task))) return;
+    if (list.find(id)?.task?.id === task.id) list.change(id, { waiting: file });
   }
 
   // The client stores no files, as the queue does.
@@ -61,18 +60,14 @@ export function createFollower(
       if (before && before.task_id === task?.id && before.client === client) return;
       stop(id);
       if (!task || !client) return;
-      let seen: Task | null = null;
       let told: Pace["choice"];
       let mayAsk = client !== device;
-      const end = client.on<Task>(task.id, "update", ({ record, progress, speed, eta, choice, waits }) => {
-        // What is told anew without a change may be that it waits for its file.
-        const mayWait =
-          client === device && !waits && (seen === null || seen.updated_at === record.updated_at);
-        const goesOn = seen !== null && !mayWait;
-        seen = record;
+      const end = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
+        const file = waiting?.for === "file" ? waiting : null;
+        const waits = waiting?.for === "encoder";
         list.change(id, {
           ...{ task: record, pace: { progress, speed, eta, choice: choice ?? told, waits, at: Date.now() } },
-          ...((goesOn || isFinished(record)) && { waiting: null }),
+          ...(!file && { waiting: null }),
         });
         if (mayAsk && !choice && isEncoding(record)) {
           mayAsk = false;
@@ -84,7 +79,7 @@ export function createFollower(
           });
         }
         if (isFinished(record)) stop(id);
-        else if (mayWait) void seeWhetherItWaits(id, record);
+        else if (file) void askForFile(id, record, file);
       });
       followed.set(id, { task_id: task.id, client, end });
       void check(id, client, task);
@@ -95,7 +90,7 @@ export function createFollower(
 // A service tells it by its events alone, which hold a connection: no more of them is read than how the task stands.
 async function askChoice(client: Client, task: Task): Promise<Pace["choice"]> {
   try {
-    for await (const { choice } of client.events<Task>(task)) return choice;
+    for await (const { choice } of client.watch<Task>(task)) return choice;
   } catch {
     // The line says less then.
   }

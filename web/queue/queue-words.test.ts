@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createTask, type Source, type TaskStatus } from "../../src/index.ts";
+import { createTask } from "../../src/core/task.ts";
+import type { Source, TaskStatus } from "../../src/index.ts";
 import { announce } from "./announcements.ts";
 import { createItem } from "./create-item.ts";
 import type { Item } from "./item.ts";
@@ -14,7 +15,7 @@ function item(name: string, more: Partial<Item> = {}): Item {
 }
 
 function taskOf(status: TaskStatus, created_at = 1000, finished_at: number | null = null): Item["task"] {
-  return { ...createTask(request, (sort) => `${sort}_1`, created_at), status, finished_at };
+  return { ...createTask(request, (sort) => `${sort}_1`, created_at), status, finished_at } as Item["task"];
 }
 
 const at = (progress: number) => ({ progress, speed: null, eta: null });

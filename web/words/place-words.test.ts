@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createTask, type Task } from "../../src/index.ts";
+import { createTask } from "../../src/core/task.ts";
+import type { Task } from "../../src/index.ts";
 import { createItem } from "../queue/create-item.ts";
 import type { Item } from "../queue/item.ts";
 import { describeEncoder, describePlace } from "./place-words.ts";
@@ -16,7 +17,11 @@ function taskOf(status: Task["status"], encoded?: { encoder: string; reason: str
   const output = encoded
     ? ({ object: "source", url: "", kind: "video", format: "mp4", ...encoded } as const)
     : null;
-  return { ...task, status, steps: task.steps.map((step, n) => (n === 2 ? { ...step, output } : step)) };
+  return {
+    ...task,
+    status,
+    steps: task.steps.map((step, n) => (n === 2 ? { ...step, output } : step)),
+  } as Task;
 }
 
 test("the place is said before, while and after something is made, with the encoder and its reason", () => {

@@ -70,7 +70,7 @@ async function probe(url: string | null): Promise<{ ms: number; output: Source |
   const input = url === null ? chosenFile() : { url };
   const started = performance.now();
   const step = await opened().steps.create({ kind: "probe", input } as NewStep<"probe">);
-  const done = await opened().wait(step);
+  const done = await opened().steps.wait(step);
   const ms = performance.now() - started;
   if (done.status !== "succeeded") throw new Error(`The probe is ${done.status}: ${done.error?.message}`);
   return { ms, output: done.output };
@@ -105,7 +105,7 @@ async function copyOf(blob: Blob): Promise<Blob> {
 }
 
 async function finish(task: Task): Promise<{ blob: Blob; source: Source }> {
-  const done = await opened().wait(task);
+  const done = await opened().tasks.wait(task);
   if (done.status !== "succeeded") throw new Error(`The task is ${done.status}: ${done.error?.message}`);
   const output = await opened().output(done);
   return { blob: await output.blob(), source: output.source };

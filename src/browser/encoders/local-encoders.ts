@@ -12,7 +12,10 @@ import { runApart } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
 /** The settings of the encoders. */
-export type EncoderSettings = Pick<MediaSettings, "prefer" | "encoderWorkers" | "core" | "threadedCore" | "avif">;
+export type EncoderSettings = Pick<
+  MediaSettings,
+  "prefer" | "encoderWorkers" | "core" | "threadedCore" | "avif"
+>;
 
 /** The encoders of this machine. */
 export interface LocalEncoders {

@@ -1,6 +1,7 @@
 import type { Page } from "../../client/client.ts";
 import { nameOf } from "../../client/open-file.ts";
 import { outputSource } from "../../client/output-source.ts";
+import type { WaitingFile } from "../../client/update.ts";
 import { MediaError } from "../../core/errors.ts";
 import { createIds, isId } from "../../core/ids.ts";
 import { parseListQuery } from "../../core/lists.ts";
@@ -66,7 +67,7 @@ export function createMediaHost(
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
     if (await carryOut(tools, id, signal)) return;
-    // Nothing changed but that it waits for its file, which the page checks on every update.
+    // Nothing of the record changed but that it waits for its file.
     return async () => tell({ type: "changed", ...(await standing(sortOf(id), id)) });
   });
 
@@ -134,7 +135,14 @@ export function createMediaHost(
 
   async function standing(sort: Sort, id: string): Promise<Standing> {
     const [record, choice] = await Promise.all([get(sort, id), records.choice(id)]);
-    return { record, choice };
+    const file = await waitingFile(record);
+    return { record, choice, ...(file && { waiting: { for: "file", ...file } }) };
+  }
+
+  async function waitingFile(record: Run): Promise<WaitingFile | null> {
+    const { id } = record;
+    if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(id))) return null;
+    return (await files.find(id)) ? null : files.missing(id);
   }
 
   async function parentOf(id: string): Promise<Task | null> {
@@ -218,11 +226,7 @@ export function createMediaHost(
         files: found.map(({ key, file }) => ({ name: key.slice(folder.length), file })),
       };
     },
-    async waiting(id) {
-      const record = await find(id);
-      if (isFinished(record) || !(await files.has(id)) || (await turns.isTaken(id))) return null;
-      return (await files.find(id)) ? null : files.missing(id);
-    },
+    waiting: async (id) => waitingFile(await find(id)),
     async resume(id, file) {
       const record = await find(id);
       if (isFinished(record)) {

@@ -91,7 +91,7 @@ export function createRunRecords(
     // Any other step is in progress, without a measure.
     if (!steps.some((step) => step.id === step_id && step.kind in FORMATS)) return record;
     idling.add(id);
-    tell({ type: "changed", record, choice: await choiceOf(id), waits: true });
+    tell({ type: "changed", record, choice: await choiceOf(id), waiting: { for: "encoder" } });
     return record;
   }
 

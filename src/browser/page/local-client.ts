@@ -6,16 +6,17 @@ import type {
   NewTask,
   Page,
   RunRef,
-  Update,
+  Step,
+  Task,
+  WaitingFile,
 } from "../../client/client.ts";
 import { eachRecord } from "../../client/each.ts";
+import { updatesOf } from "../../client/follow/updates.ts";
+import { createWatchMethods, idOf } from "../../client/follow/watch-methods.ts";
+import { closedError } from "../../client/follow/watchers.ts";
 import { readInput } from "../../client/read-media.ts";
-import { createRemoteOutput } from "../../client/remote-output.ts";
-import { updatesOf } from "../../client/updates.ts";
-import { waitFor } from "../../client/wait.ts";
-import { closedError } from "../../client/watchers.ts";
-import type { Step } from "../../core/step.ts";
-import type { Task } from "../../core/task.ts";
+import { createRemoteOutput } from "../../client/remote/remote-output.ts";
+import { probeInput, runTask } from "../../client/run.ts";
 import type {
   CoreFiles,
   LocalFile,
@@ -23,10 +24,8 @@ import type {
   MediaApi,
   MediaEvent,
   MediaSettings,
-  Run,
   Sort,
   ThreadedCoreFiles,
-  WaitingFile,
 } from "../media-api.ts";
 import { callOver } from "../rpc.ts";
 import { askToRead } from "./ask-to-read.ts";
@@ -158,55 +157,57 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     );
   }
 
-  async function create<T extends Run>(
+  async function create(
     sort: Sort,
     request: NewTask | NewStep,
     { signal }: CreateOptions = {},
-  ): Promise<T> {
+  ): Promise<never> {
     signal?.throwIfAborted();
     const fault = closed ? closedError() : pageFault();
     if (fault) throw fault;
     const given = await readInput(sort, request);
     void keepStorage(name);
-    return (await api.create(sort, given.request, given.file)) as T;
+    return (await api.create(sort, given.request, given.file)) as never;
   }
 
-  async function list<T extends Run>(sort: Sort, asked: ListOptions): Promise<Page<T>> {
+  async function list<T>(sort: Sort, asked: ListOptions): Promise<Page<T>> {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
-    return (await api.list(sort, asked)) as Page<T>;
+    return (await api.list(sort, asked)) as unknown as Page<T>;
   }
 
   const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
   const listSteps = (asked: ListOptions = {}) => list<Step>("step", asked);
+  const {
+    on,
+    watch: watchRun,
+    wait,
+  } = createWatchMethods(watch, (id, signal) => updatesOf(watch, id, signal));
 
-  return {
+  const client: LocalClient = {
     tasks: {
       create: (request, options) => create("task", request as NewTask, options),
-      get: async (id) => (await api.get("task", id)) as Task,
+      get: async (id) => (await api.get("task", id)) as unknown as Task,
       list: listTasks,
       each: (asked) => eachRecord(listTasks, asked),
-      cancel: async (id) => (await api.cancel("task", id)) as Task,
-      retry: (id) => api.retry(id),
+      cancel: async (id) => (await api.cancel("task", id)) as unknown as Task,
+      retry: async (id) => (await api.retry(id)) as unknown as Task,
       delete: (id) => api.remove("task", id),
+      wait,
     },
     steps: {
       create: (request, options) => create("step", request as NewStep, options),
-      get: async (id) => (await api.get("step", id)) as Step,
+      get: async (id) => (await api.get("step", id)) as unknown as Step,
       list: listSteps,
       each: (asked) => eachRecord(listSteps, asked),
-      cancel: async (id) => (await api.cancel("step", id)) as Step,
+      cancel: async (id) => (await api.cancel("step", id)) as unknown as Step,
       delete: (id) => api.remove("step", id),
+      wait,
     },
-    on<T extends Run>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
-      // The id of a task leads to a task, that of a step to a step.
-      const update = listener as (update: Update<Run>) => void;
-      return watch.add(idOf(run), { update, fail() {} });
-    },
-    events: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
-      updatesOf(watch, idOf(run), given.signal) as AsyncGenerator<Update<T>, void>,
-    wait: <T extends Run>(run: T | string, given: { signal?: AbortSignal } = {}) =>
-      waitFor(watch, run, given.signal) as Promise<T>,
+    run: (request, options) => runTask(client, request, options),
+    probe: (input, options) => probeInput(client, input, options),
+    on,
+    watch: watchRun,
     async output(run) {
       const id = idOf(run);
       const found = await api.files(id);
@@ -220,22 +221,26 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
     async resume(run, file) {
       const id = idOf(run);
       if (!file) await askToRead(await api.handle(id));
-      return api.resume(id, file ?? null);
+      return (await api.resume(id, file ?? null)) as unknown as Task | Step;
     },
     usage: () => api.usage(),
     clear: async ({ everything = false } = {}) => api.clear(everything),
-    async close() {
-      if (closed) return;
-      closed = true;
-      over.abort();
-      watch.close();
-      follower?.close();
-      urls.drop();
-      fail(closedError());
-      // This also ends its encoder workers and releases its locks.
-      worker.terminate();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
+  return client;
+
+  async function close(): Promise<void> {
+    if (closed) return;
+    closed = true;
+    over.abort();
+    watch.close();
+    follower?.close();
+    urls.drop();
+    fail(closedError());
+    // This also ends its encoder workers and releases its locks.
+    worker.terminate();
+  }
 }
 
 function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
@@ -271,10 +276,6 @@ function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connectio
     keepInputBytes: options.keepInputBytes ?? KEPT_BYTES,
     fallback: options.fallback !== undefined,
   };
-}
-
-function idOf(run: RunRef): string {
-  return typeof run === "string" ? run : run.id;
 }
 
 function sortOf(id: string): Sort {

@@ -1,6 +1,6 @@
-import { createPace, type Pace } from "../../client/pace.ts";
-import { updateOf } from "../../client/progress.ts";
-import type { Watch } from "../../client/watch.ts";
+import { createPace, type Pace } from "../../client/follow/pace.ts";
+import { updateOf } from "../../client/follow/progress.ts";
+import type { Watch } from "../../client/follow/watch.ts";
 import {
   addWatcher,
   closedError,
@@ -8,7 +8,7 @@ import {
   refuseWatcher,
   tellAll,
   type Watched,
-} from "../../client/watchers.ts";
+} from "../../client/follow/watchers.ts";
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Run, Standing } from "../media-api.ts";
@@ -26,13 +26,17 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   const runs = new Map<string, Changing>();
   let closed = false;
 
-  function take(id: string, { record, choice, waits = false, upload }: Standing): void {
+  function take(id: string, { record, choice, waiting, upload }: Standing): void {
     const run = runs.get(id);
     const before = run?.last;
     // The state read may be older than one received meanwhile.
     if (!run || (before && record.updated_at < before.record.updated_at)) return;
     if (before && isFinished(before.record)) return;
-    run.last = { ...updateOf(record, before ?? null, choice, run.pace), waits, upload: upload ?? null };
+    run.last = {
+      ...updateOf(record, before ?? null, choice, run.pace),
+      waiting: waiting ?? null,
+      upload: upload ?? null,
+    };
     tellAll(run);
     if (isFinished(record)) runs.delete(id);
   }

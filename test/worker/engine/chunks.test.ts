@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createRemoteClient } from "../../../src/client/remote.ts";
+import { createRemoteClient } from "../../../src/client/remote/remote.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { type Service, startService } from "../../../worker/local/service.ts";
 import { parseSettings } from "../../../worker/local/settings.ts";
@@ -67,7 +67,7 @@ async function get(id: string): Promise<Task> {
 /** Gives the encoder of a task and its reason, as its events tell first. */
 async function tellChoice(id: string) {
   const client = createRemoteClient({ baseUrl: service.url, apiKey: "k" });
-  const { value } = await client.events<Task>(id).next();
+  const { value } = await client.watch(id).next();
   await client.close();
   return value?.choice;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Run } from "../../../src/browser/media-api.ts";
 import { createChangeWatch } from "../../../src/browser/page/watch-changes.ts";
-import { readEvents, type SentEvent } from "../../../src/client/read-events.ts";
+import { readEvents, type SentEvent } from "../../../src/client/remote/read-events.ts";
 import type { Update } from "../../../src/client/update.ts";
 import { createChanges } from "../../../worker/run/changes.ts";
 import { streamEvents, writeEvent } from "../../../worker/run/event-stream.ts";

@@ -34,7 +34,7 @@ const MOST = 100;
 
 /** Builds a {@link Paged} over a way to ask for a page. What was put or dropped while an answer was under way is kept so. */
 export function createPaged<T extends Listed>(
-  list: (asked: ListOptions) => Promise<Page<T>>,
+  list: (asked: Pick<ListOptions, "limit" | "after">) => Promise<Page<T>>,
   tell: (thrown: unknown) => ServiceFault,
 ): Paged<T> {
   const records = signal<readonly T[] | null>(null);
@@ -46,7 +46,10 @@ export function createPaged<T extends Listed>(
   let changes = 0;
   let refreshing: Promise<void> | null = null;
 
-  async function ask(asked: ListOptions, take: (page: Page<T>) => void): Promise<void> {
+  async function ask(
+    asked: Pick<ListOptions, "limit" | "after">,
+    take: (page: Page<T>) => void,
+  ): Promise<void> {
     try {
       const page = await list(asked);
       take({ ...page, records: page.records.filter(({ id }) => !dropped.has(id)) });

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { createIds, createTask, type Task, type TaskStatus, type Update } from "../../../src/index.ts";
+import { createIds } from "../../../src/core/ids.ts";
+import { createTask } from "../../../src/core/task.ts";
+import type { Task, TaskStatus, Update } from "../../../src/index.ts";
 import { createPaged } from "../shared/paged.ts";
 import { toFault } from "../shared/service.ts";
 import { createFollower } from "./follow-tasks.ts";
@@ -13,7 +15,7 @@ function taskOf(status: TaskStatus): Task {
     options: {},
     metadata: {},
   } as const;
-  return { ...createTask(request, id, 1_795_170_600_000), status };
+  return { ...createTask(request, id, 1_795_170_600_000), status } as Task;
 }
 
 /** A list of tasks whose events the test sends, and what follows them. */
@@ -23,7 +25,7 @@ async function following(tasks: Task[]) {
   await list.refresh();
   const follower = createFollower(
     {
-      async *events<T>(run: string | object, { signal }: { signal?: AbortSignal } = {}) {
+      async *watch<T>(run: string | object, { signal }: { signal?: AbortSignal } = {}) {
         for (;;) {
           const update = await new Promise<Update<Task> | null>((resolve) => {
             open.set(String(run), resolve);
@@ -61,7 +63,7 @@ test("at most three unfinished tasks in view are followed, those that run first"
 
   // What an event tells is put into the list, and the end of one makes room.
   const done: Task = { ...taskOf("succeeded"), id: ids[3] ?? "", updated_at: Date.now() };
-  open.get(done.id)?.({ record: done, progress: 100, speed: 2, eta: 0 });
+  open.get(done.id)?.({ record: done, progress: 100, speed: 2, eta: 0, error: null });
   await settle();
   expect(list.records.value?.[3]).toEqual(done);
   expect(follower.paces.value.get(done.id)).toEqual({ progress: 100, speed: 2, eta: 0 });

@@ -18,13 +18,13 @@ export interface Follower {
 const MOST = 3;
 
 /** Builds a {@link Follower} of the unfinished tasks in view, at most three at a time; what they tell is put into the list. */
-export function createFollower(client: Pick<Client, "events">, list: Paged<Task>): Follower {
+export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>): Follower {
   const in_view = signal<ReadonlySet<string>>(new Set());
   const paces = signal<ReadonlyMap<string, Pace>>(new Map());
 
   async function follow(id: string, signal: AbortSignal): Promise<void> {
     try {
-      for await (const { record, progress, speed, eta } of client.events<Task>(id, { signal })) {
+      for await (const { record, progress, speed, eta } of client.watch<Task>(id, { signal })) {
         paces.value = new Map(paces.value).set(id, { progress, speed, eta });
         list.put(record);
       }

@@ -18,7 +18,7 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
       const { input } = item;
       try {
         const found = await client.steps.create({ kind: "probe", input: givenOf(input) });
-        const step = await client.wait(found);
+        const step = await client.steps.wait(found);
         if (step.error) throw new MediaError(step.error.kind, step.error.message);
         const source = step.output;
         if (!source) throw new MediaError("probe_failed", "The file has no media in it.");

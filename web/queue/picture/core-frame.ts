@@ -28,7 +28,7 @@ export function coreFrame(
     const options = { format: "jpeg", ...(at && { start: at }), ...(height && { height }) } as const;
     const { id } = await device.tasks.create({ kind: "image", input, options });
     try {
-      const { error } = await device.wait(id, { signal: gone });
+      const { error } = await device.tasks.wait(id, { signal: gone });
       if (error) throw new MediaError(error.kind, error.message);
       const output = await device.output(id);
       // Read before its file is deleted.

@@ -65,7 +65,7 @@ async function watched(
   const cancel = () => void client.steps.cancel(step.id).catch(() => {});
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    const done = await client.wait(step);
+    const done = await client.steps.wait(step);
     signal.throwIfAborted();
     return done;
   } finally {

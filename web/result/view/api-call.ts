@@ -56,7 +56,7 @@ export function asTypeScript({ base_url, url, name, kind, options }: ApiCall): s
     "const task = await client.tasks.create({",
     ...request.map((line) => `  ${line}`),
     "});",
-    "const done = await client.wait(task);",
+    "const done = await client.tasks.wait(task);",
     'if (done.status !== "succeeded") throw new Error(done.error?.message);',
     "console.log(await (await client.output(done)).url());",
   ].join("\n");

@@ -1,9 +1,9 @@
-import { ENCODE_KINDS, type StepKind } from "../core/formats.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
+import { ENCODE_KINDS, type StepKind } from "../../core/formats.ts";
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import type { Update } from "../update.ts";
 import { type Sample, timeLeft } from "./time-left.ts";
-import type { Update } from "./update.ts";
 
 /** Measures the pace of a run by its records, which it takes one after the other. */
 export type Pace = (record: Task | Step) => Pick<Update<Task | Step>, "speed" | "eta">;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { MediaError } from "../core/errors.ts";
-import { sleep } from "../storage/sleep.ts";
+import { MediaError } from "../../core/errors.ts";
+import { sleep } from "../../storage/sleep.ts";
 import { readError, readJson } from "./read-error.ts";
 
 /** The platform's fetch, or one with its signature. */

@@ -1,8 +1,8 @@
-import type { MediaError } from "../core/errors.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
-import type { Update } from "./client.ts";
+import type { MediaError } from "../../core/errors.ts";
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import type { Update } from "../client.ts";
 import type { Watch } from "./watch.ts";
 
 /** Yields the updates of a watched run until it is finished; a slow consumer skips to the newest. Rejects with the error that ended the watch, or with the signal's reason. */

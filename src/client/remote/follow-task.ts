@@ -1,11 +1,11 @@
-import { MediaError } from "../core/errors.ts";
-import { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
-import { sleep } from "../storage/sleep.ts";
+import { MediaError } from "../../core/errors.ts";
+import { Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import { sleep } from "../../storage/sleep.ts";
+import { updateOf } from "../follow/progress.ts";
+import { TaskUpdate, type Update } from "../update.ts";
 import { type Http, parseAnswer, pauseMs } from "./http.ts";
-import { updateOf } from "./progress.ts";
 import { readEvents } from "./read-events.ts";
-import { TaskUpdate, type Update } from "./update.ts";
 
 // Three heartbeats of the service: a connection that is silent for longer is lost.
 const SILENT_MS = 45_000;
@@ -32,7 +32,8 @@ export async function* followTask(
     try {
       for await (const { event, id, data } of readEvents(response.body, SILENT_MS)) {
         if (event !== "update") continue;
-        last = parseAnswer(data, TaskUpdate);
+        const update = parseAnswer(data, TaskUpdate);
+        last = { ...update, error: update.record.error };
         seen = id;
         fruitless = 0;
         yield last;

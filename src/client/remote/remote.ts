@@ -1,24 +1,28 @@
 import { z } from "zod";
-import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../core/connection.ts";
-import { MediaError, toMediaError } from "../core/errors.ts";
-import { isId } from "../core/ids.ts";
-import { ApiKey, NewApiKey } from "../core/key.ts";
-import { Step } from "../core/step.ts";
-import { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
-import type { CreateOptions, NewStep, NewTask, RemoteClient, RunRef, Update } from "./client.ts";
+import { Connection, ConnectionTest, Reencryption, SignedRequest } from "../../core/connection.ts";
+import { MediaError, toMediaError } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import { ApiKey, NewApiKey } from "../../core/key.ts";
+import { Step as StepSchema } from "../../core/step.ts";
+import { Task as TaskSchema } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
+import type { CreateOptions, NewStep, NewTask } from "../client.ts";
+import { updatesOf } from "../follow/updates.ts";
+import { createWatch, POLL_TIMES, type PollTimes } from "../follow/watch.ts";
+import { createWatchMethods } from "../follow/watch-methods.ts";
+import { closedError } from "../follow/watchers.ts";
+import { outputSource } from "../output-source.ts";
+import { readInput } from "../read-media.ts";
+import type { AnyRun, RunRef, Step, Task } from "../records.ts";
+import { probeInput, runTask } from "../run.ts";
+import type { Update } from "../update.ts";
 import { followTask } from "./follow-task.ts";
 import { type Ask, createHttp, type Fetch, type Http } from "./http.ts";
-import { outputSource } from "./output-source.ts";
-import { readInput } from "./read-media.ts";
+import type { RemoteClient } from "./remote-client.ts";
 import { createRemoteOutput } from "./remote-output.ts";
 import { createRemoteUploads } from "./remote-uploads.ts";
 import { createRemoteWebhooks } from "./remote-webhooks.ts";
 import { createRecords, pathOf } from "./rest.ts";
-import { updatesOf } from "./updates.ts";
-import { waitFor } from "./wait.ts";
-import { createWatch, POLL_TIMES, type PollTimes } from "./watch.ts";
-import { closedError } from "./watchers.ts";
 
 /** Options of {@link createRemoteClient}. */
 export interface RemoteClientOptions {
@@ -43,20 +47,21 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const over = new AbortController();
   const http = untilClosed(createHttp(service), over.signal);
   const { call } = http;
-  const tasks = createRecords(call, "task", Task);
-  const steps = createRecords(call, "step", Step);
+  // The schemas check the fields; that these go together by kind and status is the service's contract.
+  const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
+  const steps = createRecords(call, "step", StepSchema as unknown as z.ZodType<Step>);
   const connections = createRecords(call, "connection", Connection);
   const keys = createRecords(call, "key", ApiKey);
   const uploads = createRemoteUploads(call, sendsItself ? null : fetch);
 
-  const read = async (id: string, more: Partial<Ask> = {}): Promise<Task | Step> =>
+  const read = async (id: string, more: Partial<Ask> = {}): Promise<AnyRun> =>
     isId("step", id) ? steps.get(id, more) : tasks.get(id, more);
   const watch = createWatch((id, signal) => read(id, { signal, patient: true }), {
     ...POLL_TIMES,
     ...options.poll,
   });
 
-  async function current(run: RunRef): Promise<Task | Step> {
+  async function current(run: RunRef): Promise<AnyRun> {
     if (typeof run === "string") return read(run);
     return isFinished(run) ? run : read(run.id);
   }
@@ -82,23 +87,26 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     }
   }
 
-  return {
+  const { on, watch: watchRun, wait } = createWatchMethods(watch, updates);
+  const client: RemoteClient = {
     tasks: {
-      create: (request, options) => create("task", request as NewTask, options, tasks.create<Task>),
+      create: (request, options) => create("task", request as NewTask, options, tasks.create<never>),
       get: (id) => tasks.get(id),
       list: tasks.list,
       each: tasks.each,
       cancel: (id) => tasks.act(id, "cancel"),
       retry: (id) => tasks.act(id, "retry", { creates: true }),
       delete: tasks.delete,
+      wait,
     },
     steps: {
-      create: (request, options) => create("step", request as NewStep, options, steps.create<Step>),
+      create: (request, options) => create("step", request as NewStep, options, steps.create<never>),
       get: (id) => steps.get(id),
       list: steps.list,
       each: steps.each,
       cancel: (id) => steps.act(id, "cancel"),
       delete: steps.delete,
+      wait,
     },
     connections: {
       create: (request) => connections.create(request),
@@ -131,30 +139,30 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
         return (await call({ method: "GET", path }, z.record(z.string(), z.unknown()))).value;
       },
     },
-    on<T extends Task | Step>(run: T | string, _: "update", listener: (update: Update<T>) => void) {
-      // The id of a task leads to a task, that of a step to a step.
-      const update = listener as (update: Update<Task | Step>) => void;
-      return watch.add(idOf(run), { update, fail() {} });
-    },
-    events<T extends Task | Step>(run: T | string, given: { signal?: AbortSignal } = {}) {
-      const id = idOf(run);
-      // Only tasks have events at the service.
-      const events = isId("step", id) ? updatesOf(watch, id, given.signal) : follow(id, given.signal);
-      return events as AsyncGenerator<Update<T>, void>;
-    },
-    wait: <T extends Task | Step>(run: T | string, given: { signal?: AbortSignal } = {}) =>
-      waitFor(watch, run, given.signal) as Promise<T>,
+    run: (request, options) => runTask(client, request, options),
+    probe: (input, options) => probeInput(client, input, options),
+    on,
+    watch: watchRun,
     output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch),
-    async close() {
-      over.abort(closedError());
-      watch.close();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
+  return client;
 
-  async function* follow(id: string, signal?: AbortSignal): AsyncGenerator<Update<Task>, void> {
+  // Only tasks have events at the service.
+  function updates(id: string, signal?: AbortSignal): AsyncGenerator<Update<AnyRun>, void> {
+    return isId("step", id) ? updatesOf(watch, id, signal) : follow(id, signal);
+  }
+
+  async function* follow(id: string, signal?: AbortSignal): AsyncGenerator<Update<AnyRun>, void> {
     signal?.throwIfAborted();
     const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
     yield* followTask(http, pathOf("task", id), either);
+  }
+
+  async function close(): Promise<void> {
+    over.abort(closedError());
+    watch.close();
   }
 }
 
@@ -170,10 +178,6 @@ function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
       return open(ask);
     },
   };
-}
-
-function idOf(run: RunRef): string {
-  return typeof run === "string" ? run : run.id;
 }
 
 function parseBaseUrl(text: string): string {

@@ -1,5 +1,5 @@
-import { MediaError } from "../core/errors.ts";
-import type { Update } from "./client.ts";
+import { MediaError } from "../../core/errors.ts";
+import type { Update } from "../client.ts";
 
 /** Listens to a run. */
 export interface Watcher<T> {

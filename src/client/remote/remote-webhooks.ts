@@ -4,9 +4,9 @@ import {
   WebhookEndpoint,
   WebhookEvent,
   WebhookSecret,
-} from "../core/webhook.ts";
-import type { Webhooks } from "./client.ts";
+} from "../../core/webhook.ts";
 import type { Call } from "./http.ts";
+import type { Webhooks } from "./remote-client.ts";
 import { createRecords } from "./rest.ts";
 
 /** Creates the part of a client that manages endpoints and reads events and deliveries. */

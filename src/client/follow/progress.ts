@@ -1,9 +1,9 @@
-import type { EncoderChoice } from "../core/choice.ts";
-import type { StepKind } from "../core/formats.ts";
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
+import type { EncoderChoice } from "../../core/choice.ts";
+import type { StepKind } from "../../core/formats.ts";
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import type { Update } from "../update.ts";
 import { createPace, isEncode, type Pace } from "./pace.ts";
-import type { Update } from "./update.ts";
 
 // Each step's share of its task in percent: the encode takes nearly all, the others enough to be seen moving.
 const WEIGHTS: Readonly<Record<StepKind, number>> = {
@@ -37,7 +37,7 @@ export function updateOf<T extends Task | Step>(
 ): Update<T> {
   const known = [progressOf(record), before?.progress ?? null].filter((each) => each !== null);
   const progress = known.length > 0 ? Math.max(...known) : null;
-  return { record, progress, ...pace(record), choice: choiceOf(record) ?? chosen };
+  return { record, progress, ...pace(record), error: record.error, choice: choiceOf(record) ?? chosen };
 }
 
 function choiceOf(record: Task | Step): EncoderChoice | null {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ERROR_KINDS, MediaError } from "../core/errors.ts";
+import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
 
 // A newer service may have kinds that this version does not know.
 const ErrorAnswer = z.object({ kind: z.string(), message: z.string(), param: z.string().optional() });

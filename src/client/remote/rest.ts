@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { MediaError } from "../core/errors.ts";
-import { isId } from "../core/ids.ts";
-import type { ListOptions, Page } from "./client.ts";
-import { eachRecord } from "./each.ts";
+import { MediaError } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import type { ListOptions, Page } from "../client.ts";
+import { eachRecord } from "../each.ts";
 import type { Ask, Call } from "./http.ts";
 
 const FOLDERS = {

@@ -1,6 +1,6 @@
-import type { Step } from "../core/step.ts";
-import type { Task } from "../core/task.ts";
-import { isFinished } from "../core/transitions.ts";
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
 import type { Watch } from "./watch.ts";
 
 /** Resolves with the finished run, at once where it is finished already; rejects with the error that ended the watch, or with the signal's reason. */

@@ -1,9 +1,9 @@
-import { MediaError } from "../core/errors.ts";
-import type { Source } from "../core/source.ts";
-import type { Output } from "./client.ts";
+import { MediaError } from "../../core/errors.ts";
+import type { Source } from "../../core/source.ts";
+import type { Output } from "../client.ts";
+import { saveTo } from "../save-to.ts";
 import type { Fetch } from "./http.ts";
 import { readError } from "./read-error.ts";
-import { saveTo } from "./save-to.ts";
 
 const ANSWER_MS = 30_000;
 

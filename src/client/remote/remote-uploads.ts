@@ -1,8 +1,9 @@
-import { Upload, type UploadCompletion, type UploadPart } from "../core/upload.ts";
-import type { SendOptions, Uploads } from "./client.ts";
+import { Upload, type UploadCompletion, type UploadPart } from "../../core/upload.ts";
+import type { SendOptions } from "../client.ts";
+import { openFile } from "../open-file.ts";
 import type { Call, Fetch } from "./http.ts";
-import { openFile } from "./open-file.ts";
 import { putPart } from "./put-part.ts";
+import type { Uploads } from "./remote-client.ts";
 import { createRecords } from "./rest.ts";
 
 // A browser's connections to one host, less two for the page's other requests.

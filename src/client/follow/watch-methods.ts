@@ -1,0 +1,34 @@
+import type { Client } from "../client.ts";
+import type { AnyRun, RunRef } from "../records.ts";
+import type { Update } from "../update.ts";
+import { waitFor } from "./wait.ts";
+import type { Watch } from "./watch.ts";
+
+/** The methods of a client that follow runs. */
+export interface WatchMethods extends Pick<Client, "on" | "watch"> {
+  wait(run: RunRef, options?: { signal?: AbortSignal }): Promise<never>;
+}
+
+/** Builds the methods over a watch, and over `updates` for those that are read one by one. Their types are those of the id: a task's leads to a task, a step's to a step. */
+export function createWatchMethods(
+  watch: Watch<AnyRun>,
+  updates: (id: string, signal?: AbortSignal) => AsyncGenerator<Update<AnyRun>, void>,
+): WatchMethods {
+  return {
+    on(run: RunRef, event: "update" | "error", listener: (heard: never) => void) {
+      const ignore = () => {};
+      const call = listener as (heard: unknown) => void;
+      return watch.add(
+        idOf(run),
+        event === "update" ? { update: call, fail: ignore } : { update: ignore, fail: call },
+      );
+    },
+    watch: (run, { signal } = {}) => updates(idOf(run), signal) as AsyncGenerator<never, void>,
+    wait: (run, { signal } = {}) => waitFor(watch, run, signal) as Promise<never>,
+  };
+}
+
+/** Returns the id of a run. */
+export function idOf(run: RunRef): string {
+  return typeof run === "string" ? run : run.id;
+}

@@ -1,0 +1,129 @@
+import type {
+  Connection,
+  ConnectionChange,
+  ConnectionRequest,
+  ConnectionTest,
+  ConnectionTestRequest,
+  Reencryption,
+  SignedRequest,
+  SignRequest,
+} from "../../core/connection.ts";
+import type { ApiKey, KeyRequest, NewApiKey, RollRequest } from "../../core/key.ts";
+import type { Upload, UploadCompletion, UploadRequest } from "../../core/upload.ts";
+import type {
+  DeliveryStatus,
+  EventKind,
+  NewWebhookEndpoint,
+  RotateRequest,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointRequest,
+  WebhookEvent,
+  WebhookSecret,
+} from "../../core/webhook.ts";
+import type { Client, EachOptions, ListOptions, Page, SendOptions } from "../client.ts";
+
+/** Credentials of S3-compatible storage that a service keeps. */
+export interface Connections {
+  /** Stores credentials; no answer ever contains the secret. */
+  create(request: ConnectionRequest): Promise<Connection>;
+  get(id: string): Promise<Connection>;
+  list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
+  each(options?: Omit<EachOptions, "status">): AsyncGenerator<Connection, void>;
+  update(id: string, change: ConnectionChange): Promise<Connection>;
+  /** Writes a small object, reads it back and deletes it; resolves with the result. */
+  test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
+  /** Signs a request to the storage, for a page that holds no keys; use it as the local client's `sign`. */
+  sign(id: string, request: SignRequest): Promise<SignedRequest>;
+  /** Re-encrypts every secret with the newest of the service's keys, after a change of keys. */
+  reencrypt(): Promise<Reencryption>;
+  /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
+  delete(id: string): Promise<void>;
+}
+
+/** Files uploaded straight from the caller to storage. */
+export interface Uploads {
+  /** Sends a file in parts, several at once, and resolves with the stored upload, whose `url` is an input of tasks and steps. Rejects with `upload_failed` or `upload_forbidden` and leaves nothing behind. */
+  send(file: Blob | FileSystemFileHandle, options?: SendOptions): Promise<Upload>;
+  /** Begins an upload whose parts someone else sends, such as a page that holds no key. */
+  create(request: UploadRequest): Promise<Upload>;
+  get(id: string): Promise<Upload>;
+  /** Assembles the file from its parts. */
+  complete(id: string, completion?: UploadCompletion): Promise<Upload>;
+  /** Discards the parts, or the file where it is in managed storage. */
+  delete(id: string): Promise<void>;
+}
+
+/** Options of a list of deliveries. */
+export interface DeliveryFilter {
+  status?: DeliveryStatus;
+  /** The kind of the event. */
+  kind?: EventKind;
+}
+
+/** A project's events, and the URLs they are posted to. */
+export interface Webhooks {
+  /** URLs that events are posted to. */
+  readonly endpoints: {
+    /** Adds an endpoint; only this answer contains its secret. */
+    create(request: WebhookEndpointRequest): Promise<NewWebhookEndpoint>;
+    get(id: string): Promise<WebhookEndpoint>;
+    list(options?: Omit<ListOptions, "kind">): Promise<Page<WebhookEndpoint>>;
+    each(options?: Omit<EachOptions, "kind">): AsyncGenerator<WebhookEndpoint, void>;
+    update(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint>;
+    /** Replaces its secret; the previous one stays valid for a while. */
+    rotate(id: string, request?: RotateRequest): Promise<WebhookSecret>;
+    delete(id: string): Promise<void>;
+  };
+  /** Deliveries, each of one event to one URL. */
+  readonly deliveries: {
+    get(id: string): Promise<WebhookDelivery>;
+    list(options?: Omit<ListOptions, "status" | "kind"> & DeliveryFilter): Promise<Page<WebhookDelivery>>;
+    each(
+      options?: Omit<EachOptions, "status" | "kind"> & DeliveryFilter,
+    ): AsyncGenerator<WebhookDelivery, void>;
+    /** Delivers its event again, as one more try of the delivery. */
+    replay(id: string): Promise<WebhookDelivery>;
+  };
+  /** Everything that happened in the project, posted or not. */
+  readonly events: {
+    get(id: string): Promise<WebhookEvent>;
+    list(options?: Omit<ListOptions, "status">): Promise<Page<WebhookEvent>>;
+    each(options?: Omit<EachOptions, "status">): AsyncGenerator<WebhookEvent, void>;
+  };
+  /** Replaces the project's secret, which signs posts to the `webhook_url` of a task or step; the previous one stays valid for a while. */
+  rotateSecret(request?: RotateRequest): Promise<WebhookSecret>;
+}
+
+/** API keys of a project; needs a key that may manage them. */
+export interface Keys {
+  /** Creates a key; only this answer contains its secret. */
+  create(request: KeyRequest): Promise<NewApiKey>;
+  get(id: string): Promise<ApiKey>;
+  list(options?: Omit<ListOptions, "status" | "kind">): Promise<Page<ApiKey>>;
+  each(options?: Omit<EachOptions, "status" | "kind">): AsyncGenerator<ApiKey, void>;
+  /** Replaces its secret; the previous one stays valid for a while. */
+  roll(id: string, request?: RollRequest): Promise<NewApiKey>;
+  /** Revokes it. */
+  revoke(id: string): Promise<void>;
+}
+
+/** The service itself. */
+export interface ServiceInfo {
+  /** Resolves when the service answers. */
+  health(): Promise<{ status: "ok" }>;
+  /** Returns the project's counts and timings in Prometheus' text format. */
+  metrics(): Promise<string>;
+  /** Returns the service's OpenAPI document. */
+  document(): Promise<Record<string, unknown>>;
+}
+
+/** The client of a service, which also has connections, uploads, webhooks and keys. */
+export interface RemoteClient extends Client {
+  readonly connections: Connections;
+  readonly uploads: Uploads;
+  readonly webhooks: Webhooks;
+  readonly keys: Keys;
+  readonly service: ServiceInfo;
+}

@@ -1,0 +1,238 @@
+// Written by `npm run docs:options` from the schemas of options.ts; a test compares.
+import type { Fit, FORMATS, Position, Quality, StepKind, VideoFormat } from "./formats.ts";
+import type { MetadataMode } from "./tags.ts";
+
+type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
+
+/** Options of the kinds `probe` and `ingest`: none. */
+export type NoOptions = Record<string, never>;
+
+/** Options of the kind `video`. */
+export type VideoOptions = (
+  | {
+      /** The container. */
+      format?: "mp4" | undefined;
+      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      codec?: CodecOf<"mp4"> | undefined;
+    }
+  | {
+      /** The container. */
+      format: "webm";
+      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      codec?: CodecOf<"webm"> | undefined;
+    }
+  | {
+      /** The container. */
+      format: "mov";
+      /** The codec of the picture: mp4 holds h264, h265 or av1, webm holds vp9 or av1, mov holds h264 or h265; the first one of the format when absent. */
+      codec?: CodecOf<"mov"> | undefined;
+    }
+) & {
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: number | `${number}%` | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: number | `${number}%` | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Frames per second; those of the source when absent. 1 to 60.
+   */
+  fps?: number | undefined;
+  /**
+   * Bits per second; wins over quality. 300,000 to 60,000,000.
+   */
+  bitrate?: number | undefined;
+  /**
+   * Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound. 1,000 to 1,000,000,000,000.
+   */
+  target_size?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
+   *
+   * @default "clean"
+   */
+  metadata?: MetadataMode | undefined;
+};
+
+/** Options of the kind `audio`. */
+export type AudioOptions = {
+  /**
+   * The format.
+   *
+   * @default "mp3"
+   */
+  format?: "mp3" | "aac" | "ogg" | "opus" | "wav" | "flac" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Bits per second; wins over quality; lossless formats ignore it. 32,000 to 320,000.
+   */
+  bitrate?: number | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+  /**
+   * Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.
+   *
+   * @default "clean"
+   */
+  metadata?: MetadataMode | undefined;
+};
+
+/** Options of the kind `image`. */
+export type ImageOptions = {
+  /**
+   * The format; the source's own where it is one of these, else jpeg.
+   */
+  format?: "jpeg" | "png" | "webp" | "gif" | "avif" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: number | `${number}%` | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: number | `${number}%` | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Time of the frame in seconds, for a video input. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+};
+
+/** Options of the kind `adaptive_video`. */
+export type AdaptiveVideoOptions = {
+  /**
+   * The kind of stream.
+   *
+   * @default "hls"
+   */
+  format?: "hls" | undefined;
+  /**
+   * From the smallest file to the best picture or sound.
+   *
+   * @default "medium"
+   */
+  quality?: Quality | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  width?: number | `${number}%` | undefined;
+  /**
+   * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
+   */
+  height?: number | `${number}%` | undefined;
+  /**
+   * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
+   */
+  fit?: Fit | undefined;
+  /**
+   * Where the picture sits between its bars, or which part of it is kept.
+   *
+   * @default "center"
+   */
+  position?: Position | undefined;
+  /**
+   * Hex color of the bars; valid only with fit contain.
+   */
+  background?: string | undefined;
+  /**
+   * Where the output begins in the source, in seconds. 0 to 10,000,000.
+   *
+   * @default 0
+   */
+  start?: number | undefined;
+  /**
+   * Where it ends in the source, in seconds; the source's end when absent. 0 to 10,000,000.
+   */
+  end?: number | undefined;
+};
+
+/** Options of the kind `upload`. */
+export type UploadOptions = {
+  /**
+   * Destination, `s3://<bucket>/<key>`.
+   */
+  url: string;
+  /**
+   * A stored connection; the default one when absent.
+   */
+  connection_id?: string | undefined;
+};
+
+interface OptionTypes {
+  probe: NoOptions;
+  ingest: NoOptions;
+  video: VideoOptions;
+  audio: AudioOptions;
+  image: ImageOptions;
+  adaptive_video: AdaptiveVideoOptions;
+  upload: UploadOptions;
+}
+
+/** The options of a kind. */
+export type OptionsOf<K extends StepKind> = OptionTypes[K];

@@ -1,0 +1,98 @@
+import type { Update } from "../../src/client/client.ts";
+import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
+import type { ClientClauses } from "./contract-case.ts";
+
+const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
+
+/** Media in one call: `run` and `probe`. */
+export const CALLS: ClientClauses = [
+  {
+    name: "runs a task to its end and resolves with its output",
+    async check({ client, inputs }) {
+      const updates: Update<{ id: string }>[] = [];
+      const { blob, source, task, output } = await client.run(
+        { input: inputs.video, ...PNG },
+        { onProgress: (update) => updates.push(update) },
+      );
+      deepEqual([task.status, task.kind, task.options], ["succeeded", "image", PNG.options]);
+      deepEqual([source.format, source.width, source.filesize], ["png", 40, blob.size]);
+      deepEqual([...new Uint8Array(await blob.slice(0, 4).arrayBuffer())], [0x89, 0x50, 0x4e, 0x47]);
+      deepEqual(await output.blob().then(({ size }) => size), blob.size);
+      const last = updates.at(-1);
+      deepEqual([last?.progress, last?.error, last?.record], [100, null, task]);
+      for (const [index, { progress }] of updates.entries())
+        ok((progress ?? 0) >= (updates[index - 1]?.progress ?? 0));
+    },
+  },
+  {
+    name: "rejects with the error of a task that fails, which its last update carries",
+    async check({ client, inputs }) {
+      let last: Update<unknown> | undefined;
+      await rejects(
+        client.run(
+          { input: inputs.text, ...PNG },
+          {
+            onProgress(update) {
+              last = update;
+            },
+          },
+        ),
+        { name: "MediaError", kind: "input_unsupported" },
+      );
+      equal(last?.error?.kind, "input_unsupported");
+    },
+  },
+  {
+    name: "cancels the task of a run that is aborted, or whose listener throws",
+    async check({ client, inputs }) {
+      const gone = new Error("the visitor left");
+      const stop = new AbortController();
+      const ends = [
+        { signal: stop.signal, onProgress: () => stop.abort(gone) },
+        {
+          onProgress() {
+            throw gone;
+          },
+        },
+      ];
+      for (const { onProgress, ...options } of ends) {
+        let id = "";
+        const run = client.run(
+          { input: inputs.silent, kind: "video" },
+          {
+            ...options,
+            onProgress({ record }) {
+              id = record.id;
+              onProgress();
+            },
+          },
+        );
+        equal(await run.catch((error: unknown) => error), gone);
+        equal((await client.tasks.wait(id)).status, "cancelled");
+      }
+    },
+  },
+  {
+    name: "probes a file and leaves no step behind",
+    async check({ client, inputs }) {
+      const before = (await client.steps.list({ limit: 100 })).records.length;
+      const { kind, format, codecs } = await client.probe(inputs.video);
+      deepEqual([kind, format, codecs], ["video", "mp4", { video: "h264", audio: "aac" }]);
+      await rejects(client.probe(inputs.text), { kind: "input_unsupported" });
+      const gone = new Error("the visitor left");
+      await rejects(client.probe(inputs.silent, { signal: AbortSignal.abort(gone) }), {
+        message: gone.message,
+      });
+      equal((await client.steps.list({ limit: 100 })).records.length, before);
+    },
+  },
+  {
+    name: "reports the error that ends a watch",
+    async check({ client }) {
+      const heard = new Promise((resolve) => {
+        client.on("task_01kbb1d3x4e8v0t6m9q2y5z7av", "error", resolve);
+      });
+      equal(Reflect.get(Object(await heard), "kind"), "task_not_found");
+    },
+  },
+];

@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { BOUNDS, FORMATS, STEP_KINDS, type StepKind } from "../../src/core/formats.ts";
+import { OPTIONS } from "../../src/core/options.ts";
+
+/** What the JSON Schema of one option holds. */
+interface OptionSchema {
+  description?: string;
+  type?: string;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+}
+
+interface OptionsSchema {
+  properties: Record<string, OptionSchema>;
+  required: string[];
+}
+
+const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
+import type { FORMATS, Position, Quality, StepKind, Fit, VideoFormat } from "./formats.ts";
+import type { MetadataMode } from "./tags.ts";
+
+type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
+`;
+
+const FOOTER = `
+interface OptionTypes {
+  probe: NoOptions;
+  ingest: NoOptions;
+  video: VideoOptions;
+  audio: AudioOptions;
+  image: ImageOptions;
+  adaptive_video: AdaptiveVideoOptions;
+  upload: UploadOptions;
+}
+
+/** The options of a kind. */
+export type OptionsOf<K extends StepKind> = OptionTypes[K];
+`;
+
+const TYPES: Readonly<Record<string, string>> = {
+  quality: "Quality",
+  fit: "Fit",
+  position: "Position",
+  metadata: "MetadataMode",
+  width: "number | `${number}%`",
+  height: "number | `${number}%`",
+};
+
+/** Writes the TypeScript of `src/core/option-types.ts`: the options of every kind, with the descriptions, bounds and defaults of their schemas. */
+export function writeOptionTypes(): string {
+  const types = STEP_KINDS.filter((kind) => kind !== "ingest").map(typeOf);
+  return `${HEADER}\n${types.join("\n")}${FOOTER}`;
+}
+
+/** Returns the text that documents each option of a kind, in an editor and in the OpenAPI document alike. */
+export function describeOptions(kind: StepKind): Record<string, string> {
+  const { properties } = schemaOf(kind);
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, describe(name, schema)]),
+  );
+}
+
+function typeOf(kind: StepKind): string {
+  const name = OPTIONS[kind].meta()?.id ?? "";
+  const about =
+    kind === "probe"
+      ? "Options of the kinds `probe` and `ingest`: none."
+      : `Options of the kind \`${kind}\`.`;
+  const { properties, required } = schemaOf(kind);
+  const lines = Object.entries(properties)
+    .filter(([option]) => !(kind === "video" && (option === "format" || option === "codec")))
+    .map(([option, schema]) => member(option, schema, required.includes(option)));
+  const body = lines.length > 0 ? `{\n${lines.join("")}}` : "Record<string, never>";
+  const target = kind === "video" ? `${videoTargets(properties)} & ` : "";
+  return `/** ${about} */\nexport type ${name} = ${target}${body};\n`;
+}
+
+// A codec goes with a format.
+function videoTargets(properties: OptionsSchema["properties"]): string {
+  const [first, ...others] = Object.keys(FORMATS.video);
+  const comment = (option: string) => `/** ${describe(option, properties[option] ?? {})} */\n`;
+  const one = (format: string, mark: string) =>
+    `{\n${comment("format")}format${mark}: "${format}"${mark && " | undefined"};\n${comment("codec")}codec?: CodecOf<"${format}"> | undefined;\n}`;
+  return `(${[one(first ?? "", "?"), ...others.map((format) => one(format, ""))].join(" | ")})`;
+}
+
+function member(option: string, schema: OptionSchema, required: boolean): string {
+  const type =
+    TYPES[option] ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
+  const fallback =
+    schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;
+  return `  /**\n   * ${describe(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
+}
+
+function describe(option: string, { description = "", minimum, maximum }: OptionSchema): string {
+  const { pixels, percent } = BOUNDS;
+  const bounds =
+    option === "width" || option === "height"
+      ? ` ${pixels.min} to ${pixels.max.toLocaleString("en-US")}, ${percent.min}% to ${percent.max.toLocaleString("en-US")}%.`
+      : minimum === undefined || maximum === undefined
+        ? ""
+        : ` ${minimum.toLocaleString("en-US")} to ${maximum.toLocaleString("en-US")}.`;
+  return `${description}${bounds}`;
+}
+
+function plain(type: string | undefined): string {
+  return type === "integer" ? "number" : (type ?? "unknown");
+}
+
+function schemaOf(kind: StepKind): OptionsSchema {
+  const shape: Readonly<Record<string, z.ZodType>> = OPTIONS[kind].shape;
+  const properties = Object.entries(shape).map(([name, schema]) => [
+    name,
+    z.toJSONSchema(schema, { io: "input" }) as OptionSchema,
+  ]);
+  const required = Object.keys(shape).filter((name) => !shape[name]?.safeParse(undefined).success);
+  return { properties: Object.fromEntries(properties), required };
+}
