@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, expect, onTestFinished, test, vi } from "vitest";
 import type { ErrorKind } from "../../src/core/errors.ts";
 import {
   type FileBody,
@@ -109,13 +109,42 @@ test.for([
 );
 
 test("a store that falls silent is asked again, and given up in the end", async () => {
-  sink.fail((_, count) => (count === 0 ? "silent" : null));
+  // Requests are late as soon as the store is silent, and never before, however busy the machine is.
+  const limits: number[] = [];
+  let late = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+    limits.push(ms);
+    late = new AbortController();
+    return late.signal;
+  });
+  onTestFinished(() => timeout.mockRestore());
+  const fallSilent = () => {
+    late.abort(new DOMException("The store is silent.", "TimeoutError"));
+    return "silent" as const;
+  };
+  sink.fail((_, count) => (count === 0 ? fallSilent() : null));
   await put("silent", bodyOf(noise(1000)), undefined, 50);
   expect(sink.log).toHaveLength(2);
-  sink.fail(() => "silent");
+  sink.fail(fallSilent);
   const failed = put("silent", bodyOf(noise(1000)), undefined, 20);
   await expect(failed).rejects.toMatchObject({ kind: "upload_failed", retryable: true });
   expect(sink.log).toHaveLength(WRITE_TRIES);
+  // The given time, and 4 ms for 1000 bytes.
+  expect(limits).toEqual([54, 54, ...Array(WRITE_TRIES).fill(24)]);
+});
+
+test("a silent store is given up when the time for a request is over", async () => {
+  sink.fail(() => "silent");
+  let tries = 0;
+  const send = (url: string, init: RequestInit) => {
+    tries++;
+    return fetch(url, init);
+  };
+  const { signal } = new AbortController();
+  const options = { fetch: send, signal, pause_ms: 1, timeout_ms: 20 };
+  const failed = putFile(`${sink.url}/late`, bodyOf(noise(1000)), MIME, options);
+  await expect(failed).rejects.toMatchObject({ kind: "upload_failed", retryable: true });
+  expect(tries).toBe(WRITE_TRIES);
 });
 
 test("a file in parts that fails is taken back", async () => {
