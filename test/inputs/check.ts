@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ExpectStatic } from "vitest";
 import type { RunErrorKind } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/task.ts";
+import { CLEANUPS_MS } from "../../worker/run/schedule.ts";
 import type { Rig } from "../judge/rig.ts";
 
 /** A secret that the URL of every bad input holds; no error and no log may repeat it. */
@@ -38,7 +39,8 @@ export async function waitUntilEmpty(rig: Rig): Promise<void> {
   await until(() => storedMedia(rig));
 }
 
-const CLEAR_MS = 60_000;
+// The files of a failed run are cleared for the last time when all of these are over; only then nothing may be left. Then it takes a moment.
+const CLEAR_MS = CLEANUPS_MS.reduce((sum, ms) => sum + ms) + 20_000;
 
 async function until(left: () => Promise<unknown[]>): Promise<void> {
   for (const end = Date.now() + CLEAR_MS; ; await sleep(200)) {
