@@ -17,8 +17,9 @@ import { bytesReader } from "../probe/probe-file.ts";
 const home = await mkdtemp(join(tmpdir(), "framewright-seams-"));
 afterAll(() => rm(home, { recursive: true }));
 
-const SECONDS = 6;
+const SECONDS = 3;
 const BITS = 10;
+const NOISY_SECONDS = 12;
 
 // Each frame bears its number in its top rows, a bit in each field of 16x16: white for 1. Every third frame of the second half is left out.
 const RATES = {
@@ -55,10 +56,15 @@ function numberedClip(rate: keyof typeof RATES): Promise<string> {
   ]);
 }
 
-// 24 s that need more than they are given, as films do.
+// 12 s that need more than they are given, as films do.
 function noisyClip(): Promise<string> {
   return makeClip("mp4", [
-    ...["-f", "lavfi", "-i", "testsrc2=size=160x90:rate=25:duration=24,noise=alls=8:allf=t,format=yuv420p"],
+    ...[
+      "-f",
+      "lavfi",
+      "-i",
+      `testsrc2=size=160x90:rate=25:duration=${NOISY_SECONDS},noise=alls=8:allf=t,format=yuv420p`,
+    ],
     ..."-c:v libx264 -preset veryfast -qp 5 -g 37".split(" "),
   ]);
 }
@@ -118,7 +124,7 @@ async function stitched(chunks: Encoded[], start: number, format: VideoFormat): 
 /** Encodes a clip in one go and in chunks that are stitched. */
 async function bothWays(input: string, options: VideoOptions) {
   const whole = await encode(input, "video", options);
-  const { plan, chunks } = await encode(input, "video", options, { chunk_seconds: 2 });
+  const { plan, chunks } = await encode(input, "video", options, { chunk_seconds: 1 });
   const path = await stitched(chunks, plan.start, plan.format as VideoFormat);
   const cuts = plan.chunks
     .slice(1)
@@ -186,12 +192,12 @@ test.for(["h264", "h265", "vp9", "av1"] as const)(
       input,
       "video",
       { codec, format: CODECS[codec], bitrate },
-      { chunk_seconds: 12 },
+      { chunk_seconds: NOISY_SECONDS / 2 },
     );
     const path = await stitched(chunks, 0, plan.format as VideoFormat);
     const bits = async (file: string) => {
       const { output } = await runNative(["-i", file, "-map", "0:v", "-c", "copy", "-f", "data", "-"]);
-      return (output.length * 8) / 24;
+      return (output.length * 8) / NOISY_SECONDS;
     };
     const got = await bits(path);
     note(task, { share: got / bitrate });
