@@ -71,6 +71,28 @@ export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids
   }
 }
 
+/**
+ * Returns as few of the rows as hold every two facets that stand together in any of them. `facetsOf` names the facets of a row.
+ * The same rows always return the same.
+ */
+export function thinRows<R>(rows: readonly R[], facetsOf: (row: R) => readonly string[]): R[] {
+  const left = rows.map((row) => ({ row, pairs: twosOf(facetsOf(row)) }));
+  const open = new Set(left.flatMap(({ pairs }) => pairs));
+  const taken: R[] = [];
+  while (open.size > 0) {
+    const gains = left.map(({ pairs }) => pairs.filter((pair) => open.has(pair)).length);
+    const [best] = left.splice(gains.indexOf(Math.max(...gains)), 1);
+    if (!best) break;
+    for (const pair of best.pairs) open.delete(pair);
+    taken.push(best.row);
+  }
+  return taken;
+}
+
+function twosOf(facets: readonly string[]): string[] {
+  return facets.flatMap((one, index) => facets.slice(index + 1).map((other) => `${one} ${other}`));
+}
+
 /** Gives every row of a table that is a sensible request, the last dimension changing fastest. */
 export function* wholeProduct<D extends Dimensions>(dimensions: D, forbids: Forbids<D>): Generator<Row<D>> {
   const table = createTable(dimensions, forbids);
