@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { type Service, startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
+import { findProgram } from "../../worker/local/system.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { startOrigin } from "../fixtures/origin.ts";
-import { family, runCommand, running, runScript, visibleFacts } from "./run-script.ts";
+import { family, type RunningScript, runCommand, running, runScript, visibleFacts } from "./run-script.ts";
+
+const READY = /^ready (http:\/\/127\.0\.0\.1:\d+)$/m;
 
 let folder: string;
 beforeEach(async () => {
@@ -58,44 +61,81 @@ async function probeThroughEncoder(service: Service): Promise<string> {
   return step.error?.kind ?? step.output.format;
 }
 
-test.for(["SIGTERM", "SIGINT"] as const)(
-  "npm run dev says ready, and on %s all its processes end",
-  async (signal) => {
-    const script = runCommand("npm", ["run", "dev"], env());
-    const [, url = ""] = await script.line(/^ready (http:\/\/127\.0\.0\.1:\d+)$/m);
-    expect(await health(url)).toBe(200);
-    const pids = family(script.pid);
-    script.child.kill(signal);
-    await expectGone(pids);
-    await expect(health(url)).rejects.toThrow("fetch failed");
-    expect(await readdir(state())).not.toContain("service.json");
-  },
-);
-
-test("nothing outlives a supervisor that is killed, and the next one starts on its state", async () => {
-  const script = runScript("dev", [], env());
-  await script.line(/^ready/m);
-  const pids = family(script.pid);
-  script.child.kill("SIGKILL");
-  await expectGone(pids);
-  expect(await readdir(state())).toContain("service.json");
-  const service = await start();
-  expect(await health(service.url)).toBe(200);
+test("npm run dev says ready, shows no secret, and on SIGTERM all its processes end", async () => {
+  const script = runCommand("npm", ["run", "dev"], env({ API_KEYS: "ours:very-secret-key" }));
+  const [, url = ""] = await script.line(READY);
+  expect(await health(url)).toBe(200);
+  await expectNoSecrets(script, url);
+  await expectEnd(script, url, "SIGTERM");
 });
 
-test("a service ends what a killed one left on its state and port", async () => {
-  const script = runScript("dev", [], env());
-  const [, port = ""] = await script.line(/^ready http:\/\/127\.0\.0\.1:(\d+)$/m);
+// In no arguments, no environment and no log.
+async function expectNoSecrets(script: RunningScript, url: string): Promise<void> {
+  const ask = async (key: string) =>
+    (await fetch(`${url}/tasks`, { headers: { Authorization: `Bearer ${key}` } })).status;
+  expect([await ask("very-secret-key"), await ask("dev-key")]).toEqual([200, 401]);
+  const key_file = join(state(), "media-signing-key");
+  const signing_key = readFileSync(key_file, "utf8");
+  expect(signing_key).toMatch(/^[\w-]{43}$/);
+  expect(statSync(key_file).mode & 0o777).toBe(0o600);
+  // npm has its setting from this test.
+  const own = family(script.pid).find((pid) => visibleFacts(pid).includes("dev.ts\0")) ?? 0;
+  const [, ...started] = family(own);
+  expect(started.length).toBeGreaterThan(3);
+  const logs = readdirSync(join(state(), "logs")).map((name) =>
+    readFileSync(join(state(), "logs", name), "utf8"),
+  );
+  const seen = [...started.map(visibleFacts), ...logs, script.output()].join("\n");
+  expect(seen).toContain("workerd");
+  expect(seen).not.toContain("very-secret-key");
+  expect(seen).not.toContain(signing_key);
+}
+
+async function expectEnd(script: RunningScript, url: string, signal: NodeJS.Signals): Promise<void> {
   const pids = family(script.pid);
+  script.child.kill(signal);
+  await expectGone(pids);
+  await expect(health(url)).rejects.toThrow("fetch failed");
+  expect(await readdir(state())).not.toContain("service.json");
+}
+
+test("without ffmpeg it says in one line what will not run, runs the rest, and ends on SIGINT", async () => {
+  // What npm needs is there, ffmpeg is not.
+  const bare = join(folder, "bin");
+  await mkdir(bare);
+  for (const name of ["env", "node", "npm", "sh"]) await symlink(findProgram(name) ?? "", join(bare, name));
+  const script = runCommand("npm", ["run", "dev"], env({ PATH: bare }));
+  const [, url = ""] = await script.line(READY);
+  const [said, ...more] = script.output().match(/^.*ffmpeg.*$/gm) ?? [];
+  expect(said).toMatch(/^ffmpeg is not installed: heavy work \(.+\) will fail as encoder_unavailable;/);
+  expect(more).toEqual([]);
+  expect(await health(url)).toBe(200);
+  await expectEnd(script, url, "SIGINT");
+});
+
+test("a start ends what a killed one left, on its state and port, and nothing outlives a killed supervisor", async () => {
+  const first = runScript("dev", [], env());
+  const [, url = ""] = await first.line(READY);
+  const pids = family(first.pid);
   // All of Node at once: nobody is left to end workerd.
   for (const pid of pids) if (visibleFacts(pid).includes(".ts\0")) process.kill(pid, "SIGKILL");
-  await script.ended;
+  await first.ended;
   const orphans = running(pids);
   expect(orphans.length).toBeGreaterThan(1);
-  const service = await start({ PORT: port });
-  expect(service.url).toBe(`http://127.0.0.1:${port}`);
-  expect(await health(service.url)).toBe(200);
+
+  const second = runScript("dev", [], env({ PORT: new URL(url).port }));
+  expect((await second.line(READY))[1]).toBe(url);
+  expect(await health(url)).toBe(200);
   expect(running(orphans)).toEqual([]);
+  const others = family(second.pid);
+  second.child.kill("SIGKILL");
+  await expectGone(others);
+  expect(await readdir(state())).toContain("service.json");
+
+  // Without native encoders: one elsewhere is named.
+  const third = await start({ NATIVE_ENCODER_URL: "http://127.0.0.1:9" });
+  expect(await health(third.url)).toBe(200);
+  expect(third.pids("native")).toEqual([]);
 });
 
 test("a signal while it starts ends it", async () => {
@@ -128,42 +168,7 @@ test("two services run side by side, each with its own state", async () => {
   expect(await probeThroughEncoder(two)).toBe("avi");
 });
 
-test("an encoder that is killed comes back by itself, and so does the service", async () => {
-  const told: string[] = [];
-  const service = await start({}, (line) => told.push(line));
-  const [leader = 0, ...others] = service.pids("framewright-encoder");
-  process.kill(leader, "SIGKILL");
-  await vi.waitFor(() => expect(running(others)).toEqual([]), { timeout: 30_000 });
-  const back = () => vi.waitFor(async () => expect(await probeThroughEncoder(service)).toBe("avi"), 60_000);
-  await back();
-  const api = service.pids("framewright");
-  for (const pid of api) process.kill(pid, "SIGKILL");
-  await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 60_000 });
-  await back();
-  expect(told).toEqual([
-    "framewright-encoder ended (SIGKILL); starting it again.",
-    "framewright ended (SIGKILL); starting it again.",
-  ]);
-});
-
-test("without ffmpeg it says in one line what will not run, and runs the rest", async () => {
-  // Node is there, ffmpeg is not.
-  const bare = join(folder, "bin");
-  await mkdir(bare);
-  const script = runScript("dev", [], env({ PATH: bare }));
-  const [, url = ""] = await script.line(/^ready (.+)$/m);
-  const [said, ...more] = script.output().match(/^.*ffmpeg.*$/gm) ?? [];
-  expect(said).toMatch(/^ffmpeg is not installed: heavy work \(.+\) will fail as encoder_unavailable;/);
-  expect(more).toEqual([]);
-  expect(await health(url)).toBe(200);
-});
-
-test("no native encoder is started where one elsewhere is named", async () => {
-  const service = await start({ NATIVE_ENCODER_URL: "http://127.0.0.1:9" });
-  expect(service.pids("native")).toEqual([]);
-});
-
-test("several native encoders run side by side, and one that is killed comes back where it was", async () => {
+test("whatever is killed comes back by itself: the encoder, the service, and one of several native encoders", async () => {
   const told: string[] = [];
   const service = await startService({ ...parseSettings(env()), native: 2, tell: (line) => told.push(line) });
   onTestFinished(() => service.kill("SIGKILL"));
@@ -177,34 +182,28 @@ test("several native encoders run side by side, and one that is killed comes bac
   await vi.waitFor(() => expect(logOf("native-1").match(/"url"/g)).toHaveLength(2), { timeout: 60_000 });
   expect(port()).toBe(before);
   expect(running([two])).toEqual([two]);
-  expect(told).toEqual(["native-1 ended (SIGKILL); starting it again."]);
   const answer = await fetch(`http://127.0.0.1:${before}/jobs/x`);
   expect(answer.status).toBe(401);
+
+  const [leader = 0, ...others] = service.pids("framewright-encoder");
+  process.kill(leader, "SIGKILL");
+  await vi.waitFor(() => expect(running(others)).toEqual([]), { timeout: 30_000 });
+  const back = () => vi.waitFor(async () => expect(await probeThroughEncoder(service)).toBe("avi"), 60_000);
+  await back();
+  const api = service.pids("framewright");
+  for (const pid of api) process.kill(pid, "SIGKILL");
+  await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 60_000 });
+  await back();
+  expect(told).toEqual([
+    "native-1 ended (SIGKILL); starting it again.",
+    "framewright-encoder ended (SIGKILL); starting it again.",
+    "framewright ended (SIGKILL); starting it again.",
+  ]);
 });
 
-test("secrets are in no arguments, no environment and no log", async () => {
-  const script = runScript("dev", [], env({ API_KEYS: "ours:very-secret-key" }));
-  const [, url = ""] = await script.line(/^ready (.+)$/m);
-  const headers = { Authorization: "Bearer very-secret-key" };
-  expect((await fetch(`${url}/tasks`, { headers })).status).toBe(200);
-  expect((await fetch(`${url}/tasks`, { headers: { Authorization: "Bearer dev-key" } })).status).toBe(401);
-  const key_file = join(state(), "media-signing-key");
-  const signing_key = readFileSync(key_file, "utf8");
-  expect(signing_key).toMatch(/^[\w-]{43}$/);
-  expect(statSync(key_file).mode & 0o777).toBe(0o600);
-  const [own, ...started] = family(script.pid);
-  expect(own).toBe(script.pid);
-  const logs = readdirSync(join(state(), "logs")).map((name) =>
-    readFileSync(join(state(), "logs", name), "utf8"),
-  );
-  const seen = [...started.map(visibleFacts), ...logs, script.output()].join("\n");
-  expect(seen).toContain("workerd");
-  expect(seen).not.toContain("very-secret-key");
-  expect(seen).not.toContain(signing_key);
-});
-
-test("URLs signed before a restart are good after it", async () => {
+test("one state folder serves one service, and URLs signed before a restart are good after it", async () => {
   const first = await start();
+  await expect(start()).rejects.toThrow(/^A service \(process \d+\) already runs on /);
   const key = readFileSync(join(state(), "media-signing-key"), "utf8");
   await first.stop();
   await start();
@@ -220,11 +219,6 @@ test("a port that is taken is named", async () => {
   await expect(start({ PORT: String(port) })).rejects.toThrow(
     `Port ${port} is in use: set PORT to another, or to 0 for any free one.`,
   );
-});
-
-test("one state folder serves one service", async () => {
-  await start();
-  await expect(start()).rejects.toThrow(/^A service \(process \d+\) already runs on /);
 });
 
 test("a state folder that cannot be written is named", async () => {
