@@ -59,7 +59,11 @@ async function watchChunks(at: Page, id: string) {
     const stored = new Set<string>();
     let over = false;
     const look = (async () => {
-      while (!over) for (const path of await kit.stored()) stored.add(path);
+      while (!over) {
+        for (const path of await kit.stored()) stored.add(path);
+        // Chunks lie there until all are put together, which takes longer.
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
     })();
     const { status, error } = await kit.client.tasks.wait(task);
     over = true;
