@@ -20,6 +20,7 @@ export type {
   WaitingFile,
 } from "./client/client.ts";
 export type { EncoderChoice } from "./core/choice.ts";
+export type { ErrorReason } from "./core/error-reason.ts";
 export {
   ERROR_KINDS,
   type ErrorKind,

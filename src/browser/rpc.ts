@@ -1,3 +1,4 @@
+import type { ErrorReason } from "../core/error-reason.ts";
 import { type ErrorKind, MediaError, toMediaError } from "../core/errors.ts";
 import type { Refusal } from "../core/refusal.ts";
 import { cloneFault } from "./clone-fault.ts";
@@ -16,6 +17,7 @@ interface Fault {
   message: string;
   param: string | undefined;
   retryable: boolean;
+  reason: ErrorReason | undefined;
   refusals: readonly Refusal[];
 }
 
@@ -85,12 +87,12 @@ export function serveOver<A extends Api, E>(port: Port, api: A): (event: E) => v
       if (typeof method !== "function") throw new MediaError("internal_error", `There is no call ${name}.`);
       port.postMessage({ rpc: "value", id, value: await method(...args) } satisfies Message<E>);
     } catch (thrown) {
-      const { kind, message, param, retryable, refusals, cause } = toMediaError(thrown);
+      const { kind, message, param, retryable, reason, refusals, cause } = toMediaError(thrown);
       if (kind === "internal_error") console.error(cause ?? thrown);
       port.postMessage({
         rpc: "fault",
         id,
-        fault: { kind, message, param, retryable, refusals },
+        fault: { kind, message, param, retryable, reason, refusals },
       } satisfies Message<E>);
     }
   };

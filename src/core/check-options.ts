@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { type ErrorKind, MediaError } from "./errors.ts";
 import { BOUNDS, FITS, FORMATS, POSITIONS, QUALITIES, type StepKind, VIDEO_CODECS } from "./formats.ts";
 import { OPTIONS } from "./options.ts";
+import { clip, invalid } from "./parse-object.ts";
 import { METADATA_MODES } from "./tags.ts";
 
 const size = `must be a whole number of pixels from ${BOUNDS.pixels.min} to ${BOUNDS.pixels.max} or a percentage such as "50%" (${BOUNDS.percent.min} to ${BOUNDS.percent.max}).`;
@@ -25,7 +26,7 @@ const RIGHT: Readonly<Record<string, string>> = {
 export function checkOptions(kind: StepKind, value: unknown): Record<string, unknown> {
   const given = value ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
-    throw new MediaError("request_invalid", "options must be an object.", { param: "options" });
+    throw invalid("options", "must be an object.");
   }
   const parsed = OPTIONS[kind].safeParse(given);
   const fault = parsed.success ? undefined : worst(parsed.error.issues);
@@ -63,8 +64,7 @@ function toError(kind: StepKind, issue: z.core.$ZodIssue, given: Record<string, 
   }
   const key = String(issue.path[0] ?? "");
   const param = `options.${key}`;
-  const error = (error: ErrorKind, message: string) =>
-    new MediaError(error, `${param} ${message}`, { param });
+  const error = (kind: ErrorKind, rule: string) => invalid(param, rule, kind);
   if (given[key] === undefined) return error("invalid_options", "is required.");
   const wrongType = isWrongType(kind, key, given[key]);
   if (key === "format") {
@@ -78,11 +78,6 @@ function toError(kind: StepKind, issue: z.core.$ZodIssue, given: Record<string, 
     );
   }
   return error(wrongType ? "request_invalid" : "invalid_options", RIGHT[key] ?? bitrateRule(kind, key));
-}
-
-/** Shortens a caller's text for a message. */
-export function clip(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 
 function isWrongType(kind: StepKind, key: string, value: unknown): boolean {
@@ -110,32 +105,30 @@ function checkCodec(kind: StepKind, options: Record<string, unknown>): void {
 
 function checkRate({ bitrate, target_size }: Record<string, unknown>): void {
   if (bitrate === undefined || target_size === undefined) return;
-  const message = "options.target_size and options.bitrate cannot both be given.";
-  throw new MediaError("invalid_options", message, { param: "options.target_size" });
+  const param = "options.target_size";
+  const message = `${param} and options.bitrate cannot both be given.`;
+  const reason = { code: "field", field: param, rule: "cannot be given together with a bitrate." } as const;
+  throw new MediaError("invalid_options", message, { param, reason });
 }
 
 function checkFrame(options: Record<string, unknown>): void {
   const { width, height, fit, background } = options;
   if (background !== undefined && (fit ?? "contain") !== "contain") {
-    throw new MediaError(
-      "invalid_options",
-      `options.background needs fit "contain", not ${JSON.stringify(fit)}.`,
-      {
-        param: "options.background",
-      },
-    );
+    const rule = `needs fit "contain", not ${JSON.stringify(fit)}.`;
+    throw invalid("options.background", rule, "invalid_options");
   }
   const param = fit === undefined ? "options.background" : "options.fit";
   if ((fit !== undefined || background !== undefined) && (width === undefined || height === undefined)) {
-    throw new MediaError("invalid_options", `${param} needs both width and height.`, { param });
+    throw invalid(param, "needs both width and height.", "invalid_options");
   }
 }
 
 function checkSpan(options: Record<string, unknown>): void {
   const { start = 0, end } = options as { start?: number; end?: number };
   if (end !== undefined && end <= start) {
-    throw new MediaError("invalid_options", `options.end (${end}) must be after options.start (${start}).`, {
-      param: "options.end",
-    });
+    const param = "options.end";
+    const message = `${param} (${end}) must be after options.start (${start}).`;
+    const reason = { code: "field", field: param, rule: `must be after the start (${start}).` } as const;
+    throw new MediaError("invalid_options", message, { param, reason });
   }
 }

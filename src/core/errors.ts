@@ -1,3 +1,4 @@
+import type { ErrorReason } from "./error-reason.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** Errors of a request: answered at once, nothing is created. */
@@ -96,6 +97,8 @@ export interface MediaErrorOptions extends ErrorOptions {
   param?: string | undefined;
   /** Whether another attempt may succeed; by default this follows from the kind. */
   retryable?: boolean | undefined;
+  /** What sets the error apart from others of its kind. */
+  reason?: ErrorReason | undefined;
   /** Why each encoder refused the work, where none does it. */
   refusals?: readonly Refusal[] | undefined;
 }
@@ -109,6 +112,8 @@ export class MediaError extends Error {
   readonly param: string | undefined;
   /** True when another attempt may succeed. */
   readonly retryable: boolean;
+  /** What sets the error apart from others of its kind, for code to branch on. */
+  readonly reason: ErrorReason | undefined;
   /** Why each encoder refused the work, where none does it; empty otherwise. */
   readonly refusals: readonly Refusal[];
 
@@ -117,6 +122,7 @@ export class MediaError extends Error {
     this.kind = kind;
     this.param = options.param;
     this.retryable = options.retryable ?? RETRYABLE.has(kind);
+    this.reason = options.reason;
     this.refusals = options.refusals ?? [];
   }
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { MediaError } from "./errors.ts";
-import { parseObject } from "./parse-object.ts";
+import { invalid, parseObject } from "./parse-object.ts";
 
 /** The permissions of keys: to read, to change, and to manage keys and see the service's figures; none includes another. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -107,5 +106,5 @@ function parse<T extends z.ZodObject>(schema: T, body: unknown): z.infer<T> {
   const parsed = schema.safeParse(parseObject(body, Object.keys(schema.shape)));
   if (parsed.success) return parsed.data;
   const param = String(parsed.error.issues[0]?.path[0] ?? "");
-  throw new MediaError("request_invalid", `${param} ${RIGHT[param] ?? "is wrong."}`, { param });
+  throw invalid(param, RIGHT[param] ?? "is wrong.");
 }

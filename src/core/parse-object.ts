@@ -1,5 +1,4 @@
-import { clip } from "./check-options.ts";
-import { MediaError } from "./errors.ts";
+import { type ErrorKind, MediaError } from "./errors.ts";
 
 /** Parses a body that must be an object of known fields; throws `request_invalid` with the field at fault. */
 export function parseObject(body: unknown, fields: readonly string[]): Record<string, unknown> {
@@ -19,7 +18,13 @@ export function quote(text: string): string {
   return JSON.stringify(clip(text));
 }
 
+/** Shortens a caller's text for a message. */
+export function clip(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
+}
+
 /** Builds the error of one field at fault, such as `url` with "must be a string.". */
-export function invalid(param: string, fault: string): MediaError {
-  return new MediaError("request_invalid", `${param} ${fault}`, { param });
+export function invalid(param: string, rule: string, kind: ErrorKind = "request_invalid"): MediaError {
+  const reason = { code: "field", field: param, rule } as const;
+  return new MediaError(kind, `${param} ${rule}`, { param, reason });
 }

@@ -10,7 +10,7 @@ import {
   type StepKind,
 } from "./formats.ts";
 import { OPTIONS } from "./options.ts";
-import { parseObject, quote } from "./parse-object.ts";
+import { invalid, parseObject, quote } from "./parse-object.ts";
 import { ExternalFile, Source } from "./source.ts";
 import { parseWebhookUrl } from "./webhook-url.ts";
 
@@ -105,10 +105,8 @@ function parseWebhook(value: unknown): { webhook_url?: string } {
 
 function parseKind<K extends string>(kind: unknown, kinds: readonly K[]): K {
   const choices = kinds.join(", ");
-  if (kind == null)
-    throw new MediaError("request_invalid", `kind is required: ${choices}.`, { param: "kind" });
-  if (typeof kind !== "string")
-    throw new MediaError("request_invalid", "kind must be a string.", { param: "kind" });
+  if (kind == null) throw invalid("kind", `is required: ${choices}.`);
+  if (typeof kind !== "string") throw invalid("kind", "must be a string.");
   if (!kinds.includes(kind as K)) {
     throw new MediaError("invalid_kind", `Unknown kind ${quote(kind)}; use ${choices}.`, { param: "kind" });
   }
@@ -117,11 +115,10 @@ function parseKind<K extends string>(kind: unknown, kinds: readonly K[]): K {
 
 function parseUrl(value: unknown, param: string, schemes: readonly string[]): string {
   if (value == null || value === "") {
-    throw new MediaError("input_required", `${param} is required: the URL of the source.`, { param });
+    throw invalid(param, "is required: the URL of the source.", "input_required");
   }
-  if (typeof value !== "string")
-    throw new MediaError("request_invalid", `${param} must be a string.`, { param });
-  const fault = (message: string) => new MediaError("invalid_input", `${param} ${message}`, { param });
+  if (typeof value !== "string") throw invalid(param, "must be a string.");
+  const fault = (rule: string) => invalid(param, rule, "invalid_input");
   if (value.length > BOUNDS.url_length.max)
     throw fault(`must not be longer than ${BOUNDS.url_length.max} characters.`);
   // The URL parser drops line breaks and tabs, so the text would differ from the URL fetched.
@@ -142,18 +139,17 @@ export function parseS3Url(
   param: string,
   kind: "invalid_output" | "invalid_input" = "invalid_output",
 ): string {
-  if (typeof value !== "string")
-    throw new MediaError("request_invalid", `${param} must be a string.`, { param });
+  if (typeof value !== "string") throw invalid(param, "must be a string.");
   const [, key] = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/(.+)$/.exec(value) ?? [];
   if (key === undefined || value.length > BOUNDS.url_length.max || /\p{Cc}/u.test(value)) {
-    throw new MediaError(kind, `${param} must have the shape s3://<bucket>/<key>.`, { param });
+    throw invalid(param, "must have the shape s3://<bucket>/<key>.", kind);
   }
   const bytes = new TextEncoder().encode(key).length;
   // URLs drop such parts, so another key would be requested.
   const dotted = key.split("/").some((part) => part === "." || part === "..");
   if (bytes > BOUNDS.s3_key_bytes.max || dotted || !key.isWellFormed()) {
     const right = `of up to ${BOUNDS.s3_key_bytes.max} bytes, without . or .. between slashes`;
-    throw new MediaError(kind, `${param} must have a key ${right}.`, { param });
+    throw invalid(param, `must have a key ${right}.`, kind);
   }
   return value;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ErrorReason } from "./error-reason.ts";
 import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "./errors.ts";
 import { STEP_KINDS, type StepKind } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
@@ -17,6 +18,9 @@ export const RunError = z
     message: z.string(),
     step_id: z.string().optional(),
     retryable: z.boolean().meta({ description: "True when another attempt may succeed." }),
+    reason: ErrorReason.optional().meta({
+      description: "What sets the error apart from others of its kind.",
+    }),
     refusals: z
       .array(Refusal)
       .optional()
@@ -65,8 +69,15 @@ export const Step = z
 export type Step = z.infer<typeof Step>;
 
 /** Returns what a run keeps of an error. */
-export function runErrorOf({ kind, message, retryable, refusals }: MediaError): Omit<RunError, "step_id"> {
-  return { kind, message, retryable, ...(refusals.length > 0 && { refusals: [...refusals] }) };
+export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
+  const { kind, message, retryable, reason, refusals } = error;
+  return {
+    kind,
+    message,
+    retryable,
+    ...(reason && { reason }),
+    ...(refusals.length > 0 && { refusals: [...refusals] }),
+  };
 }
 
 /** Creates a waiting step. */

@@ -7,7 +7,9 @@ import type {
   OptionsOf,
   VideoOptions,
 } from "../core/options.ts";
+import { invalid } from "../core/parse-object.ts";
 import type { Source } from "../core/source.ts";
+import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan } from "./audio.ts";
 import { type ChunkHints, createChunks } from "./chunks.ts";
 import { createGeometry } from "./geometry.ts";
@@ -90,7 +92,7 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
 
 function audioPlan(source: Source, options: AudioOptions): Plan {
   if (!hasAudio(source)) {
-    throw new MediaError("input_no_audio", "The source has no sound; use kind video or image.");
+    throw errorFor("input_no_audio", { code: "no_sound" });
   }
   const format = options.format ?? DEFAULT_FORMAT.audio;
   const span = createSpan(options, source.duration, source.duration_estimated);
@@ -104,7 +106,7 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
 }
 
 function imagePlan(source: Source, options: ImageOptions): Plan {
-  const stored = anyPicture(source, "An image needs pictures");
+  const stored = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source) ?? DEFAULT_FORMAT.image;
   const facts = FORMATS.image[format];
   // A moment asks for one frame, so only an animation that is taken whole stays one.
@@ -176,13 +178,7 @@ function blank(kind: EncodeKind, format: string, span: Span): Plan {
 
 function stillSpan(options: ImageOptions): Span {
   if ((options.start ?? 0) === 0) return { start: 0, end: null, duration: null };
-  throw new MediaError(
-    "invalid_options",
-    "options.start needs a source with a timeline; this is a still image.",
-    {
-      param: "options.start",
-    },
-  );
+  throw invalid("options.start", "needs a source with a timeline; this is a still image.", "invalid_options");
 }
 
 function frameCount(source: Source, span: Span, fps: number | null): number | null {
@@ -208,9 +204,9 @@ function ownFormat(source: Source): ImageFormat | undefined {
   return source.kind === "image" && own in FORMATS.image ? own : undefined;
 }
 
-function anyPicture(source: Source, need: string): StoredPicture {
+function anyPicture(source: Source, kind: "video" | "image"): StoredPicture {
   if (!hasVideo(source)) {
-    throw new MediaError("input_no_video", `${need}, and the source has none; use kind audio.`);
+    throw errorFor("input_no_video", { code: "no_pictures", kind });
   }
   // Neither the core's ffmpeg nor the native one has a decoder for it.
   if (source.codecs?.video === "webp" && source.animated === true) {
@@ -226,7 +222,7 @@ function anyPicture(source: Source, need: string): StoredPicture {
 
 function movingPicture(source: Source): StoredPicture {
   if (source.kind === "image" && source.animated !== true) {
-    throw new MediaError("input_no_video", "The source is a still image; use kind image.");
+    throw errorFor("input_no_video", { code: "still_image" });
   }
-  return anyPicture(source, "Video needs pictures");
+  return anyPicture(source, "video");
 }

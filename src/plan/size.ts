@@ -1,6 +1,6 @@
-import { MediaError } from "../core/errors.ts";
 import { BOUNDS } from "../core/formats.ts";
 import type { FrameOptions } from "../core/options.ts";
+import { invalid } from "../core/parse-object.ts";
 import type { Source } from "../core/source.ts";
 
 /** Width and height in pixels. */
@@ -69,11 +69,9 @@ export function targetSize(displayed: Size, options: FrameOptions, rules: SizeRu
   if (fits.width && fits.height) return size;
   const sides = (["width", "height"] as const).toSorted((a, b) => Number(fits[a]) - Number(fits[b]));
   const param = `options.${sides.find((side) => options[side] !== undefined) ?? "width"}`;
-  throw new MediaError(
-    "invalid_options",
-    `${param} gives a picture of ${Math.round(width)}x${Math.round(height)} pixels; each side must be from 1 to ${max}.`,
-    { param },
-  );
+  const asked_size = `${Math.round(width)}x${Math.round(height)}`;
+  const rule = `gives a picture of ${asked_size} pixels; each side must be from 1 to ${max}.`;
+  throw invalid(param, rule, "invalid_options");
 }
 
 function inBounds(exact: number, snapped: number, max: number): boolean {

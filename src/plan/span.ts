@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { errorFor } from "../words/reason-words.ts";
 
 /** A stretch of the source in seconds; `end` is null for to the end, `duration` null when unknown. */
 export interface Span {
@@ -20,12 +20,8 @@ export function createSpan(
     return { start, end: options.end, duration: options.end - start };
   if (estimated && known !== null && start >= known) return { start, end: null, duration: null };
   if (known !== null && start >= known) {
-    const length = Number(known.toFixed(3));
-    throw new MediaError(
-      "invalid_options",
-      `options.start (${start}) must be before the end of the source (${length} s).`,
-      { param: "options.start" },
-    );
+    const reason = { code: "start_beyond_end", start, duration: Number(known.toFixed(3)) } as const;
+    throw errorFor("invalid_options", reason, { param: "options.start" });
   }
   const { end } = options;
   if (end === undefined || (known !== null && end >= known)) {

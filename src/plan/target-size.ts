@@ -3,6 +3,7 @@ import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/format
 import type { OptionsOf } from "../core/option-types.ts";
 import type { AudioOptions, VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
+import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan } from "./audio.ts";
 import { streamBits } from "./bits.ts";
 import { CONTAINER_BYTES, FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
@@ -11,6 +12,8 @@ import type { AudioPlan, Plan } from "./plan.ts";
 import { smallerOptions } from "./smaller-options.ts";
 import { usualQuality } from "./usual-quality.ts";
 import { VIDEO_FLOOR } from "./video-bits.ts";
+
+const PARAM = "target_size";
 
 // Sound gives way before pictures do.
 const SOUND_SHARE = 0.2;
@@ -36,10 +39,11 @@ export function optionsForSize<K extends EncodeKind>(
   source: Source,
   bytes: number,
 ): OptionsOf<K> {
-  if (!Number.isFinite(bytes) || bytes <= 0) throw fault("The target size must be a number above 0.");
+  if (!Number.isFinite(bytes) || bytes <= 0)
+    throw errorFor("invalid_options", { code: "size_not_positive" }, { param: PARAM });
   if (kind === "video") return videoForSize(options as VideoOptions, source, bytes) as OptionsOf<K>;
   if (kind === "audio") return audioForSize(options as AudioOptions, source, bytes) as OptionsOf<K>;
-  throw fault("A target size is for video and sound alone; here the size in pixels and the quality decide.");
+  throw errorFor("invalid_options", { code: "size_unbounded" }, { param: PARAM });
 }
 
 function videoForSize(
@@ -95,9 +99,7 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   const plan = createPlan(source, "audio", { ...options, bitrate: max });
   const { audio, format } = plan;
   if (audio?.mode !== "encode" || audio.bitrate === null) {
-    throw fault(
-      `${format} keeps all of the sound and has no bitrate; a target size needs mp3, aac, ogg or opus.`,
-    );
+    throw errorFor("invalid_options", { code: "size_lossless", format }, { param: PARAM });
   }
   const seconds = secondsOf(plan);
   const beside = CONTAINER_BYTES.audio + (seconds * packetBits(audio.sample_rate)) / 8;
@@ -183,5 +185,5 @@ function clockText(seconds: number): string {
 }
 
 function fault(message: string): MediaError {
-  return new MediaError("invalid_options", message, { param: "target_size" });
+  return new MediaError("invalid_options", message, { param: PARAM });
 }

@@ -1,5 +1,5 @@
-import { MediaError } from "../core/errors.ts";
 import type { Source } from "../core/source.ts";
+import { errorFor } from "../words/reason-words.ts";
 import { streamBits } from "./bits.ts";
 import { FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
 import type { Plan } from "./plan.ts";
@@ -9,15 +9,13 @@ export const VIDEO_FLOOR = 24_000;
 
 /** Returns the bits per second that are left for the pictures of a plan within a number of bytes; throws `invalid_options` where the length is unknown or too little is left. */
 export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan, source: Source): number {
-  const fault = (message: string) =>
-    new MediaError("invalid_options", message, { param: "options.target_size" });
-  if (duration === null)
-    throw fault("How long the source plays is unknown, so options.target_size cannot be held; use bitrate.");
+  const param = "options.target_size";
+  if (duration === null) throw errorFor("invalid_options", { code: "size_unknown_duration" }, { param });
   const sound = audio ? soundBits(audio, source) : 0;
   const left = ((bytes - videoOverhead(frames, duration)) * 8) / duration - sound;
   const bitrate = Math.round(left * FILLED.video);
   if (bitrate >= VIDEO_FLOOR) return bitrate;
-  throw fault(`options.target_size (${bytes}) is too small for ${duration} seconds with these options.`);
+  throw errorFor("invalid_options", { code: "size_too_small", bytes, duration }, { param });
 }
 
 const DEFAULT_RATE = 48_000;

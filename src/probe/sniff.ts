@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader } from "../core/ports.ts";
+import { errorFor } from "../words/reason-words.ts";
 
 const HEAD = 4096;
 const TEXT = 512;
@@ -15,7 +16,7 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
     throw unsupported("This is a web page, not a media file.");
   }
   if (/<svg\b/i.test(text)) throw unsupported("SVG isn't supported; use PNG or JPEG.");
-  if (/^\s*#EXTM3U/.test(text)) throw unsupported("The file is a playlist; pass the media itself.");
+  if (/^\s*#EXTM3U/.test(text)) throw errorFor("input_unsupported", { code: "playlist" });
   // Netpbm and YUV4MPEG2 files start with letters and are media all the same.
   if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;
   throw unsupported("The file is text, not media.");

@@ -14,6 +14,8 @@ afterEach(() => {
   for (const { port1 } of open.splice(0)) port1.close();
 });
 
+const REASON = { code: "field", field: "input", rule: "must be another." } as const;
+
 function connect() {
   const channel = new MessageChannel();
   open.push(channel);
@@ -21,7 +23,7 @@ function connect() {
     add: async (a, b) => a + b,
     async refuse(kind) {
       if (kind === "unknown") throw new TypeError("a secret");
-      throw new MediaError(kind, "Not this one.", { param: "input", retryable: true });
+      throw new MediaError(kind, "Not this one.", { param: "input", retryable: true, reason: REASON });
     },
     never: () => new Promise(() => {}),
     odd: async () => () => 1,
@@ -47,6 +49,7 @@ test("errors keep their kind, and faults of ours tell nothing", async () => {
       message: "Not this one.",
       param: "input",
       retryable: true,
+      reason: REASON,
     },
   });
   const logged = console.error;

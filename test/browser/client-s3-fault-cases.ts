@@ -41,6 +41,7 @@ test("the network gone during an upload is a clear error, and a retry goes on fr
       kind: "upload_failed",
       message: `The storage at ${new URL(proxy.url).host} could not be reached.`,
       retryable: true,
+      reason: { code: "no_answer", from: "storage", host: new URL(proxy.url).host },
       step_id: failed.steps[3]?.id,
     },
   ]);

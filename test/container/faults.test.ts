@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
+import type { ErrorReason } from "../../src/core/error-reason.ts";
 import type { ErrorKind } from "../../src/core/errors.ts";
 import { clip } from "../fixtures/clips.ts";
 import { hugeMp4 } from "../fixtures/huge.ts";
@@ -40,9 +41,19 @@ afterEach(async () => {
   }
 });
 
-const failed = (kind: ErrorKind, retryable: boolean, message: unknown = expect.any(String)) => ({
+const failed = (
+  kind: ErrorKind,
+  retryable: boolean,
+  message: unknown = expect.any(String),
+  reason?: ErrorReason,
+) => ({
   state: "failed",
-  error: { kind, message, retryable },
+  error: { kind, message, retryable, ...(reason && { reason }) },
+});
+const unanswered = (from: "source" | "output", url: string): ErrorReason => ({
+  code: "no_answer",
+  from,
+  host: new URL(url).host,
 });
 
 // Three megabytes, so that it is read in several pieces.
@@ -157,7 +168,9 @@ test("a source at an address where nobody is", async () => {
   const job = await rig.job(await clip("mp4"), "video", { width: 80 });
   const input = { ...job.input, url: "http://127.0.0.1:1/clip?secret=abc" };
   const state = await rig.run({ ...job, input });
-  expect(state).toEqual(failed("input_unreachable", true));
+  expect(state).toEqual(
+    failed("input_unreachable", true, expect.any(String), unanswered("source", input.url)),
+  );
   expect(JSON.stringify(state)).not.toContain("secret");
 });
 
@@ -205,7 +218,8 @@ test.for([
 ] as const)("a store that answers %j", async ([fault, kind, retryable]) => {
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
   rig.sink.fail(() => fault);
-  expect(await rig.run(job)).toEqual(failed(kind, retryable));
+  const reason = fault === "cut" ? unanswered("output", rig.sink.url) : undefined;
+  expect(await rig.run(job)).toEqual(failed(kind, retryable, expect.any(String), reason));
 });
 
 test("a store that fails now and then", async () => {

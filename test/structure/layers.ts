@@ -13,12 +13,15 @@ const ANYWHERE = ["src", "src/*"];
 /** The layers, by the folder or file that their paths start with; the longest that fits counts. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/core": { layers: [], packages: ["zod", "ulid"] },
-  "src/plan": { layers: ["src/core"], packages: ["zod", "ulid"] },
+  "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
   // Codes and facts to English: the only sentences made for people.
   "src/words": { layers: ["src/core"], packages: [] },
   "src/route": { layers: ["src/core", "src/plan", "src/words"], packages: [] },
   "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
-  "src/probe": { layers: ["src/core", "src/plan", "src/ffmpeg"], packages: ["zod", "mediabunny"] },
+  "src/probe": {
+    layers: ["src/core", "src/plan", "src/ffmpeg", "src/words"],
+    packages: ["zod", "mediabunny"],
+  },
   // Chunks wait in storage for their stitch; a source is opened with the care of the probe.
   "src/encoders": {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/words"],
@@ -33,7 +36,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     packages: [],
   },
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
-  "src/storage": { layers: ["src/core"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
+  "src/storage": { layers: ["src/core", "src/words"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
   "src/client": { layers: ["src/core", "src/storage"], packages: ["zod"] },
   // Apart from the client, so that no page loads the library.
   "src/webhooks": { layers: ["src/core"], packages: ["standardwebhooks"] },

@@ -191,7 +191,8 @@ function faultOf(signal: AbortSignal, thrown: unknown): Extract<NativeState, { s
     console.error(JSON.stringify({ level: "error", message: "job failed", error }));
   }
   const error = toMediaError(signal.aborted ? signal.reason : thrown, "encode_failed");
-  return { kind: error.kind, message: error.message, retryable: error.retryable };
+  const { kind, message, retryable, reason } = error;
+  return { kind, message, retryable, ...(reason && { reason }) };
 }
 
 function forgetOldest(entries: Map<string, Entry>): void {

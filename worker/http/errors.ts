@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { routePath } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
+import { ErrorReason } from "../../src/core/error-reason.ts";
 import {
   type ErrorKind,
   MediaError,
@@ -57,6 +58,9 @@ export const ErrorBody = z
       description: "Dotted path of the field at fault, where one field is.",
       example: "options.fps",
     }),
+    reason: ErrorReason.optional().meta({
+      description: "What sets the error apart from others of its kind.",
+    }),
     request_id: z.string().meta({ description: "Also in the header `Request-Id`." }),
   })
   .meta({ id: "Error" });
@@ -77,12 +81,18 @@ export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
     log(c, thrown);
     return c.json({ kind: "internal_error", message: UNKNOWN, request_id } satisfies ErrorBody, 500);
   }
-  const { kind, message, param } = thrown;
+  const { kind, message, param, reason } = thrown;
   const status = STATUS[kind];
   if (status === 401) c.header("WWW-Authenticate", challenge(kind));
   if (status === 503) c.header("Retry-After", "5");
   if (status >= 500) log(c, thrown);
-  const body: ErrorBody = { kind, message, ...(param !== undefined && { param }), request_id };
+  const body: ErrorBody = {
+    kind,
+    message,
+    ...(param !== undefined && { param }),
+    ...(reason && { reason }),
+    request_id,
+  };
   return c.json(body, status);
 }
 

@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
 import {
   LIST_PARAMETERS,
   type ListPage,
@@ -7,6 +6,7 @@ import {
   type ListSort,
   parseListQuery,
 } from "../../src/core/lists.ts";
+import { invalid } from "../../src/core/parse-object.ts";
 
 /** Reads the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind. */
 export function readListQuery(url: string, sort: ListSort): ListQuery {
@@ -14,7 +14,7 @@ export function readListQuery(url: string, sort: ListSort): ListQuery {
   const given = new Map<string, unknown>(searchParams);
   for (const param of LIST_PARAMETERS) {
     if (searchParams.getAll(param).length <= 1) continue;
-    throw new MediaError("request_invalid", `${param} must be given once.`, { param });
+    throw invalid(param, "must be given once.");
   }
   const limit = searchParams.get("limit");
   if (limit !== null && /^\d{1,4}$/.test(limit)) given.set("limit", Number(limit));

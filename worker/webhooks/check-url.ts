@@ -1,4 +1,5 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
+import { invalid } from "../../src/core/parse-object.ts";
 import { isTrusted } from "../../src/storage/http/host-guard.ts";
 import type { Services } from "../services.ts";
 
@@ -23,7 +24,7 @@ export async function checkWebhookUrl(
 ): Promise<void> {
   const parsed = new URL(url);
   if (parsed.protocol !== "https:" && !isTrusted(parsed, settings))
-    throw new MediaError("request_invalid", `${param} must be a URL that starts with https://.`, { param });
+    throw invalid(param, "must be a URL that starts with https://.");
   try {
     await outside.guard(url);
   } catch (thrown) {

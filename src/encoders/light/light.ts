@@ -56,15 +56,15 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     for (let round = 0; round < ROUNDS; ) {
       // A probe reads from servers that may be slow, and others wait while it has its turn: so its bytes are fetched before.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
-      const message = await send(job, ranges, { ...sending, input });
-      if (message === "busy") {
+      const reply = await send(job, ranges, { ...sending, input });
+      if (reply === "busy") {
         await sleep(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
         sending.onWait();
-      } else if ("range" in message) {
-        ranges.push(message.range);
+      } else if ("range" in reply) {
+        ranges.push(reply.range);
         round++;
       } else {
-        return message;
+        return reply;
       }
     }
     const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ErrorReason } from "../../core/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
 import type { NativeState } from "./native-wire.ts";
 
@@ -43,6 +44,7 @@ const State = z.discriminatedUnion("state", [
       kind: z.enum(ERROR_KINDS),
       message: z.string().min(1).max(2000),
       retryable: z.boolean(),
+      reason: ErrorReason.exactOptional(),
     }),
   }),
 ]) satisfies z.ZodType<NativeState>;

@@ -1,3 +1,4 @@
+import type { ErrorReason } from "../../core/error-reason.ts";
 import type { ErrorKind } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
@@ -37,7 +38,10 @@ export type NativeState =
       playlists: { name: string; mime: string; text: string }[];
       tally: Tally;
     }
-  | { state: "failed"; error: { kind: ErrorKind; message: string; retryable: boolean } };
+  | {
+      state: "failed";
+      error: { kind: ErrorKind; message: string; retryable: boolean; reason?: ErrorReason };
+    };
 
 /** The answer of `GET /health`. */
 export interface NativeHealth {

@@ -84,7 +84,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
             onTally(end.tally);
             return toWritten(end);
           }
-          throw new MediaError(end.error.kind, end.error.message, { retryable: end.error.retryable });
+          throw new MediaError(end.error.kind, end.error.message, end.error);
         } catch (thrown) {
           signal.throwIfAborted();
           if (!isLost(thrown) || start === STARTS) throw thrown;

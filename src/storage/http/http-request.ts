@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { errorFor } from "../../words/reason-words.ts";
 import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";
 
@@ -79,8 +80,11 @@ export async function requestHttp(
 
 /** An `input_unreachable` that names the host alone, as the rest of a URL may be secret. */
 export function unreachable(url: string, what: string, retryable: boolean, cause?: unknown): MediaError {
-  const host = URL.parse(url)?.host ?? "the given address";
-  return new MediaError("input_unreachable", `The source at ${host} ${what}.`, { retryable, cause });
+  return new MediaError("input_unreachable", `The source at ${hostOf(url)} ${what}.`, { retryable, cause });
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? "the given address";
 }
 
 /** Lets go of a body that nobody reads, so that its connection is freed. */
@@ -108,7 +112,8 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
       const what = `did not answer within ${headers_ms / 1000} s`;
       throw unreachable(url, what, true, new Silence(what));
     }
-    throw unreachable(url, "could not be reached", true, thrown);
+    const reason = { code: "no_answer", from: "source", host: hostOf(url) } as const;
+    throw errorFor("input_unreachable", reason, { cause: thrown });
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
+import { errorFor } from "../../words/reason-words.ts";
 import { sleep } from "../sleep.ts";
 import { discard } from "./http-request.ts";
 
@@ -123,8 +124,7 @@ function sent<T extends { size: number }>(size: number, written: T): T {
 async function toFault(url: string, response: Response | null, cause: unknown): Promise<MediaError> {
   // The rest of the URL gives access, so it is not told.
   const host = URL.parse(url)?.host ?? "the given address";
-  if (!response)
-    return new MediaError("upload_failed", `The output's store at ${host} could not be reached.`, { cause });
+  if (!response) return errorFor("upload_failed", { code: "no_answer", from: "output", host }, { cause });
   const { status } = response;
   if (response.ok)
     return new MediaError("upload_failed", `The output's store at ${host} gave no proper answer.`, { cause });

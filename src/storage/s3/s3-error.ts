@@ -1,4 +1,5 @@
 import { type ErrorKind, MediaError } from "../../core/errors.ts";
+import { errorFor } from "../../words/reason-words.ts";
 import { readXml, textOf } from "./s3-xml.ts";
 
 /** What a request is for; the kind of its error follows from it. */
@@ -85,7 +86,12 @@ export function toS3Error(
   const said = `(it answered ${status}${/^\w{1,60}$/.test(code) ? ` ${code}` : ""})`;
   const make = (kind: ErrorKind, message: string, retryable = false) =>
     new MediaError(kind, message, { cause, retryable });
-  if (status === 0) return make(KINDS.other[purpose], `The storage at ${host} could not be reached.`, true);
+  if (status === 0)
+    return errorFor(
+      KINDS.other[purpose],
+      { code: "no_answer", from: "storage", host },
+      { cause, retryable: true },
+    );
   if (isFull(fault)) return make("storage_full", `The storage at ${host} has no room left ${said}.`);
   if (code === "NoSuchBucket")
     return make(KINDS.missing[purpose], `There is no bucket ${bucket} at ${host} ${said}.`);

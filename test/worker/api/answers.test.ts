@@ -18,11 +18,17 @@ test("every error carries its request id in body and header, each its own", asyn
   const seen = new Set<string>();
   for (const path of ["/tasks", "/nope", `/tasks/${ID}`, "/tasks?limit=0", "/media/x", "/docs/x"]) {
     const response = await app.request(path, path === "/tasks" ? {} : { headers: KEY });
-    const body = (await response.json()) as { request_id: string; kind: string; message: string };
+    const body = (await response.json()) as { request_id: string; message: string; reason?: object };
     expect(body.request_id).toMatch(REQUEST_ID);
     expect(response.headers.get("Request-Id")).toBe(body.request_id);
     expect(response.headers.get("Content-Type")).toBe("application/json");
-    expect(Object.keys(body).filter((key) => key !== "param")).toEqual(["kind", "message", "request_id"]);
+    expect(Object.keys(body).filter((key) => !["param", "reason"].includes(key))).toEqual([
+      "kind",
+      "message",
+      "request_id",
+    ]);
+    const rule = { code: "field", field: "limit", rule: body.message.slice("limit ".length) };
+    expect(body.reason).toEqual(path === "/tasks?limit=0" ? rule : undefined);
     seen.add(body.request_id);
   }
   expect(seen.size).toBe(6);

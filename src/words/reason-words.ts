@@ -1,0 +1,44 @@
+import type { ErrorReason } from "../core/error-reason.ts";
+import { type ErrorKind, MediaError, type MediaErrorOptions } from "../core/errors.ts";
+
+// The error of a field is made where its rules are.
+type Described = Exclude<ErrorReason, { code: "field" }>;
+
+const HOSTS = {
+  source: "The source",
+  output: "The output's store",
+  storage: "The storage",
+} as const;
+const NEEDS = { video: "Video needs pictures", image: "An image needs pictures" } as const;
+
+/** Creates the error of a reason, with its sentence as the message. */
+export function errorFor(kind: ErrorKind, reason: Described, options: MediaErrorOptions = {}): MediaError {
+  return new MediaError(kind, describeReason(reason), { ...options, reason });
+}
+
+function describeReason(reason: Described): string {
+  switch (reason.code) {
+    case "playlist":
+      return "The file is a playlist; pass the media itself.";
+    case "no_sound":
+      return "The source has no sound; use kind video or image.";
+    case "no_pictures":
+      return `${NEEDS[reason.kind]}, and the source has none; use kind audio.`;
+    case "still_image":
+      return "The source is a still image; use kind image.";
+    case "start_beyond_end":
+      return `options.start (${reason.start}) must be before the end of the source (${reason.duration} s).`;
+    case "size_not_positive":
+      return "The target size must be a number above 0.";
+    case "size_unbounded":
+      return "A target size is for video and sound alone; here the size in pixels and the quality decide.";
+    case "size_lossless":
+      return `${reason.format} keeps all of the sound and has no bitrate; a target size needs mp3, aac, ogg or opus.`;
+    case "size_unknown_duration":
+      return "How long the source plays is unknown, so options.target_size cannot be held; use bitrate.";
+    case "size_too_small":
+      return `options.target_size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
+    case "no_answer":
+      return `${HOSTS[reason.from]} at ${reason.host} could not be reached.`;
+  }
+}
