@@ -40,7 +40,7 @@ export async function waitUntilEmpty(rig: Rig): Promise<void> {
 }
 
 // The files of a failed run are cleared for the last time when all of these are over; only then nothing may be left. Then it takes a moment.
-const CLEAR_MS = CLEANUPS_MS.reduce((sum, ms) => sum + ms) + 20_000;
+const CLEAR_MS = CLEANUPS_MS.reduce((sum, ms) => sum + ms, 0) + 20_000;
 
 async function until(left: () => Promise<unknown[]>): Promise<void> {
   for (const end = Date.now() + CLEAR_MS; ; await sleep(200)) {

@@ -8,8 +8,8 @@ import {
 } from "../../src/index.ts";
 import type { Fault, Wishes } from "../queue/item.ts";
 import { loweredWords } from "../words/lowered-words.ts";
+import { reasonWords } from "../words/reason-words.ts";
 import { bitrateBounds } from "./choices.ts";
-import { OPTION_WORDS } from "./words.ts";
 
 /** What is wrong with wishes, and at which field. */
 export interface WishFault extends Fault {
@@ -45,13 +45,11 @@ export function judged(wishes: Wishes, source: Source): Wishes {
   return { ...wishes, lowered, fault: fault && { kind: fault.kind, message: fault.message } };
 }
 
-// The message of the API, with the names of the page.
-function sayFault({ message }: MediaError, field: string | null, kind: Wishes["kind"]): string {
+// In the words of the page where it has its own.
+function sayFault({ message, reason }: MediaError, field: string | null, kind: Wishes["kind"]): string {
   if (field === "bitrate") {
     const { min, max } = bitrateBounds(kind);
     return `Bitrate must be a number from ${min / 1000} to ${max / 1000} kbit/s.`;
   }
-  return message
-    .replace(/\btarget size\b/g, "file size")
-    .replace(/options\.([a-z]+)/g, (whole, name: string) => OPTION_WORDS[name] ?? whole);
+  return (reason && reasonWords(reason)) || message;
 }

@@ -62,20 +62,3 @@ export const POSITION_WORDS = {
   "bottom-left": "Bottom left",
   "bottom-right": "Bottom right",
 } as const satisfies Record<Position, string>;
-
-/** What each option is called on its field. */
-export const OPTION_WORDS: Readonly<Record<string, string>> = {
-  format: "Format",
-  codec: "Codec",
-  quality: "Quality",
-  width: "Width",
-  height: "Height",
-  fit: "Fit",
-  position: "Position",
-  background: "Background",
-  fps: "Frames per second",
-  bitrate: "Bitrate",
-  start: "Start",
-  end: "End",
-  metadata: "Tags and cover",
-};

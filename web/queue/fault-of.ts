@@ -3,7 +3,10 @@ import type { Fault } from "./item.ts";
 
 /** Turns what was thrown into what the visitor is told. */
 export function faultOf(thrown: unknown): Fault {
-  if (thrown instanceof MediaError) return { kind: thrown.kind, message: thrown.message };
+  if (thrown instanceof MediaError) {
+    const { kind, message, reason } = thrown;
+    return { kind, message, ...(reason && { reason }) };
+  }
   console.warn(thrown);
   return { kind: "internal_error", message: "Something went wrong in this page." };
 }

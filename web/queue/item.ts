@@ -1,5 +1,13 @@
 import type { WaitingFile } from "../../src/browser/index.ts";
-import type { EncodeKind, EncoderChoice, MediaInput, OptionsOf, Source, Task } from "../../src/index.ts";
+import type {
+  EncodeKind,
+  EncoderChoice,
+  ErrorReason,
+  MediaInput,
+  OptionsOf,
+  Source,
+  Task,
+} from "../../src/index.ts";
 
 /** Where a file is worked on: this machine, or the service that the visitor connected with. */
 export type Place = "device" | "edge";
@@ -24,6 +32,7 @@ export interface Wishes<K extends EncodeKind = EncodeKind> {
 export interface Fault {
   readonly kind: string;
   readonly message: string;
+  readonly reason?: ErrorReason | undefined;
 }
 
 /** How a task goes on. */

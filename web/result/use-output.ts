@@ -28,6 +28,9 @@ export function useOutput(item: Item): OpenedOutput {
 
 /** Says what went wrong; what nobody foresaw is said in general. */
 export function faultOf(thrown: unknown): Fault {
-  if (thrown instanceof MediaError) return { kind: thrown.kind, message: thrown.message };
+  if (thrown instanceof MediaError) {
+    const { kind, message, reason } = thrown;
+    return { kind, message, ...(reason && { reason }) };
+  }
   return { kind: "internal_error", message: "Something went wrong in this page. Try again." };
 }

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { ERROR_KINDS } from "../../src/index.ts";
+import {
+  ERROR_KINDS,
+  forecast,
+  MediaError,
+  optionsForSize,
+  parseTaskRequest,
+  type Source,
+} from "../../src/index.ts";
 import { faultDetail, faultWords } from "./fault-words.ts";
 
 test("every kind of fault is said in sentences, without the words of the machinery", () => {
@@ -11,14 +18,75 @@ test("every kind of fault is said in sentences, without the words of the machine
   }
 });
 
+const SILENT: Source = {
+  object: "source",
+  url: "https://example.com/a.mp4",
+  kind: "video",
+  format: "mp4",
+  duration: 8,
+  width: 640,
+  height: 360,
+  fps: 25,
+  codecs: { video: "h264", audio: null },
+};
+const SOUND: Source = {
+  object: "source",
+  url: "https://example.com/a.mp3",
+  kind: "audio",
+  format: "mp3",
+  duration: 8,
+  codecs: { video: null, audio: "mp3" },
+};
+
+function thrownBy(call: () => unknown): MediaError {
+  try {
+    call();
+  } catch (thrown) {
+    if (thrown instanceof MediaError) return thrown;
+  }
+  throw new Error("Nothing was thrown.");
+}
+
 test.for([
-  ["The file is empty.", null],
-  ["The source has no sound; use kind video or image.", "The source has no sound."],
-  ["The file is a playlist; pass the media itself.", "The file is a playlist; add the media itself."],
-  ["options.start (9) must be before the end.", "Start (9) must be before the end."],
-] as const)("%s is told by what matters of it", ([message, words]) => {
-  expect(faultDetail({ message })).toBe(words ?? message);
+  [() => forecast("audio", {}, SILENT), "The source has no sound."],
+  [() => forecast("video", {}, { ...SILENT, kind: "image" }), "The source is a still image."],
+  [() => forecast("video", {}, SOUND), "Video needs pictures, and the source has none."],
+  [() => forecast("image", {}, SOUND), "An image needs pictures, and the source has none."],
+  [() => forecast("video", { start: 9 }, SILENT), "Start (9) must be before the end of the source (8 s)."],
+  [
+    () => forecast("video", { target_size: 1000 }, SILENT),
+    "File size (1000) is too small for 8 seconds with these options.",
+  ],
+  [
+    () => optionsForSize("image", {}, SILENT, 1000),
+    "A file size is for video and sound alone; here the size in pixels and the quality decide.",
+  ],
+  [
+    () => optionsForSize("audio", { format: "flac" }, SOUND, 1_000_000),
+    "flac keeps all of the sound and has no bitrate; a file size needs mp3, aac, ogg or opus.",
+  ],
+  [() => asked({ fps: 61 }), "Frames per second must be a number from 1 to 60."],
+  [() => asked({ start: 9, end: 3 }), "End must be after the start (9)."],
+  [() => asked({ fit: "cover" }), "Fit needs both width and height."],
+] as const)("%s is said in the words of the page", ([call, words]) => {
+  expect(faultDetail(thrownBy(call))).toBe(words);
 });
+
+test.for([
+  [{ code: "playlist" }, "The file is a playlist; add the media itself."],
+  [{ code: "no_answer", from: "source", host: "example.com" }, "The message."],
+  [{ code: "field", field: "webhook_url", rule: "must be a string." }, "The message."],
+] as const)("the reason %o is said in the words of the page, where it has its own", ([reason, words]) => {
+  expect(faultDetail({ message: "The message.", reason })).toBe(words);
+});
+
+test("an error without a reason is said in its own words", () => {
+  expect(faultDetail({ message: "The file is empty." })).toBe("The file is empty.");
+});
+
+function asked(options: object): void {
+  parseTaskRequest({ input: "https://example.com/a.mp4", kind: "video", options });
+}
 
 test("refusals are told once each, without the encoders that were never meant for the work", () => {
   const message = "No encoder here can do this.";

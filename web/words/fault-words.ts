@@ -1,12 +1,5 @@
-import { ERROR_KINDS, type ErrorKind, explainRefusals, type RunError } from "../../src/index.ts";
-
-// What only callers of the API know.
-const PAGE_WORDS = [
-  [/; use kind [^.]*\./, "."],
-  [/; pass (the|a) /, "; add $1 "],
-  [/\boptions\.target_size\b/g, "File size"],
-  [/\boptions\.([a-z])([a-z_]*)/g, (_: string, first: string, rest: string) => first.toUpperCase() + rest],
-] as const satisfies readonly (readonly [RegExp, string | ((...found: string[]) => string)])[];
+import { ERROR_KINDS, type ErrorKind, explainRefusals, type MediaError } from "../../src/index.ts";
+import { reasonWords } from "./reason-words.ts";
 
 /** A fault in plain words: what is wrong, and what to do next. */
 export interface FaultWords {
@@ -142,10 +135,12 @@ const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
   },
 };
 
-/** Describes what went wrong in detail: the refusals of the encoders that were meant for the work, else the error's own message. */
-export function faultDetail({ message, refusals = [] }: Pick<RunError, "message" | "refusals">): string {
-  const words = explainRefusals(refusals) || message;
-  return PAGE_WORDS.reduce((said, [api, page]) => said.replace(api, page as string), words);
+/** Describes what went wrong in detail: the refusals of the encoders that were meant for the work, else the reason, else the error's own message. */
+export function faultDetail(
+  error: Pick<MediaError, "message"> & Partial<Pick<MediaError, "reason" | "refusals">>,
+): string {
+  const { message, reason, refusals = [] } = error;
+  return explainRefusals(refusals) || (reason && reasonWords(reason)) || message;
 }
 
 /** Says a fault of any kind in plain words, of an address or of a file; a kind that this page does not know is said as one that should not be. */

@@ -32,7 +32,7 @@ test("an editor shows of every option what the OpenAPI document says", async () 
     const { properties = {} } = schemas[name] as { properties?: Record<string, Described> };
     for (const [option, { description = "", default: fallback }] of Object.entries(properties)) {
       expect(description, `${name}.${option}`).toMatch(/\.$/);
-      const shown = new RegExp(`\\* ${escape(description)}[^*]*\\*[^:]*\\n +${option}\\??:`);
+      const shown = new RegExp(`\\* ${escaped(description)}[^*]*\\*[^:]*\\n +${option}\\??:`);
       expect(own).toMatch(shown);
       const [comment = ""] = shown.exec(own ?? "") ?? [];
       if (fallback !== undefined && option !== "format")
@@ -48,6 +48,6 @@ interface Described {
   default?: unknown;
 }
 
-function escape(words: string): string {
+function escaped(words: string): string {
   return words.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

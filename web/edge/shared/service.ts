@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { RemoteClient } from "../../../src/client/index.ts";
-import { MediaError } from "../../../src/index.ts";
+import { type ErrorReason, MediaError } from "../../../src/index.ts";
 
 /** What went wrong, as the visitor is told. */
 export interface ServiceFault {
@@ -9,6 +9,7 @@ export interface ServiceFault {
   readonly message: string;
   /** The field at fault, where one is. */
   readonly param: string | undefined;
+  readonly reason?: ErrorReason | undefined;
 }
 
 /** The service that the console shows. */
@@ -31,8 +32,10 @@ export function useService(): Service {
 
 /** Gives what was thrown in words; what is no error of ours is told without its text. */
 export function toFault(thrown: unknown): ServiceFault {
-  if (thrown instanceof MediaError)
-    return { kind: thrown.kind, message: thrown.message, param: thrown.param };
+  if (thrown instanceof MediaError) {
+    const { kind, message, param, reason } = thrown;
+    return { kind, message, param, reason };
+  }
   return {
     kind: "internal_error",
     message: "Something went wrong in this page. Try again.",

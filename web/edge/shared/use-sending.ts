@@ -43,7 +43,7 @@ export function useSending(
   return {
     sending: sending.value,
     fault: fault.value && !at_field ? fault.value.message : null,
-    at: (param) => (at_field && fault.value?.param === param ? spokenOf(fault.value.message, param) : null),
+    at: (param) => (at_field && fault.value?.param === param ? spokenOf(fault.value) : null),
     send(event) {
       event?.preventDefault();
       if (sending.value) return;
@@ -53,6 +53,6 @@ export function useSending(
 }
 
 // A field has a label, which is not the name that the service has for it.
-function spokenOf(message: string, param: string): string {
-  return message.startsWith(`${param} `) ? `It${message.slice(param.length)}` : message;
+function spokenOf({ message, reason }: ServiceFault): string {
+  return reason?.code === "field" ? `It ${reason.rule}` : message;
 }

@@ -1,5 +1,5 @@
 import type { LocalClient } from "../../../src/browser/index.ts";
-import { type Client, forecast, MediaError, type MediaInput, type Source } from "../../../src/index.ts";
+import { type Client, forecast, MediaError, type Source } from "../../../src/index.ts";
 import { defaultWishes } from "../../options/default-wishes.ts";
 import { faultOf } from "../fault-of.ts";
 import type { Place, Wishes } from "../item.ts";
@@ -17,11 +17,7 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
       if (!item?.input || item.source) return;
       const { input } = item;
       try {
-        const found = await client.steps.create({ kind: "probe", input: givenOf(input) });
-        const step = await client.steps.wait(found);
-        if (step.error) throw new MediaError(step.error.kind, step.error.message);
-        const source = step.output;
-        if (!source) throw new MediaError("probe_failed", "The file has no media in it.");
+        const source = await client.probe(input);
         const size = item.size ?? source.filesize ?? null;
         const wishes = { ...defaultWishes(source), place };
         refuseUnreadable(source, wishes);
@@ -42,8 +38,4 @@ function refuseUnreadable(source: Source, { kind, options }: Wishes): void {
   } catch (thrown) {
     if (thrown instanceof MediaError && thrown.kind === "input_unsupported") throw thrown;
   }
-}
-
-function givenOf(input: MediaInput) {
-  return typeof input === "string" ? { url: input } : input;
 }

@@ -29,7 +29,7 @@ export function coreFrame(
     const { id } = await device.tasks.create({ kind: "image", input, options });
     try {
       const { error } = await device.tasks.wait(id, { signal: gone });
-      if (error) throw new MediaError(error.kind, error.message);
+      if (error) throw new MediaError(error.kind, error.message, error);
       const output = await device.output(id);
       // Read before its file is deleted.
       return new Blob([await (await output.blob()).arrayBuffer()], { type: "image/jpeg" });

@@ -39,7 +39,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   const doing = useDoing();
   const isHere = filesOf(output).length > 0;
   // A browser tells a page no more than that of an answer that it may not read.
-  const isUnreached = doing.fault?.message.endsWith("could not be reached.") ?? false;
+  const isUnreached = doing.fault?.reason?.code === "no_answer";
   const first = isHere ? null : (connections[0]?.id ?? null);
   const isKnown = connections.some(({ id }) => id === kept.connection_id);
   const form: S3Form = isKnown ? kept : { ...kept, connection_id: first };

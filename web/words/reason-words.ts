@@ -1,0 +1,50 @@
+import type { ErrorReason } from "../../src/index.ts";
+
+// The fields of this page, by their names in the API.
+const FIELDS: Readonly<Record<string, string>> = {
+  input: "Address",
+  "options.target_size": "File size",
+  "options.format": "Format",
+  "options.codec": "Codec",
+  "options.quality": "Quality",
+  "options.width": "Width",
+  "options.height": "Height",
+  "options.fit": "Fit",
+  "options.position": "Position",
+  "options.background": "Background",
+  "options.fps": "Frames per second",
+  "options.bitrate": "Bitrate",
+  "options.start": "Start",
+  "options.end": "End",
+  "options.metadata": "Tags and cover",
+};
+
+/** Describes the reason of an error in the words of this page; null where the error's own message is as good. */
+export function reasonWords(reason: ErrorReason): string | null {
+  switch (reason.code) {
+    case "field":
+      return FIELDS[reason.field] ? `${FIELDS[reason.field]} ${reason.rule}` : null;
+    case "playlist":
+      return "The file is a playlist; add the media itself.";
+    case "no_sound":
+      return "The source has no sound.";
+    case "no_pictures":
+      return `${reason.kind === "image" ? "An image" : "Video"} needs pictures, and the source has none.`;
+    case "still_image":
+      return "The source is a still image.";
+    case "start_beyond_end":
+      return `Start (${reason.start}) must be before the end of the source (${reason.duration} s).`;
+    case "size_not_positive":
+      return "The file size must be a number above 0.";
+    case "size_unbounded":
+      return "A file size is for video and sound alone; here the size in pixels and the quality decide.";
+    case "size_lossless":
+      return `${reason.format} keeps all of the sound and has no bitrate; a file size needs mp3, aac, ogg or opus.`;
+    case "size_unknown_duration":
+      return "How long the source plays is unknown, so File size cannot be held; use bitrate.";
+    case "size_too_small":
+      return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
+    case "no_answer":
+      return null;
+  }
+}
