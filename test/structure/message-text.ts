@@ -1,0 +1,76 @@
+import { type ESTree, parseSync, Visitor } from "vite";
+import type { SourceFile } from "./source-files.ts";
+
+const STRING_METHODS = new Set([
+  ..."at charAt endsWith includes indexOf lastIndexOf localeCompare match matchAll replace replaceAll".split(
+    " ",
+  ),
+  ..."search slice split startsWith substring toLowerCase toUpperCase trim".split(" "),
+]);
+const REGEX_METHODS = new Set(["test", "exec"]);
+const COMPARISONS = new Set(["===", "!==", "==", "!="]);
+// What a catch clause or a rejection calls its value.
+const THROWN = /^(thrown|error|cause|err|e|fault|reason)$/;
+
+/** Lists where a file branches on or rewrites the text of an error's message, each as `file: the expression`. */
+export function findMessageText({ path, text }: SourceFile): string[] {
+  const found: string[] = [];
+  const { program } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
+  const report = (node: ESTree.Node) => found.push(`${path}: ${text.slice(node.start, node.end)}`);
+  new Visitor({
+    CallExpression(node) {
+      const { callee } = node;
+      if (callee.type !== "MemberExpression" || callee.computed) return;
+      const method = nameOf(callee.property);
+      if (STRING_METHODS.has(method) && isMessage(callee.object)) report(node);
+      if (REGEX_METHODS.has(method) && node.arguments.some(isMessage)) report(node);
+    },
+    BinaryExpression(node) {
+      if (COMPARISONS.has(node.operator) && (isText(node.left, node.right) || isText(node.right, node.left)))
+        report(node);
+    },
+    SwitchStatement(node) {
+      if (isErrorMessage(node.discriminant)) report(node.discriminant);
+    },
+  }).visit(program);
+  return found;
+}
+
+// A comparison with a text of its own, not with another message.
+function isText(one: ESTree.Node, other: ESTree.Node): boolean {
+  return (
+    isMessage(one) && (other.type === "TemplateLiteral" || (other.type === "Literal" && other.value !== null))
+  );
+}
+
+function isMessage(given: ESTree.Node): boolean {
+  const node = bare(given);
+  if (node.type === "LogicalExpression") return isMessage(node.left);
+  return isErrorMessage(node) || nameOf(node) === "message" || isThrownAsText(node);
+}
+
+function isErrorMessage(given: ESTree.Node): boolean {
+  const node = bare(given);
+  return (
+    node.type === "MemberExpression" && !node.computed && /^(message|stack)$/.test(nameOf(node.property))
+  );
+}
+
+// `String(thrown)` and `${thrown}` hold the message, too.
+function isThrownAsText(node: ESTree.Node): boolean {
+  if (node.type === "TemplateLiteral") return node.expressions.some((each) => THROWN.test(nameOf(each)));
+  return (
+    node.type === "CallExpression" &&
+    nameOf(node.callee) === "String" &&
+    node.arguments.some((each) => THROWN.test(nameOf(each)))
+  );
+}
+
+function bare(node: ESTree.Node): ESTree.Node {
+  const wrapped = ["ChainExpression", "ParenthesizedExpression", "TSNonNullExpression", "TSAsExpression"];
+  return wrapped.includes(node.type) && "expression" in node ? bare(node.expression as ESTree.Node) : node;
+}
+
+function nameOf(node: ESTree.Node): string {
+  return node.type === "Identifier" ? node.name : "";
+}
