@@ -9,6 +9,7 @@ import {
   type SignedRequest,
 } from "../storage/s3/s3-sign.ts";
 import { sleep } from "../storage/sleep.ts";
+import { GIB } from "../util/bytes.ts";
 
 /** A connection in the media worker: with keys, or without where the page signs each request. */
 export interface ConnectionSettings {
@@ -35,7 +36,7 @@ const OFFLINE_MS = 600_000;
 const OFFLINE_PAUSE_MS = 1000;
 const TRIES = 4;
 // S3's own limit of one request: 5 GiB.
-const MAX_SINGLE_BYTES = 5 * 2 ** 30;
+const MAX_SINGLE_BYTES = 5 * GIB;
 
 /** Creates a client's connections; `ask` has the page sign a request. */
 export function createConnections(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MIB } from "../util/bytes.ts";
 import { MediaError } from "./errors.ts";
 import { invalid, parseObject } from "./parse-object.ts";
 import { parseS3Url } from "./requests.ts";
@@ -7,7 +8,7 @@ import { parseS3Url } from "./requests.ts";
 export const UPLOAD_STATUSES = ["waiting", "stored"] as const;
 
 /** Bytes of each part of an upload but the last, unless there would be too many; a file up to that size is one part. */
-export const UPLOAD_PART_BYTES = 16 * 2 ** 20;
+export const UPLOAD_PART_BYTES = 16 * MIB;
 
 /** Seconds for which an upload's URLs are valid: the default, and the bounds of `seconds`. */
 export const UPLOAD_SECONDS = { default: 86_400, min: 1, max: 604_800 } as const;
@@ -133,9 +134,8 @@ export function parseUploadCompletion(body: unknown): UploadCompletion {
 
 /** Returns the sizes of a file's parts: equal but for the last, at most `most` bytes where the storage has such a limit. */
 export function partSizes(size: number, most = Number.POSITIVE_INFINITY): number[] {
-  const mib = 2 ** 20;
   // Few enough to keep the answer short.
-  const each = Math.min(most, Math.max(UPLOAD_PART_BYTES, Math.ceil(size / 1000 / mib) * mib));
+  const each = Math.min(most, Math.max(UPLOAD_PART_BYTES, Math.ceil(size / 1000 / MIB) * MIB));
   const count = Math.ceil(size / each);
   return Array.from({ length: count }, (_, index) => Math.min(each, size - index * each));
 }

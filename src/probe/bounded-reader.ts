@@ -1,4 +1,5 @@
 import type { ByteReader } from "../core/ports.ts";
+import { KIB } from "../util/bytes.ts";
 
 /** How much of a file a probe may look at. */
 export interface ProbeBounds {
@@ -19,7 +20,7 @@ export interface BoundedReader extends ByteReader {
 /** Thrown by a read that goes beyond the bounds. */
 export class OutOfBounds extends Error {}
 
-const BLOCK = 64 * 1024;
+const BLOCK = 64 * KIB;
 
 /** Bounds the reads of a file, so that no file, however made, has all of it read; reads of the same block count once. */
 export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): BoundedReader {

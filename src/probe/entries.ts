@@ -8,6 +8,7 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { KIB } from "../util/bytes.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
 import { openSource } from "./open-source.ts";
@@ -101,7 +102,7 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
   };
 }
 
-const BLOCK = 256 * 1024;
+const BLOCK = 256 * KIB;
 const KEPT = 8;
 
 // mediabunny reads a transport stream packet by packet.

@@ -1,5 +1,6 @@
 import type { Input } from "mediabunny";
 import type { SourceStream } from "../core/source.ts";
+import { MIB } from "../util/bytes.ts";
 import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
 import type { Packets } from "./packets.ts";
@@ -14,8 +15,7 @@ export interface Measures {
 }
 
 // Without an index these can only be measured by reading them through, which is done up to so many bytes.
-const MB = 1024 * 1024;
-const MEASURED: Readonly<Record<string, number>> = { aac: MB, matroska: 16 * MB, webm: 16 * MB, flac: 0 };
+const MEASURED: Readonly<Record<string, number>> = { aac: MIB, matroska: 16 * MIB, webm: 16 * MIB, flac: 0 };
 
 // How far packets of one bitrate differ on average.
 const UNEVEN = 0.02;

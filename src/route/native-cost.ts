@@ -1,6 +1,7 @@
 import type { Source } from "../core/source.ts";
 import { estimateWork } from "../plan/estimate.ts";
 import type { Plan } from "../plan/plan.ts";
+import { GIB, MIB } from "../util/bytes.ts";
 
 /**
  * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory; "per Mpx" is for a
@@ -48,7 +49,7 @@ export const NATIVE_COST = {
 } as const;
 
 /** Bytes of memory that a native encoder has unless it is said: those of a container of Cloudflare's `standard-3`. */
-export const NATIVE_MEMORY = 8 * 2 ** 30;
+export const NATIVE_MEMORY = 8 * GIB;
 
 /** What native ffmpeg takes for a plan, by estimate. */
 export interface NativeWork {
@@ -63,7 +64,6 @@ export interface NativeWork {
 }
 
 const MPX = 1_000_000;
-const MIB = 1_048_576;
 // Chunks are cut at keyframes where these are known, so that there is little to go.
 const SEEK_SECONDS = 1;
 

@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader } from "../core/ports.ts";
+import { KIB } from "../util/bytes.ts";
 
 /** Random access to a file of the page, which can be handed to a worker without a copy. */
 export interface BlobReader extends ByteReader {
@@ -16,7 +17,7 @@ export interface Fingerprint {
   sha256: string;
 }
 
-const PROOF_BYTES = 65_536;
+const PROOF_BYTES = 64 * KIB;
 
 /**
  * Opens a blob or file for random access; nothing is kept in memory. A read rejects with `input_unreachable`, not worth a retry, when the file was

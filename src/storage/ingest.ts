@@ -1,5 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { Storage, StoredInfo } from "../core/ports.ts";
+import { MIB } from "../util/bytes.ts";
 import type { HttpFile } from "./http/http-reader.ts";
 
 /** What an ingest is given. */
@@ -17,7 +18,7 @@ export interface Ingest {
 }
 
 // Often enough for a progress bar, seldom enough to cost nothing.
-const REPORT_BYTES = 4 * 1024 * 1024;
+const REPORT_BYTES = 4 * MIB;
 
 /**
  * Copies a source to storage as a stream, in constant memory, and gives what was stored. Rejects as `openHttp` and its

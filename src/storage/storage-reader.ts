@@ -1,10 +1,10 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteRange, ByteReader, Storage } from "../core/ports.ts";
+import { KIB, MIB } from "../util/bytes.ts";
 import { createRangeCache, type RangeCacheOptions } from "./http/range-cache.ts";
 import { readAll } from "./read-all.ts";
 
-const KB = 1024;
-const CACHE = { ahead: 128 * KB, most: 1024 * KB, keep: 4096 * KB };
+const CACHE = { ahead: 128 * KIB, most: MIB, keep: 4 * MIB };
 
 /**
  * Opens a stored object for random access. Rejects with `media_not_found` when there is none; a read rejects with

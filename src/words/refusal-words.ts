@@ -1,6 +1,6 @@
 import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
+import { MIB } from "../util/bytes.ts";
 
-const MIB = 2 ** 20;
 const CODECS: Readonly<Record<string, string>> = {
   h264: "H.264",
   h265: "H.265",

@@ -8,10 +8,13 @@ interface Layer {
   packages: readonly string[];
 }
 
+// Constants and small helpers, known to all.
+const EVERYWHERE = "src/util";
 const ANYWHERE = ["src", "src/*"];
 
 /** The layers, by the folder or file that their paths start with; the longest that fits counts. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
+  [EVERYWHERE]: { layers: [], packages: [] },
   "src/core": { layers: [], packages: ["zod", "ulid"] },
   "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
   // Codes and facts to English: the only sentences made for people.
@@ -95,7 +98,7 @@ function isAllowed(path: string, name: string): boolean {
   const inPackages = file.split("node_modules/")[1];
   if (inPackages !== undefined) return matches(packageOf(inPackages), rule.packages);
   const to = layerOf(file);
-  return to === from || matches(to, rule.layers);
+  return to === from || to === EVERYWHERE || matches(to, rule.layers);
 }
 
 // A folder of src that the table does not know is a layer of its own, without rules: nothing may be imported in it.

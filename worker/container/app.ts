@@ -3,6 +3,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type ErrorKind, MediaError, toMediaError } from "../../src/core/errors.ts";
 import { NATIVE_PROTOCOL, type NativeHealth } from "../../src/encoders/native/native-wire.ts";
+import { MIB } from "../../src/util/bytes.ts";
 import type { Jobs } from "./jobs.ts";
 import { parseJob } from "./parse-job.ts";
 
@@ -20,7 +21,7 @@ export interface AppOptions {
 }
 
 /** Bytes that a request may have; a plan of thousands of chunks is far below. */
-export const MAX_JOB_BYTES = 2 ** 20;
+export const MAX_JOB_BYTES = MIB;
 /** The longest that a request waits for a change, in seconds. */
 export const MAX_WAIT_SECONDS = 60;
 

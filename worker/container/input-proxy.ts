@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
+import { MIB } from "../../src/util/bytes.ts";
 import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts";
 import { readInput } from "./read-input.ts";
 
@@ -33,7 +34,7 @@ interface Entry {
   waiting: number;
 }
 
-const BLOCK_BYTES = 2 ** 20;
+const BLOCK_BYTES = MIB;
 // 24 MB a job; a file whose pictures and sound lie far apart is read at two places in turn.
 const BLOCKS = { keep: 16, ahead: 8 } as const;
 

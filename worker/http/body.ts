@@ -1,8 +1,9 @@
 import { MediaError } from "../../src/core/errors.ts";
+import { KIB, MIB } from "../../src/util/bytes.ts";
 
 /** Bytes that the body of a request may have. */
-export const MAX_BODY_BYTES = 256 * 1024;
-const DROPPED_BYTES = 8 * 1024 * 1024;
+export const MAX_BODY_BYTES = 256 * KIB;
+const DROPPED_BYTES = 8 * MIB;
 /** Levels of objects and arrays that the body of a request may have. */
 export const MAX_BODY_DEPTH = 32;
 

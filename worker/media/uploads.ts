@@ -1,6 +1,5 @@
 import type { StoredInfo } from "../../src/core/ports.ts";
-
-const MIB = 2 ** 20;
+import { MIB } from "../../src/util/bytes.ts";
 
 /** Bytes that a file put in one piece, or a part of one, may have; a part but the last has at least `part_least`. */
 export const UPLOAD_LIMITS = { most: 32 * MIB, part_least: 5 * MIB, parts: 10_000 } as const;

@@ -3,9 +3,10 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/core/ports.ts";
 import { streamOf } from "../../src/storage/read-all.ts";
 import { createPartReader } from "../../src/storage/s3/part-reader.ts";
+import { MIB } from "../../src/util/bytes.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
-const PART_BYTES = 5 * 1024 * 1024;
+const PART_BYTES = 5 * MIB;
 const PARTS_AT_ONCE = 2;
 const PART_ATTEMPTS = 3;
 const KEYS_AT_ONCE = 1000;

@@ -3,6 +3,7 @@ import { probeMedia } from "../../probe/probe.ts";
 import { readStill } from "../../probe/still.ts";
 import { createRangeCache, type FetchRange } from "../../storage/http/range-cache.ts";
 import { createOpfsStorage } from "../../storage/opfs/opfs.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
 import { createConnections } from "../connections.ts";
 import { createLocalEncoders } from "../encoders/local-encoders.ts";
 import { type LocalEncoder, localOffers } from "../encoders/local-offers.ts";
@@ -13,7 +14,7 @@ import { createMediaHost } from "./media-host.ts";
 import { openRunStores } from "./run-stores.ts";
 
 // Each read takes a browser a while, and probing a damaged file takes thousands of small ones.
-const READING = { ahead: 65_536, most: 1_048_576, keep: 8_388_608 } as const;
+const READING = { ahead: 64 * KIB, most: MIB, keep: 8 * MIB } as const;
 
 /** Assembles the media worker: its stores, its encoders, and the host over them. Rejects when the browser allows no storage. */
 export async function compose(

@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { MIB } from "../../util/bytes.ts";
 import { CORE_NAMES, type CoreFileSystem, type CoreImports } from "./core-module.ts";
 
 /** A bound in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
@@ -16,7 +17,6 @@ export interface MemoryBound {
 }
 
 const PAGE = 65_536;
-const MIB = 1_048_576;
 const STEP = MIB;
 
 /** Creates a bound of `limit` bytes; a job that would pass it ends with `out_of_memory` at that very moment. */

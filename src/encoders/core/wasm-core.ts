@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { MIB } from "../../util/bytes.ts";
 import { mountFile, takeFile, takeFiles } from "./core-files.ts";
 import { CORE_NAMES, type CreateCore, type Instantiate } from "./core-module.ts";
 import { isExit, startCore } from "./core-start.ts";
@@ -53,7 +54,7 @@ export interface WasmCore {
 
 // The stack of the stock core has 64 KiB, and the MJPEG and VP9 encoders need 80 to 95 (measured by painting it):
 // they would overwrite what lies below. So every run gets this one instead, ten times what any codec was seen to use.
-const STACK = 1_048_576;
+const STACK = MIB;
 const CANARY = 1024;
 const PAINT = 0xa5;
 const REPORT = "/probe.json";

@@ -4,10 +4,10 @@ import { refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { MIB } from "../../util/bytes.ts";
 import { heapOf, LIGHT_COST, secondsOf, type WorkTime, X264_LEVELS, type X264Level } from "./light-cost.ts";
 import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate, stretchSeconds } from "./light-limits.ts";
 
-const MIB = 1_048_576;
 // What the estimates may be wrong by.
 const SPARE = 3 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];

@@ -3,6 +3,7 @@ import type { ByteRange } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
 import type { CreateCore } from "../core/core-module.ts";
 import {
   createPagedFile,
@@ -41,10 +42,9 @@ export interface LightHost {
   now(): number;
 }
 
-const MIB = 1_048_576;
 // The heap that the core starts with.
 const FRESH = 32 * MIB;
-const PROBE_FIRST = 128 * 1024;
+const PROBE_FIRST = 128 * KIB;
 // ffmpeg takes no picture of more pixels (av_image_check_size).
 const MOST_PIXELS = 2 ** 28;
 /** Gives the range that a job needs at least, so that it can be sent along at once. */

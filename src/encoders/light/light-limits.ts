@@ -1,7 +1,6 @@
 import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
-
-const MIB = 1_048_576;
+import { MIB } from "../../util/bytes.ts";
 
 /** Bytes that a job's heap, input and output may take together: an isolate has 128 MB, and the code itself is in it too. */
 export const LIGHT_MEMORY = 96 * MIB;

@@ -4,6 +4,7 @@ import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
 import { sleep } from "../../storage/sleep.ts";
+import { MIB } from "../../util/bytes.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { takeSound } from "../run/sound-only.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
@@ -32,7 +33,7 @@ export interface LightEncoder extends Encoder {
 }
 
 const ROUNDS = 24;
-const SLICE = 1_048_576;
+const SLICE = MIB;
 // Bytes of an input that are kept from one round to the next; more is read again.
 const KEPT = 8 * SLICE;
 // Index of the cover in a file of one picture, sound and cover.

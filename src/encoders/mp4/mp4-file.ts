@@ -1,3 +1,4 @@
+import { MIB } from "../../util/bytes.ts";
 import { createGatherer } from "../stitch/stitch-gather.ts";
 import { type Bytes, lengthOf, letters, u32, u64 } from "./mp4-boxes.ts";
 import { createExtentReader } from "./mp4-copy.ts";
@@ -7,7 +8,6 @@ import type { Mp4Build, Mp4Chunk } from "./mp4-track.ts";
 /** Writes a file that is planned, from its front to its end. */
 export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>;
 
-const MIB = 1024 * 1024;
 // Bytes that are read at a time: sound has far fewer.
 const BLOCKS = { vide: 4 * MIB, soun: MIB } as const;
 // Places and sizes beyond it take 64 bits.

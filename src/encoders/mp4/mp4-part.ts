@@ -3,6 +3,7 @@ import type { ByteReader } from "../../core/ports.ts";
 import { type Box, findBox, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { readHandler, readTimescale } from "../../probe/isobmff/track-boxes.ts";
+import { KIB } from "../../util/bytes.ts";
 import type { Bytes } from "./mp4-boxes.ts";
 import { type Mp4Edit, readEdit } from "./mp4-edit.ts";
 
@@ -30,7 +31,7 @@ export interface Mp4Track {
 }
 
 // ftyp and the index of a stretch of pictures mostly fit.
-const HEAD = 128 * 1024;
+const HEAD = 128 * KIB;
 const KINDS = { vide: "vide", soun: "soun" } as const;
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
 

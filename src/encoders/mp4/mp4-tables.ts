@@ -1,4 +1,6 @@
-const BLOCK = 64 * 1024;
+import { KIB } from "../../util/bytes.ts";
+
+const BLOCK = 64 * KIB;
 
 /** A table of big-endian 32-bit numbers, as the index of an MP4 holds them, which grows in small steps. */
 export interface Table {

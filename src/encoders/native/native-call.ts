@@ -1,3 +1,5 @@
+import { MIB } from "../../util/bytes.ts";
+
 /** A native encoder and the way to it. */
 export interface NativeInstance {
   /** Short name, for messages. */
@@ -21,7 +23,7 @@ export interface CallLimits {
 }
 
 // The playlists and the list of files of a ladder of many hours have a few megabytes.
-const MOST_BYTES = 16 * 1_048_576;
+const MOST_BYTES = 16 * MIB;
 
 /**
  * Sends a request and reads its answer. Rejects as the signal says when that ends it, else with an Error that tells what went wrong: no

@@ -1,9 +1,10 @@
 import { MediaError } from "../../core/errors.ts";
+import { MIB } from "../../util/bytes.ts";
 import { giveBack } from "../core/free-buffer.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 
 // ffmpeg asks for 32 KiB at a time, and each question to the browser takes its while: so a file that is read on is read in blocks.
-const BLOCK = 1_048_576;
+const BLOCK = MIB;
 const KEPT = 4;
 
 /**

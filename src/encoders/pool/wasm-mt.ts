@@ -3,6 +3,7 @@ import type { Source } from "../../core/source.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { MIB } from "../../util/bytes.ts";
 import { loadMtCore, type MtCoreLoadOptions } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.ts";
@@ -25,7 +26,6 @@ export interface WasmMt extends Encoder {
   close(): void;
 }
 
-const MIB = 2 ** 20;
 const SILENCE_SECONDS = 30;
 // What the threaded core was built with.
 const MEMORY = 1024 * MIB;

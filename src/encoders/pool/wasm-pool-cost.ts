@@ -3,6 +3,7 @@ import type { Source } from "../../core/source.ts";
 import { refuseTools, type Toolset, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { MIB } from "../../util/bytes.ts";
 import {
   heapOf,
   LIGHT_COST,
@@ -12,8 +13,6 @@ import {
   type X264Level,
 } from "../light/light-cost.ts";
 import { outputBytes } from "../light/light-estimate.ts";
-
-const MIB = 1_048_576;
 
 /** Bytes that the heap and the output of one encoder worker may take: wasm ends at 2 GiB, less what the estimates may be wrong by. */
 export const WORKER_MEMORY = 1792 * MIB;

@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
+import { MIB } from "../../util/bytes.ts";
 import type { LoadedCore } from "../core/core-load.ts";
 import type { ChunkJob } from "../encoder.ts";
 import type { EncoderWork, WorkDone } from "./encoder-worker-wire.ts";
@@ -44,7 +45,7 @@ export interface PoolRun {
 const WAIT_MS = 1000;
 const TRIES = 2;
 // A heap never shrinks, so a worker whose heap has grown beyond this many bytes is not kept for the next job.
-const WORN = 256 * 2 ** 20;
+const WORN = 256 * MIB;
 
 /** Creates what runs the jobs of a pool. */
 export function createPoolRun({ workers, budget, createWorker, ...options }: PoolRunOptions): PoolRun {

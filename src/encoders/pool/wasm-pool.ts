@@ -2,6 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Plan } from "../../plan/plan.ts";
+import { GIB, MIB } from "../../util/bytes.ts";
 import { type LoadedCore, loadCore } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
@@ -45,9 +46,8 @@ export interface WasmPool extends Encoder {
   close(): void;
 }
 
-const GIB = 2 ** 30;
 const SILENCE_SECONDS = 30;
-const PROBE_MEMORY = 256 * 2 ** 20;
+const PROBE_MEMORY = 256 * MIB;
 
 /** Creates a pool, whose workers start when there is work for them. */
 export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {

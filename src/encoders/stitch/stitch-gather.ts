@@ -1,5 +1,7 @@
+import { MIB } from "../../util/bytes.ts";
+
 /** Bytes of what is written at a time. */
-const OUT_BYTES = 1024 * 1024;
+const OUT_BYTES = MIB;
 
 /** Takes bytes in pieces of any size, and hands them on in large ones of their own memory. */
 export interface Gatherer {

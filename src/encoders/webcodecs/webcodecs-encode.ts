@@ -1,6 +1,7 @@
 import { EncodedPacket } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
 import type { VideoCodec } from "../../core/formats.ts";
+import { MIB } from "../../util/bytes.ts";
 import { type CodecConfig, quantizerOptions } from "./webcodecs-config.ts";
 import type { Hold } from "./webcodecs-rate.ts";
 
@@ -32,7 +33,7 @@ const STEADY = {
 } as const satisfies Record<VideoCodec, VideoEncoderBitrateMode>;
 
 // Bytes of pictures that wait to be encoded, and the most pictures.
-const WAITING = 64 * 1024 * 1024;
+const WAITING = 64 * MIB;
 const MOST_WAITING = 12;
 
 /** Starts the browser's encoder. */

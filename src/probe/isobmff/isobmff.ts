@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
 import { unsupported } from "../sniff.ts";
 import { findBox, readBoxHeader } from "./boxes.ts";
 import { readTracks, type TrackIndex } from "./sample-index.ts";
@@ -16,7 +17,7 @@ export interface MovieIndex {
 }
 
 const TOP_BOXES = 64;
-const MAX_INDEX = 24 * 1024 * 1024;
+const MAX_INDEX = 24 * MIB;
 const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**

@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
 import { EBML, type Element, readElementAt, readVint, writeElement } from "./ebml.ts";
 import type { TrackEntry } from "./matroska-tracks.ts";
 
@@ -12,13 +13,12 @@ export interface Clusters {
   whole: boolean;
 }
 
-const KB = 1024;
 // What a picture tells is in its first bytes; sound is kept whole, as its bytes are counted.
-const KEPT = { video: 16 * KB, audio: 1024 * KB } as const;
+const KEPT = { video: 16 * KIB, audio: MIB } as const;
 // So far it costs little to look, even when all is told: the first request for a file brings about as much.
-const AT_HAND = 24 * KB;
+const AT_HAND = 24 * KIB;
 // Where looking ends, whatever is told; behind a large picture the file is read in another place.
-const MOST = { elements: 2000, bytes: 2048 * KB, skips: 24 } as const;
+const MOST = { elements: 2000, bytes: 2 * MIB, skips: 24 } as const;
 // Between large pictures sound is dear: then fewer of its packets do.
 const DEAR = { skips: 2, enough: 4 } as const;
 const TRACK_NUMBER = 8;

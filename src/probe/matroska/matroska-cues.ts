@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
 import { EBML, readElement, readUint } from "./ebml.ts";
 
 // RFC 9559, 5.1: what is in the cues and on the way to them.
@@ -15,8 +16,8 @@ const ID = {
 
 const VIDEO = 1;
 // What stands before the first cluster, and the cues of six hours, are smaller.
-const HEAD = 256 * 1024;
-const MAX_CUES = 8 * 1024 * 1024;
+const HEAD = 256 * KIB;
+const MAX_CUES = 8 * MIB;
 
 interface Part {
   id: number;

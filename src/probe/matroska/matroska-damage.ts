@@ -1,7 +1,7 @@
 import type { ByteRange, ByteReader } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
 import { EBML, readElementAt, writeVoid } from "./ebml.ts";
 
-const MIB = 1024 * 1024;
 // A longer stretch is no damaged start any more.
 const SEARCHED = 128 * MIB;
 const BLOCK = MIB;

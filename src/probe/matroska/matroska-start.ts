@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
 import { type FileStart, memoryReader } from "../file-start.ts";
 import { EBML, type Element, readElementAt, writeElement } from "./ebml.ts";
 import { readClusters } from "./matroska-clusters.ts";
@@ -6,8 +7,8 @@ import { readEnds } from "./matroska-ends.ts";
 import { EXTRA_IDS, type ExtraElements, type MatroskaExtras, readMatroskaExtras } from "./matroska-extras.ts";
 import { readTracks } from "./matroska-tracks.ts";
 
-const MAX_HEADER = 4096 * 1024;
-const MAX_TAGS = 64 * 1024;
+const MAX_HEADER = 4 * MIB;
+const MAX_TAGS = 64 * KIB;
 const TOP_ELEMENTS = 64;
 const PASSED: ReadonlySet<number> = new Set([
   ...[EBML.seek_head, EBML.cues, EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],

@@ -1,8 +1,9 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { KIB } from "../../util/bytes.ts";
 import { type FileStart, limitReader } from "../file-start.ts";
 
 // Ten frames of the largest size that there is, and the 4 KiB in which mediabunny (1.61) looks for the first.
-const WINDOW = 24 * 1024;
+const WINDOW = 24 * KIB;
 const TAG_HEADER = 10;
 const TAGS = 16;
 const FRAME_START = 40;

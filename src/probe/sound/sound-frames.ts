@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
 import { FRAMES, type ReadFrame } from "./frame-headers.ts";
 
 /** How long raw sound lasts. */
@@ -7,7 +8,6 @@ export interface SoundLength {
   seconds: number | null;
 }
 
-const MIB = 1024 * 1024;
 /** Bytes up to which a probe counts the frames of a file: half an hour of sound at 128 kbit/s. */
 export const COUNTED = 32 * MIB;
 // Of a file, at least; what is less is another kind of frames.

@@ -1,3 +1,5 @@
+import { KIB } from "../../util/bytes.ts";
+
 /** The bytes of a stream, read into memory that the reader brings along, so that a long stream leaves no garbage behind. */
 export interface ByteSource {
   /** Fills the view from its start with what comes next, at least one byte; the view is given up and comes back as the filled part, null at the end. */
@@ -6,7 +8,7 @@ export interface ByteSource {
   cancel(reason?: unknown): Promise<void>;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * KIB;
 
 /** Turns a source into a stream of bytes; nothing is read before somebody asks, and readers may bring memory of their own. */
 export function toStream(source: ByteSource): ReadableStream<Uint8Array> {

@@ -1,4 +1,5 @@
 import type { ByteRange, ByteReader } from "../../core/ports.ts";
+import { KIB, MIB } from "../../util/bytes.ts";
 import { readSource, toStream } from "./byte-source.ts";
 import { type HttpFacts, parseContentRange, readFacts } from "./http-facts.ts";
 import { discard, type HttpOptions, requestHttp } from "./http-request.ts";
@@ -15,10 +16,9 @@ export interface HttpFile extends HttpFacts {
   close(): Promise<void>;
 }
 
-const KB = 1024;
 // Enough to tell what most files are; an index at the end, or a long header, takes one more request.
-const HEAD_BYTES = 32 * KB;
-const CACHE = { ahead: 64 * KB, most: 1024 * KB, keep: 4096 * KB };
+const HEAD_BYTES = 32 * KIB;
+const CACHE = { ahead: 64 * KIB, most: MIB, keep: 4 * MIB };
 
 /**
  * Opens a file on a web server with a request for its first bytes. Rejects with `input_not_found`, `input_forbidden`,

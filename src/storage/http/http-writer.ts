@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { sleep } from "../sleep.ts";
 import { discard } from "./http-request.ts";
@@ -25,9 +26,9 @@ export interface WriteOptions {
 }
 
 /** Bytes of a file up to which it is put in one request. */
-export const MAX_PUT_BYTES = 32 * 2 ** 20;
+export const MAX_PUT_BYTES = 32 * MIB;
 /** Bytes of each part of a larger file but the last. */
-export const PART_BYTES = 16 * 2 ** 20;
+export const PART_BYTES = 16 * MIB;
 /** Tries of one request in all. */
 export const WRITE_TRIES = 5;
 

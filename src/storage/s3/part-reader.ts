@@ -1,3 +1,4 @@
+import { KIB } from "../../util/bytes.ts";
 import { createByteSource } from "../http/byte-source.ts";
 
 /** One part of a stream; `last` when nothing follows, and then it may be short or empty. */
@@ -16,7 +17,7 @@ export interface PartReader {
   cancel(reason: unknown): Promise<void>;
 }
 
-const SCRATCH_BYTES = 256 * 1024;
+const SCRATCH_BYTES = 256 * KIB;
 
 /** Builds a {@link PartReader} that makes parts of `size` bytes, whatever the pieces are that the stream comes in. */
 export function createPartReader(body: ReadableStream<Uint8Array>, size: number): PartReader {

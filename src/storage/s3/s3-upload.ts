@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
 import { streamOf } from "../read-all.ts";
 import { createPartReader, type PartReader } from "./part-reader.ts";
 import {
@@ -22,7 +23,7 @@ export interface PartOptions {
 }
 
 /** Bytes of the smallest part that S3 takes, but for the last one. */
-export const MIN_PART_BYTES = 5 * 2 ** 20;
+export const MIN_PART_BYTES = 5 * MIB;
 /** Parts on their way at once where nothing else is said. */
 export const PARTS_AT_ONCE = 4;
 

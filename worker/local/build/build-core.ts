@@ -5,10 +5,11 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "../../../src/encoders/core/core-load-facts.ts";
+import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 
 // No static file of a Worker may be larger.
-const MOST = 25 * 2 ** 20;
+const MOST = 25 * MIB;
 
 /**
  * Writes the stock core as a page loads it to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz` and `ffmpeg-core.js`, which a server may

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { MIB } from "../../../src/util/bytes.ts";
 import { buildAssets } from "../../docs/build-assets.ts";
 import { runMain } from "../cli.ts";
 import { WORKERS } from "../service.ts";
@@ -20,7 +21,7 @@ runMain(async () => {
     const only = ["--dry-run", "--containers-rollout=none"];
     await runWrangler(["deploy", ...only, "--outdir", folder, "--config", config]);
     const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);
-    const mib = bytes.reduce((a, b) => a + b, 0) / 2 ** 20;
+    const mib = bytes.reduce((a, b) => a + b, 0) / MIB;
     console.log(`dist/${worker}  ${mib.toFixed(1)} MiB, source map included`);
   }
 });
