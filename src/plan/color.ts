@@ -1,15 +1,13 @@
+import { toHex } from "../util/hex.ts";
+
 /** Turns a hex color of 3, 4, 6 or 8 digits into `0xRRGGBB`, or `0xRRGGBBAA` when it is not opaque and `alpha` is kept; without `alpha` it is laid on black. */
 export function parseColor(hex: string, alpha: boolean): string {
   const digits = hex.replace("#", "").toLowerCase();
   const full = digits.length < 6 ? digits.replace(/./g, "$&$&") : digits;
   const parts = [0, 2, 4].map((at) => Number.parseInt(full.slice(at, at + 2), 16));
   const opacity = full.length === 8 ? Number.parseInt(full.slice(6), 16) : 255;
-  if (alpha && opacity < 255) return `0x${[...parts, opacity].map(byte).join("")}`;
-  return `0x${parts.map((part) => byte(Math.round((part * opacity) / 255))).join("")}`;
-}
-
-function byte(value: number): string {
-  return value.toString(16).padStart(2, "0");
+  if (alpha && opacity < 255) return `0x${toHex([...parts, opacity])}`;
+  return `0x${toHex(parts.map((part) => Math.round((part * opacity) / 255)))}`;
 }
 
 /** Opaque black. */

@@ -1,6 +1,7 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader } from "../core/ports.ts";
 import { KIB } from "../util/bytes.ts";
+import { sha256Hex } from "../util/hex.ts";
 
 /** Random access to a file of the page, which can be handed to a worker without a copy. */
 export interface BlobReader extends ByteReader {
@@ -49,8 +50,7 @@ export async function fingerprintOf(blob: Blob): Promise<Fingerprint> {
   );
   const parts = await Promise.all(starts.map((start) => reader.read({ start, end: start + PROOF_BYTES })));
   const proof = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", proof));
-  const sha256 = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const sha256 = await sha256Hex(proof);
   return { size, last_modified: blob instanceof File ? blob.lastModified : null, sha256 };
 }
 

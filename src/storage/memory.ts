@@ -1,4 +1,5 @@
 import type { Storage, StoredInfo } from "../core/ports.ts";
+import { sha256Hex } from "../util/hex.ts";
 import { readAll, streamOf } from "./read-all.ts";
 
 interface Stored extends StoredInfo {
@@ -21,7 +22,7 @@ export function createMemoryStorage(): Storage {
     },
     async write(key, body, mime) {
       const bytes = body instanceof Uint8Array ? body.slice() : await readAll(body);
-      const stored = { bytes, size: bytes.length, etag: await sha256(bytes), mime };
+      const stored = { bytes, size: bytes.length, etag: await sha256Hex(bytes), mime };
       objects.set(key, stored);
       return infoOf(stored);
     },
@@ -33,9 +34,4 @@ export function createMemoryStorage(): Storage {
 
 function infoOf({ size, etag, mime }: Stored): StoredInfo {
   return { size, etag, mime };
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,7 +1,8 @@
 import { SCOPES, type Scope } from "../../src/core/key.ts";
+import { toHex } from "../../src/util/hex.ts";
 import type { ListedKey } from "../settings/fields.ts";
 import type { KeyStore } from "./key-store.ts";
-import { digest, equalDigests, isPlausibleKey, toHex } from "./keys.ts";
+import { digest, equalDigests, isPlausibleKey } from "./keys.ts";
 
 /** Whom a key belongs to. */
 export interface Principal {

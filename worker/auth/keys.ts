@@ -1,3 +1,5 @@
+import { toHex } from "../../src/util/hex.ts";
+
 const PREFIX = "fw_live_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 // 62^43 > 2^256 and 62^6 > 2^32
@@ -25,11 +27,6 @@ export async function isPlausibleKey(key: string): Promise<boolean> {
 /** Gives the SHA-256 of a text. */
 export async function digest(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-}
-
-/** Writes bytes in hex. */
-export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Compares two digests in a time that does not depend on where they differ. */

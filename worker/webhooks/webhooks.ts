@@ -8,6 +8,7 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from "../../src/core/webhook.ts";
+import { toBase64 } from "../../src/util/base64.ts";
 import type { Seal } from "../connections/seal.ts";
 import { PROJECT_OWNER } from "./shipment.ts";
 
@@ -164,5 +165,5 @@ export function ownerOf(project: string, owner: string): string {
 
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme: 24 to 64 bytes
 function drawSecret(): string {
-  return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`;
+  return `whsec_${toBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
 }

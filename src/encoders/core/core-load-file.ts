@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { sha256Hex } from "../../util/hex.ts";
 import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
 import { giveBack } from "./free-buffer.ts";
@@ -151,8 +152,7 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
       "The core cannot be checked: the page is not in a secure context.",
     );
   }
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return sha256Hex(bytes);
 }
 
 function unreachable({ url }: FileLoad, why: string, cause?: unknown): MediaError {

@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { toBase64 } from "../../util/base64.ts";
 import type { Cover } from "../run/file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6), without its header. */
@@ -108,7 +109,7 @@ function withPicture(packet: Uint8Array, cover: Cover): Uint8Array {
   const count = vendor + 4 + view.getUint32(vendor, true);
   let end = count + 4;
   for (let left = view.getUint32(count, true); left > 0; left--) end += 4 + view.getUint32(end, true);
-  const comment = new TextEncoder().encode(`METADATA_BLOCK_PICTURE=${base64(pictureBlock(cover))}`);
+  const comment = new TextEncoder().encode(`METADATA_BLOCK_PICTURE=${toBase64(pictureBlock(cover))}`);
   const number = new Uint8Array(4);
   viewOf(number).setUint32(0, view.getUint32(count, true) + 1, true);
   const length = new Uint8Array(4);
@@ -128,14 +129,6 @@ function pictureBlock({ mime, bytes }: Cover): Uint8Array {
   view.setUint32(28 + type.length, bytes.length);
   block.set(bytes, 32 + type.length);
   return block;
-}
-
-function base64(bytes: Uint8Array): string {
-  const size = 24_573;
-  let text = "";
-  for (let at = 0; at < bytes.length; at += size)
-    text += btoa(String.fromCharCode(...bytes.subarray(at, at + size)));
-  return text;
 }
 
 // Every page but the last is full; one on which no packet ends has no time.

@@ -13,6 +13,7 @@ import {
 } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
+import { toHex } from "../../util/hex.ts";
 
 /** An encoded stretch of video, and the second of the output at which it starts. */
 export interface Stretch {
@@ -211,11 +212,7 @@ async function* copies(
 
 function isSame(a: VideoDecoderConfig, b: VideoDecoderConfig): boolean {
   const same = a.codec === b.codec && a.codedWidth === b.codedWidth && a.codedHeight === b.codedHeight;
-  return same && hex(a.description) === hex(b.description);
-}
-
-function hex(bytes: VideoDecoderConfig["description"]): string {
-  return Array.from(bytesOf(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return same && toHex(bytesOf(a.description)) === toHex(bytesOf(b.description));
 }
 
 function bytesOf(bytes: VideoDecoderConfig["description"]): Uint8Array {

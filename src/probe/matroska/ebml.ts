@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { toHex } from "../../util/hex.ts";
 
 /** One element of a Matroska file (RFC 8794, 4 to 6) inside bytes that are at hand. */
 export interface Element {
@@ -116,7 +117,6 @@ function vintWidth(bytes: Uint8Array, at: number): number {
 }
 
 /** Writes the content of an element as hexadecimal digits, without zeros in front. */
-export function toHex(bytes: Uint8Array, { data, end }: { data: number; end: number }): string {
-  const digits = [...bytes.subarray(data, end)].map((byte) => byte.toString(16).padStart(2, "0"));
-  return digits.join("").replace(/^0+/, "");
+export function readHex(bytes: Uint8Array, { data, end }: { data: number; end: number }): string {
+  return toHex(bytes.subarray(data, end)).replace(/^0+/, "");
 }

@@ -1,4 +1,4 @@
-import { EBML, listElements, readElement, readUint, toHex } from "./ebml.ts";
+import { EBML, listElements, readElement, readHex, readUint } from "./ebml.ts";
 import type { TrackEntry } from "./matroska-tracks.ts";
 
 /**
@@ -38,7 +38,7 @@ function readTags(bytes: Uint8Array): Map<string, number> {
       };
       const [clock, hours, minutes, seconds] = CLOCK.exec(text(EBML.tag_string)) ?? [];
       if (!clock || text(EBML.tag_name) !== "DURATION") continue;
-      found.set(toHex(bytes, uid), Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
+      found.set(readHex(bytes, uid), Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds));
     }
   }
   return found;

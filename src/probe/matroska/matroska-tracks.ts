@@ -1,4 +1,4 @@
-import { EBML, listElements, readElement, readUint, toHex } from "./ebml.ts";
+import { EBML, listElements, readElement, readHex, readUint } from "./ebml.ts";
 
 /** What a track's entry in Tracks (RFC 9559, 5.1.4.1) tells of its packets. */
 export interface TrackEntry {
@@ -33,7 +33,7 @@ export function readTracks(bytes: Uint8Array): TrackEntry[] {
       const number = field(EBML.track_number);
       const type = field(EBML.track_type);
       const named = fields.find(({ id }) => id === EBML.track_uid);
-      const uid = named ? toHex(bytes, named) : "";
+      const uid = named ? readHex(bytes, named) : "";
       if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, enough: ENOUGH.sound }];
       if (type !== VIDEO) return [];
       const rate = 1e9 / field(EBML.default_duration);

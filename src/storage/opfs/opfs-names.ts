@@ -1,4 +1,5 @@
 import type { StoredInfo } from "../../core/ports.ts";
+import { toHex } from "../../util/hex.ts";
 
 // Names of 255 characters are allowed; a longer part of a key goes over several folders.
 const LONGEST = 200;
@@ -11,7 +12,7 @@ export function encodeKey(key: string): string {
   const bytes = new TextEncoder().encode(key);
   return Array.from(bytes, (byte) => {
     const letter = String.fromCharCode(byte);
-    return /[a-z0-9._/-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+    return /[a-z0-9._/-]/.test(letter) ? letter : `%${toHex([byte])}`;
   }).join("");
 }
 

@@ -1,4 +1,5 @@
 import { AwsV4Signer } from "aws4fetch";
+import { sha256Hex } from "../../util/hex.ts";
 import { objectUrl, type S3Connection } from "./s3-connection.ts";
 
 /** A request to an object, or with an empty key to the bucket. */
@@ -71,7 +72,7 @@ export function createS3Signer(connection: S3Connection, bucket: string): S3Sign
     bucket,
     async sign({ method, key, query, headers = {}, body }) {
       const url = objectUrl(connection, { bucket, key }, query);
-      const hash = body instanceof Blob ? "UNSIGNED-PAYLOAD" : await sha256(body ?? new Uint8Array(0));
+      const hash = body instanceof Blob ? "UNSIGNED-PAYLOAD" : await sha256Hex(body ?? new Uint8Array(0));
       // Only what no browser, proxy or runtime changes on the way is signed.
       const signed = { "x-amz-content-sha256": hash };
       const signer = new AwsV4Signer({
@@ -124,9 +125,4 @@ function keysOf({ access_key_id, secret_access_key, session_token, region }: S3C
 // As SigV4 writes times: 20261121T150405Z.
 function stamp(ms: number): string {
   return new Date(ms).toISOString().replace(/[:-]|\.\d{3}/g, "");
-}
-
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
