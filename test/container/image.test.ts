@@ -78,13 +78,18 @@ test("the server runs from the files that are copied, and encodes", async () => 
       await cp(join(ROOT, path), to.endsWith("/") ? join(app, to, path) : join(app, to), { recursive: true });
     }
   }
-  // As `npm ci --omit=dev` lays it out, by the lock, from what is installed here.
-  expect(all(build, "RUN")).toEqual(["npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@ffmpeg"]);
+  // As `npm ci --omit=dev` lays it out, by the lock, from what is installed here; and the server beside it.
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const server = ["hono", "@hono/node-server"];
+  const install = server.map((name) => `${name}@${devDependencies[name]}`).join(" ");
+  expect(all(build, "RUN").map((line) => line.split(/\s+/).join(" "))).toEqual([
+    `npm ci --omit=dev --ignore-scripts && npm install --no-save --ignore-scripts ${install}`,
+  ]);
   const lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8"));
   const needed = Object.entries<{ dev?: boolean; optional?: boolean; devOptional?: boolean }>(lock.packages)
     .filter(([path, { dev, devOptional }]) => path !== "" && !dev && !devOptional)
     .map(([path]) => path);
-  for (const path of needed.filter((name) => !name.startsWith("node_modules/@ffmpeg"))) {
+  for (const path of [...needed, ...server.map((name) => `node_modules/${name}`)]) {
     await mkdir(join(app, path), { recursive: true });
     const within = join(ROOT, path, "node_modules");
     await cp(join(ROOT, path), join(app, path), { recursive: true, filter: (file) => file !== within });

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, globSync } from "node:fs";
+import { copyFile, cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Page } from "@playwright/test";
+import { build } from "vite";
 import { afterAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { addFiles, ENV, install, judge, runIn, serveFolder } from "./rig.ts";
@@ -55,6 +57,11 @@ const BUNDLERS: readonly Bundler[] = [
     html: true,
   },
 ];
+const FIRST_LOADS = {
+  webpack: "webpack --mode production --entry ./first.js -o out/first-webpack",
+  rollup: "rollup first.js --silent -p @rollup/plugin-node-resolve --dir out/first-rollup",
+  esbuild: "esbuild first.js --bundle --minify --format=esm --log-level=warning --outdir=out/first-esbuild",
+} as const;
 const LIMIT = { timeout: 300_000 };
 
 /** What the tests of bundlers share with those of the package. */
@@ -109,6 +116,32 @@ export function testBundlers(rig: () => BundlerRig): void {
       await run(await serveFolder(out));
     });
   }
+
+  test(
+    "a page that imports createLocalClient loads less than 30 kB of JavaScript before its first call",
+    LIMIT,
+    async () => {
+      const { folder } = project;
+      await addFiles(folder, {
+        "first.js":
+          'import { createLocalClient } from "framewright/browser";\nglobalThis.client = createLocalClient();\n',
+      });
+      const sizes: Record<string, number> = {};
+      for (const command of Object.values(FIRST_LOADS)) await project.run(command.split(" "));
+      const lib = { entry: join(folder, "first.js"), formats: ["es" as const], fileName: "first" };
+      const quiet = { configFile: false, logLevel: "error", root: folder } as const;
+      await build({ ...quiet, build: { outDir: join(folder, "out", "first-vite"), minify: "oxc", lib } });
+      for (const name of ["vite", ...Object.keys(FIRST_LOADS)]) {
+        const scripts = globSync("*.js", { cwd: join(folder, "out", `first-${name}`) });
+        // The workers are files of their own, which start with the first call.
+        const [own = ""] = scripts.filter((script) => /^(main|first|index)/.test(script));
+        sizes[name] = gzipSync(await readFile(join(folder, "out", `first-${name}`, own))).length;
+      }
+      expect(Object.keys(sizes)).toEqual(["vite", "webpack", "rollup", "esbuild"]);
+      for (const [name, bytes] of Object.entries(sizes))
+        expect([name, bytes < 30_000, bytes > 3000]).toEqual([name, true, true]);
+    },
+  );
 
   test("a page of Next.js does too, with a client made while the server renders", LIMIT, async () => {
     const { folder } = project;

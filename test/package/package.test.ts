@@ -131,6 +131,16 @@ test("every import in the package leads to a file of it, or to a package that it
   for (const name of ["mediabunny", "zod", "@jsquash/avif", "@ffmpeg/core"]) expect(licenses).toContain(name);
 });
 
+test("a page installs no server: 50 MB at most, half of it the core and what it is bundled with", async () => {
+  const paths = globSync("node_modules/**/*", { cwd: project, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const bytes = paths.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+  expect(bytes).toBeLessThan(50e6);
+  for (const name of ["hono", "@ffmpeg/core", "@cloudflare/containers"])
+    expect(existsSync(join(project, "node_modules", name))).toBe(false);
+});
+
 test("publint finds nothing", async () => {
   const packed = await readFile(tarball);
   const { messages } = await publint({ pack: { tarball: new Uint8Array(packed).buffer }, strict: true });
@@ -198,7 +208,7 @@ test("a page that Vite serves runs the README's lines", async () => {
   await vite.close();
 });
 
-test("a page that Vite built does too, and loads less than 60 kB of JavaScript before", async () => {
+test("a page that Vite built does too, and loads less than 60 kB of JavaScript before, for both clients", async () => {
   const input = ["index.html", "first.html"].map((name) => join(project, name));
   await build({ ...VITE, root: project, build: { rolldownOptions: { input } } });
   const server = await serveFolder(join(project, "dist"));
@@ -286,6 +296,12 @@ test("the Workers of the package bundle", async () => {
     "edge/service.js": worker("worker"),
     "edge/wrangler.toml": toml("service.js"),
   });
+  // What a page has no use for, a service installs itself.
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const server = ["hono", "@hono/zod-openapi", "@cloudflare/containers"];
+  const named = server.map((name) => `${name}@${devDependencies[name]}`);
+  const quiet = ["--no-save", "--prefer-offline", "--no-audit", "--no-fund"];
+  await runIn(project, "npm", ["install", ...quiet, ...named]);
   const wrangler = join(ROOT, "node_modules/.bin/wrangler");
   await runIn(join(project, "edge"), wrangler, ["deploy", "--dry-run", "--outdir", "built"]);
   const built = await readFile(join(project, "edge", "built", "service.js"), "utf8");

@@ -212,10 +212,8 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
       const id = idOf(run);
       const found = await api.files(id);
       if (found.remote === null) return createLocalOutput(id, found, urls);
-      const elsewhere = fallback
-        ? await fallback.output(found.remote)
-        : createRemoteOutput(found.source, (url, init) => fetch(url, init));
-      return { ...elsewhere, source: found.source, files: [] };
+      if (fallback) return { ...(await fallback.output(found.remote)), source: found.source, files: [] };
+      return { ...createRemoteOutput(found.source, (url, init) => fetch(url, init)), files: [] };
     },
     waiting: (run) => api.waiting(idOf(run)),
     async resume(run, file) {

@@ -3,12 +3,17 @@ import type { Source } from "../../core/source.ts";
 import type { Output } from "../client.ts";
 import { saveTo } from "../save-to.ts";
 import type { Fetch } from "./http.ts";
-import { readError } from "./read-error.ts";
 
 const ANSWER_MS = 30_000;
 
-/** Returns an {@link Output} over the bytes behind a source's signed URL, fetched without any key; throws `media_not_found` for output in the caller's own bucket. */
-export function createRemoteOutput(source: Source, fetch: Fetch): Output {
+/** Parses a service's error from the body of an answer; null for any other body. */
+export type ReadError = (body: string, status: number) => MediaError | null;
+
+/**
+ * Returns an {@link Output} over the bytes behind a source's signed URL, fetched without any key; throws `media_not_found` for output in the caller's
+ * own bucket. A page that has no service passes no `readError`, whose schemas would be two thirds of what it loads.
+ */
+export function createRemoteOutput(source: Source, fetch: Fetch, readError: ReadError = () => null): Output {
   if (!/^https?:/i.test(source.url)) {
     throw new MediaError("media_not_found", "The output was put where the task wanted it; open it there.");
   }
@@ -19,7 +24,8 @@ export function createRemoteOutput(source: Source, fetch: Fetch): Output {
     try {
       // Makes a browser with a cached copy check that the output still exists.
       const response = await fetch(source.url, { cache: "no-cache", signal: late.signal });
-      if (!response.ok) throw mediaError(await response.text(), response.status);
+      if (!response.ok)
+        throw readError(await response.text(), response.status) ?? statusError(response.status);
       return response;
     } catch (thrown) {
       throw thrown instanceof MediaError ? thrown : lost(thrown);
@@ -67,9 +73,7 @@ function withMediaErrors(
 }
 
 // The URL alone grants access to the media, so no message contains it.
-function mediaError(body: string, status: number): MediaError {
-  const told = readError(body, status);
-  if (told) return told;
+function statusError(status: number): MediaError {
   if (status === 404 || status === 410) {
     return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
   }

@@ -18,6 +18,7 @@ import { probeInput, runTask } from "../run.ts";
 import type { Update } from "../update.ts";
 import { followTask } from "./follow-task.ts";
 import { type Ask, createHttp, type Fetch, type Http } from "./http.ts";
+import { readError } from "./read-error.ts";
 import type { RemoteClient } from "./remote-client.ts";
 import { createRemoteOutput } from "./remote-output.ts";
 import { createRemoteUploads } from "./remote-uploads.ts";
@@ -143,7 +144,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     probe: (input, options) => probeInput(client, input, options),
     on,
     watch: watchRun,
-    output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch),
+    output: async (run) => createRemoteOutput(outputSource(await current(run)), fetch, readError),
     close,
     [Symbol.asyncDispose]: close,
   };
