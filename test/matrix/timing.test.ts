@@ -18,7 +18,11 @@ const LIMIT = { timeout: 240_000 };
 const FORMAT_NAMES = ["mp4", "mov", "webm"] as const;
 
 const RATES = FORMAT_NAMES.flatMap((format) =>
-  [1, 10, 12.5, 29.97, 50, 60].map((fps) => ({ format, fps, name: "mp4_silent" as const })),
+  (format === "mov" ? [12.5, 29.97] : [1, 10, 12.5, 29.97, 50, 60]).map((fps) => ({
+    format,
+    fps,
+    name: "mp4_silent" as const,
+  })),
 );
 const UNEVEN = FORMAT_NAMES.map((format) => ({ format, fps: 25, name: "mp4_vfr" as const }));
 
@@ -53,7 +57,10 @@ const CUTS = [
   { start: 0.48, end: 1 },
   { start: 1.4, end: 99 },
 ];
-const CUT_CASES = FORMAT_NAMES.flatMap((format) => CUTS.map((cut) => ({ format, cut })));
+// MOV is written by the muxer of MP4: of it a cut at the end, and one right on a keyframe.
+const CUT_CASES = FORMAT_NAMES.flatMap((format) =>
+  CUTS.filter((_, index) => format !== "mov" || index === 1 || index === 4).map((cut) => ({ format, cut })),
+);
 
 test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cut }, { expect, task }) => {
   const original = await noiseClip(2);

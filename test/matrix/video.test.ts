@@ -21,8 +21,17 @@ const OUTPUTS = [
   { format: "webm", codec: "vp9", audio: "opus" },
 ] as const satisfies { format: VideoFormat; codec: VideoCodec; audio: string }[];
 
+// MOV is written as MP4 is, by the same muxer: of it those are left whose times or streams are hard to write.
+const HARD = new Set([
+  ...["mp4", "mp4_b_frames", "mp4_vfr", "mp4_rotated_90", "mp4_silent", "many streams", "surround"],
+  ...["mpegts_interlaced", "webm_alpha", "h264", "gif_animated"],
+]);
 const CASES = Object.entries(VIDEO_SOURCES).flatMap(([name, facts]) =>
-  OUTPUTS.map((output) => ({ ...output, name, ...facts })),
+  OUTPUTS.filter(({ format }) => format !== "mov" || HARD.has(name)).map((output) => ({
+    ...output,
+    name,
+    ...facts,
+  })),
 );
 
 test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (wanted, { expect, task }) => {
