@@ -162,7 +162,10 @@ export function rateCells(): Cell[] {
   const none = { width: [null], height: [null], fit: [null], position: [null], background: [null] };
   const alone = { ...none, fps: [null], start: [null], end: [null], rate: [BITRATE.video] };
   const table: Dimensions = { ...TABLES.video, ...alone };
-  return [...wholeProduct(table, forbids as Forbids<Dimensions>)].map((row) => toCell("video", row));
+  const rows = [...wholeProduct(table, forbids as Forbids<Dimensions>)];
+  // What it is made from has no part in it, so that one source of each will do.
+  const made = new Map(rows.map((row) => [`${row.output} ${row.engine}`, row]));
+  return [...made.values()].map((row) => toCell("video", row));
 }
 
 /** All cells of a kind. */
