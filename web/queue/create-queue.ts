@@ -1,6 +1,7 @@
 import { effect } from "@preact/signals";
 import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
+import { sleep } from "../../src/util/sleep.ts";
 import type { Edge } from "../edge/edge.ts";
 import { createLook } from "./add/look.ts";
 import { takeFile, waitingFor } from "./add/waiting-file.ts";
@@ -70,7 +71,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
 
   async function addAll(inputs: readonly MediaInput[]): Promise<void> {
     for (const [index, input] of inputs.entries()) {
-      if (index > 0 && index % ADDED_AT_ONCE === 0) await new Promise((resolve) => setTimeout(resolve));
+      if (index > 0 && index % ADDED_AT_ONCE === 0) await sleep(0);
       const item = createItem(input);
       list.add(item);
       void look(item.id);

@@ -1,5 +1,7 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
+import { sleep } from "../../src/util/sleep.ts";
+import { within } from "../../src/util/time-limit.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
 
 /** What the table of jobs is built with. */
@@ -150,7 +152,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
       if (!entry) return null;
       if (entry.state.state === "running" && wait_ms > 0) {
         entry.waiting++;
-        await within(entry.changed.promise, wait_ms, signal);
+        await changeWithin(entry.changed.promise, wait_ms, signal);
         entry.waiting--;
       }
       return entries.get(id) === entry ? tell(entry) : null;
@@ -161,10 +163,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
     async finish(grace_ms) {
       ending = true;
       const all = Promise.all(active().map(({ over }) => over));
-      await within(
-        all.then(() => {}),
-        grace_ms,
-      );
+      await within(all, grace_ms, () => {});
       const lost = new MediaError(
         "worker_lost",
         "The encoder is being shut down; the work is to be done elsewhere.",
@@ -173,7 +172,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
       await Promise.all([...entries.values()].map(({ over }) => over));
       const untold = () => [...entries.values()].some(({ told }) => !told);
       for (const until = Date.now() + LINGER_MS; untold() && Date.now() < until; ) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await sleep(50);
       }
     },
     async end() {
@@ -202,12 +201,10 @@ function forgetOldest(entries: Map<string, Entry>): void {
   }
 }
 
-async function within(change: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
+async function changeWithin(change: Promise<void>, ms: number, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
   const stop = () => resolve();
   signal?.addEventListener("abort", stop, { once: true });
-  await Promise.race([change, promise]);
-  clearTimeout(timer);
+  await within(Promise.race([change, promise]), ms, () => {});
   signal?.removeEventListener("abort", stop);
 }

@@ -10,6 +10,7 @@ import {
   readLightRequest,
   readPages,
 } from "../../src/encoders/light/light-wire.ts";
+import { within } from "../../src/util/time-limit.ts";
 import type { Place, Turns } from "./turns.ts";
 
 // Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.
@@ -37,10 +38,10 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
   const tell = (message: LightMessage) => writer.write(messageHead(message));
   const work = async (): Promise<Uint8Array[]> => {
     try {
-      const { job, ranges } = await within(request, "The job did not come in time.");
+      const { job, ranges } = await inTime(request, "The job did not come in time.");
       await place.turn(() => tell({ state: "waiting", ahead: place.ahead }));
       await tell({ state: "running" });
-      const pages = await within(readPages(frames, ranges), "The input did not come in time.");
+      const pages = await inTime(readPages(frames, ranges), "The input did not come in time.");
       return answerParts(await runLightJob(job, pages, host));
     } catch (thrown) {
       const error = toMediaError(thrown);
@@ -52,7 +53,7 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
     try {
       const parts = await work();
       await drain(request, frames);
-      await within(write(writer, parts), "The answer was not taken in time.");
+      await inTime(write(writer, parts), "The answer was not taken in time.");
       await writer.close();
     } finally {
       place.leave();
@@ -66,23 +67,17 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
 // An answer that ends before the request does would break the connection.
 async function drain(request: Promise<unknown>, frames: FrameReader): Promise<void> {
   await request.catch(() => {});
-  await within(frames.drain(), "The request did not end in time.").catch(() => {});
+  await inTime(frames.drain(), "The request did not end in time.").catch(() => {});
 }
 
 async function write(writer: WritableStreamDefaultWriter<Uint8Array>, parts: readonly Uint8Array[]) {
   for (const part of parts) await writer.write(part);
 }
 
-async function within<T>(work: Promise<T>, message: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new MediaError("timeout", message)), TRANSFER);
+function inTime<T>(work: Promise<T>, message: string): Promise<T> {
+  return within(work, TRANSFER, () => {
+    throw new MediaError("timeout", message);
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function answer(body: BodyInit, status: number, headers: Record<string, string> = {}): Response {

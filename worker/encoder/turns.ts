@@ -1,4 +1,5 @@
 import { MediaError } from "../../src/core/errors.ts";
+import { sleep } from "../../src/util/sleep.ts";
 
 /** A place in the line; the first in it works. */
 export interface Place {
@@ -55,7 +56,7 @@ export function createTurns(waiting: number): Turns {
             if (!line.includes(own))
               throw new MediaError("service_unavailable", "The place in the line was lost.");
             if (count % BEATS_A_SECOND === 0) await onWait();
-            await new Promise((resolve) => setTimeout(resolve, BEAT));
+            await sleep(BEAT);
             const first = line[0];
             const alive = first !== watched || first?.beats !== beats;
             silent = alive ? 0 : silent + 1;

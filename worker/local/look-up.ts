@@ -1,5 +1,6 @@
 import { lookup, Resolver } from "node:dns/promises";
 import type { LookUp } from "../../src/storage/http/host-guard.ts";
+import { within } from "../../src/util/time-limit.ts";
 
 const LOOKUP_MS = 5000;
 
@@ -7,8 +8,8 @@ const LOOKUP_MS = 5000;
 export function createLookUp(dns: readonly string[] | null): LookUp {
   if (!dns) {
     return async (hostname) => {
-      const late = new Promise<[]>((resolve) => setTimeout(resolve, LOOKUP_MS, []).unref());
-      const found = await Promise.race([lookup(hostname, { all: true }).catch(() => []), late]);
+      const asked = lookup(hostname, { all: true }).catch(() => []);
+      const found = await within(asked, LOOKUP_MS, () => []);
       return found.map(({ address }) => address);
     };
   }

@@ -4,6 +4,7 @@ import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/cor
 import { streamOf } from "../../src/storage/read-all.ts";
 import { createPartReader } from "../../src/storage/s3/part-reader.ts";
 import { MIB } from "../../src/util/bytes.ts";
+import { sleep } from "../../src/util/sleep.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;
@@ -98,7 +99,7 @@ async function uploadPart(upload: R2MultipartUpload, number: number, bytes: Uint
       return await guarded(() => upload.uploadPart(number, bytes));
     } catch (thrown) {
       if (attempt >= PART_ATTEMPTS || !(thrown instanceof MediaError && thrown.retryable)) throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, 200 * attempt));
+      await sleep(200 * attempt);
     }
   }
 }

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
+import { within } from "../../util/time-limit.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 
 /** Has the page sign requests to S3 storage. */
@@ -22,12 +23,10 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
       const waiting = Promise.withResolvers<SignedRequest>();
       asks.set(asked, waiting);
       tell({ type: "sign", asked, connection, request });
-      const late = new MediaError("upload_failed", "The page gave no signed URL within a minute.");
-      const timer = setTimeout(() => waiting.reject(late), ANSWER_MS);
-      return waiting.promise.finally(() => {
-        clearTimeout(timer);
-        asks.delete(asked);
-      });
+      const late = () => {
+        throw new MediaError("upload_failed", "The page gave no signed URL within a minute.");
+      };
+      return within(waiting.promise, ANSWER_MS, late).finally(() => asks.delete(asked));
     },
     async signed(asked, answer) {
       if (!("error" in answer)) return asks.get(asked)?.resolve(answer);

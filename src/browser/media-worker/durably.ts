@@ -1,8 +1,8 @@
 import { MediaError, toMediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import type { Durably } from "../../core/ports.ts";
-import { sleep } from "../../storage/sleep.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
+import { sleep } from "../../util/sleep.ts";
 
 // Three tries, for failures of the network and of encoders; one and two seconds apart.
 const ATTEMPTS = 3;

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
-import { sleep } from "../../storage/sleep.ts";
+import { sleep } from "../../util/sleep.ts";
+import { limitTime } from "../../util/time-limit.ts";
 import { readError, readJson } from "./read-error.ts";
 
 /** The platform's fetch, or one with its signature. */
@@ -107,8 +108,7 @@ async function send<T>(
   take: (response: Response) => Promise<T>,
 ): Promise<{ taken: T } | Failure> {
   const { method, path, body, signal } = ask;
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), ANSWER_MS);
+  const limit = limitTime(ANSWER_MS, { signal });
   const init: RequestInit = {
     method,
     headers: {
@@ -120,16 +120,16 @@ async function send<T>(
     body: body === undefined ? null : writeJson(body),
     // Report a service that moved; following it would send the key along.
     redirect: "manual",
-    signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+    signal: limit.signal,
   };
   try {
     const response = await service.fetch(service.base_url + path, init);
     return response.ok ? { taken: await take(response) } : failureOf(response, await response.text());
   } catch (thrown) {
     signal?.throwIfAborted();
-    return lostConnection(thrown, late.signal.aborted);
+    return lostConnection(thrown, limit.isOver);
   } finally {
-    clearTimeout(timer);
+    limit.clear();
   }
 }
 

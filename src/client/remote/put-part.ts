@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { UploadPart } from "../../core/upload.ts";
-import { sleep } from "../../storage/sleep.ts";
+import { sleep } from "../../util/sleep.ts";
 import type { Fetch } from "./http.ts";
 
 /** How a part is sent. */

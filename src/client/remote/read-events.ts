@@ -1,3 +1,5 @@
+import { within } from "../util/time-limit.ts";
+
 /** One server-sent event. */
 export interface SentEvent {
   /** Its type; `message` where the server names none. */
@@ -36,10 +38,12 @@ async function* readLines(
 ): AsyncGenerator<string, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
+  const next = () =>
+    silent_ms === undefined ? reader.read() : within(reader.read(), silent_ms, () => fallSilent(silent_ms));
   let text = "";
   try {
     for (;;) {
-      const { done, value } = await within(reader.read(), silent_ms);
+      const { done, value } = await next();
       if (done) return;
       text += decoder.decode(value, { stream: true });
       // A \r at the end may be the first half of a \r\n.
@@ -53,13 +57,6 @@ async function* readLines(
   }
 }
 
-async function within<T>(reading: Promise<T>, ms: number | undefined): Promise<T> {
-  if (ms === undefined) return reading;
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`Nothing came for ${ms} ms.`)), ms);
-  try {
-    return await Promise.race([reading, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function fallSilent(ms: number): never {
+  throw new Error(`Nothing came for ${ms} ms.`);
 }

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
+import { limitTime } from "../../util/time-limit.ts";
 import type { Output } from "../client.ts";
 import { saveTo } from "../save-to.ts";
 import type { Fetch } from "./http.ts";
@@ -19,18 +20,17 @@ export function createRemoteOutput(source: Source, fetch: Fetch, readError: Read
   }
 
   async function open(): Promise<Response> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), ANSWER_MS);
+    const limit = limitTime(ANSWER_MS);
     try {
       // Makes a browser with a cached copy check that the output still exists.
-      const response = await fetch(source.url, { cache: "no-cache", signal: late.signal });
+      const response = await fetch(source.url, { cache: "no-cache", signal: limit.signal });
       if (!response.ok)
         throw readError(await response.text(), response.status) ?? statusError(response.status);
       return response;
     } catch (thrown) {
       throw thrown instanceof MediaError ? thrown : lost(thrown);
     } finally {
-      clearTimeout(timer);
+      limit.clear();
     }
   }
 

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { sha256Hex } from "../../util/hex.ts";
+import { limitTime } from "../../util/time-limit.ts";
 import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
 import { giveBack } from "./free-buffer.ts";
@@ -34,28 +35,21 @@ export async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>>
 }
 
 async function fetchFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
-  const stalled = new AbortController();
-  const stall = () => setTimeout(() => stalled.abort(), load.stall_seconds * 1000);
-  let timer = stall();
-  const heard = () => {
-    clearTimeout(timer);
-    timer = stall();
-  };
+  const stall = limitTime(load.stall_seconds * 1000, { signal: load.signal });
   try {
-    const signal = AbortSignal.any([load.signal, stalled.signal]);
-    const response = await fetch(load.url, { signal }).catch((cause: unknown) => {
+    const response = await fetch(load.url, { signal: stall.signal }).catch((cause: unknown) => {
       throw unreachable(load, "no answer", cause);
     });
     if (!response.ok || !response.body) {
       await response.body?.cancel();
       throw unreachable(load, `status ${response.status}`);
     }
-    return await readFile(load, response.body, heard);
+    return await readFile(load, response.body, stall.restart);
   } catch (thrown) {
     load.signal.throwIfAborted();
-    throw stalled.signal.aborted ? unreachable(load, "it came no further") : thrown;
+    throw stall.isOver ? unreachable(load, "it came no further") : thrown;
   } finally {
-    clearTimeout(timer);
+    stall.clear();
   }
 }
 

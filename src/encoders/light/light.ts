@@ -3,8 +3,9 @@ import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
-import { sleep } from "../../storage/sleep.ts";
 import { MIB } from "../../util/bytes.ts";
+import { sleep } from "../../util/sleep.ts";
+import { limitTime } from "../../util/time-limit.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { takeSound } from "../run/sound-only.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
@@ -76,14 +77,11 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   }
 
   async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {
-    const silence = new AbortController();
-    const both = AbortSignal.any([signal, silence.signal]);
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const heard = () => {
-      if (timer !== undefined) clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), limits.silence_seconds * 1000);
-    };
-    heard();
+    const ended = new AbortController();
+    const silence = limitTime(limits.silence_seconds * 1000, {
+      signal: AbortSignal.any([signal, ended.signal]),
+    });
+    const both = silence.signal;
     // What is thrown while the body is read comes back from fetch in another guise.
     let fault: unknown;
     try {
@@ -107,17 +105,17 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         ...{ duplex: "half" },
       });
       return await receive(response, () => {
-        heard();
+        silence.restart();
         onWait();
       });
     } catch (thrown) {
-      silence.abort();
+      ended.abort();
       if (signal.aborted) throw signal.reason;
       if (fault) throw fault;
       if (thrown instanceof MediaError) throw thrown;
       throw new MediaError("worker_lost", "The light encoder went away during the work.", { cause: thrown });
     } finally {
-      if (timer !== undefined) clearTimeout(timer);
+      silence.clear();
     }
   }
 

@@ -1,4 +1,5 @@
 import { MIB } from "../../util/bytes.ts";
+import { limitTime } from "../../util/time-limit.ts";
 
 /** A native encoder and the way to it. */
 export interface NativeInstance {
@@ -36,9 +37,8 @@ export async function callNative(
   { ms, signal }: CallLimits,
 ): Promise<NativeAnswer> {
   signal?.throwIfAborted();
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new Error(`did not answer within ${ms / 1000} s`)), ms);
-  const ended = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+  const limit = limitTime(ms, { signal, reason: new Error(`did not answer within ${ms / 1000} s`) });
+  const ended = limit.signal;
   const { promise: over, reject } = Promise.withResolvers<never>();
   over.catch(() => {});
   const end = () => reject(ended.reason);
@@ -55,7 +55,7 @@ export async function callNative(
     const response = await Promise.race([sent, over]);
     return { status: response.status, text: await readText(response, over) };
   } finally {
-    clearTimeout(timer);
+    limit.clear();
     ended.removeEventListener("abort", end);
   }
 }

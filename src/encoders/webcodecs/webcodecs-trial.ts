@@ -1,6 +1,7 @@
 import type { VideoCodec } from "../../core/formats.ts";
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Size } from "../../plan/size.ts";
+import { within } from "../../util/time-limit.ts";
 import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./webcodecs-config.ts";
 
 /** What this machine's encoder of a codec was seen to do at a size. */
@@ -87,7 +88,7 @@ async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number>
   try {
     encoder.configure({ ...codecConfig(codec, SMALL, FPS), bitrateMode: "quantizer" });
     encoder.encode(frame, { ...quantizerOptions(codec, quantizer), keyFrame: true });
-    await inTime(Promise.race([encoder.flush(), failed.promise]), undefined);
+    await within(Promise.race([encoder.flush(), failed.promise]), PATIENCE, () => {});
     return bytes;
   } catch {
     return 0;
@@ -101,20 +102,12 @@ async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number>
 async function attempt(config: VideoEncoderConfig, given: Size, options: PictureOptions): Promise<boolean> {
   const closers: (() => void)[] = [];
   try {
-    return await inTime(roundTrip(closers, config, given, options), false);
+    return await within(roundTrip(closers, config, given, options), PATIENCE, () => false);
   } catch {
     return false;
   } finally {
     for (const close of closers) close();
   }
-}
-
-async function inTime<T>(work: Promise<T>, otherwise: T): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), PATIENCE);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 async function roundTrip(

@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { limitTime } from "../../util/time-limit.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";
@@ -95,27 +96,25 @@ export async function discard(response: Response): Promise<void> {
 async function send(url: string, headers: Record<string, string>, options: HttpOptions): Promise<Response> {
   const { headers_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   options.signal?.throwIfAborted();
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), headers_ms);
-  const signal = options.signal ? AbortSignal.any([options.signal, late.signal]) : late.signal;
+  const limit = limitTime(headers_ms, { signal: options.signal });
   const redirect = options.guard ? "manual" : "follow";
   try {
     return await options.fetch(url, {
       headers: { "Accept-Encoding": "identity", ...headers },
       redirect,
-      signal,
+      signal: limit.signal,
     });
   } catch (thrown) {
     options.signal?.throwIfAborted();
     if (thrown instanceof MediaError) throw thrown;
-    if (late.signal.aborted) {
+    if (limit.isOver) {
       const what = `did not answer within ${headers_ms / 1000} s`;
       throw unreachable(url, what, true, new Silence(what));
     }
     const reason = { code: "no_answer", from: "source", host: hostOf(url) } as const;
     throw errorFor("input_unreachable", reason, { cause: thrown });
   } finally {
-    clearTimeout(timer);
+    limit.clear();
   }
 }
 

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
+import { sleep } from "../../util/sleep.ts";
 import { errorFor } from "../../words/reason-words.ts";
-import { sleep } from "../sleep.ts";
 import { discard } from "./http-request.ts";
 
 /** A file to be put, of known size. */

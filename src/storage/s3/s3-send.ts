@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
+import { sleep } from "../../util/sleep.ts";
+import { limitTime } from "../../util/time-limit.ts";
 import { streamOf } from "../read-all.ts";
-import { sleep } from "../sleep.ts";
 import { isPassing, readS3Fault, type S3Fault, type S3Purpose, toS3Error } from "./s3-error.ts";
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 import { readXml, type XmlElement } from "./s3-xml.ts";
@@ -56,12 +57,10 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
     const host = URL.parse(url)?.host ?? "the given address";
     const { method, body = null } = request;
     const size = body instanceof Blob ? body.size : (body?.length ?? 0);
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), timeout_ms + Math.ceil(size / BYTES_PER_MS));
-    const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
+    const limit = limitTime(timeout_ms + Math.ceil(size / BYTES_PER_MS), { signal });
     try {
       // A redirect would lead elsewhere than what was signed.
-      const whole = { method, headers, body, signal: both, redirect: "manual" } as const;
+      const whole = { method, headers, body, signal: limit.signal, redirect: "manual" } as const;
       const streamed = stream_bodies && body instanceof Uint8Array;
       const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
       if (response.ok) return { value: await take(response) };
@@ -76,7 +75,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       if (cause instanceof BadAnswer) return { fault: cause.fault, host, cause, pause: null };
       return { fault: { status: 0, code: "", server_ms: null }, host, cause, pause: null };
     } finally {
-      clearTimeout(timer);
+      limit.clear();
     }
   }
 

@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { sleep } from "../../../src/util/sleep.ts";
 
 /** Runs something while the tab can be seen, and aborts its signal when it is hidden; it runs anew when the tab is seen again. Gives what ends it. */
 export function whileVisible(run: (signal: AbortSignal) => void): () => void {
@@ -23,19 +24,9 @@ export function usePolling(act: () => Promise<unknown>, ms: number): void {
       whileVisible(async (signal) => {
         while (!signal.aborted) {
           await act();
-          await pause(ms, signal);
+          await sleep(ms, signal).catch(() => {});
         }
       }),
     [act, ms],
   );
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
