@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import { sleep } from "../../util/sleep.ts";
 import { limitTime } from "../../util/time-limit.ts";
+import { isTransient } from "../../util/transient-status.ts";
 import { readError, readJson } from "./read-error.ts";
 
 /** The platform's fetch, or one with its signature. */
@@ -139,7 +140,7 @@ function failureOf({ status, headers }: Response, body: string): Failure {
   const undone = status === 429 || (status === 503 && wait_ms !== null);
   const error = readError(body, status);
   if (error) return { error, undone, wait_ms };
-  const retryable = status >= 500 || status === 429 || status === 408;
+  const retryable = status >= 500 || isTransient(status);
   const what = status === 0 || (status >= 300 && status < 400) ? "a redirect" : `status ${status}`;
   const hint = retryable ? "try again" : "check that baseUrl is that of the service";
   const message = `The service answered with ${what}; ${hint}.`;

@@ -1,4 +1,4 @@
-import { within } from "../util/time-limit.ts";
+import { within } from "../../util/time-limit.ts";
 
 /** One server-sent event. */
 export interface SentEvent {

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { limitTime } from "../../util/time-limit.ts";
+import { isTransient } from "../../util/transient-status.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";
@@ -47,7 +48,6 @@ export interface HttpAnswer {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 // RFC 9110 and RFC 6585: too slow, too early, too many, each worth another try.
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /**
  * Sends a GET and follows its redirects, the guard asked at every hop and nothing carried along but the given headers.
@@ -126,5 +126,5 @@ function statusError(url: string, status: number): MediaError {
   if (status === 401 || status === 403) {
     return new MediaError("input_forbidden", `${host} refuses access to the source (it answered ${status}).`);
   }
-  return unreachable(url, `answered ${status}`, status >= 500 || PASSING.has(status));
+  return unreachable(url, `answered ${status}`, status >= 500 || isTransient(status));
 }

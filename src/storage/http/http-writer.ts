@@ -3,6 +3,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import { sleep } from "../../util/sleep.ts";
+import { isTransient } from "../../util/transient-status.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { discard } from "./http-request.ts";
 
@@ -34,7 +35,6 @@ export const WRITE_TRIES = 5;
 
 // A line slower than this is as good as none.
 const BYTES_PER_MS = 256;
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const Written = z.object({ size: z.int().min(0), etag: z.string() });
 const Begun = z.object({ upload: z.string().min(1) });
 const Part = z.object({ etag: z.string() });
@@ -110,7 +110,7 @@ async function send<T>(
       signal.throwIfAborted();
       fault = thrown;
     }
-    const passing = response === null || response.ok || PASSING.has(response.status);
+    const passing = response === null || response.ok || isTransient(response.status);
     if (!passing || tried >= WRITE_TRIES) throw await toFault(url, response, fault);
     if (response && !response.bodyUsed) await discard(response);
     await sleep(pause_ms * 2 ** (tried - 1), signal);
@@ -139,7 +139,7 @@ async function toFault(url: string, response: Response | null, cause: unknown): 
   if (status === 401 || status === 403) {
     return new MediaError("upload_forbidden", `${host} refuses the output (it answered ${status})${said}`);
   }
-  const retryable = PASSING.has(status);
+  const retryable = isTransient(status);
   return new MediaError("upload_failed", `${host} did not take the output (it answered ${status})${said}`, {
     retryable,
   });

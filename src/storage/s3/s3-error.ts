@@ -1,4 +1,5 @@
 import { type ErrorKind, MediaError } from "../../core/errors.ts";
+import { isTransient } from "../../util/transient-status.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { readXml, textOf } from "./s3-xml.ts";
 
@@ -49,7 +50,6 @@ const PASSING_CODES: ReadonlySet<string> = new Set([
   "TooManyRequests",
   "XAmzContentSHA256Mismatch",
 ]);
-const PASSING: ReadonlySet<number> = new Set([0, 408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<string> = new Set(["PermanentRedirect", "TemporaryRedirect", "Redirect"]);
 
 const KINDS = {
@@ -72,7 +72,7 @@ export function readS3Fault({ status, headers }: Response, text: string): S3Faul
 
 /** True when the same request may do better a little later. */
 export function isPassing({ status, code }: S3Fault): boolean {
-  return !isFull({ status, code }) && (PASSING.has(status) || PASSING_CODES.has(code));
+  return !isFull({ status, code }) && (status === 0 || isTransient(status) || PASSING_CODES.has(code));
 }
 
 /** Makes the error of a fault; of what the service says only the code is told, as its words may hold what is secret. */
