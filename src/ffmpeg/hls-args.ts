@@ -2,21 +2,14 @@ import type { Source } from "../core/source.ts";
 import { SEGMENT_SECONDS } from "../plan/chunks.ts";
 import { picturesEnd } from "../plan/pictures-end.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
+import { DEFAULT_FPS } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
 import { hlsGraph } from "./hls-graph.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
-import {
-  DEFAULT_FPS,
-  isEven,
-  lastingFilter,
-  rateArgs,
-  TICKS,
-  timingArgs,
-  type VideoEncode,
-} from "./video-args.ts";
+import { isEven, lastingFilter, rateArgs, TICKS, timingArgs, type VideoEncode } from "./video-args.ts";
 
 // Of a closed group of pictures.
 const GROUP_SECONDS = 2;

@@ -1,7 +1,7 @@
 import type { VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Geometry, Plan, Rate, VideoPlan } from "../plan/plan.ts";
-import { exactFps, ntscRate } from "../plan/rate.ts";
+import { DEFAULT_FPS, exactFps, ntscRate } from "../plan/rate.ts";
 import { colorArgs, isRgb, videoColor } from "./color.ts";
 import { fpsText, mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
@@ -12,9 +12,6 @@ export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 
 /** Seconds between keyframes at the most, so that a player can seek. */
 const KEYFRAME_SECONDS = 5;
-
-/** Frames a second where nothing tells them. */
-export const DEFAULT_FPS = 30;
 
 /** One part in 120000 of a second holds the frames of 24, 25, 30, 50, 60 and the NTSC rates, and milliseconds, exactly. */
 export const TICKS = 120_000;

@@ -1,4 +1,5 @@
 import type { Plan } from "./plan.ts";
+import { DEFAULT_FPS } from "./rate.ts";
 
 /** Bytes that a file takes beside its streams: once with pictures and once without, for each picture, and for each packet of sound. */
 export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;
@@ -8,8 +9,6 @@ export const FILLED = { video: 0.9, audio: 0.96 } as const;
 
 // In a packet of AAC; the other codecs have about as many.
 const PACKET_SAMPLES = 1024;
-
-const DEFAULT_FPS = 30;
 
 /** Returns the bits per second that packets of sound take in a file beside their content. */
 export function packetBits(sample_rate: number): number {

@@ -1,5 +1,6 @@
 import type { Source } from "../core/source.ts";
 import type { Geometry, Plan } from "./plan.ts";
+import { DEFAULT_FPS } from "./rate.ts";
 import { storedPicture } from "./size.ts";
 
 /** The work of a plan, counted before it starts; what it costs in seconds and bytes is for each encoder to say. */
@@ -24,8 +25,6 @@ export interface Estimate {
 
 /** Seconds of video that may have to be decoded to reach a moment: a usual distance between keyframes is 2 to 10. */
 const SEEK_SECONDS = 5;
-
-const DEFAULT_FPS = 30;
 
 /** Counts the work of a plan. */
 export function estimateWork(plan: Plan, source: Source): Estimate {

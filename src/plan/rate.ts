@@ -17,6 +17,9 @@ const byQuality = (
   very_high,
 });
 
+/** Frames a second of a source that does not say. */
+export const DEFAULT_FPS = 30;
+
 /** Constant rate factor of each video codec; one step of quality is about 40 % of the size, as Zencoder's levels were. */
 export const CRF = {
   h264: byQuality(31, 27, 23, 20, 17),

@@ -1,6 +1,7 @@
 import type { VideoOptions } from "../core/options.ts";
 import type { Source } from "../core/source.ts";
 import { createPlan } from "./create-plan.ts";
+import { DEFAULT_FPS } from "./rate.ts";
 import { VIDEO_FLOOR } from "./video-bits.ts";
 
 // Pixels of the short side and frames per second at the most: size gives way first, then motion, then both.
@@ -17,8 +18,6 @@ const STEPS = [
   [180, 15],
   [144, 10],
 ] as const;
-
-const DEFAULT_FPS = 30;
 
 /** Returns the options of a video with ever smaller pictures and fewer frames, the largest first, never more than was asked for. */
 export function smallerOptions(options: VideoOptions, source: Source): VideoOptions[] {

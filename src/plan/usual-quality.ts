@@ -2,9 +2,7 @@ import { QUALITIES, type Quality } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import { bitsFor, sourceBits } from "./bits.ts";
 import type { VideoPlan } from "./plan.ts";
-import { CRF } from "./rate.ts";
-
-const DEFAULT_FPS = 30;
+import { CRF, DEFAULT_FPS } from "./rate.ts";
 
 // The bits of a quality were measured on noise; footage of a camera takes about 5 Mbit/s at 1080p and x264's CRF 23.
 const USUAL = 0.4;

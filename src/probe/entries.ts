@@ -22,7 +22,7 @@ const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
 const TRIES = 40;
 // A picture on an edge but for rounding belongs to the span that starts there.
 const NUDGE = 0.0005;
-const DEFAULT_FPS = 25;
+const GUESSED_FPS = 25;
 
 // Whose keyframes the container marks, and which are entries by themselves or for the pictures behind them.
 const FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "mpegts"]);
@@ -79,7 +79,7 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());
   const description = config?.description ? bytesOf(config.description) : null;
-  const frame = 1 / (source.fps ?? DEFAULT_FPS);
+  const frame = 1 / (source.fps ?? GUESSED_FPS);
 
   // Pictures to leave out behind a keyframe; null where it is no entry.
   const leadOf = async (key: EncodedPacket): Promise<number | null> => {

@@ -6,6 +6,7 @@ import { tallyPictures, tallyRules } from "../../ffmpeg/tally.ts";
 import type { VideoEncode } from "../../ffmpeg/video-args.ts";
 import { sourceBits } from "../../plan/bits.ts";
 import { picturesEnd } from "../../plan/pictures-end.ts";
+import { DEFAULT_FPS } from "../../plan/rate.ts";
 import { hideDamage } from "../../probe/matroska/matroska-damage.ts";
 import type { ChunkJob } from "../encoder.ts";
 import { codecConfig, LAYERED } from "./webcodecs-config.ts";
@@ -19,8 +20,6 @@ import type { Ability } from "./webcodecs-trial.ts";
 
 /** Seconds between keyframes at the most, so that a player can seek. */
 const KEYFRAME_SECONDS = 5;
-
-const DEFAULT_FPS = 30;
 
 /** One of the outputs that are encoded from the same pictures. */
 export interface PictureOutput {
