@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { readExactly } from "../../src/storage/http/http-body.ts";
 import { parseContentRange } from "../../src/storage/http/http-facts.ts";
 import { discard, requestHttp, unreachable } from "../../src/storage/http/http-request.ts";
+import { doubling, retry } from "../../src/util/retry.ts";
 
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */
 export const READ_TRIES = { most: 5, pause_ms: 200 } as const;
@@ -16,21 +16,22 @@ const TIMEOUTS = { headers_ms: 15_000, idle_ms: 15_000 } as const;
  * Reads a range of a job's input. Network faults are tried again a few times. Rejects with `input_unreachable`,
  * `input_not_found` or `input_forbidden`, and at once when the source is not the one that was probed.
  */
-export async function readInput(
+export function readInput(
   input: RemoteFiles["input"],
   range: ByteRange,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await readOnce(input, range, signal);
-    } catch (thrown) {
+  const read = () =>
+    readOnce(input, range, signal).catch((thrown: unknown) => {
       signal.throwIfAborted();
-      const error = toMediaError(thrown, "input_unreachable");
-      if (!error.retryable || tried >= READ_TRIES.most) throw error;
-    }
-    await sleep(READ_TRIES.pause_ms * 2 ** (tried - 1), undefined, { signal });
-  }
+      throw toMediaError(thrown, "input_unreachable");
+    });
+  return retry(read, {
+    tries: READ_TRIES.most,
+    pauseMs: doubling(READ_TRIES.pause_ms),
+    signal,
+    helps: (thrown) => !signal.aborted && toMediaError(thrown).retryable,
+  });
 }
 
 async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRange, signal: AbortSignal) {

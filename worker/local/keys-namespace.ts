@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { retry } from "../../src/util/retry.ts";
 import type { KeyNamespace } from "../auth/key-store.ts";
 import { runWrangler } from "./wrangler.ts";
 
@@ -27,13 +27,7 @@ export function wranglerNamespace(where: readonly string[]): KeyNamespace {
 }
 
 // The running service may have the same file in use for a moment. Each of these commands may be repeated.
-async function runPatiently(args: string[]): Promise<string> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await runWrangler(args);
-    } catch (thrown) {
-      if (tries === TRIES || args.includes("--remote")) throw thrown;
-      await sleep(Math.random() * 500 * tries);
-    }
-  }
+function runPatiently(args: string[]): Promise<string> {
+  const tries = args.includes("--remote") ? 1 : TRIES;
+  return retry(() => runWrangler(args), { tries, pauseMs: (tried) => Math.random() * 500 * tried });
 }

@@ -4,7 +4,7 @@ import type { ByteRange, Storage, StoredInfo, StoredObject } from "../../src/cor
 import { streamOf } from "../../src/storage/read-all.ts";
 import { createPartReader } from "../../src/storage/s3/part-reader.ts";
 import { MIB } from "../../src/util/bytes.ts";
-import { sleep } from "../../src/util/sleep.ts";
+import { retry } from "../../src/util/retry.ts";
 
 // R2 takes parts from 5 MiB on, all alike but the last; three in memory stay far below an isolate's 128 MB.
 const PART_BYTES = 5 * MIB;
@@ -93,15 +93,12 @@ async function writeParts(
   }
 }
 
-async function uploadPart(upload: R2MultipartUpload, number: number, bytes: Uint8Array) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await guarded(() => upload.uploadPart(number, bytes));
-    } catch (thrown) {
-      if (attempt >= PART_ATTEMPTS || !(thrown instanceof MediaError && thrown.retryable)) throw thrown;
-      await sleep(200 * attempt);
-    }
-  }
+function uploadPart(upload: R2MultipartUpload, number: number, bytes: Uint8Array) {
+  return retry(() => guarded(() => upload.uploadPart(number, bytes)), {
+    tries: PART_ATTEMPTS,
+    pauseMs: (tried) => 200 * tried,
+    helps: (thrown) => thrown instanceof MediaError && thrown.retryable,
+  });
 }
 
 async function reading<T>(read: () => Promise<T>): Promise<T> {

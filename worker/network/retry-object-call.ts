@@ -1,3 +1,5 @@
+import { doubling, retry } from "../../src/util/retry.ts";
+
 const FIRST_WAIT_MS = 50;
 const ATTEMPTS = 9;
 
@@ -5,13 +7,6 @@ const ATTEMPTS = 9;
  * Calls a Durable Object until it answers: one that is moved, updated or overloaded rejects for a moment, which is no
  * news of the run. Waits 50 ms, then twice as long each time (13 s in all), and rejects with the last fault.
  */
-export async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  for (let attempt = 1, wait = FIRST_WAIT_MS; ; attempt++, wait *= 2) {
-    try {
-      return await call();
-    } catch (thrown) {
-      if (attempt === ATTEMPTS) throw thrown;
-      await scheduler.wait(wait);
-    }
-  }
+export function patiently<T>(call: () => Promise<T>): Promise<T> {
+  return retry(call, { tries: ATTEMPTS, pauseMs: doubling(FIRST_WAIT_MS) });
 }

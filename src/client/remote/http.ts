@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
+import { doubling } from "../../util/retry.ts";
 import { sleep } from "../../util/sleep.ts";
 import { limitTime } from "../../util/time-limit.ts";
 import { isTransient } from "../../util/transient-status.ts";
@@ -98,9 +99,7 @@ export function createHttp(service: HttpService): Http {
 }
 
 /** Milliseconds to wait after the given number of tries. */
-export function pauseMs(tried: number): number {
-  return Math.min(PAUSE_MS.first * 2 ** (tried - 1), PAUSE_MS.most);
-}
+export const pauseMs = doubling(PAUSE_MS.first, PAUSE_MS.most);
 
 async function send<T>(
   service: HttpService,

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { UploadPart } from "../../core/upload.ts";
-import { sleep } from "../../util/sleep.ts";
+import { doubling, retry } from "../../util/retry.ts";
 import { isTransient } from "../../util/transient-status.ts";
 import type { Fetch } from "./http.ts";
 
@@ -20,20 +20,26 @@ const ANSWER_MS = 30_000;
 const BYTES_PER_MS = 32;
 
 /** Uploads a part and resolves with its ETag, or null where the storage does not expose it. Retries failures of the network and the storage a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`. */
-export async function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
-  for (let tried = 1; ; tried++) {
-    const late = AbortSignal.timeout(ANSWER_MS + Math.ceil(body.size / BYTES_PER_MS));
-    const signal = AbortSignal.any([options.signal, late]);
-    const put = options.fetch ? putByFetch(options.fetch) : putByXhr;
-    const { status, etag } = await put(part, body, signal, options.onSent).catch(() => ({
-      status: 0,
-      etag: null,
-    }));
-    options.signal.throwIfAborted();
-    if (status >= 200 && status < 300) return etag;
-    if (!mayPass(status) || tried >= TRIES) throw faultOf(part.url, status);
-    await sleep(PAUSE_MS * 2 ** (tried - 1), options.signal);
-  }
+export function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
+  const { signal } = options;
+  return retry(() => putOnce(part, body, options), {
+    tries: TRIES,
+    pauseMs: doubling(PAUSE_MS),
+    signal,
+    helps: (thrown) => !signal.aborted && thrown instanceof MediaError && thrown.retryable,
+  });
+}
+
+async function putOnce(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
+  const late = AbortSignal.timeout(ANSWER_MS + Math.ceil(body.size / BYTES_PER_MS));
+  const signal = AbortSignal.any([options.signal, late]);
+  const put = options.fetch ? putByFetch(options.fetch) : putByXhr;
+  // Status 0: no answer came.
+  const none = { status: 0, etag: null };
+  const { status, etag } = await put(part, body, signal, options.onSent).catch(() => none);
+  options.signal.throwIfAborted();
+  if (status >= 200 && status < 300) return etag;
+  throw faultOf(part.url, status);
 }
 
 type Put = (
@@ -85,11 +91,6 @@ function settable(headers: Readonly<Record<string, string>>): Record<string, str
   );
 }
 
-// Status 0: no answer came.
-function mayPass(status: number): boolean {
-  return status === 0 || isTransient(status);
-}
-
 function faultOf(url: string, status: number): MediaError {
   // The rest of the URL grants access, so no message contains it.
   const host = URL.parse(url)?.host ?? "the storage";
@@ -98,6 +99,6 @@ function faultOf(url: string, status: number): MediaError {
   if (status === 507) return new MediaError("storage_full", `The storage at ${host} is full.`);
   const what = status === 0 ? "could not be reached" : `answered ${status}`;
   return new MediaError("upload_failed", `${host} ${what} when the file was sent.`, {
-    retryable: mayPass(status),
+    retryable: status === 0 || isTransient(status),
   });
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
+import { doubling } from "../../util/retry.ts";
 import { sleep } from "../../util/sleep.ts";
 import { isTransient } from "../../util/transient-status.ts";
 import { errorFor } from "../../words/reason-words.ts";
@@ -91,6 +92,7 @@ async function send<T>(
   { fetch, signal, pause_ms = 250, timeout_ms = 30_000 }: WriteOptions,
   open?: () => Promise<Blob | Uint8Array<ArrayBuffer>>,
 ): Promise<T> {
+  const pause = doubling(pause_ms);
   for (let tried = 1; ; tried++) {
     signal.throwIfAborted();
     const body = open ? await open() : null;
@@ -113,7 +115,7 @@ async function send<T>(
     const passing = response === null || response.ok || isTransient(response.status);
     if (!passing || tried >= WRITE_TRIES) throw await toFault(url, response, fault);
     if (response && !response.bodyUsed) await discard(response);
-    await sleep(pause_ms * 2 ** (tried - 1), signal);
+    await sleep(pause(tried), signal);
   }
 }
 

@@ -1,4 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
+import { doubling } from "../../util/retry.ts";
 import { sleep } from "../../util/sleep.ts";
 import { limitTime } from "../../util/time-limit.ts";
 import { streamOf } from "../read-all.ts";
@@ -103,7 +104,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       }
       if (!isPassing(fault) || tried >= tries)
         throw toS3Error(fault, asked.purpose, { host, bucket: signer.bucket }, cause);
-      const growing = pause_ms * 2 ** (tried - 1) * (1 + Math.random() / 2);
+      const growing = doubling(pause_ms)(tried) * (1 + Math.random() / 2);
       await sleep(Math.min(MAX_PAUSE_MS, Math.max(growing, pause ?? 0)), asked.signal);
     }
   }
