@@ -3,6 +3,7 @@ import type { StoredInfo } from "../core/ports.ts";
 import type { FileBody } from "../storage/http/http-writer.ts";
 import { putS3File, type UploadMemory } from "../storage/s3/s3-put-file.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
+import { sideBySide } from "../util/side-by-side.ts";
 
 /** A file of an output. */
 export interface OutputFile extends FileBody {
@@ -70,16 +71,8 @@ export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
     return info;
   }
 
-  const left = files.filter((file) => file !== main).values();
-  const failures: unknown[] = [];
-  const lane = async () => {
-    for (const file of left) {
-      if (failures.length > 0) return;
-      await put(file).catch((thrown: unknown) => void failures.push(thrown));
-    }
-  };
-  await Promise.all(Array.from({ length: FILES_AT_ONCE }, lane));
-  if (failures.length > 0) throw failures[0];
+  const others = files.filter((file) => file !== main);
+  await sideBySide(others, FILES_AT_ONCE, async (file) => void (await put(file)));
   const info = await put(main);
   const urlOf = (name: string) => `s3://${bucket.name}/${keyOf(name)}`;
   return { info, url: urlOf(main.name), urlOf };

@@ -1,4 +1,5 @@
 import { Upload, type UploadCompletion, type UploadPart } from "../../core/upload.ts";
+import { sideBySide } from "../../util/side-by-side.ts";
 import type { SendOptions } from "../client.ts";
 import { openFile } from "../open-file.ts";
 import type { Call, Fetch } from "./http.ts";
@@ -29,11 +30,14 @@ export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
       onProgress?.(Math.min(size, all), size);
     };
     try {
-      const parts = await putAll(placed(upload.parts), ({ part, start, ...rest }) =>
-        putPart({ part, ...rest }, file.slice(start, start + rest.size), {
-          ...{ fetch, signal: either },
-          onSent: (bytes) => note(part, bytes),
-        }),
+      const parts = await putAll(
+        placed(upload.parts),
+        ({ part, start, ...rest }) =>
+          putPart({ part, ...rest }, file.slice(start, start + rest.size), {
+            ...{ fetch, signal: either },
+            onSent: (bytes) => note(part, bytes),
+          }),
+        (thrown) => stop.abort(thrown),
       );
       either.throwIfAborted();
       return await complete(upload.id, completionOf(parts));
@@ -81,14 +85,10 @@ function placed(parts: readonly UploadPart[]): PlacedPart[] {
 async function putAll(
   parts: readonly PlacedPart[],
   put: (part: PlacedPart) => Promise<string | null>,
+  onFailure: (thrown: unknown) => void,
 ): Promise<{ part: number; etag: string | null }[]> {
   const done: { part: number; etag: string | null }[] = [];
-  const waiting = [...parts];
-  const line = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      done.push({ part: next.part, etag: await put(next) });
-    }
-  };
-  await Promise.all(Array.from({ length: PARTS_AT_ONCE }, line));
+  const putOne = async (part: PlacedPart) => void done.push({ part: part.part, etag: await put(part) });
+  await sideBySide(parts, PARTS_AT_ONCE, putOne, onFailure);
   return done.sort((a, b) => a.part - b.part);
 }

@@ -1,6 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import { RunOver } from "../../core/pipeline.ts";
 import type { Chunk } from "../../plan/plan.ts";
+import { sideBySide } from "../../util/side-by-side.ts";
 import { type Counted, sumCounts } from "./encode-counted.ts";
 import { type EncodedPart, encodePart, stitchParts } from "./encode-parts.ts";
 import { createEncodeProgress } from "./encode-progress.ts";
@@ -8,7 +9,6 @@ import { encodeStream, encodeStreamPart, finishParts } from "./encode-stream.ts"
 import { encodeWhole } from "./encode-whole.ts";
 import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
 import type { StoredFile } from "./place-files.ts";
-import { sideBySide } from "./side-by-side.ts";
 
 /**
  * Carries a plan out on an encoder: encodes its chunks side by side, stitches them where there are several, and stores the output.
@@ -44,7 +44,9 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   if (more.length === 0)
     return adaptive ? encodeStream(encoding, only) : whole(await encodeWhole(encoding, only));
   const encodeOne = adaptive ? encodeStreamPart : encodePart;
-  const parts: EncodedPart[] = await sideBySide(
+  const parts: EncodedPart[] = [];
+  const failures: unknown[] = [];
+  await sideBySide(
     soundFirst(plan.chunks),
     run.max_in_flight,
     async (chunk) => {
@@ -52,10 +54,16 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
         encodeOne(encoding, chunk, signal),
       );
       encoding.told.share(chunk, 1);
-      return { chunk, ...counted };
+      parts.push({ chunk, ...counted });
     },
-    () => stop.abort(new RunOver()),
-  );
+    (thrown) => {
+      failures.push(thrown);
+      stop.abort(new RunOver());
+    },
+  ).catch((first: unknown) => {
+    // Those that were stopped did not fail themselves; which one comes first is chance after a restart.
+    throw failures.find((thrown) => !(thrown instanceof RunOver)) ?? first;
+  });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
   await encoding.told.finish();
   const counts = sumCounts(parts.map((part) => part.counts));

@@ -1,3 +1,4 @@
+import { sideBySide } from "../../util/side-by-side.ts";
 import type { Asked, S3Bucket } from "./s3-send.ts";
 import { lackingAnswer } from "./s3-send.ts";
 import { childrenOf, textOf } from "./s3-xml.ts";
@@ -31,10 +32,8 @@ export async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked):
 export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<void> {
   const asked: Asked = { purpose: "write" };
   for await (const keys of listKeys(bucket, prefix, asked)) {
-    const left = keys.values();
-    const lane = async () => {
-      for (const key of left) await bucket.ask({ method: "DELETE", key }, { ...asked, expected: [404] });
-    };
-    await Promise.all(Array.from({ length: DELETES_AT_ONCE }, lane));
+    await sideBySide(keys, DELETES_AT_ONCE, async (key) => {
+      await bucket.ask({ method: "DELETE", key }, { ...asked, expected: [404] });
+    });
   }
 }

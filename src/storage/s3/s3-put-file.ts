@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { StoredInfo } from "../../core/ports.ts";
+import { sideBySide } from "../../util/side-by-side.ts";
 import type { FileBody } from "../http/http-writer.ts";
 import {
   abortUpload,
@@ -126,32 +127,22 @@ async function putParts(
   done: Map<number, S3Part>,
   { signal, memory, onProgress, parts_at_once = PARTS_AT_ONCE }: PutFileOptions,
 ): Promise<S3Part[]> {
-  const failures: unknown[] = [];
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const tell = () => onProgress?.([...done.values()].reduce((sum, { size }) => sum + (size ?? 0), 0));
   const missing = Array.from({ length: countOf(begun) }, (_, n) => n + 1).filter((part) => !done.has(part));
-  const left = missing.values();
-  const lane = async () => {
-    for (const part of left) {
-      if (failures.length > 0) return;
-      const bytes = await body.open(rangeOf(begun, part));
-      const sent = await putPart(bucket, key, begun.upload, part, bytes, either);
-      done.set(part, sent);
-      await memory?.put(`part ${part}`, { ...sent, upload: begun.upload });
-      tell();
-    }
+  const put = async (part: number) => {
+    const bytes = await body.open(rangeOf(begun, part));
+    const sent = await putPart(bucket, key, begun.upload, part, bytes, either);
+    done.set(part, sent);
+    await memory?.put(`part ${part}`, { ...sent, upload: begun.upload });
+    tell();
   };
   tell();
-  const lanes = Array.from({ length: parts_at_once }, () =>
-    lane().catch((thrown: unknown) => {
-      failures.push(thrown);
-      // What is on its way may arrive, where the upload goes on another time; else it would for nothing.
-      if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
-    }),
-  );
-  await Promise.all(lanes);
-  if (failures.length > 0) throw failures[0];
+  await sideBySide(missing, parts_at_once, put, (thrown) => {
+    // What is on its way may arrive, where the upload goes on another time; else it would for nothing.
+    if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
+  });
   return [...done.values()];
 }
 
