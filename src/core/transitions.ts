@@ -20,6 +20,12 @@ export function isFinished(record: Pick<Task | Step, "status">): boolean {
   return TERMINAL.has(record.status);
 }
 
+/** Returns the event by which a run fails at the step that it had come to. */
+export function failOpenStep(record: Task | Step, error: Omit<RunError, "step_id">): RunEvent {
+  const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
+  return { type: "step_failed", step_id: open?.id ?? record.id, error };
+}
+
 /** Returns the step after one of its events; unchanged (the same object) when the event no longer applies. */
 export function applyToStep(step: Step, event: RunEvent, now: number): Step {
   if (isFinished(step)) return step;

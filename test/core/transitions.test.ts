@@ -3,7 +3,13 @@ import { createIds } from "../../src/core/ids.ts";
 import type { Source } from "../../src/core/source.ts";
 import { createStep, type Step, type StepStatus } from "../../src/core/step.ts";
 import { createTask, type Task } from "../../src/core/task.ts";
-import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../src/core/transitions.ts";
+import {
+  applyToStep,
+  applyToTask,
+  failOpenStep,
+  isFinished,
+  type RunEvent,
+} from "../../src/core/transitions.ts";
 import { faultOf } from "./fault.ts";
 
 const id = createIds(() => 0.5);
@@ -166,6 +172,13 @@ test("an event that changes nothing gives the same object", () => {
 
 test("an event of an unknown step is a fault", () => {
   expect(faultOf(() => applyToTask(queued, start("step_unknown"), 200))).toEqual(["step_not_found"]);
+});
+
+test("a run fails at the step that it has come to", () => {
+  const begun = play(queued, start(probe), succeed(probe), start(ingest));
+  expect(failOpenStep(begun, error)).toEqual({ type: "step_failed", step_id: ingest, error });
+  expect(failOpenStep(queued, error)).toEqual({ type: "step_failed", step_id: probe, error });
+  expect(failOpenStep(fresh, error)).toEqual({ type: "step_failed", step_id: fresh.id, error });
 });
 
 test("tells finished states from the others", () => {

@@ -1,7 +1,7 @@
 import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
-import type { Step } from "../../src/core/step.ts";
+import { runErrorOf, type Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
-import { isFinished, type RunEvent } from "../../src/core/transitions.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../src/core/transitions.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
 import type { RunRow } from "./run-row.ts";
 
@@ -28,9 +28,7 @@ export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
   return now - row.progressed_at >= times.stall ? "stalled" : "well";
 }
 
-/** Gives the event by which a run fails at the step that it had come to. */
+/** Returns the event by which a run fails at its open step. */
 export function failureOf(record: Task | Step, kind: ErrorKind, message: string): RunEvent {
-  const open = record.object === "step" ? record : record.steps.find((step) => !isFinished(step));
-  const { retryable } = new MediaError(kind, message);
-  return { type: "step_failed", step_id: open?.id ?? record.id, error: { kind, message, retryable } };
+  return failOpenStep(record, runErrorOf(new MediaError(kind, message)));
 }

@@ -3,7 +3,7 @@ import type { FallbackFault } from "../../core/errors.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import type { RunError } from "../../core/step.ts";
 import { requestOf, type Task } from "../../core/task.ts";
-import { isFinished } from "../../core/transitions.ts";
+import { failOpenStep, isFinished } from "../../core/transitions.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { MediaApi, MediaEvent, Run } from "../media-api.ts";
@@ -102,9 +102,7 @@ export function createDelegation(parts: DelegationParts): Delegation {
   }
 
   async function failOpen(record: Run, error: Fault): Promise<void> {
-    const open = record.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
-    const step_id = open?.id ?? record.id;
-    await records.apply(record.id, { type: "step_failed", step_id, error });
+    await records.apply(record.id, failOpenStep(record, error));
   }
 
   return {

@@ -3,7 +3,7 @@ import { runStep, runTask } from "../../core/pipeline.ts";
 import type { Report, StepWork } from "../../core/ports.ts";
 import type { Refusal } from "../../core/refusal.ts";
 import { runErrorOf } from "../../core/step.ts";
-import { isFinished, type RunEvent } from "../../core/transitions.ts";
+import { failOpenStep, isFinished, type RunEvent } from "../../core/transitions.ts";
 import type { Run } from "../media-api.ts";
 import type { Delegation } from "./delegate.ts";
 import { createDurably } from "./durably.ts";
@@ -38,12 +38,11 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
     const error = thrown instanceof MediaError ? thrown : broken;
     if (error === broken) console.error(thrown);
     const record = await stores.get(sortOf(id), id).catch(() => null);
-    const open = record?.object === "task" ? record.steps.find((step) => !isFinished(step)) : record;
-    const event: RunEvent = {
-      type: "step_failed",
-      step_id: open?.id ?? id,
-      error: runErrorOf(error),
-    };
+    const failure = runErrorOf(error);
+    // A store that fails for a moment does not even give the record; of a standalone step the id says all.
+    const event: RunEvent = record
+      ? failOpenStep(record, failure)
+      : { type: "step_failed", step_id: id, error: failure };
     const after = await records.apply(id, event).catch(() => null);
     if (after) await tools.tidy(after).catch(() => {});
   }
