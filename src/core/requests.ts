@@ -85,7 +85,7 @@ export function parseTaskRequest(body: unknown): TaskRequest {
   const kind = parseKind(given.kind, ENCODE_KINDS);
   const options = checkOptions(kind, given.options);
   const request: TaskRequest = { input, kind, options, metadata: parseMetadata(given.metadata) };
-  if (given.output != null) request.output = parseS3Url(given.output, "output");
+  if (given.output != null) request.output = checkS3Url(given.output, "output");
   return { ...request, ...parseWebhook(given.webhook_url) };
 }
 
@@ -95,7 +95,7 @@ export function parseStepRequest(body: unknown): StepRequest {
   const kind = parseKind(given.kind, STEP_KINDS);
   const input = parseStepInput(kind, given.input);
   const options = checkOptions(kind, given.options);
-  if (kind === "upload") parseS3Url(options.url, "options.url");
+  if (kind === "upload") checkS3Url(options.url, "options.url");
   return { kind, input, options, ...parseWebhook(given.webhook_url) };
 }
 
@@ -129,12 +129,12 @@ function parseUrl(value: unknown, param: string, schemes: readonly string[]): st
   }
   if (!url.hostname) throw fault("must name a host.");
   if (url.username || url.password) throw fault("must not hold a user name or password.");
-  if (url.protocol === "s3:") parseS3Url(value, param, "invalid_input");
+  if (url.protocol === "s3:") checkS3Url(value, param, "invalid_input");
   return value;
 }
 
-/** Parses a URL of the form `s3://<bucket>/<key>`; throws `request_invalid` for anything but a string, and the given kind for any other form. */
-export function parseS3Url(
+/** Checks that a value is a URL of the form `s3://<bucket>/<key>` and returns it; throws `request_invalid` for anything but a string, and the given kind for any other form. */
+export function checkS3Url(
   value: unknown,
   param: string,
   kind: "invalid_output" | "invalid_input" = "invalid_output",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { MIB } from "../util/bytes.ts";
 import { MediaError } from "./errors.ts";
 import { invalid, parseObject } from "./parse-object.ts";
-import { parseS3Url } from "./requests.ts";
+import { checkS3Url } from "./requests.ts";
 
 /** The states of an upload: waiting for parts, or stored as a whole. */
 export const UPLOAD_STATUSES = ["waiting", "stored"] as const;
@@ -115,7 +115,7 @@ export function parseUploadRequest(body: unknown): UploadRequest {
   const { name, output, connection_id } = parsed.data;
   if (name !== undefined && (/[/\\\p{Cc}]/u.test(name) || !name.isWellFormed() || /^\.+$/.test(name)))
     throw invalid("name", `must be ${RIGHT.name}`);
-  if (output !== undefined && parseS3Url(output, "output").endsWith("/"))
+  if (output !== undefined && checkS3Url(output, "output").endsWith("/"))
     throw new MediaError("invalid_output", "output must name the file, not a folder.", { param: "output" });
   if (output === undefined && connection_id !== undefined)
     throw invalid("connection_id", "goes with output, and there is none.");
