@@ -8,6 +8,7 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
+import { bytesOf } from "../util/buffers.ts";
 import { KIB } from "../util/bytes.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
@@ -131,9 +132,4 @@ function inBlocks(reader: ByteReader): ByteReader {
 
 function before({ timestamp }: EncodedPacket): number {
   return timestamp - NUDGE;
-}
-
-function bytesOf(bytes: NonNullable<VideoDecoderConfig["description"]>): Uint8Array {
-  if (!ArrayBuffer.isView(bytes)) return new Uint8Array(bytes);
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,6 +1,7 @@
 import type { InputVideoTrack } from "mediabunny";
 import type { Source, SourceColor } from "../core/source.ts";
 import { displayedSize } from "../plan/size.ts";
+import { bytesOf } from "../util/buffers.ts";
 import { colorName } from "./names.ts";
 import { type Pixels, readPixels } from "./pixel-format.ts";
 
@@ -21,7 +22,7 @@ export async function pictureFacts(video: InputVideoTrack, fps: number | undefin
   const pixels = readPixels({
     codec: await video.getCodec(),
     parameters: await video.getCodecParameterString(),
-    description: config?.description ? toBytes(config.description) : null,
+    description: config?.description ? bytesOf(config.description) : null,
     full_range: color.fullRange === true,
   });
   const facts: Partial<Source> = {
@@ -49,10 +50,4 @@ function colorFacts(color: VideoColorSpaceInit, hdr: boolean, pixels: Pixels | n
     ...(pixels ? { bit_depth: pixels.bit_depth } : {}),
     hdr,
   };
-}
-
-function toBytes(data: ArrayBufferLike | ArrayBufferView): Uint8Array {
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
 }

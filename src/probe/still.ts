@@ -1,4 +1,5 @@
 import type { ByteReader } from "../core/ports.ts";
+import { viewOf } from "../util/buffers.ts";
 
 /** What ffprobe would say of a still, as its JSON writer names it. */
 export interface StillReport {
@@ -16,7 +17,7 @@ const HEAD = 262_144;
  */
 export async function readStill(reader: ByteReader, signal: AbortSignal): Promise<StillReport | null> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  const view = viewOf(head);
   try {
     if (view.getUint16(0) === 0xffd8) {
       const tail = await reader.read({ start: Math.max(0, reader.size - 2), end: reader.size }, signal);

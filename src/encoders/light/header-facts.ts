@@ -1,3 +1,5 @@
+import { viewOf } from "../../util/buffers.ts";
+
 /** What the first bytes of an image tell, in the words of ffprobe. */
 export interface HeaderFacts {
   format_name: string;
@@ -11,7 +13,7 @@ export interface HeaderFacts {
 
 /** Reads the facts of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC from its first bytes; null for anything else. */
 export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
-  const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
+  const view = viewOf(head);
   for (const read of [readJpeg, readPng, readGif, readWebp, readBmp, readHeif]) {
     try {
       const facts = read(view);

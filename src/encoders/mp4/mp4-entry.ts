@@ -1,4 +1,5 @@
 import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
+import { viewOf } from "../../util/buffers.ts";
 import { bytesAt } from "./mp4-part.ts";
 
 // The boxes of sample entries that a decoder is set up by, and how much of each tells streams apart: the rest of av1C stands in the stream too.
@@ -45,8 +46,4 @@ function kindOf(entry: Uint8Array): string {
 
 function findIn(entry: Uint8Array, kind: string): Box | undefined {
   return listBoxes(viewOf(entry), INSIDE, entry.length).find((box) => box.kind === kind);
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -2,6 +2,7 @@ import { type InputTrack, MP4, QTFF } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
 import { listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
+import { viewOf } from "../../util/buffers.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 
 /** What a file holds, counted packet by packet. */
@@ -32,7 +33,7 @@ export async function countContents(reader: ByteReader, signal?: AbortSignal): P
 
 /** Counts the samples of a segment of fragmented MP4 (ISO/IEC 14496-12, 8.8.8); 0 for an init segment. */
 export function countSamples(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const inside = (kind: string, boxes: { start: number; end: number }[]) =>
     boxes.flatMap(({ start, end }) => listBoxes(view, start, end).filter((box) => box.kind === kind));
   const runs = ["moof", "traf", "trun"].reduce(

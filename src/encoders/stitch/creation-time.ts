@@ -1,4 +1,5 @@
 import { MOVIE_EPOCH } from "../../probe/isobmff/movie-extras.ts";
+import { viewOf } from "../../util/buffers.ts";
 
 const MVHD = [0x6d, 0x76, 0x68, 0x64];
 // The header of a moov whose first box it is stands there, behind the ftyp.
@@ -25,7 +26,7 @@ function stamp(bytes: Uint8Array, seconds: number): void {
   const start = bytes.subarray(0, SEARCHED);
   const at = start.findIndex((_, place) => MVHD.every((byte, index) => start[place + index] === byte));
   if (at < 0) return;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const whole = BigInt(Math.max(0, Math.floor(seconds)));
   const wide = view.getUint8(at + 4) === 1;
   for (const place of [0, 1]) {

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { toBase64 } from "../../util/base64.ts";
+import { viewOf } from "../../util/buffers.ts";
 import type { Cover } from "../run/file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6), without its header. */
@@ -182,8 +183,4 @@ function join(parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return whole;
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

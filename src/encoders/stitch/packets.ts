@@ -13,6 +13,7 @@ import {
 } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
+import { bytesOf } from "../../util/buffers.ts";
 import { toHex } from "../../util/hex.ts";
 
 /** An encoded stretch of video, and the second of the output at which it starts. */
@@ -173,7 +174,7 @@ export function misfit(why: string, cause?: unknown): MediaError {
 
 // RFC 7845, 5.1: samples at 48 kHz that a decoder drops, in bytes 10 and 11 of the header.
 function preSkip({ description }: AudioDecoderConfig): number {
-  const [low = 0, high = 0] = bytesOf(description).subarray(10, 12);
+  const [low = 0, high = 0] = bytesOf(description ?? new ArrayBuffer(0)).subarray(10, 12);
   return (low + high * 256) / 48_000;
 }
 
@@ -212,11 +213,9 @@ async function* copies(
 
 function isSame(a: VideoDecoderConfig, b: VideoDecoderConfig): boolean {
   const same = a.codec === b.codec && a.codedWidth === b.codedWidth && a.codedHeight === b.codedHeight;
-  return same && toHex(bytesOf(a.description)) === toHex(bytesOf(b.description));
+  return same && hex(a.description) === hex(b.description);
 }
 
-function bytesOf(bytes: VideoDecoderConfig["description"]): Uint8Array {
-  if (!bytes) return new Uint8Array();
-  if (!ArrayBuffer.isView(bytes)) return new Uint8Array(bytes);
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function hex(description: VideoDecoderConfig["description"]): string {
+  return description ? toHex(bytesOf(description)) : "";
 }

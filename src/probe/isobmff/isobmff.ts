@@ -1,4 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
+import { viewOf } from "../../util/buffers.ts";
 import { MIB } from "../../util/bytes.ts";
 import { unsupported } from "../sniff.ts";
 import { findBox, readBoxHeader } from "./boxes.ts";
@@ -28,7 +29,7 @@ export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | n
   let at = 0;
   for (let count = 0; count < TOP_BOXES && at + 8 <= reader.size; count++) {
     const bytes = await reader.read({ start: at, end: at + 16 });
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const view = viewOf(bytes);
     const { kind, size, header } = readBoxHeader(view, 0, reader.size - at);
     if (kind === "ftyp" && STILLS.test(String.fromCharCode(...bytes.subarray(8, 12)))) return null;
     if (size < header) break;
@@ -42,7 +43,7 @@ export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | n
 
 async function readMoov(reader: ByteReader, start: number, end: number): Promise<MovieIndex> {
   const bytes = await reader.read({ start, end });
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const moov = { kind: "moov", start: 8, end: bytes.length };
   return {
     moov: view,

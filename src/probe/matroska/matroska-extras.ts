@@ -1,6 +1,7 @@
 import type { ByteReader } from "../../core/ports.ts";
 import type { SourceStream } from "../../core/source.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
+import { viewOf } from "../../util/buffers.ts";
 import { timestamp } from "../timestamp.ts";
 import { EBML, type Element, listElements, readElement, readElementAt, readUint } from "./ebml.ts";
 
@@ -92,7 +93,7 @@ export async function readMatroskaExtras(
 function readCreation(info: Uint8Array): string | null {
   const [field] = fieldsOf(info, readElement(info, 0)?.data ?? 0, info.length, ID.date);
   if (!field || field.end - field.data !== 8) return null;
-  const view = new DataView(info.buffer, info.byteOffset, info.byteLength);
+  const view = viewOf(info);
   return timestamp(Number(view.getBigInt64(field.data)) / 1e9 + Date.UTC(2001) / 1000);
 }
 

@@ -1,0 +1,10 @@
+/** Returns the bytes of a buffer or a view, without copying them. */
+export function bytesOf(source: ArrayBufferLike | ArrayBufferView): Uint8Array {
+  if (!ArrayBuffer.isView(source)) return new Uint8Array(source);
+  return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+}
+
+/** Returns a view over the very bytes of an array, wherever they lie in its buffer. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
