@@ -112,6 +112,10 @@ export const Source = z
       description:
         "True where the duration is estimated: the file has no header that tells it, and is too large to count.",
     }),
+    priming: z.number().min(0).optional().meta({
+      description:
+        "Seconds of sound before the start of the file that only prime its decoder (Opus in Matroska and WebM); absent when there are none.",
+    }),
     codecs: z.object({ video: codec, audio: codec }).optional(),
     fps: z.number().min(0).optional().meta({ description: "Average frames per second." }),
     bitrate: z.int().min(0).optional().meta({ description: "Bits per second of the whole file." }),

@@ -62,6 +62,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     filesize: given.filesize,
     ...(video ? pictureFacts(video, asList(report.frames).map(asRecord), still) : {}),
     duration: still || duration === undefined || duration <= 0 ? undefined : duration,
+    priming: primingOf(name.format, asNumber(format.start_time)),
     codecs: { video: codecOf(video), audio: codecOf(audio) },
     bitrate: still ? undefined : asNumber(format.bit_rate),
     animated: name.image ? animated : undefined,
@@ -101,6 +102,12 @@ function soundFacts(audio: Report): Source["audio"] {
   const channels = asNumber(audio.channels);
   const sample_rate = asNumber(audio.sample_rate);
   return channels && sample_rate ? { channels, sample_rate } : undefined;
+}
+
+// Of Matroska, ffmpeg counts from the first packet less the delay of its codec.
+function primingOf(format: string, start: number | undefined): number | undefined {
+  if (format !== "matroska" && format !== "webm") return undefined;
+  return start !== undefined && start < 0 ? -start : undefined;
 }
 
 // Ogg has the tags of the file with its sound.

@@ -30,8 +30,8 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
     if (seek === 0) return none;
     const from = Math.min(seek, chunk.decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
-    if (at === seek) return { ...none, seek: ["-ss", seconds(seek)] };
-    return { ...none, seek: seekArgs(at), video: trim("trim", seek - at, null) };
+    if (at === seek) return { ...none, seek: ["-ss", seconds(seek + (source.priming ?? 0))] };
+    return { ...none, seek: seekArgs(at, source), video: trim("trim", seek - at, null) };
   }
   const { start, end, decode_from = start } = chunk;
   const at = Math.max(0, decode_from - seekMargin(source));
@@ -41,7 +41,7 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   // At a constant rate the frame before the start counts too: it is the one that is seen at the start.
   const constant = plan.video?.mode === "encode" && plan.video.fps !== null;
   return {
-    seek: at > 0 ? seekArgs(at) : originArgs(chunk, source),
+    seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
     video: onFineClock([
       ...apart(source),
       ...trim("trim", start > 0 && !constant ? lead - NUDGE : null, last === null ? null : last - NUDGE),
@@ -71,8 +71,10 @@ function apart({ codecs, fps = 25 }: Source): string[] {
   return [`setpts='if(lte(PTS,PREV_OUTPTS),PREV_OUTPTS+${Math.round(CLOCK / Math.max(1, fps) / 2)},PTS)'`];
 }
 
-function seekArgs(at: number): string[] {
-  return at > 0 ? ["-noaccurate_seek", "-ss", seconds(at)] : [];
+// ffmpeg counts from where priming starts, and everything else from where sound is first heard.
+function seekArgs(at: number, { priming = 0 }: Source): string[] {
+  if (at > 0) return ["-noaccurate_seek", "-ss", seconds(at + priming)];
+  return priming > 0 ? ["-itsoffset", seconds(-priming)] : [];
 }
 
 // Of a transport stream ffmpeg counts from the first packet of the streams that are used, unless an offset is given: pictures and sound

@@ -63,6 +63,7 @@ export async function demux(
     readInput(input, {
       ...{ index, start, size: reader.size, url, measure },
       extras: { reader, movie, matroska: matroska?.extras ?? null },
+      delays: matroska?.delays ?? new Map(),
     }),
   );
 }
@@ -71,6 +72,7 @@ interface Given extends Measures {
   index: ReadonlyMap<number, TrackIndex> | null;
   url: string;
   extras: ExtrasSource;
+  delays: ReadonlyMap<number, number>;
 }
 
 async function withInput<T>(
@@ -129,6 +131,7 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   const duration = index
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
     : await durationOf(input, format, known, first.packets);
+  const priming = await primingOf(given, known.delays);
   const source: Source = {
     object: "source",
     url,
@@ -138,6 +141,7 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
     filesize: size,
     ...picture?.facts,
     ...(duration ? { duration, bitrate: Math.round((size * 8) / duration) } : {}),
+    ...(priming > 0 ? { priming } : {}),
     codecs: { video: video?.stream.codec ?? null, audio: audio?.stream.codec ?? null },
     ...(sound ? { audio: sound } : {}),
     streams: completeStreams(
@@ -176,6 +180,17 @@ async function readTrack(track: InputTrack, format: string, place: number, known
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
   return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
+}
+
+// mediabunny (1.61) counts from the first packet and knows of no delay, ffmpeg from the first packet less its delay.
+async function primingOf(
+  tracks: readonly InputTrack[],
+  delays: ReadonlyMap<number, number>,
+): Promise<number> {
+  if (![...delays.values()].some((delay) => delay > 0)) return 0;
+  const firsts = await Promise.all(tracks.map((track) => track.getFirstTimestamp()));
+  const starts = firsts.map((first, place) => first - (delays.get(tracks[place]?.id ?? 0) ?? 0));
+  return microseconds(Math.max(0, Math.min(...firsts)) - Math.min(...starts));
 }
 
 async function soundFacts(audio: InputAudioTrack): Promise<{ channels: number; sample_rate: number }> {

@@ -85,6 +85,8 @@ export const CHOSEN = (
     ["h264_intra_refresh", "mp4", "pool", "stream"],
     ["h264_intra_refresh", "mp4", "webcodecs", "trimmed"],
     ["vp9_hidden", "webm", "webcodecs", "whole"],
+    ["vp9_hidden", "webm", "pool", "stream"],
+    ["av1_forward", "webm", "webcodecs", "trimmed"],
     ["h264_open_gop", "mp4", "light", "trimmed"],
     ["h264_open_gop", "ts", "light", "copy"],
     ["h264_intra_refresh", "ts", "native in chunks", "whole"],

@@ -14,7 +14,7 @@ export interface Span {
 export interface Original {
   frames: readonly Frame[];
   tone: Tone;
-  /** Seconds of the container's clock at its first packet. */
+  /** Seconds of the container's clock at which it starts for a viewer: with its first packet, but for what primes a decoder before 0. */
   start: number;
 }
 
@@ -34,7 +34,7 @@ export function recallOriginal(path: string): Promise<Original> {
   return remember([path, "numbered"], async () => {
     const [frames, tone, report] = await Promise.all([readFrames(path), readTone(path), runFfprobe(path)]);
     const { format } = z.object({ format: z.object({ start_time: z.coerce.number() }) }).parse(report);
-    return { frames, tone, start: format.start_time };
+    return { frames, tone, start: Math.max(0, format.start_time) };
   });
 }
 

@@ -35,6 +35,7 @@ export const EBML = {
   track_type: 0x83,
   track_uid: 0x73c5,
   default_duration: 0x23e383,
+  codec_delay: 0x56aa,
   timestamp_scale: 0x2ad7b1,
   duration: 0x4489,
   tag: 0x7373,

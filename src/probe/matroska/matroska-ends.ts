@@ -48,16 +48,29 @@ function isUid({ id }: { id: number }): boolean {
   return id === EBML.tag_track_uid;
 }
 
-function readDuration(bytes: Uint8Array): number | undefined {
-  const whole = readElement(bytes, 0);
-  const fields = whole ? listElements(bytes, whole.data, bytes.length) : [];
-  const scale = fields.find(({ id }) => id === EBML.timestamp_scale);
-  const duration = fields.find(({ id }) => id === EBML.duration);
+/** Reads the delay of each track's codec out of Info and Tracks, in seconds by track number: whole ticks of the file, as ffmpeg counts them. */
+export function readDelays(info: Uint8Array, entries: readonly TrackEntry[]): Map<number, number> {
+  const tick = readTick(info);
+  return new Map(entries.map(({ number, delay }) => [number, (Math.round(delay / tick) * tick) / 1e9]));
+}
+
+function readDuration(info: Uint8Array): number | undefined {
+  const duration = fieldsOf(info).find(({ id }) => id === EBML.duration);
   if (!duration) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset + duration.data, duration.end - duration.data);
+  const view = new DataView(info.buffer, info.byteOffset + duration.data, duration.end - duration.data);
   const ticks = view.byteLength === 4 ? view.getFloat32(0) : view.byteLength === 8 ? view.getFloat64(0) : 0;
-  const nanoseconds = scale ? readUint(bytes, scale.data, scale.end) : NANOSECONDS;
-  return (ticks * nanoseconds) / 1e9;
+  return (ticks * readTick(info)) / 1e9;
+}
+
+// Nanoseconds.
+function readTick(info: Uint8Array): number {
+  const scale = fieldsOf(info).find(({ id }) => id === EBML.timestamp_scale);
+  return (scale && readUint(info, scale.data, scale.end)) || NANOSECONDS;
+}
+
+function fieldsOf(info: Uint8Array) {
+  const whole = readElement(info, 0);
+  return whole ? listElements(info, whole.data, info.length) : [];
 }
 
 function childrenOf(bytes: Uint8Array, wanted: number) {

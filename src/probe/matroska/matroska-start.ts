@@ -3,7 +3,7 @@ import { KIB, MIB } from "../../util/bytes.ts";
 import { type FileStart, memoryReader } from "../file-start.ts";
 import { EBML, type Element, readElementAt, writeElement } from "./ebml.ts";
 import { readClusters } from "./matroska-clusters.ts";
-import { readEnds } from "./matroska-ends.ts";
+import { readDelays, readEnds } from "./matroska-ends.ts";
 import { EXTRA_IDS, type ExtraElements, type MatroskaExtras, readMatroskaExtras } from "./matroska-extras.ts";
 import { readTracks } from "./matroska-tracks.ts";
 
@@ -14,21 +14,28 @@ const PASSED: ReadonlySet<number> = new Set([
   ...[EBML.seek_head, EBML.cues, EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
 ]);
 
+/** What the headers and the first clusters of a file hold. */
+export interface MatroskaStart {
+  start: FileStart | null;
+  extras: MatroskaExtras;
+  /** Seconds that the decoder of a track needs before what it returns is heard, by track number. */
+  delays: ReadonlyMap<number, number>;
+}
+
 /**
  * Makes of a Matroska file or WebM a small one: its headers, and so much of its first clusters as tells of every track,
  * since mediabunny (1.61) reads clusters whole, and those may have megabytes. Null when it is not laid out as usual; `start` is null
  * when a track has no packet near the start.
  */
-export async function readMatroskaStart(
-  reader: ByteReader,
-): Promise<{ start: FileStart | null; extras: MatroskaExtras } | null> {
+export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaStart | null> {
   const layout = await readLayout(reader);
   if (!layout) return null;
   const { head, info, tracks, tags, clusters, end, segment, places } = layout;
   const extras = await readMatroskaExtras(reader, segment, { info, tracks }, places);
   const entries = readTracks(tracks);
+  const delays = readDelays(info, entries);
   const { parts, packets, whole } = await readClusters(reader, clusters, end, entries);
-  if (!whole && !entries.every(({ number }) => packets.has(number))) return { start: null, extras };
+  if (!whole && !entries.every(({ number }) => packets.has(number))) return { start: null, extras, delays };
   const content = [info, tracks, ...parts];
   const size = content.reduce((sum, { length }) => sum + length, 0);
   const start: FileStart = {
@@ -39,7 +46,7 @@ export async function readMatroskaStart(
     fps: new Map(entries.flatMap(({ number, fps }) => (fps ? [[number, fps]] : []))),
     ends: readEnds(info, tags, entries),
   };
-  return { start, extras };
+  return { start, extras, delays };
 }
 
 interface Layout {

@@ -8,6 +8,8 @@ export interface TrackEntry {
   kind: "video" | "audio";
   /** Frames a second of pictures that are told to come evenly. */
   fps: number | null;
+  /** Nanoseconds that a decoder needs before what it returns is heard. */
+  delay: number;
   /** How many packets tell its averages. */
   enough: number;
 }
@@ -34,10 +36,11 @@ export function readTracks(bytes: Uint8Array): TrackEntry[] {
       const type = field(EBML.track_type);
       const named = fields.find(({ id }) => id === EBML.track_uid);
       const uid = named ? readHex(bytes, named) : "";
-      if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, enough: ENOUGH.sound }];
+      const delay = field(EBML.codec_delay);
+      if (type === AUDIO) return [{ number, uid, kind: "audio", fps: null, delay, enough: ENOUGH.sound }];
       if (type !== VIDEO) return [];
       const rate = 1e9 / field(EBML.default_duration);
       const fps = rate <= MAX_FPS ? rate : null;
-      return [{ number, uid, kind: "video", fps, enough: fps ? ENOUGH.even : ENOUGH.uneven }];
+      return [{ number, uid, kind: "video", fps, delay, enough: fps ? ENOUGH.even : ENOUGH.uneven }];
     });
 }
