@@ -26,14 +26,15 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
   const none: Cut = { seek: [], video: [], audio: [], length: null, lead: 0 };
   if (plan.still) return none;
   if (plan.image && !plan.image.animated) {
-    const seek = frameSeek(plan.start, source);
+    const { shown_from, decode_from } = chunk;
+    const seek = shown_from === undefined ? frameSeek(plan.start, source) : Math.max(0, shown_from - NUDGE);
     if (seek === 0) return none;
-    const from = Math.min(seek, chunk.decode_from ?? seek);
+    const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
     if (at === seek) return { ...none, seek: ["-ss", seconds(seek + (source.priming ?? 0))] };
     return { ...none, seek: seekArgs(at, source), video: trim("trim", seek - at, null) };
   }
-  const { start, end, decode_from = start } = chunk;
+  const { start, end, decode_from = start, shown_from = start } = chunk;
   const at = Math.max(0, decode_from - seekMargin(source));
   const lead = start - at;
   const length = end === null ? null : end - start;
@@ -44,8 +45,12 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
     seek: [...seekArgs(at, source), ...(at > 0 ? [] : originArgs(chunk, source))],
     video: onFineClock([
       ...apart(source),
-      ...trim("trim", start > 0 && !constant ? lead - NUDGE : null, last === null ? null : last - NUDGE),
-      ...(lead > 0 ? [`setpts=PTS-${Math.round(lead * CLOCK)}`] : []),
+      ...trim(
+        "trim",
+        start > 0 && !constant ? shown_from - at - NUDGE : null,
+        last === null ? null : last - NUDGE,
+      ),
+      ...(lead > 0 ? [`setpts=${shown_from < start && !constant ? heldTime(lead) : sinceStart(lead)}`] : []),
     ]),
     audio: [
       ...trim("atrim", start > 0 ? lead : null, last),
@@ -54,6 +59,15 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
     length: length ?? picturesEnd(source, chunk),
     lead,
   };
+}
+
+function sinceStart(lead: number): string {
+  return `PTS-${Math.round(lead * CLOCK)}`;
+}
+
+// The picture that is on screen at the start began before it.
+function heldTime(lead: number): string {
+  return `'max(0,${sinceStart(lead)})'`;
 }
 
 // Ticks of a second that hold the frames of all usual rates, and milliseconds, exactly.

@@ -34,6 +34,8 @@ export interface ListedPackets {
 export interface TallyRules {
   /** Seconds of the span; null for to the end. */
   length: number | null;
+  /** Seconds from the start of the span to where its first picture begins, which is on screen at the start: 0 or less. */
+  shown: number;
   /** True when a packet may hold one field of a picture. */
   fields: boolean;
   /** True when decoding began at the very start of the source. */
@@ -57,9 +59,9 @@ export function tallyPictures(
   decodedTimes: readonly number[],
   rules: TallyRules,
 ): PictureTally {
-  const packets = inSpan(listed.times, rules.length);
+  const packets = inSpan(listed.times, rules);
   const held = distinct(packets);
-  const decoded = distinct(inSpan(decodedTimes, rules.length));
+  const decoded = distinct(inSpan(decodedTimes, rules));
   const none = { decoded: decoded.length, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
   // The time of a second field is a guess where the container has none: that of its picture, or of the next one.
   const paired = rules.fields && packets.length > PAIRED * held.length;
@@ -86,15 +88,17 @@ export function tallyRules(chunk: Chunk, source: Source): TallyRules {
   const edges = Number(chunk.start > 0) + Number(chunk.end !== null);
   return {
     length: chunk.end === null ? null : chunk.end - chunk.start,
+    shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     fields: source.interlaced === true,
     from_start: (chunk.decode_from ?? chunk.start) === 0,
     slack: 2 * edges,
   };
 }
 
-function inSpan(times: readonly number[], length: number | null): number[] {
+function inSpan(times: readonly number[], { length, shown }: TallyRules): number[] {
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
-  return times.filter((time) => time >= -NUDGE && time < end).sort((a, b) => a - b);
+  const inside = times.filter((time) => time >= shown - NUDGE && time < end);
+  return inside.map((time) => Math.max(0, time)).sort((a, b) => a - b);
 }
 
 // Two pictures at the same time cannot both be shown.

@@ -88,6 +88,8 @@ export interface Chunk {
   end: number | null;
   /** Where decoding begins, at or before `start`, so that every picture from `start` on is whole; `start` itself when absent. */
   decode_from?: number | undefined;
+  /** Where the picture begins that is on screen at `start`, and so is the first of the output; absent where that is not known or in another chunk. */
+  shown_from?: number | undefined;
 }
 
 /** Everything that is to be done to a source, decided before any work starts; pure data that survives a restart. */

@@ -14,8 +14,16 @@ import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
 import { openSource } from "./open-source.ts";
 
-/** Finds where decoding has to begin so that every picture from a time on is whole; both in seconds. Null where that is not known. */
-export type FindEntry = (time: number) => Promise<number | null>;
+/** Finds a place in a source by a time, both in seconds; null where it is not known. */
+export type Find = (time: number) => Promise<number | null>;
+
+/** Finds what lies around the start of a cut. */
+export interface Finder {
+  /** Where decoding has to begin so that every picture from a time on is whole. */
+  entry: Find;
+  /** Where the picture begins that is on screen at a time. */
+  shown: Find;
+}
 
 // Some keyframes and what lies around them, for each of hundreds of cuts.
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
@@ -33,12 +41,12 @@ export function hasEntries({ format, codecs }: Source): boolean {
   return FORMATS.has(format) && !(format === "mpegts" && !/^h26[45]$/.test(codecs?.video ?? ""));
 }
 
-/** Opens a source to find its entries, looking at the pictures themselves: what a container marks as a keyframe may refer to earlier ones. */
+/** Opens a source to find its entries and pictures, looking at the pictures themselves: what a container marks as a keyframe may refer to earlier ones. */
 export async function withEntries<T>(
   reader: ByteReader,
   source: Source,
   signal: AbortSignal,
-  use: (find: FindEntry) => Promise<T>,
+  use: (finder: Finder) => Promise<T>,
 ): Promise<T> {
   let input: Input | null = null;
   const open = async () => {
@@ -68,14 +76,17 @@ export async function withEntries<T>(
     }
   };
   try {
-    const find = await quietly(open);
-    return await use(async (time) => find && quietly(() => find(time)));
+    const finder = await quietly(open);
+    return await use({
+      entry: async (time) => finder && quietly(() => finder.entry(time)),
+      shown: async (time) => finder && quietly(() => finder.shown(time)),
+    });
   } finally {
     (input as Input | null)?.dispose();
   }
 }
 
-async function createFinder(track: InputVideoTrack, origin: number, source: Source): Promise<FindEntry> {
+async function createFinder(track: InputVideoTrack, origin: number, source: Source): Promise<Finder> {
   const sink = new EncodedPacketSink(track);
   const codec = await track.getCodec();
   const config = codec && (await track.getDecoderConfig());
@@ -88,7 +99,7 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
     return (await track.determinePacketType(key)) === "key" ? 0 : null;
   };
 
-  return async (time) => {
+  const entry: Find = async (time) => {
     let key = await sink.getKeyPacket(origin + time + NUDGE);
     // Of a codec that is unknown here, one group more than the container asks for.
     if (!codec) key = key && ((await sink.getKeyPacket(before(key))) ?? key);
@@ -101,6 +112,14 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
     // Decoding from the very start is always right, and the only way where nothing before is an entry.
     return key ? null : 0;
   };
+
+  const shown: Find = async (time) => {
+    const packet = await sink.getPacket(origin + time + NUDGE, { metadataOnly: true });
+    const at = packet && packet.timestamp - origin;
+    return at === null || at < 0 ? null : Math.min(at, time);
+  };
+
+  return { entry, shown };
 }
 
 const BLOCK = 256 * KIB;

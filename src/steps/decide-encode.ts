@@ -6,7 +6,7 @@ import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Encoder } from "../encoders/encoder.ts";
 import { type Chunk, createPlan, cutPlan, type Plan } from "../plan/index.ts";
-import { type FindEntry, hasEntries, withEntries } from "../probe/entries.ts";
+import { type Finder, hasEntries, withEntries } from "../probe/entries.ts";
 import { readKeyframes } from "../probe/keyframes.ts";
 import { decide } from "../route/decide.ts";
 import type { Offer } from "../route/offer.ts";
@@ -32,7 +32,10 @@ export async function decideEncode(hosts: Hosts, source: Source, request: Encode
   return decide(uncut, await hosts.offers(uncut, source));
 }
 
-/** Cuts the plan of a request as it was decided, at keyframes where the encoder takes the chunks that these make, and finds where decoding begins for each. */
+/**
+ * Cuts the plan of a request as it was decided, at keyframes where the encoder takes the chunks that these make, and finds where decoding
+ * begins for each, and which picture is on screen where the plan starts.
+ */
 export async function placeCuts(
   hosts: Hosts,
   source: Source,
@@ -50,14 +53,13 @@ export async function placeCuts(
   const reader = await open();
   const several = plan.kind === "video" && plan.chunks.length > 1;
   const better = several ? cut(await readKeyframes(reader, source, signal)).chunks : plan.chunks;
-  return withEntries(reader, source, signal, async (find) => {
-    const blind = source.format === "avi" ? Number.POSITIVE_INFINITY : BLIND_SECONDS;
-    const entryOf = (time: number) =>
-      hasEntries(source) ? find(time) : Promise.resolve(Math.max(0, time - blind));
+  return withEntries(reader, source, signal, async (found) => {
+    const finder = hasEntries(source) ? found : guess(source);
+    const place = (chunk: Chunk) => placeChunk(chunk, plan.start, finder);
     const finish = plan.start + (plan.duration ?? Number.POSITIVE_INFINITY);
-    const placed = await placeChunks(better, finish, entryOf);
+    const placed = await placeChunks(better, finish, place);
     const fits = encoderOf(hosts.encoders, encoder).refuse({ ...plan, chunks: placed }, source) === null;
-    return fits ? placed : Promise.all(plan.chunks.map((chunk) => placeChunk(chunk, entryOf)));
+    return fits ? placed : Promise.all(plan.chunks.map(place));
   });
 }
 
@@ -71,10 +73,27 @@ const BLIND_SECONDS = 5;
 // A chunk whose decoding would have to begin further before it, and further than it is long, is not worth a cut.
 const MOST_LEAD_SECONDS = 10;
 
-async function placeChunks(chunks: readonly Chunk[], finish: number, entryOf: FindEntry): Promise<Chunk[]> {
+// Formats whose pictures come evenly, so that the one on screen began less than a frame ago.
+const EVEN: ReadonlySet<string> = new Set(["avi", "mpegts", "mpeg"]);
+// Times are rounded to a tenth of that at the most.
+const MOMENT = 0.001;
+
+function guess({ format, fps }: Source): Finder {
+  const blind = format === "avi" ? Number.POSITIVE_INFINITY : BLIND_SECONDS;
+  return {
+    entry: async (time) => Math.max(0, time - blind),
+    shown: async (time) => (EVEN.has(format) && fps ? Math.max(0, time - 1 / fps + MOMENT) : null),
+  };
+}
+
+async function placeChunks(
+  chunks: readonly Chunk[],
+  finish: number,
+  place: (chunk: Chunk) => Promise<Chunk>,
+): Promise<Chunk[]> {
   const placed: Chunk[] = [];
   for (const chunk of chunks) {
-    const next = await placeChunk(chunk, entryOf);
+    const next = await place(chunk);
     const lead = next.start - (next.decode_from ?? next.start);
     const length = (next.end ?? finish) - next.start;
     const last = placed.at(-1);
@@ -86,9 +105,13 @@ async function placeChunks(chunks: readonly Chunk[], finish: number, entryOf: Fi
   return placed;
 }
 
-async function placeChunk(chunk: Chunk, entryOf: FindEntry): Promise<Chunk> {
-  if (chunk.track === "audio" || chunk.start === 0) return chunk;
-  return { ...chunk, decode_from: (await entryOf(chunk.start)) ?? 0 };
+async function placeChunk(chunk: Chunk, first: number, { entry, shown }: Finder): Promise<Chunk> {
+  const { track, start } = chunk;
+  if (track === "audio" || start === 0) return chunk;
+  // Elsewhere it is the last one of the chunk before.
+  const shown_from = start === first ? await shown(start) : null;
+  const decode_from = (await entry(shown_from ?? start)) ?? 0;
+  return { ...chunk, decode_from, ...(shown_from !== null && { shown_from }) };
 }
 
 /** Returns the encoder of a name, else the first; throws `encoder_unavailable` when there is none at all. */

@@ -89,6 +89,25 @@ test("adaptive video of sound alone, and of pictures alone", () => {
   );
 });
 
+test("a chunk begins with the picture on screen at its start, and counts from where sound is heard", () => {
+  const source = videoSource({ ...SILENT, format: "webm", priming: 0.007 });
+  const plan = createPlan(source, "video", { start: 5.2, end: 10.1 });
+  const args = (facts: Partial<Chunk>) =>
+    chunkArgs(
+      plan,
+      { index: 0, track: "all", start: 5.2, end: 10.1, ...facts },
+      source,
+      { input: "IN", output: "OUT" },
+      NATIVE_TOOLS,
+    ).join(" ");
+  expect(args({ decode_from: 3, shown_from: 4.5 })).toContain(
+    "-noaccurate_seek -ss 3.007 -i IN -filter_complex " +
+      "[0:V:0]settb=1/120000,trim=start=1.4995:end=7.0995,setpts='max(0,PTS-264000)',",
+  );
+  expect(args({ decode_from: 3 })).toContain("trim=start=2.1995:end=7.0995,setpts=PTS-264000,");
+  expect(args({ decode_from: 0 })).toContain("-itsoffset -0.007 -i IN");
+});
+
 test("an encoder that the toolset lacks is a mistake of the caller", () => {
   const h265 = () => argsOf(videoSource(), "video", { codec: "h265" }, { toolset: WASM_TOOLS });
   expect(h265).toThrow(new RangeError("the wasm core has no h265 encoder."));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type TallyRules, tallyPictures } from "../../src/ffmpeg/tally.ts";
 
-const RULES: TallyRules = { length: null, fields: false, from_start: false, slack: 0 };
+const RULES: TallyRules = { length: null, shown: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
 
 /** So many times, one every 40 ms. */
@@ -78,5 +78,15 @@ test("without presentation times packets are counted, within what reordering blu
   expect(tallyPictures(listed, times(9), { ...RULES, slack: 2 })).toEqual({ ...NOTHING, decoded: 9 });
   expect(tallyPictures(listed, times(5), { ...RULES, slack: 2 })).toEqual({
     ...{ decoded: 5, missing: 3, missing_at: null, late_start: true, unreadable: 0 },
+  });
+});
+
+test("the picture on screen at the start counts once, with those inside", () => {
+  const held = [-0.8, -0.3, 0.1];
+  expect(tally(held, [-0.8, -0.3, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
+  // A cut has given it the time of the start.
+  expect(tally(held, [0, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
+  expect(tally(held, [0.1], { shown: -0.3 })).toEqual({
+    ...{ decoded: 1, missing: 1, missing_at: 0, late_start: true, unreadable: 0 },
   });
 });

@@ -61,7 +61,12 @@ const CODEC_FRAME = (2 * 1024) / 48_000;
 // A frame on the edge but for rounding belongs to the span that starts there.
 const NUDGE = 0.0005;
 
+// The first is the one that is on screen where the span starts; it is shown from there on.
 function framesOf({ frames, start }: Original, span: Span): Frame[] {
-  const [first, end] = [span.start, span.end].map((edge) => start + edge - NUDGE) as [number, number];
-  return frames.filter(({ time }) => time >= first && time < end);
+  const [from, end] = [start + span.start, start + span.end - NUDGE];
+  const first = frames.findLastIndex(({ time }) => time < from + NUDGE);
+  return frames
+    .slice(Math.max(0, first))
+    .filter(({ time }) => time < end)
+    .map((frame) => ({ ...frame, time: Math.max(from, frame.time) }));
 }

@@ -25,8 +25,8 @@ test.for(FOUND)("decoding of %s in %s begins at an entry", async ([name, contain
   const path = await INTEGRITY_SOURCES[name].make(container);
   const { source } = await probeFile(path);
   const { signal } = new AbortController();
-  const found = await withEntries(await openFile(path), source, signal, (find) =>
-    Promise.all([3.7, 7].map(find)),
+  const found = await withEntries(await openFile(path), source, signal, ({ entry }) =>
+    Promise.all([3.7, 7].map(entry)),
   );
   expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
 });
@@ -35,6 +35,19 @@ test("a file that cannot be read has no known entries", async () => {
   const { source } = await probeFile(await INTEGRITY_SOURCES.h264_open_gop.make("mp4"));
   const bytes = crypto.getRandomValues(new Uint8Array(5000));
   const reader = { size: 5000, read: async ({ start = 0, end = 0 }) => bytes.slice(start, end) };
-  const found = await withEntries(reader, source, new AbortController().signal, (find) => find(3));
+  const found = await withEntries(reader, source, new AbortController().signal, ({ entry }) => entry(3));
   expect(found).toBeNull();
+});
+
+test.for([
+  ["h264_open_gop", "mp4", [3.68, 3.72, 7]],
+  ["h264_open_gop", "mkv", [3.661, 3.701, 6.981]],
+  ["vp8_hidden", "webm", [3.687, 3.687, 6.967]],
+] as const)("the picture of %s in %s at a time is found", async ([name, container, wanted]) => {
+  const path = await INTEGRITY_SOURCES[name].make(container);
+  const { source } = await probeFile(path);
+  const found = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>
+    Promise.all([3.7, 3.72, 7].map(shown)),
+  );
+  expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
 });

@@ -75,6 +75,7 @@ const chunk = z.looseObject({
   start: seconds,
   end: seconds.nullable(),
   decode_from: seconds.exactOptional(),
+  shown_from: seconds.exactOptional(),
 });
 
 // Loose objects: a field that a later plan has goes on to what reads it.

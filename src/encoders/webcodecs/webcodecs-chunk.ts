@@ -126,6 +126,7 @@ async function feed(
   const { fps } = first.video;
   const span = {
     ...{ start: origin + chunk.start, fps },
+    shown: (chunk.shown_from ?? chunk.start) - chunk.start,
     length: fps === null ? length : (length ?? picturesEnd(source, chunk)),
     decode_from: origin + (chunk.decode_from ?? chunk.start),
     onDecoded: (at: number) => void decoded.push(at),

@@ -7,6 +7,8 @@ export interface FrameSpan {
   start: number;
   /** Seconds; null for to the end. */
   length: number | null;
+  /** Seconds from the start of the stretch to where its first picture begins, which is on screen at the start: 0 or less. */
+  shown: number;
   /** Constant frames per second, or null to keep the times of the source. */
   fps: number | null;
   /** Seconds on the track's own clock at which decoding begins at the latest. */
@@ -68,7 +70,7 @@ const FACTS_ONLY = { metadataOnly: true } as const;
 const REORDERED = 2;
 
 async function* asTheyAre(track: InputVideoTrack, span: FrameSpan) {
-  const { start, length, onDecoded } = span;
+  const { start, length, shown, onDecoded } = span;
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
   for await (const sample of new VideoSampleSink(track).samples(
     await readFrom(track, span, NUDGE),
@@ -77,7 +79,8 @@ async function* asTheyAre(track: InputVideoTrack, span: FrameSpan) {
     try {
       const at = sample.timestamp - start;
       onDecoded(at);
-      if (at >= -NUDGE) yield { sample, at: Math.max(0, at), duration: sample.duration };
+      const duration = Math.max(0, sample.duration + Math.min(0, at));
+      if (at >= shown - NUDGE) yield { sample, at: Math.max(0, at), duration };
     } finally {
       sample.close();
     }
