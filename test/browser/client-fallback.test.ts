@@ -1,42 +1,22 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startService } from "../../worker/local/service.ts";
-import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";
-import { NO_LIMITS } from "../fixtures/no-limits.ts";
-import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
 import { type ClientLab, openClientLab } from "./client-rig.ts";
 
 let rig: ClientLab;
-let origin: Origin;
-let folder: string;
-let service: Awaited<ReturnType<typeof startService>>;
+let edge: Rig;
 let given: { baseUrl: string; apiKey: string; url: string; silent: string };
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "framewright-fallback-"));
-  const apiKey = "key-of-the-page";
-  const settings = parseSettings({ PORT: "0", API_KEYS: apiKey, STATE_DIR: folder, ...NO_LIMITS });
-  [rig, origin, service] = await Promise.all([
-    openClientLab(),
-    startOrigin(),
-    startService({ ...settings, native: 1 }),
-  ]);
+  [rig, edge] = await Promise.all([openClientLab(), openRig()]);
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
   const file = await clip("mp4");
   given = {
-    ...{ baseUrl: service.url, apiKey },
-    url: origin.serve("/clip.mp4", { file, mime: "video/mp4", headers }),
-    silent: origin.serve("/slow.mp4", { file, mime: "video/mp4", headers, bytes_per_second: 20_000 }),
+    ...{ baseUrl: edge.url, apiKey: edge.key },
+    url: edge.origin.serve("/clip.mp4", { file, mime: "video/mp4", headers }),
+    silent: edge.origin.serve("/slow.mp4", { file, mime: "video/mp4", headers, bytes_per_second: 20_000 }),
   };
 });
-afterAll(async () => {
-  await rig?.close();
-  await service?.stop();
-  await origin?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => Promise.all([rig?.close(), edge?.close()]));
 
 /** Opens a client with the service behind it, over what an earlier one of that name left. */
 const open = (name: string, with_fallback = true) =>

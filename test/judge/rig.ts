@@ -14,6 +14,9 @@ import { type FrontDoor, openFrontDoor } from "./front-door.ts";
 /** A real local service, for as long as it is not closed a test file's own, and an origin on loopback that sources come from. */
 export interface Rig {
   door: FrontDoor;
+  /** The service's base URL, and a key of it. */
+  url: string;
+  key: string;
   origin: Origin;
   /** Where the service keeps its state and logs. */
   folder: string;
@@ -44,6 +47,8 @@ async function makeRig(open: (origin: Origin) => Promise<Own>): Promise<Rig> {
   const door = openFrontDoor(url, key);
   return {
     door,
+    url,
+    key,
     origin,
     folder,
     serve: (path) => origin.serve(`/${basename(path)}`, { file: path }),

@@ -8,9 +8,8 @@ import { type Browser, chromium, type Page } from "@playwright/test";
 import { publint } from "publint";
 import { build, createServer, type InlineConfig } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startService } from "../../worker/local/service.ts";
-import { parseSettings } from "../../worker/local/settings.ts";
 import { clip } from "../fixtures/clips.ts";
+import { openRig } from "../judge/rig.ts";
 import { importsOf } from "../structure/layers.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { LAUNCH } from "../worker/api/browser.ts";
@@ -257,14 +256,11 @@ test("a page without a bundler does too", async () => {
 });
 
 test("Node and a Worker go to the edge, and so does a page for what it cannot do", LIMIT, async () => {
-  const settings = parseSettings({ PORT: "0", API_KEYS: KEY, STATE_DIR: join(folder, "state") });
-  const [server, service] = await Promise.all([
-    serveFolder(project),
-    startService({ ...settings, native: 1 }),
-  ]);
+  const [server, service] = await Promise.all([serveFolder(project), openRig()]);
   const real = (code: string) => {
-    for (const name of [BASE_URL, INPUT]) expect(code).toContain(name);
-    return code.replace(BASE_URL, service.url).replace(INPUT, `${server.url}clip.mp4`);
+    for (const name of [BASE_URL, KEY, INPUT]) expect(code).toContain(name);
+    const there = code.replace(BASE_URL, service.url).replace(KEY, service.key);
+    return there.replace(INPUT, `${server.url}clip.mp4`);
   };
   await addFiles(project, { "both.html": inline(real(both)), "edge.ts": real(edge) });
   await copyFile(await clip("mp4"), join(project, "clip.mp4"));
@@ -279,10 +275,10 @@ test("Node and a Worker go to the edge, and so does a page for what it cannot do
     expect(printed).toMatch(/\b100\n/);
     expect(printed.trim().split("\n").at(-1)).toMatch(new RegExp(`^${service.url}/media/`));
 
-    const given = { baseUrl: service.url, apiKey: KEY, input: `${server.url}clip.mp4` };
+    const given = { baseUrl: service.url, apiKey: service.key, input: `${server.url}clip.mp4` };
     await checkWorkerd(project, given);
   } finally {
-    await service.stop();
+    await service.close();
     server.close();
   }
 });
