@@ -16,7 +16,7 @@ import { LAUNCH } from "../worker/api/browser.ts";
 import { testBundlers } from "./bundlers.ts";
 import { testNode } from "./node.ts";
 import { addFiles, install, judge, pack, readmeCode, runIn, serveFolder } from "./rig.ts";
-import { checkWorkerd } from "./workerd.ts";
+import { checkBundles, checkWorkerd } from "./workerd.ts";
 
 // What the examples name, and what a page gives them.
 const BASE_URL = "https://media.example.com";
@@ -283,25 +283,4 @@ test("Node and a Worker go to the edge, and so does a page for what it cannot do
   }
 });
 
-test("the Workers of the package bundle", async () => {
-  const worker = (name: string) =>
-    `export * from "framewright/${name}";\nexport { default } from "framewright/${name}";\n`;
-  const toml = (main: string, more = "") =>
-    `name = "mine"\nmain = "${main}"\ncompatibility_date = "2026-11-17"\n${more}`;
-  await addFiles(project, {
-    "edge/service.js": worker("worker"),
-    "edge/wrangler.toml": toml("service.js"),
-  });
-  // What a page has no use for, a service installs itself.
-  const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-  const server = ["hono", "@hono/zod-openapi", "@cloudflare/containers"];
-  const named = server.map((name) => `${name}@${devDependencies[name]}`);
-  const quiet = ["--no-save", "--prefer-offline", "--no-audit", "--no-fund"];
-  await runIn(project, "npm", ["install", ...quiet, ...named]);
-  const wrangler = join(ROOT, "node_modules/.bin/wrangler");
-  await runIn(join(project, "edge"), wrangler, ["deploy", "--dry-run", "--outdir", "built"]);
-  const built = await readFile(join(project, "edge", "built", "service.js"), "utf8");
-  for (const name of ["TaskObject", "ProjectObject", "TaskWorkflow", "NativeEncoder"]) {
-    expect(built).toMatch(new RegExp(`\\b${name}\\b`));
-  }
-});
+test("the Workers of the package bundle", () => checkBundles(project));

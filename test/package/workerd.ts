@@ -1,7 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { startWorkerd } from "../fixtures/workerd.ts";
-import { addFiles } from "./rig.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { addFiles, runIn } from "./rig.ts";
 
 const CONFIG = 'name = "mine"\nmain = "worker.js"\ncompatibility_date = "2026-11-17"\n';
 const WORKER = `import { createLocalClient } from "framewright/browser";
@@ -43,5 +45,29 @@ export async function checkWorkerd(
     expect(workerd.output()).not.toMatch(/Uncaught|Unhandled/i);
   } finally {
     await workerd.stop();
+  }
+}
+
+/** Bundles the service of the package with wrangler, and looks for its Durable Objects and its workflow. */
+export async function checkBundles(project: string): Promise<void> {
+  const worker = (name: string) =>
+    `export * from "framewright/${name}";\nexport { default } from "framewright/${name}";\n`;
+  const toml = (main: string, more = "") =>
+    `name = "mine"\nmain = "${main}"\ncompatibility_date = "2026-11-17"\n${more}`;
+  await addFiles(project, {
+    "edge/service.js": worker("worker"),
+    "edge/wrangler.toml": toml("service.js"),
+  });
+  // What a page has no use for, a service installs itself.
+  const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+  const server = ["hono", "@hono/zod-openapi", "@cloudflare/containers"];
+  const named = server.map((name) => `${name}@${devDependencies[name]}`);
+  const quiet = ["--no-save", "--prefer-offline", "--no-audit", "--no-fund"];
+  await runIn(project, "npm", ["install", ...quiet, ...named]);
+  const wrangler = join(ROOT, "node_modules/.bin/wrangler");
+  await runIn(join(project, "edge"), wrangler, ["deploy", "--dry-run", "--outdir", "built"]);
+  const built = await readFile(join(project, "edge", "built", "service.js"), "utf8");
+  for (const name of ["TaskObject", "ProjectObject", "TaskWorkflow", "NativeEncoder"]) {
+    expect(built).toMatch(new RegExp(`\\b${name}\\b`));
   }
 }

@@ -32,7 +32,9 @@ export function writeEvent<T extends Task | Step>(
   { version, record, choice = null }: Versioned<T>,
   pace: Pace = createPace(),
 ): RunEventBytes {
-  const data = JSON.stringify(updateOf(record, null, choice, pace));
+  // The record has the error already.
+  const { error: _, ...update } = updateOf(record, null, choice, pace);
+  const data = JSON.stringify(update);
   const bytes = encoder.encode(`event: update\nid: ${version}\ndata: ${data}\n\n`);
   return { version, finished: isFinished(record), bytes };
 }
