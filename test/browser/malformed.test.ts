@@ -31,7 +31,7 @@ const ERRORS = [
   ...(["input_too_large", "probe_failed", "encode_failed", "encode_incomplete"] as const),
 ];
 // What the encoder of a wish does not read, whole or not.
-const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif", "webm_vp8"]);
+const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif"]);
 
 // Here h265 needs an isolated page.
 function wishHere(file: Malformed, n: number): Options {

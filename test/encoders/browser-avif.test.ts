@@ -9,6 +9,8 @@ import { type Lab, openLab } from "../browser/lab.ts";
 import { encode, probe } from "../ffmpeg/native-encode.ts";
 import { clip } from "../fixtures/clips.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { readFrames } from "../integrity/read-frames.ts";
+import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { markedClip, quadrantClip, quadrantPng } from "../judge/clips.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
@@ -140,6 +142,13 @@ test("a frame of a video is the one that is seen at its moment, turned", async (
   expect(right.mean).toBeGreaterThan(wrong.mean + 0.02);
   const upright = await readPicture((await avif(await quadrantClip(90), { quality: "very_high" })).path);
   expect([upright.width, upright.height]).toEqual([96, 160]);
+});
+
+test("a frame of VP8 with hidden pictures is the one that is seen at its moment", async () => {
+  const input = await INTEGRITY_SOURCES.vp8_hidden.make("webm");
+  const { path } = await avif(input, { start: 8, quality: "very_high" });
+  // Pictures begin 7 ms late.
+  expect((await readFrames(path)).map(({ number }) => number)).toEqual([199]);
 });
 
 test("transparency is kept, or laid on a color", async () => {

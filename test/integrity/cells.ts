@@ -87,6 +87,8 @@ export const CHOSEN = (
     ["vp9_hidden", "webm", "webcodecs", "whole"],
     ["vp9_hidden", "webm", "pool", "stream"],
     ["av1_forward", "webm", "webcodecs", "trimmed"],
+    ["vp8_hidden", "webm", "webcodecs", "trimmed"],
+    ["vp8_hidden", "mkv", "webcodecs", "whole"],
     ["h264_open_gop", "mp4", "light", "trimmed"],
     ["h264_open_gop", "ts", "light", "copy"],
     ["h264_intra_refresh", "ts", "native in chunks", "whole"],

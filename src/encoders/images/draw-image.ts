@@ -1,10 +1,10 @@
-import { VideoSampleSink } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Geometry, ImagePlan, Plan } from "../../plan/plan.ts";
 import { openInput, openPicturesOf } from "../webcodecs/webcodecs-input.ts";
 import { drawPicture } from "../webcodecs/webcodecs-picture.ts";
+import { sampleAt } from "../webcodecs/webcodecs-samples.ts";
 
 /** Formats of stills that browsers decode. */
 export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
@@ -64,9 +64,7 @@ async function drawFrame(
   signal.addEventListener("abort", stop, { once: true });
   try {
     const { track, origin } = await openPicturesOf(input);
-    const sink = new VideoSampleSink(track);
-    const at = origin + plan.start + MOMENT;
-    const sample = (await sink.getSample(at)) ?? (await sink.getSample(await track.getFirstTimestamp()));
+    const sample = await sampleAt(track, origin + plan.start + MOMENT);
     if (!sample) throw new MediaError("input_no_video", "The source has no pictures that could be read.");
     const frame = sample.toVideoFrame();
     sample.close();

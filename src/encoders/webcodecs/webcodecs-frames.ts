@@ -1,5 +1,7 @@
 import type { InputVideoTrack, VideoSample } from "mediabunny";
-import { EncodedPacketSink, VideoSampleSink } from "mediabunny";
+import { EncodedPacketSink } from "mediabunny";
+import { isShown } from "../../probe/vp8-frame.ts";
+import { samplesOf } from "./webcodecs-samples.ts";
 
 /** A stretch of a source's pictures, and how they are counted. */
 export interface FrameSpan {
@@ -51,31 +53,28 @@ async function readFrom(
   return Math.min(from, decode_from);
 }
 
-/** Lists the presentation times of a stretch's packets, in seconds from its start. */
+/** Lists the presentation times of a stretch's packets, in seconds from its start; those of hidden pictures are left out. */
 export async function listTimes(track: InputVideoTrack, { start, length }: FrameSpan): Promise<number[]> {
   const sink = new EncodedPacketSink(track);
   const times: number[] = [];
   const end = length === null ? Number.POSITIVE_INFINITY : length + REORDERED;
-  const key = await sink.getKeyPacket(start, FACTS_ONLY);
-  let packet = key ?? (await sink.getFirstPacket(FACTS_ONLY));
+  const isVp8 = (await track.getCodec()) === "vp8";
+  const options = { metadataOnly: !isVp8 };
+  let packet = (await sink.getKeyPacket(start, options)) ?? (await sink.getFirstPacket(options));
   while (packet && packet.timestamp - start < end) {
-    times.push(packet.timestamp - start);
-    packet = await sink.getNextPacket(packet, FACTS_ONLY);
+    if (!isVp8 || isShown(packet.data)) times.push(packet.timestamp - start);
+    packet = await sink.getNextPacket(packet, options);
   }
   return times;
 }
 
-const FACTS_ONLY = { metadataOnly: true } as const;
 // Seconds by which packets lie out of order of presentation, at the most.
 const REORDERED = 2;
 
 async function* asTheyAre(track: InputVideoTrack, span: FrameSpan) {
   const { start, length, shown, onDecoded } = span;
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
-  for await (const sample of new VideoSampleSink(track).samples(
-    await readFrom(track, span, NUDGE),
-    start + end,
-  )) {
+  for await (const sample of samplesOf(track, await readFrom(track, span, NUDGE), start + end)) {
     try {
       const at = sample.timestamp - start;
       onDecoded(at);
@@ -95,7 +94,7 @@ async function* atConstantRate(track: InputVideoTrack, span: FrameSpan, fps: num
   let held: VideoSample | null = null;
   let next = 0;
   try {
-    for await (const sample of new VideoSampleSink(track).samples(await readFrom(track, span, 0))) {
+    for await (const sample of samplesOf(track, await readFrom(track, span, 0))) {
       onDecoded(sample.timestamp - start);
       const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
       // A first picture that comes late stands for what is missing before it.

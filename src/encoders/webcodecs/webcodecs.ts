@@ -92,10 +92,9 @@ function videosOf({ video, renditions }: Plan): VideoEncode[] {
   return renditions.length > 0 ? renditions.map((rendition) => videoOf(video, rendition)) : [video];
 }
 
-// A packet of VP8 may hold a picture that is never shown, and mediabunny takes every packet for a picture: all after it get the time of
-// an earlier one. VP9 and AV1 have such pictures in the packets of others.
-function refuseHidden({ codecs }: Source): RefusalReason | null {
-  return codecs?.video === "vp8" ? { code: "picture_times", codec: "vp8" } : null;
+// The transparency of VP8 is in packets beside its own, which mediabunny puts together, but not in step with hidden pictures.
+function refuseHidden({ codecs, has_alpha }: Source): RefusalReason | null {
+  return codecs?.video === "vp8" && has_alpha ? { code: "picture_times", codec: "vp8" } : null;
 }
 
 function refuseWork(video: VideoEncode): RefusalReason | null {
