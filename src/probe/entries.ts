@@ -13,6 +13,7 @@ import { KIB } from "../util/bytes.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
 import { openSource } from "./open-source.ts";
+import { isShown } from "./vp8-frame.ts";
 
 /** Finds a place in a source by a time, both in seconds; null where it is not known. */
 export type Find = (time: number) => Promise<number | null>;
@@ -114,12 +115,23 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
   };
 
   const shown: Find = async (time) => {
-    const packet = await sink.getPacket(origin + time + NUDGE, { metadataOnly: true });
+    const options = { metadataOnly: codec !== "vp8" };
+    let packet = await sink.getPacket(origin + time + NUDGE, options);
+    // A hidden picture may have the time of the one behind it, or one just after the one before.
+    if (packet && isHidden(packet)) {
+      const next = await sink.getNextPacket(packet, options);
+      const together = next && next.timestamp <= packet.timestamp;
+      packet = together ? next : await sink.getPacket(before(packet), options);
+    }
     const at = packet && packet.timestamp - origin;
     return at === null || at < 0 ? null : Math.min(at, time);
   };
 
   return { entry, shown };
+}
+
+function isHidden({ isMetadataOnly, data }: EncodedPacket): boolean {
+  return !isMetadataOnly && !isShown(data);
 }
 
 const BLOCK = 256 * KIB;
