@@ -58,6 +58,7 @@ export type {
   AudioOptions,
   ImageOptions,
   OptionsOf,
+  SizeOption,
   UploadOptions,
   VideoOptions,
 } from "./core/option-types.ts";

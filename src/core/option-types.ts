@@ -2,6 +2,9 @@
 import type { Fit, FORMATS, Position, Quality, StepKind, VideoFormat } from "./formats.ts";
 import type { MetadataMode } from "./tags.ts";
 
+/** A width or height in pixels, or as percent of the source's, such as `"50%"`. */
+export type SizeOption = number | `${number}%`;
+
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 
 /** Options of the kinds `probe` and `ingest`: none. */
@@ -37,11 +40,11 @@ export type VideoOptions = (
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
-  width?: number | `${number}%` | undefined;
+  width?: SizeOption | undefined;
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
-  height?: number | `${number}%` | undefined;
+  height?: SizeOption | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */
@@ -137,11 +140,11 @@ export type ImageOptions = {
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
-  width?: number | `${number}%` | undefined;
+  width?: SizeOption | undefined;
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
-  height?: number | `${number}%` | undefined;
+  height?: SizeOption | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */
@@ -181,11 +184,11 @@ export type AdaptiveVideoOptions = {
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
-  width?: number | `${number}%` | undefined;
+  width?: SizeOption | undefined;
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
-  height?: number | `${number}%` | undefined;
+  height?: SizeOption | undefined;
   /**
    * How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.
    */

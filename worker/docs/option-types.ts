@@ -21,6 +21,9 @@ const HEADER = `// Written by \`npm run docs:options\` from the schemas of optio
 import type { FORMATS, Position, Quality, StepKind, Fit, VideoFormat } from "./formats.ts";
 import type { MetadataMode } from "./tags.ts";
 
+/** A width or height in pixels, or as percent of the source's, such as \`"50%"\`. */
+export type SizeOption = number | \`\${number}%\`;
+
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 `;
 
@@ -44,8 +47,8 @@ const TYPES: Readonly<Record<string, string>> = {
   fit: "Fit",
   position: "Position",
   metadata: "MetadataMode",
-  width: "number | `${number}%`",
-  height: "number | `${number}%`",
+  width: "SizeOption",
+  height: "SizeOption",
 };
 
 /** Writes the TypeScript of `src/core/option-types.ts`: the options of every kind, with the descriptions, bounds and defaults of their schemas. */
@@ -55,10 +58,10 @@ export function writeOptionTypes(): string {
 }
 
 /** Returns the text that documents each option of a kind, in an editor and in the OpenAPI document alike. */
-export function describeOptions(kind: StepKind): Record<string, string> {
+export function optionDocs(kind: StepKind): Record<string, string> {
   const { properties } = schemaOf(kind);
   return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, describe(name, schema)]),
+    Object.entries(properties).map(([name, schema]) => [name, optionDoc(name, schema)]),
   );
 }
 
@@ -80,7 +83,7 @@ function typeOf(kind: StepKind): string {
 // A codec goes with a format.
 function videoTargets(properties: OptionsSchema["properties"]): string {
   const [first, ...others] = Object.keys(FORMATS.video);
-  const comment = (option: string) => `/** ${describe(option, properties[option] ?? {})} */\n`;
+  const comment = (option: string) => `/** ${optionDoc(option, properties[option] ?? {})} */\n`;
   const one = (format: string, mark: string) =>
     `{\n${comment("format")}format${mark}: "${format}"${mark && " | undefined"};\n${comment("codec")}codec?: CodecOf<"${format}"> | undefined;\n}`;
   return `(${[one(first ?? "", "?"), ...others.map((format) => one(format, ""))].join(" | ")})`;
@@ -91,10 +94,10 @@ function member(option: string, schema: OptionSchema, required: boolean): string
     TYPES[option] ?? schema.enum?.map((each) => JSON.stringify(each)).join(" | ") ?? plain(schema.type);
   const fallback =
     schema.default === undefined ? "" : `\n   *\n   * @default ${JSON.stringify(schema.default)}`;
-  return `  /**\n   * ${describe(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
+  return `  /**\n   * ${optionDoc(option, schema)}${fallback}\n   */\n  ${option}${required ? "" : "?"}: ${type}${required ? "" : " | undefined"};\n`;
 }
 
-function describe(option: string, { description = "", minimum, maximum }: OptionSchema): string {
+function optionDoc(option: string, { description = "", minimum, maximum }: OptionSchema): string {
   const { pixels, percent } = BOUNDS;
   const bounds =
     option === "width" || option === "height"
