@@ -25,6 +25,8 @@ const NEWEST = 4 / 5;
 const LONGEST_GAP = 2;
 // Less says too little: reports come about once a second.
 const SHORTEST = 2;
+// Less between two pictures says less than what came before the first of them.
+const FIRST_SPAN = 0.9;
 const LEAST_PERCENT = 3;
 
 /** Returns the rate and the time left of an encode by its samples, oldest first; null before anything can be measured. */
@@ -34,7 +36,7 @@ export function timeLeft(all: readonly Sample[]): Measured | null {
   const begun = samples.findIndex(({ percent }) => percent > 0);
   if (!last || begun < 0 || last.percent < LEAST_PERCENT) return null;
   // The time before the first picture says nothing about the others, unless it is all there is.
-  const first = last.at - (samples[begun]?.at ?? 0) >= SHORTEST ? begun : Math.max(0, begun - 1);
+  const first = last.at - (samples[begun]?.at ?? 0) >= FIRST_SPAN ? begun : Math.max(0, begun - 1);
   const from = last.at - Math.max(SHORTEST, (last.at - (samples[first]?.at ?? 0)) * RECENT);
   const base = samples.slice(first).findLast(({ at }) => at <= from) ?? samples[first];
   if (!base || base.at >= last.at || base.percent >= last.percent) return null;
