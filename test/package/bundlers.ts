@@ -39,7 +39,12 @@ interface Bundler {
 
 const WORKERS = { workers: "/framewright/workers/" } as const;
 const BUNDLERS: readonly Bundler[] = [
-  { name: "webpack", command: "webpack --mode production --entry ./page.js -o out/webpack".split(" ") },
+  {
+    name: "webpack",
+    command: "webpack --mode production --no-optimization-minimize --entry ./page.js -o out/webpack".split(
+      " ",
+    ),
+  },
   {
     name: "rollup",
     command: "rollup page.js --silent -p @rollup/plugin-node-resolve --dir out/rollup".split(" "),
