@@ -32,7 +32,7 @@ export function createCut(plan: Plan, chunk: Chunk, source: Source): Cut {
     const from = shown_from === undefined ? Math.min(seek, decode_from ?? seek) : (decode_from ?? seek);
     const at = Math.max(0, from - seekMargin(source));
     if (at === seek) return { ...none, seek: ["-ss", seconds(seek + (source.priming ?? 0))] };
-    return { ...none, seek: seekArgs(at, source), video: trim("trim", seek - at, null) };
+    return { ...none, seek: seekArgs(at, source), video: onFineClock(trim("trim", seek - at, null)) };
   }
   const { start, end, decode_from = start, shown_from = start } = chunk;
   const at = Math.max(0, decode_from - seekMargin(source));
