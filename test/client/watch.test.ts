@@ -29,9 +29,9 @@ test("each state is told once, with its percent and pace, and one loop serves al
   expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
   expect(first.map(({ record }) => record)).toEqual(STATES);
   expect(first.map(({ progress }) => progress)).toEqual([null, null, 2, 2, 10, 10, 18, 52, 95, 95, 100]);
-  // 20 seconds of media: a tenth of the encode in its first second, half of it after two.
+  // 20 seconds of media: a tenth of the encode in its first second, half of it after two; the pace is that between the two reports.
   expect([first[6]?.speed, first[6]?.eta]).toEqual([expect.closeTo(20 / 9.5), expect.closeTo(8.5)]);
-  expect([first[7]?.speed, first[7]?.eta]).toEqual([expect.closeTo(20 / 3.8), expect.closeTo(1.8)]);
+  expect([first[7]?.speed, first[7]?.eta]).toEqual([expect.closeTo(20 / 2.375), expect.closeTo(1.125)]);
   expect(second).toEqual(first);
   expect(api.asked(AT)).toHaveLength(script.length - 1);
 });
