@@ -113,6 +113,19 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
+    name: "clears what is being cleared at the same time",
+    async check(storage) {
+      for (let round = 0; round < 3; round++) {
+        const keys = Array.from({ length: 6 }, (_, index) => `twice/${round}/${index}/x`);
+        for (const key of keys) await storage.write(key, encode("x"), "text/plain");
+        await Promise.all(
+          ["", `${round}/`, `${round}/`, `${round}/3/`].map((rest) => storage.clear(`twice/${rest}`)),
+        );
+        for (const key of keys) assert.equal(await storage.head(key), null);
+      }
+    },
+  },
+  {
     name: "clears more than fits one page of a list",
     async check(storage) {
       for (let n = 0; n < 1005; n += 15) {

@@ -82,7 +82,8 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
         }
       });
     },
-    clear: (prefix) => removeBelow(root, prefix),
+    // Two removals of one folder at the same time would refuse each other: a tab that tidies up, and a page that deletes.
+    clear: (prefix) => navigator.locks.request(`${name} clear`, () => removeBelow(root, prefix)),
     async file(key) {
       const found = await find(key);
       return found && named(found, key);
