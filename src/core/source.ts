@@ -112,6 +112,10 @@ export const Source = z
       description:
         "True where the duration is estimated: the file has no header that tells it, and is too large to count.",
     }),
+    fragmented: z.literal(true).optional().meta({
+      description:
+        "True for a fragmented MP4 or MOV, whose packets are listed throughout the file; else absent.",
+    }),
     priming: z.number().min(0).optional().meta({
       description:
         "Seconds of sound before the start of the file that only prime its decoder (Opus in Matroska and WebM); absent when there are none.",

@@ -68,9 +68,10 @@ function videoTrack(plan: Plan, chunk: Chunk, source: Source, cut: Cut, toolset:
   return ["-filter_complex", graph, "-map", "[video]", ...videoArgs(plan, source, video, toolset, until)];
 }
 
-// An MP4 tells the length of each packet, which ffmpeg copies.
+// The index of an MP4 lists the length of each packet, which ffmpeg copies; it reads none of the last packet of a fragmented one.
 function lastingArgs(plan: Plan, source: Source, until: number | null): string[] {
-  if (until === null || source.format === "mp4" || source.format === "mov") return [];
+  const indexed = (source.format === "mp4" || source.format === "mov") && !source.fragmented;
+  if (until === null || indexed) return [];
   return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
 }
 

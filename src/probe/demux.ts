@@ -17,6 +17,7 @@ import {
 import type { ByteReader } from "../core/ports.ts";
 import type { Source, SourceStream } from "../core/source.ts";
 import { mimeOf } from "../ffmpeg/ffprobe-names.ts";
+import { withinBounds } from "./bounded-reader.ts";
 import { type ExtrasSource, readExtras, withExtras } from "./extras.ts";
 import type { FileStart } from "./file-start.ts";
 import type { MovieIndex } from "./isobmff/isobmff.ts";
@@ -66,6 +67,24 @@ export async function demux(
       delays: matroska?.delays ?? new Map(),
     }),
   );
+}
+
+/** Seconds at which the last packet of the first track of each kind ends, counted from the start of the file's first stream. */
+export type TrackEnds = ReadonlyMap<SourceStream["kind"], number>;
+
+/** Reads the ends of the tracks of a fragmented MP4, whose index lists none of their packets; empty where that takes too many reads. */
+export async function readFragmentEnds(reader: ByteReader, formats: InputFormat[]): Promise<TrackEnds> {
+  const read = () =>
+    withInput(reader, formats, async (input) => {
+      const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+      const tracks = [video, audio].filter((track) => track !== null);
+      const origin = Math.max(0, await input.getFirstTimestamp());
+      const ends = new Map<SourceStream["kind"], number>();
+      for (const track of tracks)
+        ends.set(track.type, microseconds((await track.computeDuration()) - origin));
+      return ends;
+    });
+  return (await withinBounds(read)) ?? new Map();
 }
 
 interface Given extends Measures {

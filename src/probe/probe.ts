@@ -5,7 +5,7 @@ import type { Source } from "../core/source.ts";
 import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { checkFrames, checkSource } from "./check-source.ts";
-import { type Demuxed, demux } from "./demux.ts";
+import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { readMovieIndex } from "./isobmff/isobmff.ts";
 import { hideDamage } from "./matroska/matroska-damage.ts";
 import { formatsOf } from "./signature.ts";
@@ -39,7 +39,7 @@ export async function probeMedia(
   signal.throwIfAborted();
   const formats = formatsOf(await sniff(reader, signal));
   const readable = formats.includes(MATROSKA) ? await hideDamage(reader, signal) : reader;
-  const demuxed = formats.length > 0 ? await tryDemux(readable, formats, given.url, signal) : null;
+  const { demuxed, ends, fragmented } = await tryDemux(readable, formats, given.url, signal);
   if (demuxed) checkSource(demuxed.source);
   if (demuxed?.complete && hasPlainSound(demuxed.source)) return measured(demuxed.source, reader, signal);
   const report = await ffprobe(readable, signal).catch((thrown) => {
@@ -48,7 +48,8 @@ export async function probeMedia(
       ? thrown
       : new MediaError("probe_failed", "The file could not be looked into.", { cause: thrown });
   });
-  const source = withEnd(parseFfprobe(report, { url: given.url, filesize: reader.size }), demuxed?.source);
+  const reported = withEnds(parseFfprobe(report, { url: given.url, filesize: reader.size }), ends);
+  const source: Source = fragmented ? { ...reported, fragmented } : reported;
   checkFrames(source, report);
   return measured(checkSource(source), reader, signal);
 }
@@ -81,10 +82,9 @@ function lastingFor(source: Source, seconds: number): Source {
 }
 
 // ffprobe reports no end of the last frame that is exact in every file.
-function withEnd(source: Source, demuxed: Source | undefined): Source {
+function withEnds(source: Source, ends: TrackEnds): Source {
   const { kind, streams } = source;
-  if (kind === "image" || !streams || !demuxed?.streams) return source;
-  const ends = new Map(demuxed.streams.toReversed().map((stream) => [stream.kind, stream.end]));
+  if (kind === "image" || !streams) return source;
   const first = new Set(["video", "audio"].map((each) => streams.find((stream) => stream.kind === each)));
   return {
     ...source,
@@ -100,25 +100,47 @@ function hasPlainSound({ audio }: Source): boolean {
   return audio === undefined || (audio.channels >= 1 && audio.sample_rate >= 1);
 }
 
-// A file that makes mediabunny fail is left to ffprobe; a file that cannot be read is left to nobody.
+interface Tried {
+  demuxed: Demuxed | null;
+  ends: TrackEnds;
+  fragmented: boolean;
+}
+
+const NOTHING: Tried = { demuxed: null, ends: new Map(), fragmented: false };
+
+// A file that makes mediabunny fail is left to ffprobe; a read that fails ends the probe.
 async function tryDemux(
   reader: ByteReader,
   formats: InputFormat[],
   url: string,
   signal: AbortSignal,
-): Promise<Demuxed | null> {
+): Promise<Tried> {
+  if (formats.length === 0) return NOTHING;
   const bounded = boundReader(reader, BOUNDS, signal);
+  const tried = (demuxed: Demuxed | null): Tried => ({
+    ...NOTHING,
+    demuxed,
+    ends: endsOf(demuxed?.source),
+  });
   try {
-    if (!formats.includes(MP4)) return await demux(bounded, formats, null, url);
+    if (!formats.includes(MP4)) return tried(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
-    const usable = index && !index.fragmented && [...index.tracks.values()].every(({ sound }) => sound);
-    if (!usable) return null;
-    return await demux(boundReader(index.reader, BOUNDS, signal), formats, index, url);
+    if (!index || [...index.tracks.values()].some(({ sound }) => !sound)) return NOTHING;
+    const indexed = boundReader(index.reader, BOUNDS, signal);
+    if (index.fragmented) {
+      return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true };
+    }
+    return tried(await demux(indexed, formats, index, url));
   } catch (thrown) {
     signal.throwIfAborted();
     const failure = bounded.failure();
     if (failure !== undefined) throw failure;
     if (thrown instanceof MediaError) throw thrown;
-    return null;
+    return NOTHING;
   }
+}
+
+function endsOf(source: Source | undefined): TrackEnds {
+  const streams = source?.streams?.toReversed() ?? [];
+  return new Map(streams.flatMap(({ kind, end }) => (end === undefined ? [] : [[kind, end]])));
 }

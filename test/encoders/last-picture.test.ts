@@ -38,6 +38,7 @@ async function expectStretch(path: string, { times, end }: Omit<Uneven, "path">,
 const SOURCES = [
   ["mixed", "mp4"],
   ["mixed", "mov"],
+  ["mixed", "fragmented"],
   ["mixed", "mkv"],
   ["mixed", "webm"],
   ["screen", "webm"],
@@ -125,6 +126,7 @@ test.for([
   ["mkv", "mp4"],
   ["mkv", "mov"],
   ["mp4", "mov"],
+  ["fragmented", "mp4"],
 ] as const)("copying %s into %s keeps the end", async ([from, format]) => {
   const clip = await unevenClip("mixed", from);
   const made = await inPage(clip.path, "video", { format }, "quality");

@@ -30,6 +30,8 @@ const PICTURES = 20;
 const CODECS = {
   mp4: "-c:v libx264 -preset ultrafast -bf 0 -video_track_timescale 1000",
   mov: "-c:v libx264 -preset ultrafast -bf 0 -video_track_timescale 1000",
+  fragmented:
+    "-c:v libx264 -preset ultrafast -bf 0 -video_track_timescale 1000 -movflags +frag_keyframe+empty_moov+default_base_moof",
   mkv: "-c:v libx264 -preset ultrafast -bf 0",
   webm: "-c:v libvpx-vp9 -deadline realtime -cpu-used 8",
 } as const;
@@ -44,7 +46,7 @@ export async function unevenClip(
   const times = Array.from({ length: PICTURES }, (_, index) => at(index)).sort((one, other) => one - other);
   const sound = ["-f", "lavfi", "-i", `sine=frequency=440:duration=${sound_seconds}`];
   const lengths = `setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,${end}-PTS)'`;
-  const path = await makeClip(format, [
+  const path = await makeClip(format === "fragmented" ? "mp4" : format, [
     ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=25:duration=${PICTURES / 25}`],
     ...(sound_seconds > 0 ? sound : []),
     ...["-vf", `settb=1/1000,setpts='${formula}'`],
