@@ -1,23 +1,68 @@
+import { posix } from "node:path";
 import { type ESTree, parseSync } from "vite";
 import type { SourceFile } from "./source-files.ts";
 
-/** Lists the exported symbols of a file that have no doc comment directly above, each as `file: name`; what is exported from elsewhere is looked at there. */
-export function findUndocumented({ path, text }: SourceFile): string[] {
-  const { program, comments } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
+/** Names that a file makes public, by the file's path. */
+export type PublicNames = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Follows the exports of the entry files, through re-exports, to the files that declare them. Throws for a re-export from
+ * a file that is not among `files`.
+ */
+export function findPublicNames(entries: readonly string[], files: readonly SourceFile[]): PublicNames {
+  const programs = new Map(files.map((file) => [file.path, parse(file).program]));
+  const found = new Map<string, Set<string>>();
+
+  function follow(path: string, wanted: string | null): void {
+    const program = programs.get(path);
+    if (!program) throw new Error(`${path} is exported, but not read.`);
+    const names = found.get(path) ?? new Set();
+    found.set(path, names);
+    const from = (source: string) => posix.join(posix.dirname(path), source);
+    const imported = new Map(program.body.flatMap(importsOf));
+    for (const node of program.body) {
+      if (node.type === "ExportAllDeclaration" && node.source.value.startsWith(".")) {
+        follow(from(node.source.value), wanted);
+      } else if (node.type === "ExportNamedDeclaration" && !node.declaration) {
+        for (const { local, exported } of node.specifiers) {
+          if (wanted !== null && wanted !== nameOf(exported)) continue;
+          const source = node.source?.value ?? imported.get(nameOf(local))?.source;
+          const name = node.source ? nameOf(local) : (imported.get(nameOf(local))?.name ?? nameOf(local));
+          if (!source) names.add(name);
+          else if (source.startsWith(".")) follow(from(source), name);
+        }
+      } else if (node.type === "ExportNamedDeclaration") {
+        for (const name of namesOf(node)) if (wanted === null || wanted === name) names.add(name);
+      } else if (node.type === "ExportDefaultDeclaration" && (wanted === null || wanted === "default")) {
+        names.add(namesOf(node)[0] ?? "default");
+      }
+    }
+  }
+
+  for (const entry of entries) follow(entry, null);
+  return found;
+}
+
+/** Lists those of a file's public symbols that have no doc comment directly above, each as `file: name`. */
+export function findUndocumented(file: SourceFile, isPublic: (name: string) => boolean): string[] {
+  const { program, comments } = parse(file);
+  const { path, text } = file;
   const docs = comments.filter(({ type, value }) => type === "Block" && /^\*.*\w\W+\w/s.test(value));
   const isDocumented = (node: ESTree.Node) =>
     docs.some(({ end }) => end <= node.start && text.slice(end, node.start).trim() === "");
-  const listed = new Set(program.body.flatMap(listedNames));
   const missing: string[] = [];
   let overloaded = "";
   for (const node of program.body) {
     const names = namesOf(node);
-    const isExported = node.type.startsWith("Export") || names.some((name) => listed.has(name));
     // Of a function's overloads the first is documented.
-    if (isExported && names[0] !== overloaded && !isDocumented(node)) missing.push(...names);
+    if (names.some(isPublic) && names[0] !== overloaded && !isDocumented(node)) missing.push(...names);
     overloaded = isFunction(node) ? (names[0] ?? "") : "";
   }
   return missing.map((name) => `${path}: ${name}`);
+}
+
+function parse({ path, text }: SourceFile) {
+  return parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
 }
 
 function namesOf(node: ESTree.Node): string[] {
@@ -39,10 +84,19 @@ function namesOf(node: ESTree.Node): string[] {
   }
 }
 
-// The names of `export { a, b }`, which are declared elsewhere in the file.
-function listedNames(node: ESTree.Node): string[] {
-  if (node.type !== "ExportNamedDeclaration" || node.source) return [];
-  return node.specifiers.map(({ local }) => ("name" in local ? local.name : local.value));
+function importsOf(node: ESTree.Node): [string, { source: string; name: string }][] {
+  if (node.type !== "ImportDeclaration") return [];
+  return node.specifiers.map((each) => [
+    each.local.name,
+    {
+      source: node.source.value,
+      name: each.type === "ImportSpecifier" ? nameOf(each.imported) : "default",
+    },
+  ]);
+}
+
+function nameOf(node: ESTree.Node): string {
+  return "name" in node && typeof node.name === "string" ? node.name : "value" in node ? `${node.value}` : "";
 }
 
 function isFunction(node: ESTree.Node): boolean {
