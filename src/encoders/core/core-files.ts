@@ -1,20 +1,20 @@
 import type { CoreFileSystem } from "./core-module.ts";
 import type { SyncFile } from "./paged-file.ts";
 
-/** A file taken out of a core. */
+/** A file moved out of the core's memory file system. */
 export interface TakenFile {
   bytes: Uint8Array;
-  /** Bytes of memory that it took there, which may be more than it has. */
+  /** Bytes that the core had allocated for it; may exceed the file's size. */
   capacity: number;
 }
 
-/** Makes a file readable in a core under a path such as `/in/input`, in a folder of its own, without copying it. */
+/** Mounts a file under a path such as `/in/input`, in a folder of its own, without copying it. */
 export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): void {
   const cut = path.lastIndexOf("/");
   const [folder, name] = [path.slice(0, cut), path.slice(cut + 1)];
   const { WORKERFS } = files.filesystems;
   WORKERFS.reader = { readAsArrayBuffer: (slice: { read(): ArrayBuffer }) => slice.read() };
-  // The core would take memory for each read, and reads are alike: it copies what it is given before it reads again.
+  // The core would allocate a buffer for every read. One shared buffer is safe: the core copies each read before the next.
   let scratch = new ArrayBuffer(0);
   const read = (start: number, stop: number) => {
     const bytes = file.read(start, stop);
@@ -30,7 +30,7 @@ export function mountFile(files: CoreFileSystem, path: string, file: SyncFile): 
   files.mount(WORKERFS, { blobs: [{ name, data: { size: file.size, slice } }] }, folder);
 }
 
-/** Takes the files of a folder and of the folders in it out of a core; their names are paths below the folder. */
+/** Moves all files below a folder out of a core; their names are paths relative to the folder. */
 export function takeFiles(files: CoreFileSystem, folder: string): (TakenFile & { name: string })[] {
   return listFiles(files, folder).map((path) => ({
     name: path.slice(folder.length + 1),
@@ -38,7 +38,7 @@ export function takeFiles(files: CoreFileSystem, folder: string): (TakenFile & {
   }));
 }
 
-/** Takes a file out of a core, as it lies there: a copy would need as much memory again. One that is not there is empty. */
+/** Moves a file out of a core without copying, which would double its memory. A missing file counts as empty. */
 export function takeFile(files: CoreFileSystem, path: string): TakenFile {
   let bytes: Uint8Array = new Uint8Array();
   let capacity = 0;
@@ -50,7 +50,7 @@ export function takeFile(files: CoreFileSystem, path: string): TakenFile {
     }
     files.unlink(path);
   } catch {
-    // No such file: nothing was written.
+    // The file was never written.
   }
   return { bytes, capacity };
 }

@@ -1,4 +1,4 @@
-/** Gives a file that was kept, or null: also where the browser has no cache for the page. */
+/** Returns a cached file, or null when it is not cached or the page has no cache. */
 export async function findCached(name: string | null, url: string | URL): Promise<Response | null> {
   if (name === null) return null;
   try {
@@ -8,13 +8,13 @@ export async function findCached(name: string | null, url: string | URL): Promis
   }
 }
 
-/** Keeps a file for the next visit, if the browser has a cache for the page and room in it. */
+/** Caches a file for the next visit; does nothing when the page has no cache or no room in it. */
 export async function keepCached(name: string | null, url: string | URL, file: Response): Promise<void> {
   if (name === null) return;
   try {
     const cache = await caches.open(name);
     await cache.put(String(url), file);
   } catch {
-    // The next visit loads it again.
+    // The next visit downloads it again.
   }
 }

@@ -1,18 +1,18 @@
-/** One file of the stock core, as it is once unpacked. */
+/** One file of the stock core, uncompressed. */
 export interface CoreFile {
   /** Bytes. */
   readonly size: number;
-  /** SHA-256 of these bytes, in hex. */
+  /** SHA-256 of the uncompressed file, in hex. */
   readonly sha256: string;
 }
 
-/** The files of `@ffmpeg/core` 0.12.10 (single thread, ESM) that a page loads; a test reads them back from the package. */
+/** The files of `@ffmpeg/core` 0.12.10 (single-threaded, ESM). A test checks them against the package. */
 export const CORE_FILES = {
   glue: { size: 111_804, sha256: "67a48f11645f85439f3fde4f2119042c16b374b910206b7a7a24f342e28dcae3" },
   wasm: { size: 32_232_419, sha256: "9f57947a5bd530d8f00c5b3f2cb2a3492faa7e5d823315342d6a8656d0a6b7b7" },
 } as const satisfies Record<string, CoreFile>;
 
-/** The files of `@ffmpeg/core-mt` 0.12.10 (with threads, ESM); `threads` is what each thread loads. */
+/** The files of `@ffmpeg/core-mt` 0.12.10 (multi-threaded, ESM); each thread loads `threads`. */
 export const CORE_MT_FILES = {
   glue: { size: 128_947, sha256: "270a2e6ff945e173238610669a3f7132df5f9c52698a9bf708cf5c2ab6bda0de" },
   threads: { size: 2115, sha256: "f77898d631dc010b45c29c23cb4379c611a7d7b131bf591d08a656bb729a4ca3" },

@@ -5,31 +5,33 @@ import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
 import { giveBack } from "./free-buffer.ts";
 
-/** One file to load. */
 export interface FileLoad {
   url: string | URL;
-  /** What it must be, once unpacked. */
+  /** What the downloaded file must match once uncompressed. */
   file: CoreFile;
-  /** Name of the cache; null for none. */
+  /** Name of the cache; null disables caching. */
   cache: string | null;
   stall_seconds: number;
   signal: AbortSignal;
-  /** Is told how many unpacked bytes are there. */
+  /** Receives the number of uncompressed bytes read so far. */
   onBytes(bytes: number): void;
 }
 
-/** Loads a file, as it is or packed with gzip, from the cache or the network, and gives it unpacked and checked; rejects with `encoder_unavailable`. */
+/**
+ * Loads a file, plain or gzipped, from the cache or the network, and returns it uncompressed and verified. Rejects with
+ * `encoder_unavailable`.
+ */
 export async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
   const { url, cache } = load;
   const cached = await findCached(cache, url);
   if (cached?.body) {
-    // A damaged copy is replaced by the original.
+    // Download the original again when the cached copy is damaged.
     const kept = await readFile(load, cached.body).catch(() => null);
     load.signal.throwIfAborted();
     if (kept) return kept;
   }
   const bytes = await fetchFile(load);
-  // Unpacked, so that the next visit need not do it again. Nobody has to wait for it.
+  // Cached uncompressed, so that the next visit skips that work. Nothing waits for the write.
   void keepCached(cache, url, new Response(bytes));
   return bytes;
 }
@@ -77,18 +79,18 @@ async function readFile(
       onBytes(length);
     }
   } catch (thrown) {
-    // The cancel itself looks like a break of the connection.
+    // Cancelling below also looks like a broken connection.
     const broken = fault;
     await reader.cancel().catch(() => {});
     if (broken) throw broken;
     throw thrown instanceof MediaError ? thrown : wrong(load, "it is damaged or cut off", thrown);
   }
   if (length < bytes.length) throw wrong(load, `it is cut off at ${length} of ${bytes.length} bytes`);
-  if ((await sha256(bytes)) !== file.sha256) throw wrong(load, "it is another one, or altered");
+  if ((await sha256(bytes)) !== file.sha256) throw wrong(load, "it has other contents");
   return bytes;
 }
 
-// A server may have unpacked it already on the way (Content-Encoding), so the bytes say what it is.
+// The server may already have undone the gzip (Content-Encoding), so look at the bytes.
 async function unpack(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
@@ -139,7 +141,7 @@ function watch(
 }
 
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // Absent where the page came over plain http from another machine.
+  // crypto.subtle is missing on a page served over plain http from another machine.
   if (!globalThis.crypto?.subtle) {
     throw new MediaError(
       "encoder_unavailable",
@@ -150,16 +152,16 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 function unreachable({ url }: FileLoad, why: string, cause?: unknown): MediaError {
-  const message = `The core of the encoder could not be loaded (${nameOf(url)}: ${why}).`;
+  const message = `The encoder core could not be loaded (${nameOf(url)}: ${why}).`;
   return new MediaError("encoder_unavailable", message, { cause, retryable: true });
 }
 
 function wrong({ url }: FileLoad, why: string, cause?: unknown): MediaError {
-  const message = `The core of the encoder is not the one that is wanted (${nameOf(url)}: ${why}).`;
+  const message = `The encoder core is not the expected file (${nameOf(url)}: ${why}).`;
   return new MediaError("encoder_unavailable", message, { cause });
 }
 
-// The rest of a URL may hold a secret.
+// The rest of a URL may contain a secret.
 function nameOf(url: string | URL): string {
   const path = String(url).replace(/[?#].*$/, "");
   return path.slice(path.lastIndexOf("/") + 1);

@@ -2,42 +2,42 @@ import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "./core-load-facts.ts";
 import { loadFile } from "./core-load-file.ts";
 import { giveBack } from "./free-buffer.ts";
 
-/** The stock core, ready to be given to any number of encoder workers. */
+/** The stock core, ready to be posted to any number of encoder workers. */
 export interface LoadedCore {
-  /** The wasm, compiled once; every encoder worker makes an instance of its own. */
+  /** The wasm, compiled once; every encoder worker instantiates it. */
   module: WebAssembly.Module;
-  /** Its glue, a module of JavaScript. */
+  /** The core's JavaScript glue, an ES module. */
   glue: Blob;
-  /** What its threads load; only the threaded core has it. */
+  /** The script that each thread loads; the threaded core alone has one. */
   threads?: Blob;
 }
 
-/** How far the load is, counted in unpacked bytes. */
+/** Download progress, in uncompressed bytes. */
 export interface CoreProgress {
   loaded: number;
   total: number;
 }
 
-/** How a core is loaded. */
+/** Options common to both cores. */
 export interface LoadOptions {
-  /** Is told of progress, from 0 bytes to all. */
+  /** Called with the progress, from 0 bytes to all of them. */
   onProgress?: ((progress: CoreProgress) => void) | undefined;
-  /** Name of the cache in which the files are kept for the next visit; null for none. Default `framewright-core`. */
+  /** Name of the cache that keeps the files for the next visit; null disables caching. Default `framewright-core`. */
   cache?: string | null | undefined;
-  /** Seconds without a byte after which the load fails; default 30. */
+  /** Seconds without a byte after which the load fails. Default 30. */
   stall_seconds?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Where the core comes from. Each file may be as it is or packed with gzip. */
+/** Where to load the core from. Each file may be plain or gzipped. */
 export interface CoreLoadOptions extends LoadOptions {
-  /** URL of `ffmpeg-core.wasm`; by default the packed one beside the package's own files. */
+  /** URL of `ffmpeg-core.wasm`. Default: the gzipped file that ships with this package. */
   wasm?: string | URL | undefined;
-  /** URL of `ffmpeg-core.js` (ESM); by default the packed one beside the package's own files. */
+  /** URL of `ffmpeg-core.js` (ESM). Default: the gzipped file that ships with this package. */
   glue?: string | URL | undefined;
 }
 
-/** Where the threaded core comes from, which this package does not bring along. Each file may be as it is or packed with gzip. */
+/** Where to load the threaded core from, which this package does not ship. Each file may be plain or gzipped. */
 export interface MtCoreLoadOptions extends LoadOptions {
   /** URLs of `ffmpeg-core.wasm`, `ffmpeg-core.js` (ESM) and `ffmpeg-core.worker.js` of `@ffmpeg/core-mt`. */
   wasm: string | URL;
@@ -45,13 +45,13 @@ export interface MtCoreLoadOptions extends LoadOptions {
   threads: string | URL;
 }
 
-/** Name of the cache in which a core is kept where no other is named. */
+/** Name of the default cache. */
 export const CORE_CACHE = "framewright-core";
 const STALL_SECONDS = 30;
 
 /**
- * Loads the stock core, from the cache where it is there, checks that it is the very one that this package drives, and
- * compiles it. Rejects with `encoder_unavailable` when it cannot be fetched (retryable), or is another one, altered or cut off.
+ * Loads the stock core from the cache or the network, verifies that it is the exact build this package drives, and compiles
+ * it. Rejects with `encoder_unavailable` when a file cannot be fetched (retryable), is truncated or has other contents.
  */
 export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
   const wasm = options.wasm ?? new URL("../../../dist/core/ffmpeg-core.wasm.gz", import.meta.url);
@@ -60,14 +60,14 @@ export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCor
   return { module: await compile(loaded.wasm), glue: script(loaded.glue) };
 }
 
-/** Loads the threaded core, as {@link loadCore} does. */
+/** Loads the threaded core; otherwise like {@link loadCore}. */
 export async function loadMtCore(options: MtCoreLoadOptions): Promise<LoadedCore> {
   const loaded = await loadAll(CORE_MT_FILES, options, options);
   const module = await compile(loaded.wasm);
   return { module, glue: script(loaded.glue), threads: script(loaded.threads) };
 }
 
-// The module has a copy of its own.
+// The compiled module has its own copy of the bytes.
 async function compile(wasm: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Module> {
   try {
     return await WebAssembly.compile(wasm);
@@ -90,7 +90,7 @@ async function loadAll<Name extends string>(
   const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
   const total = sum(names.map((name) => files[name].size));
   let told = 0;
-  // One that fails ends the others.
+  // The first failure stops the other downloads.
   const stop = new AbortController();
   const rest = {
     cache,
@@ -100,7 +100,7 @@ async function loadAll<Name extends string>(
   const load = async (name: Name) => {
     const onBytes = (bytes: number) => {
       loaded.set(name, bytes);
-      // A file that is loaded again, as the cached one was damaged, begins anew.
+      // A file counts from 0 again when its cached copy was damaged.
       if (sum(loaded.values()) <= told) return;
       told = sum(loaded.values());
       onProgress({ loaded: told, total });

@@ -1,29 +1,29 @@
 /**
- * The minified names of `@ffmpeg/core` 0.12.10 (single thread, ESM) that the driver reaches for, as its glue spells them;
- * a test reads them back from the glue's text, so that another version cannot slip in.
+ * The minified names in `@ffmpeg/core` 0.12.10 (single-threaded, ESM) that the driver uses. A test reads them back from the
+ * glue, so that an upgrade cannot go unnoticed.
  */
 export const CORE_NAMES = {
   exports: { memory: "ra", stackSave: "Da", stackRestore: "Ea" },
   imports: { resizeHeap: "N", socket: "v" },
 } as const;
 
-/** The functions that the wasm imports from its glue, under minified names. */
+/** The functions that the wasm imports from its glue, by minified name. */
 export type CoreImports = Record<string, Record<string, (...args: number[]) => unknown>>;
 
-/** Makes an instance of `ffmpeg-core.wasm` with the imports of its glue. */
+/** Instantiates `ffmpeg-core.wasm` with the imports of its glue. */
 export type Instantiate = (
   imports: CoreImports,
 ) => { exports: Record<string, unknown> } | Promise<{ exports: Record<string, unknown> }>;
 
-/** What the glue of a threaded core is told beside. */
+/** Extra options of a threaded core's glue. */
 export interface ThreadOptions {
-  /** Bytes of its memory, in whole pages of 64 KiB. */
+  /** Bytes of its memory, a multiple of 64 KiB. */
   INITIAL_MEMORY: number;
-  /** URL of the glue; what comes after its `#` says where the code of its threads is. */
+  /** URL of the glue; the part after `#` locates the script of its threads. */
   mainScriptUrlOrBlob: string;
 }
 
-/** What is handed to the default export of `ffmpeg-core.js`. */
+/** The argument of the default export of `ffmpeg-core.js`. */
 export interface CoreOptions extends Partial<ThreadOptions> {
   instantiateWasm(
     imports: CoreImports,
@@ -35,13 +35,13 @@ export interface CoreOptions extends Partial<ThreadOptions> {
 /** The default export of `ffmpeg-core.js`. */
 export type CreateCore = (options: CoreOptions) => Promise<CoreModule>;
 
-/** A file or folder inside the core; a file of its memory file system has `usedBytes` of `contents`. */
+/** A file or folder inside the core; for files in memory, `usedBytes` of `contents` are valid. */
 export interface CoreNode {
   contents: ArrayBufferView | Record<string, CoreNode> | null;
   usedBytes: number;
 }
 
-/** Writes to a file in the core's memory. */
+/** Writes to a file in the core's memory file system. */
 export type CoreWrite = (
   stream: { node: CoreNode },
   buffer: Uint8Array,
@@ -51,7 +51,7 @@ export type CoreWrite = (
   canOwn?: boolean,
 ) => number;
 
-/** The file systems of the core; only what is used here. */
+/** The parts of the core's file system that are used here. */
 export interface CoreFileSystem {
   filesystems: {
     MEMFS: { ops_table: { file: { stream: { write: CoreWrite } } } };
@@ -66,16 +66,16 @@ export interface CoreFileSystem {
   unlink(path: string): void;
 }
 
-/** A running core; only what is used here. */
+/** The parts of a running core that are used here. */
 export interface CoreModule {
   FS: CoreFileSystem;
-  /** The threads of a threaded core. */
+  /** Present in a threaded core. */
   PThread?: { terminateAllThreads(): void };
   DEFAULT_ARGS: string[];
   DEFAULT_ARGS_FFPROBE: string[];
-  /** The exit code of the last run. */
+  /** Exit code of the last run. */
   ret: number;
-  /** Milliseconds that a run may take; -1 for no end. */
+  /** Time limit of a run in milliseconds; -1 for none. */
   timeout: number;
   stringsToPtr(texts: readonly string[]): number;
   reset(): void;

@@ -1,15 +1,15 @@
 import { MediaError } from "../../core/errors.ts";
 import type { CoreModule, CreateCore, Instantiate, ThreadOptions } from "./core-module.ts";
 
-/** A core that was started, and what its wasm exports. */
+/** A running core and the exports of its wasm. */
 export interface StartedCore {
   core: CoreModule;
   exports: Record<string, unknown>;
 }
 
-/** What a core is started with beside its glue, when it has threads. */
+/** What a threaded core needs to start, besides its glue. */
 export interface ThreadStart extends ThreadOptions {
-  /** The compiled wasm, of which each thread makes an instance. */
+  /** The compiled wasm, which each thread instantiates. */
   module: WebAssembly.Module;
 }
 
@@ -26,7 +26,7 @@ export async function startCore(
       ...options,
       locateFile: (path) => path,
       instantiateWasm(imports, done) {
-        // The glue has no way to hear of a failure here, so the promise around it ends instead.
+        // The glue offers no way to report a failure here, so reject the promise around it.
         Promise.resolve(instantiate(imports)).then((instance) => {
           exports = instance.exports;
           done(instance, module);
@@ -40,7 +40,10 @@ export async function startCore(
   return { core, exports };
 }
 
-/** Whether what a run threw is its usual end: the core leaves its main function by abort(), which its glue turns into an error with this text. */
+/**
+ * Returns whether a run threw its normal exit: the core leaves main() through abort(), which its glue turns into an error
+ * with this text.
+ */
 export function isExit(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.message.startsWith("Aborted().");
 }

@@ -1,12 +1,13 @@
-// What is sent to where nobody is goes nowhere, and its memory with it; a transfer to oneself would leave it to the garbage collector.
+// A message to a closed port frees its transferred memory at once; transferring to this realm would leave that to the garbage
+// collector.
 const { port1: nowhere, port2 } = new MessageChannel();
 port2.close();
 
 /**
- * Gives the memory of bytes back now, which nobody may use any more. The garbage collector would leave some 64 MB in each worker for as long
- * as wasm runs there.
+ * Frees the memory of `bytes` at once; nothing may use them afterwards. Garbage collection would leave some 64 MB in each
+ * worker for as long as wasm runs there.
  */
 export function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
-  // What is gone already cannot be sent.
+  // A detached buffer cannot be transferred again.
   if (buffer.byteLength > 0) nowhere.postMessage(null, [buffer]);
 }

@@ -2,24 +2,24 @@ import { MediaError } from "../../core/errors.ts";
 import { MIB } from "../../util/bytes.ts";
 import { CORE_NAMES, type CoreFileSystem, type CoreImports } from "./core-module.ts";
 
-/** A bound in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
+/** A limit in bytes on everything that a job holds: the wasm heap, the input pages and the files it writes. */
 export interface MemoryBound {
   /** Bytes of the wasm heap, which never shrinks. */
   readonly heap: number;
-  /** Counts bytes that were taken (or, negative, given back); throws `out_of_memory` beyond the bound. */
+  /** Adds to the bytes in use (negative: releases them). Throws `out_of_memory` beyond the limit. */
   charge(bytes: number): void;
-  /** Makes the heap's growth obey the bound, seen from the wasm; to be called before instantiation. */
+  /** Enforces the limit on requests of the wasm to grow its heap; call before instantiation. */
   guardImports(imports: CoreImports): void;
-  /** Makes the heap's growth obey the bound, seen from the glue; to be called after instantiation. */
+  /** Enforces the limit when the glue grows the heap; call after instantiation. */
   guardMemory(memory: WebAssembly.Memory): void;
-  /** Makes files written inside the core obey the bound; `giveBack` is given the memory that they have grown out of. */
+  /** Enforces the limit on files written inside the core; `giveBack` receives each buffer that a file has outgrown. */
   guardFiles(files: CoreFileSystem, giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void): void;
 }
 
 const PAGE = 65_536;
 const STEP = MIB;
 
-/** Creates a bound of `limit` bytes; a job that would pass it ends with `out_of_memory` at that very moment. */
+/** Creates a limit of `limit` bytes. A job that would exceed it fails with `out_of_memory` before it allocates. */
 export function createMemoryBound(limit: number): MemoryBound {
   let charged = 0;
   let wanted = 0;
@@ -45,7 +45,7 @@ export function createMemoryBound(limit: number): MemoryBound {
       for (const group of Object.values(imports)) {
         const resize = group[name];
         if (!resize) continue;
-        // Thrown rather than answered with failure: much of the C code does not survive a malloc that gives nothing.
+        // Throw, because much of the C code does not survive a failed malloc.
         group[name] = (requested = 0) => {
           wanted = requested >>> 0;
           check(wanted);
@@ -53,11 +53,11 @@ export function createMemoryBound(limit: number): MemoryBound {
         };
       }
     },
-    guardMemory(given) {
-      memory = given;
-      // The glue would take a fifth more than is needed each time; here that would go to waste.
-      const grow = WebAssembly.Memory.prototype.grow.bind(given);
-      given.grow = (pages) => {
+    guardMemory(wasmMemory) {
+      memory = wasmMemory;
+      // The glue asks for a fifth more than it needs each time, which would go to waste here.
+      const grow = WebAssembly.Memory.prototype.grow.bind(wasmMemory);
+      wasmMemory.grow = (pages) => {
         const step = Math.min(wanted + STEP, limit - charged) - heap();
         return grow(Math.min(pages, Math.max(1, Math.ceil(step / PAGE))));
       };
@@ -78,7 +78,7 @@ export function createMemoryBound(limit: number): MemoryBound {
   };
 }
 
-// How the core's memory file system grows a file: doubled up to 1 MiB, then by an eighth.
+// How the core's memory file system grows a file: it doubles up to 1 MiB, then adds an eighth.
 function grownTo(capacity: number, needed: number): number {
   return Math.max(needed, Math.floor(capacity * (capacity < MIB ? 2 : 1.125)));
 }

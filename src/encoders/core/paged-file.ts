@@ -1,48 +1,48 @@
 import type { ByteRange } from "../../core/ports.ts";
 
-/** A stretch of a file that was loaded. */
+/** A loaded stretch of a file. */
 export interface Page {
   /** Offset of its first byte. */
   start: number;
   bytes: Uint8Array;
 }
 
-/** A file that synchronous code reads. */
+/** A file that synchronous code can read. */
 export interface SyncFile {
-  /** Bytes of the whole file. */
+  /** Size of the whole file in bytes. */
   readonly size: number;
-  /** Bytes of it that lie in memory. */
+  /** Bytes of it held in memory. */
   readonly held: number;
-  /** Gives the bytes from `start` to `end` (exclusive), both within the file; may throw {@link PageMiss}. */
+  /** Returns the bytes from `start` to `end` (exclusive), both within the file. May throw {@link PageMiss}. */
   read(start: number, end: number): Uint8Array;
 }
 
-/** Thrown through synchronous code that asked for bytes which are not loaded: load more and run it again. */
+/** Thrown through synchronous code that read bytes not yet loaded: load more and run it again. */
 export class PageMiss extends Error {
   override readonly name = "PageMiss";
-  /** Offset of the first byte that was missing. */
+  /** Offset of the first missing byte. */
   readonly offset: number;
 
   constructor(offset: number) {
-    super("Bytes that are not loaded were read.");
+    super("Read of bytes that are not loaded.");
     this.offset = offset;
   }
 }
 
-/** How much is loaded after a miss, in bytes. */
+/** How many bytes to load after a miss. */
 export interface ReadAhead {
-  /** After a miss at a new place. */
+  /** After a miss at a new position. */
   first: number;
-  /** After a miss right behind a loaded stretch: so many times as much as that, and at least so many bytes. */
+  /** After a miss right behind a loaded stretch: `growth` times its length, but at least `least`. */
   growth: number;
   least: number;
-  /** At most, after one miss. */
+  /** Upper limit for one miss. */
   most: number;
-  /** Of all pages together. */
+  /** Upper limit for all pages together. */
   total: number;
 }
 
-/** Creates a file of which only some stretches are there; a read beyond them throws {@link PageMiss}. */
+/** Creates a file of which only `pages` are loaded; a read outside them throws {@link PageMiss}. */
 export function createPagedFile(size: number, pages: readonly Page[]): SyncFile {
   const sorted = pages.toSorted((a, b) => a.start - b.start);
   return {
@@ -65,8 +65,8 @@ export function createPagedFile(size: number, pages: readonly Page[]): SyncFile 
 }
 
 /**
- * Gives the range to load after a miss, or null when the pages may not grow any more. A miss right behind a loaded
- * stretch is a file being read on; any other is a jump.
+ * Returns the range to load after a miss, or null when the pages have reached their limit. A miss right behind a loaded
+ * stretch means sequential reading; any other is a jump.
  */
 export function rangeAfterMiss(
   offset: number,
@@ -83,7 +83,7 @@ export function rangeAfterMiss(
   return end > offset ? { start: offset, end } : null;
 }
 
-// Where the loaded stretch begins that ends at an offset.
+// Start of the loaded stretch that ends at an offset.
 function startOf(offset: number, loaded: readonly ByteRange[]): number {
   const before = loaded.find((range) => range.end === offset && range.start < offset);
   return before ? startOf(before.start, loaded) : offset;

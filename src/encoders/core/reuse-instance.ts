@@ -1,36 +1,36 @@
 import { CORE_NAMES, type CoreImports, type Instantiate } from "./core-module.ts";
 
-/** Gives out one instance again and again, wiped in between. */
+/** Hands out one wasm instance again and again, wiped in between. */
 export interface InstanceKeeper {
   instantiate: Instantiate;
   /** Bytes of the kept instance's heap; 0 when none is kept. */
   readonly heap: number;
-  /** Lets go of the instance, whose heap has grown for good: the next one starts small. */
+  /** Discards the instance, whose heap never shrinks; the next one starts small. */
   drop(): void;
 }
 
 interface Kept {
   exports: Record<string, unknown>;
   memory: WebAssembly.Memory;
-  /** The memory as it was at the start, up to its last byte that is not zero. */
+  /** The initial memory up to its last non-zero byte. */
   image: Uint8Array;
   stack: number;
 }
 
-// Bytes that a machine gives out at once, at the least; wasm has a whole number of them.
+// The smallest unit in which an operating system allocates; wasm memory is a multiple of it.
 const PAGE = 4096;
 
 /**
- * Keeps one instance of the core for all jobs, one at a time. A new instance for each would leave the heaps of the last two or three to
- * the garbage collector's leisure (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. The memory is
- * set back byte for byte, and the stack pointer with it; the wasm's only other mutable global holds the upper half
- * of a 64-bit result while it is handed over. So nothing of a job is left for the next.
+ * Reuses one instance of the core for all jobs, one at a time. New instances would leave the last two or three heaps to the
+ * garbage collector (measured in workerd: 150 MB), which an isolate of 128 MB cannot afford. Wiping restores the memory byte
+ * for byte and the stack pointer; the wasm's only other mutable global holds the upper half of a 64-bit result during a
+ * call. So one job leaves nothing behind for the next.
  */
 export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
   let kept: Kept | null = null;
   let current: CoreImports = {};
 
-  // The instance is bound to its imports for good, but each job brings new ones.
+  // The instance keeps its imports for good, but every job brings new ones.
   function forward(imports: CoreImports): CoreImports {
     const groups = Object.entries(imports).map(([group, functions]) => {
       const forwarded = Object.keys(functions).map((name) => {
@@ -86,7 +86,7 @@ function wipe({ exports, memory, image, stack }: Kept): void {
   bytes.set(image);
   bytes.fill(0, image.length, rest * PAGE);
   for (let page = rest * wide; page < words.length; page += wide) {
-    // What no job has written to takes none of the machine's memory, until it is written to: with zeros, too.
+    // Pages that no job has touched occupy no memory; writing to them would, even zeros.
     if (!isZero(words, page, page + wide)) words.fill(0, page, page + wide);
   }
   const stackRestore = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;

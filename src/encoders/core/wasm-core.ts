@@ -7,59 +7,59 @@ import { createMemoryBound } from "./memory-bound.ts";
 import { PageMiss, type SyncFile } from "./paged-file.ts";
 import { createRunLog } from "./run-log.ts";
 
-/** What a core is made of. */
 export interface WasmCoreOptions {
   /** The default export of the stock `ffmpeg-core.js`. */
   createCore: CreateCore;
-  /** Makes an instance of the stock `ffmpeg-core.wasm`. */
+  /** Instantiates the stock `ffmpeg-core.wasm`. */
   instantiate: Instantiate;
-  /** Bytes that the heap, the input and the output may take together. */
+  /** Limit in bytes on heap, input and output together. */
   memory: number;
-  /** Is told each line that a run prints, while it runs. */
+  /** Receives each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
-  /** Is given memory that nobody uses any more; by default the garbage collector finds it. */
+  /** Receives memory that is no longer used; by default the garbage collector reclaims it. */
   giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
-/** How a run of ffmpeg ended. */
 export interface RunResult {
-  /** The exit code: 0 for success. */
+  /** Exit code; 0 on success. */
   code: number;
   /** The last lines it printed, without URLs. */
   log: readonly string[];
 }
 
-/** A file that a run wrote. */
 export interface WrittenFile {
-  /** Path below the folder that was asked for. */
+  /** Path relative to the folder passed to `take`. */
   name: string;
   bytes: Uint8Array;
 }
 
-/** One ffmpeg, for one job. */
+/** An ffmpeg instance for one job. */
 export interface WasmCore {
   /** Bytes of the heap, which only grows. */
   readonly heap: number;
-  /** Makes a file readable under a path such as `/in/input`, without copying it. */
+  /** Mounts a file under a path such as `/in/input` without copying it. */
   mount(path: string, file: SyncFile): void;
-  /** Runs ffmpeg; throws `out_of_memory`, `encode_failed` when it breaks down, or {@link PageMiss}. Nothing runs after a throw. */
+  /**
+   * Runs ffmpeg. Throws `out_of_memory`, `encode_failed` when it crashes, or {@link PageMiss}; after a throw, nothing runs
+   * any more.
+   */
   exec(args: readonly string[]): RunResult;
-  /** Runs ffprobe and gives its JSON report, or null when it could not read the file; throws as `exec` does. */
+  /** Runs ffprobe and returns its JSON report, or null when it cannot read the file. Throws as `exec` does. */
   ffprobe(args: readonly string[]): { report: Record<string, unknown> | null; log: readonly string[] };
-  /** Makes an empty folder. */
+  /** Creates an empty folder. */
   makeFolder(path: string): void;
-  /** Gives the files of a folder and of the folders in it, and forgets them. */
+  /** Removes the files below a folder from the core and returns them. */
   take(folder: string): WrittenFile[];
 }
 
-// The stack of the stock core has 64 KiB, and the MJPEG and VP9 encoders need 80 to 95 (measured by painting it):
-// they would overwrite what lies below. So every run gets this one instead, ten times what any codec was seen to use.
+// The stock core's stack has 64 KiB; the MJPEG and VP9 encoders need 80 to 95 (measured by painting it) and would overwrite what
+// lies below. So every run gets this one, ten times the most that any codec was seen to use.
 const STACK = MIB;
 const CANARY = 1024;
 const PAINT = 0xa5;
 const REPORT = "/probe.json";
 
-/** Starts a fresh core: the unmodified npm package with a stack of its own, no network, and a bound on its memory. */
+/** Starts a fresh core: the unmodified npm package with a stack of its own, no network, and a limit on its memory. */
 export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore> {
   const bound = createMemoryBound(options.memory);
   const { core, exports } = await startCore(options.createCore, (imports) => {
@@ -112,7 +112,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
       if (result.code === -1) throw breakdown("no exit code", result.log.at(-1) ?? "");
       return result;
     },
-    // Its exit code is -1 whatever happens, so the report is what counts.
+    // ffprobe always exits with -1, so the report decides.
     ffprobe(args) {
       const { log } = run("_ffprobe", [
         ...core.DEFAULT_ARGS_FFPROBE,
@@ -132,7 +132,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   };
 }
 
-// Playlists and scripts among the inputs may name hosts: with no sockets there is nothing to reach.
+// Playlists and scripts among the inputs may name hosts; without sockets none is reachable.
 function closeNetwork(imports: Parameters<Instantiate>[0]): void {
   const EACCES = 2;
   for (const group of Object.values(imports)) {

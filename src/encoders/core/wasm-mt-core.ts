@@ -5,29 +5,28 @@ import { isExit, startCore } from "./core-start.ts";
 import { createRunLog } from "./run-log.ts";
 import type { RunResult, WasmCore } from "./wasm-core.ts";
 
-/** What a threaded core is made of. */
 export interface MtCoreOptions {
   /** The default export of `ffmpeg-core.js` of `@ffmpeg/core-mt`. */
   createCore: CreateCore;
   module: WebAssembly.Module;
-  /** URLs of the glue and of `ffmpeg-core.worker.js`, which its threads load. */
+  /** URLs of the glue, and of `ffmpeg-core.worker.js`, which each thread loads. */
   glue: string;
   threads: string;
-  /** Bytes of its memory, which is shared by its threads and fixed. */
+  /** Bytes of its memory, which is fixed and shared by its threads. */
   memory: number;
-  /** Changes what the core calls of its glue, before it is instantiated. */
+  /** Modifies the glue functions that the core imports, before it is instantiated. */
   guard?: (imports: CoreImports) => void;
-  /** Is called with each line that a run prints, while it runs. */
+  /** Called with each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
-  /** Is called once the threads run, with what terminates them. */
+  /** Called once the threads run; `end` terminates them. */
   onThreads?: (end: () => void) => void;
 }
 
 const PAGE = 65_536;
 
 /**
- * Starts a threaded core for one job: it has no stack of its own making and its memory does not grow, so nothing runs in it a
- * second time. It has no ffprobe.
+ * Starts a threaded core for one job. It keeps its own stack and its memory does not grow, so it cannot run twice. It has no
+ * ffprobe.
  */
 export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
   const { createCore, module, glue, threads, memory, guard = () => {} } = options;
@@ -48,7 +47,7 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
     heap: memory,
     mount: (path, file) => mountFile(core.FS, path, file),
     exec(args): RunResult {
-      if (used) throw new MediaError("encode_failed", "The threaded encoder has served its time.");
+      if (used) throw new MediaError("encode_failed", "The threaded encoder has already run its one job.");
       used = true;
       const log = createRunLog();
       core.setLogger(({ message }) => {
@@ -67,7 +66,7 @@ export async function createMtCore(options: MtCoreOptions): Promise<WasmCore> {
       return { code: core.ret, log: log.lines };
     },
     ffprobe() {
-      throw new MediaError("probe_failed", "The threaded encoder does not look into files.");
+      throw new MediaError("probe_failed", "The threaded encoder cannot probe files.");
     },
     makeFolder: (path) => core.FS.mkdir(path),
     take: (folder) => takeFiles(core.FS, folder).map(({ name, bytes }) => ({ name, bytes })),

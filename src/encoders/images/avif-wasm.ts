@@ -1,10 +1,10 @@
 import { MediaError } from "../../core/errors.ts";
 
-/** What libavif is told; the names are those of @jsquash/avif. */
+/** Settings of libavif, under the names that @jsquash/avif uses. */
 export interface AvifSettings {
   /** 0 to 100, higher is better. */
   quality: number;
-  /** The same for transparency. */
+  /** The same for the alpha channel. */
   qualityAlpha: number;
   /** 0 to 10, higher is faster. */
   speed: number;
@@ -15,24 +15,25 @@ interface Instance {
 }
 type Factory = (overrides: object) => Promise<Instance>;
 
-/** What the wasm calls of its glue. */
+/** The functions that the wasm imports from its glue. */
 export type AvifImports = Record<string, Record<string, unknown>>;
 
-/** Encodes RGBA pixels as AVIF. It computes in one go: to end it before, end its worker. */
+/** Encodes RGBA pixels as AVIF in one synchronous call; to cancel it, terminate its worker. */
 export type AvifCodec = (
   pixels: { data: Uint8ClampedArray; width: number; height: number },
   settings: AvifSettings,
 ) => Promise<Uint8Array>;
 
-// 4:2:0 and tuning for PSNR, as the native encoder has them; the rest as @jsquash/avif sets it.
+// 4:2:0 and tuning for PSNR match the native encoder; the rest are the defaults of @jsquash/avif.
 const FIXED = {
   ...{ denoiseLevel: 0, tileColsLog2: 0, tileRowsLog2: 0, subsample: 1, chromaDeltaQ: false },
   ...{ sharpness: 0, tune: 1, enableSharpYUV: false, bitDepth: 8 },
 } as const;
 
 /**
- * Loads the single-threaded encoder of @jsquash/avif, whose wasm file is at a URL. Rejects with `encoder_unavailable`, which is worth
- * another attempt, when it cannot be had. `guard` may change what the wasm calls. Each picture gets a fresh instance, so that its memory is given back.
+ * Loads the single-threaded encoder of @jsquash/avif from the URL of its wasm file. Rejects with `encoder_unavailable`,
+ * which is worth a retry, when that fails. `guard` may wrap the functions that the wasm imports. Each picture runs in a
+ * fresh instance, so that its memory is released.
  */
 export async function loadAvif(
   url: string | URL,
@@ -62,7 +63,7 @@ async function compile(url: string | URL): Promise<WebAssembly.Module> {
   try {
     const response = await fetch(url);
     if (!response.ok) throw new RangeError(`HTTP ${response.status}`);
-    // Not by streaming, as that needs a content type that not every server sends.
+    // Not compileStreaming, which needs a content type that not every server sends.
     return await WebAssembly.compile(await response.arrayBuffer());
   } catch (cause) {
     throw new MediaError("encoder_unavailable", "The AVIF encoder could not be loaded.", {

@@ -8,28 +8,28 @@ import { createDecoders } from "../webcodecs/webcodecs-source.ts";
 import { type AvifCodec, type AvifImports, loadAvif } from "./avif-wasm.ts";
 import { DECODED, drawImage } from "./draw-image.ts";
 
-/** Where the encoder's code is. */
+/** Options of {@link createAvifEncoder}. */
 export interface AvifOptions {
   /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; fetched when the first picture is encoded. */
   wasm: string | URL;
-  /** Changes what the code calls, so that it can be ended. */
+  /** Wraps the functions that the wasm imports, so that a running encode can be interrupted. */
   guard?: (imports: AvifImports) => void;
 }
 
-/** AVIF behind the port. */
+/** The AVIF encoder. */
 export interface AvifEncoder extends Encoder {
-  /** Asks the browser for the decoder that a source needs; `can` answers from what was found. Never rejects. */
+  /** Checks that the browser can decode a source; `refuse` answers from the result. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
-// Four bytes a pixel, several times over, in a memory of at most 2 GiB.
+// libavif holds several copies of four bytes a pixel in at most 2 GiB of memory.
 const MOST_PIXELS = 50_000_000;
 const SPEED = 7;
 
 /**
- * Creates the encoder "avif": images by libavif in wasm, drawn on a canvas, in a page or a dedicated worker. One picture is computed in
- * one go, which an abort does not interrupt: run it where it can be ended. `encode` rejects with `encoder_unavailable` when the
- * wasm cannot be loaded; the next picture tries again.
+ * Creates the encoder "avif": stills encoded by libavif in wasm and drawn on a canvas, in a page or a dedicated worker. A
+ * picture is encoded in one synchronous call that an abort does not interrupt: run it where it can be terminated. `encode`
+ * rejects with `encoder_unavailable` when the wasm cannot be loaded; the next picture tries again.
  */
 export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
   const decoders = createDecoders();
@@ -82,7 +82,7 @@ export function createAvifEncoder({ wasm, guard }: AvifOptions): AvifEncoder {
   };
 }
 
-// libavif turns its 0 to 100 into the quantizer of 63 to 0 by a straight line.
+// libavif maps its 0 to 100 linearly to quantizers 63 to 0.
 function qualityOf(quantizer: number): number {
   return Math.round(100 - (quantizer * 100) / 63);
 }

@@ -8,12 +8,12 @@ const COLORS = [
   [40, 40, 200],
   [220, 220, 40],
 ] as const;
-// Of 255: how far a color may be from itself after it was written with loss.
+// How far a color, of 255, may shift in lossy compression.
 const LOSS = 24;
 
 /**
- * Draws a few colors, has them written in a format and looks at them again, because browsers write PNG where they do not know a format,
- * and some change what is drawn so that visitors cannot be told apart. Returns why it cannot be used, or null; never rejects.
+ * Draws a few colors, encodes them and checks the result: browsers write PNG for formats they do not know, and some alter
+ * what is drawn to prevent fingerprinting. Returns why the canvas cannot be used, or null; never rejects.
  */
 export async function tryCanvas(format: ImageFormat): Promise<RefusalReason | null> {
   if (typeof OffscreenCanvas === "undefined") return { code: "no_canvas" };
@@ -47,7 +47,7 @@ function open(): OffscreenCanvasRenderingContext2D {
   return context;
 }
 
-// How far a pixel is at the most from the color that it should have; seams between colors are blurred by any loss.
+// The largest distance of any sampled pixel from its color; edges are not sampled, as any loss blurs them.
 function farOff(context: OffscreenCanvasRenderingContext2D): number {
   let most = 0;
   for (const [index, color] of COLORS.entries()) {

@@ -9,24 +9,24 @@ import { checkReadable } from "../webcodecs/webcodecs-input.ts";
 import { tryCanvas } from "./canvas-trial.ts";
 import { drawImage } from "./draw-image.ts";
 
-/** The browser's own image encoders behind the port. */
+/** The browser's own image encoders. */
 export interface CanvasEncoder extends Encoder {
-  /** Tries the format of a plan on this machine, once; `refuse` answers from what was found. Never rejects. */
+  /** Tries the format of a plan on this machine, once; `refuse` answers from the result. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
 const WRITTEN: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
-// Stills that every browser decodes, and that say by themselves whether they are transparent.
+// Stills that every browser decodes and whose transparency shows in the file.
 const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
-// Four bytes each, of the picture as it was and as it becomes.
+// Four bytes each, for both the source and the output picture.
 const MOST_PIXELS = 50_000_000;
-// Of JPEG: above it the colors keep their resolution, which browsers halve. Of WebP: 100 would leave nothing out.
+// JPEG: above it, the colors keep full resolution, which browsers halve. WebP: 100 is lossless.
 const MOST_QUALITY = { jpeg: 89, webp: 99 } as const;
 
 /**
- * Creates the encoder "canvas": opaque stills to JPEG and WebP by the browser itself, which decodes, scales and encodes several times as
- * quickly as the wasm core, and brings colors with a profile to sRGB. In a page or a dedicated worker; a picture is drawn in one go,
- * which an abort does not interrupt.
+ * Creates the encoder "canvas": opaque stills to JPEG and WebP by the browser itself, which decodes, scales and encodes
+ * several times as fast as the wasm core and converts colors with a profile to sRGB. Runs in a page or a dedicated worker. A
+ * picture is drawn in one call that an abort does not interrupt.
  */
 export function createCanvasEncoder(): CanvasEncoder {
   const tried = new Map<string, Promise<RefusalReason | null>>();

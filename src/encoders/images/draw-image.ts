@@ -6,16 +6,16 @@ import { openInput, openPicturesOf } from "../webcodecs/webcodecs-input.ts";
 import { drawPicture } from "../webcodecs/webcodecs-picture.ts";
 import { sampleAt } from "../webcodecs/webcodecs-samples.ts";
 
-/** Formats of stills that browsers decode. */
+/** Still formats that browsers decode. */
 export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
 
-/** A canvas in a worker that was drawn on. */
+/** The canvas of a finished drawing. */
 export type Drawn = OffscreenCanvasRenderingContext2D;
 
-// A viewer sees the last frame at or before a moment; rounding must not make it the one before.
+// A viewer sees the last frame at or before a time; rounding must not select the one before.
 const MOMENT = 0.001;
 
-/** Draws an image as its plan wants it on a canvas of its size, from a still or from the frame that is seen at the plan's start. */
+/** Draws an image as its plan asks on a canvas of its size, from a still or from the frame visible at the plan's start. */
 export async function drawImage(
   { plan, image, source }: { plan: Plan; image: ImagePlan; source: Source },
   reader: ByteReader,
@@ -45,7 +45,7 @@ async function drawStill(
   }
 }
 
-// Browsers turn a picture by its EXIF data themselves.
+// Browsers apply the EXIF orientation themselves.
 function upright(geometry: Geometry, { width, height }: ImageBitmap, source: Source): Geometry {
   const turned = geometry.rotate % 180 !== 0;
   const isStored =
@@ -65,7 +65,7 @@ async function drawFrame(
   try {
     const { track, origin } = await openPicturesOf(input);
     const sample = await sampleAt(track, origin + plan.start + MOMENT);
-    if (!sample) throw new MediaError("input_no_video", "The source has no pictures that could be read.");
+    if (!sample) throw new MediaError("input_no_video", "The source has no readable pictures.");
     const frame = sample.toVideoFrame();
     sample.close();
     try {

@@ -1,16 +1,16 @@
 import { type ErrorKind, MediaError } from "../../core/errors.ts";
 
-/** MIME type of a message that {@link writeFrame} made. */
+/** MIME type of a message written by {@link writeFrame}. */
 export const FRAME_MIME = "application/vnd.framewright.frame";
 
 const MAX_HEADER = 4_194_304;
 
-/** A stretch of bytes that is written after the JSON of a frame, made only when its turn comes. */
+/** A piece of bytes that follows a frame's JSON; a function is called only when its turn comes. */
 export type FramePart = Uint8Array | (() => Promise<Uint8Array>);
 
 /**
- * Writes a frame as a stream: the JSON's length (32 bits, little-endian), the JSON, then the parts. Parts that are
- * functions are asked for one by one as the reader takes them, so that no more than one lies in memory.
+ * Writes a frame as a stream: the length of the JSON (32 bits, little-endian), the JSON, then the parts. Functions among the
+ * parts are called one at a time as the reader consumes them, so that only one part is in memory.
  */
 export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): ReadableStream<Uint8Array> {
   const rest = parts[Symbol.iterator]();
@@ -18,7 +18,7 @@ export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): Read
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     let bytes = head;
     head = null;
-    // An empty chunk would not count as an answer to this pull.
+    // An empty chunk would not satisfy this pull.
     while (!bytes?.length) {
       const next = rest.next();
       if (next.done) return controller.close();
@@ -29,7 +29,7 @@ export function writeFrame(json: unknown, parts: Iterable<FramePart> = []): Read
   return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
 
-/** Gives the start of a frame: the length and the JSON. */
+/** Returns the start of a frame: the length and the JSON. */
 export function frameHead(json: unknown): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(JSON.stringify(json));
   const head = new Uint8Array(4 + text.length);
@@ -38,17 +38,19 @@ export function frameHead(json: unknown): Uint8Array<ArrayBuffer> {
   return head;
 }
 
-/** Reads frames from a stream. */
 export interface FrameReader {
-  /** Reads the JSON that comes next; null at the end. */
+  /** Reads the next JSON; null at the end of the stream. */
   json(): Promise<unknown>;
-  /** Reads that many bytes. */
+  /** Reads exactly `length` bytes. */
   bytes(length: number): Promise<Uint8Array>;
-  /** Reads on to the end and throws away what comes. */
+  /** Reads to the end and discards the rest. */
   drain(): Promise<void>;
 }
 
-/** Creates a reader of the frames in a stream; it rejects with an error of the kind `broken` when they are none or end too early. */
+/**
+ * Creates a reader of the frames in a stream. It rejects with an error of the kind `broken` when the stream is malformed or
+ * truncated.
+ */
 export function readFrames(
   stream: ReadableStream<Uint8Array>,
   broken: ErrorKind = "request_invalid",

@@ -1,17 +1,17 @@
 import { viewOf } from "../../util/buffers.ts";
 
-/** What the first bytes of an image tell, in the words of ffprobe. */
+/** Facts from the first bytes of an image, in ffprobe's terms. */
 export interface HeaderFacts {
   format_name: string;
   codec_name: string;
   width: number;
   height: number;
-  /** Frames, as far as they are known; more than 1 for an animation. */
+  /** Number of frames where known; more than 1 for an animation. */
   frames: number;
   pix_fmt?: string;
 }
 
-/** Reads the facts of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC from its first bytes; null for anything else. */
+/** Parses the header of a JPEG, PNG, APNG, GIF, WebP, BMP, AVIF or HEIC; null for anything else. */
 export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
   const view = viewOf(head);
   for (const read of [readJpeg, readPng, readGif, readWebp, readBmp, readHeif]) {
@@ -19,7 +19,7 @@ export function readHeaderFacts(head: Uint8Array): HeaderFacts | null {
       const facts = read(view);
       if (facts && facts.width > 0 && facts.height > 0) return facts;
     } catch (thrown) {
-      // A RangeError: the header goes on behind what was given.
+      // A RangeError means that the header extends beyond `head`.
       if (!(thrown instanceof RangeError)) throw thrown;
     }
   }
@@ -32,7 +32,7 @@ function text(view: DataView, offset: number, length: number): string {
   return letters;
 }
 
-// ITU-T T.81, B.2.2: the size is in the frame header, of which there are several sorts.
+// ITU-T T.81, B.2.2: the size is in the frame header, of which there are several types.
 function readJpeg(view: DataView): HeaderFacts | null {
   if (view.getUint16(0) !== 0xffd8) return null;
   for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
@@ -45,7 +45,7 @@ function readJpeg(view: DataView): HeaderFacts | null {
   return null;
 }
 
-// W3C PNG, 11.2.2: the color types.
+// W3C PNG, 11.2.2: color types.
 const PNG_PIXELS: Readonly<Record<number, string>> = {
   0: "gray",
   2: "rgb24",
@@ -58,7 +58,7 @@ function readPng(view: DataView): HeaderFacts | null {
   if (view.getUint32(0) !== 0x89504e47 || text(view, 12, 4) !== "IHDR") return null;
   const pix_fmt = PNG_PIXELS[view.getUint8(25)] ?? "rgba";
   const size = { width: view.getUint32(16), height: view.getUint32(20) };
-  // acTL comes before the first IDAT and says how many frames follow.
+  // acTL precedes the first IDAT and holds the number of frames.
   for (let at = 33; at + 12 <= view.byteLength; at += 12 + view.getUint32(at)) {
     const kind = text(view, at + 4, 4);
     if (kind === "acTL")
@@ -71,7 +71,7 @@ function readPng(view: DataView): HeaderFacts | null {
 function readGif(view: DataView): HeaderFacts | null {
   if (!/^GIF8[79]a$/.test(text(view, 0, 6))) return null;
   const size = { width: view.getUint16(6, true), height: view.getUint16(8, true) };
-  // A count would need the whole file; the loop extension is what tells an animation.
+  // Counting frames would need the whole file; the loop extension identifies an animation.
   const head = text(view, 0, Math.min(view.byteLength, 1024));
   return {
     format_name: "gif",
@@ -82,7 +82,7 @@ function readGif(view: DataView): HeaderFacts | null {
   };
 }
 
-// RFC 9649: the WebP container.
+// RFC 9649: WebP container.
 function readWebp(view: DataView): HeaderFacts | null {
   if (text(view, 0, 4) !== "RIFF" || text(view, 8, 4) !== "WEBP") return null;
   const common = { format_name: "webp_pipe", codec_name: "webp" };
@@ -124,7 +124,7 @@ function readBmp(view: DataView): HeaderFacts | null {
   return { format_name: "bmp_pipe", codec_name: "bmp", ...size, frames: 1 };
 }
 
-// ISO/IEC 23008-12: the size of the picture is the largest ispe property; tiles and thumbnails have smaller ones.
+// ISO/IEC 23008-12: the picture's size is the largest ispe property; tiles and thumbnails have smaller ones.
 function readHeif(view: DataView): HeaderFacts | null {
   if (text(view, 4, 4) !== "ftyp") return null;
   const brands = text(view, 8, Math.min(view.getUint32(0), view.byteLength) - 8);

@@ -9,17 +9,16 @@ import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
 
-/** A chunk of a plan, and what encodes it. */
+/** A chunk of a plan, and the tools that encode it. */
 export interface ChunkOfPlan {
   plan: Plan;
   chunk: Chunk;
   source: Source;
   tools: Toolset;
-  /** Seconds between two lines that tell how far ffmpeg is; by default there are none, as nobody can read them while the core runs. */
+  /** Seconds between ffmpeg's progress lines; absent for none, as nothing can read them while the core runs. */
   status_seconds?: number;
 }
 
-/** What a chunk was encoded into. */
 export interface EncodedChunk {
   files: EncodedFile[];
   tally: Tally;
@@ -30,7 +29,10 @@ const LISTING = "/lists";
 const NEVER = 100_000;
 const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
 
-/** Encodes a chunk from `/in/input`; throws a {@link MediaError} when ffmpeg fails, finds the input cut off, or writes nothing. */
+/**
+ * Encodes a chunk from `/in/input`. Throws a {@link MediaError} when ffmpeg fails, finds the input truncated, or writes
+ * nothing.
+ */
 export function runChunk(
   core: WasmCore,
   { plan, chunk, source, tools, status_seconds = NEVER }: ChunkOfPlan,
@@ -51,7 +53,7 @@ export function runChunk(
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));
   const lists = new Map(core.take(LISTING).map((list) => [list.name, new TextDecoder().decode(list.bytes)]));
   return {
-    // The master playlist names all others, so it comes last.
+    // The master playlist refers to all others, so it comes last.
     files: encoded.sort((a, b) => Number(a.name === MASTER) - Number(b.name === MASTER)),
     tally: readLists(plan, chunk, source, (name) => lists.get(name) ?? null),
   };

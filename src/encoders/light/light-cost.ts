@@ -5,35 +5,35 @@ import { estimateWork } from "../../plan/estimate.ts";
 import type { Geometry, Plan } from "../../plan/plan.ts";
 
 /**
- * What work costs the stock core: MiB of heap, and seconds of one processor; "per Mpx" is for a million pixels of one
+ * What work costs the stock core, in MiB of heap and seconds of one processor; "per Mpx" means per million pixels of one
  * picture. Measured in Node 24 on one core of a 2-core virtual machine, on noisy and on drawn pictures, by
- * `bench/constants/light-constants.ts`, which prints these figures beside what it finds; rounded up.
+ * `bench/constants/light-constants.ts`, which prints these figures beside its own; rounded up.
  */
 export const LIGHT_COST = {
   heap: {
-    /** The core, its stack, readers and writers; and what comes on top for a source with a timeline, and for libvpx. */
+    /** The core, its stack, demuxers and muxers; then the extra for a source with a timeline, and for libvpx. */
     base: 18,
     moving: 4,
     vp9: 6,
-    /** Per Mpx decoded: pictures that are waited for or referred to. */
+    /** Per Mpx decoded: reference pictures and pictures held for reordering. */
     decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
     /** Per Mpx encoded. */
     encode: { jpeg: 9.5, png: 6.5, webp: 2.5, gif: 22, avif: 0, vp9: 62 },
-    /** Per Mpx encoded, in addition: transparency in WebP, HDR to SDR, bars. */
+    /** Extra per Mpx encoded: transparency in WebP, HDR to SDR, padding. */
     alpha: 8,
     tone_map: 64,
     pad: 4,
-    /** For each GIF (its palette's tree), and for each further rendition. */
+    /** Per GIF (its palette tree), and per additional rendition. */
     palette: 17,
     rendition: 12,
   },
   seconds: {
-    /** Starting, and reading what is needed. */
+    /** Startup and reading the input. */
     start: 0.2,
-    /** Per Mpx decoded, and per million bits of it. */
+    /** Per Mpx decoded, and per million bits decoded. */
     decode: 0.007,
     bits: 0.025,
-    /** Per Mpx decoded or encoded, for scaling. */
+    /** Scaling, per Mpx decoded or encoded. */
     scale: 0.008,
     /** Per Mpx encoded. */
     encode: { jpeg: 0.03, png: 0.18, webp: 0.1, gif: 0.2, avif: 0, vp9: 0.08 },
@@ -43,11 +43,12 @@ export const LIGHT_COST = {
   },
 } as const;
 
-// A seventh less of x264's time than the preset's hexagons: over eight films, from faces to turning, -2.1 to +1.2 % of the bytes at equal SSIM;
-// only text that jumps takes 12 % more. B-frames keep the preset's spatial prediction: temporal takes 16 % more where a camera shakes.
+// Takes a seventh less of x264's time than the preset's hexagon search: over eight films, from faces to rotation, -2.1 to +1.2 %
+// of the bytes at equal SSIM; only jumping text takes 12 % more. B-frames keep the preset's spatial prediction, as temporal takes
+// 16 % more when a camera shakes.
 const QUICK = "me=dia";
 
-/** How x264 is set, by the heap it takes per Mpx, best first; look-ahead costs most and B-frames gain most. */
+/** x264 settings by heap per Mpx, best first; look-ahead costs most and B-frames gain most. */
 export const X264_LEVELS: readonly [X264Level, X264Level, X264Level, X264Level, X264Level] = [
   { heap: 85, seconds: 0.08, args: x264("veryfast", `rc-lookahead=10:bframes=3:ref=1:${QUICK}`) },
   { heap: 64, seconds: 0.08, args: x264("veryfast", `rc-lookahead=5:bframes=2:ref=1:${QUICK}`) },
@@ -56,21 +57,24 @@ export const X264_LEVELS: readonly [X264Level, X264Level, X264Level, X264Level, 
   { heap: 22, seconds: 0.035, args: x264("ultrafast", "rc-lookahead=0:bframes=0:ref=1") },
 ];
 
-/** How x264 is set, where there is memory for half as much look-ahead again: as good as the first of {@link X264_LEVELS}, in less time. */
+/**
+ * x264 setting for when memory allows half as much look-ahead again: as good as the first of {@link X264_LEVELS}, in less
+ * time.
+ */
 export const X264_AMPLE: X264Level = {
   heap: 106,
   seconds: 0.075,
-  // Partitions of B-frames are left out, and what that costs is made good by looking ahead: a fifth less of x264's time than the preset's
-  // own, and over the same films 1.3 % fewer bytes at equal SSIM. At one CRF looking ahead spends 3 % more bytes, for more likeness; without
-  // the lower qcomp it would spend more.
+  // Leaves out B-frame partitions and makes up for them with look-ahead: a fifth less of x264's time than the preset's own, and
+  // over the same films 1.3 % fewer bytes at equal SSIM. At one CRF, look-ahead spends 3 % more bytes for more fidelity; without
+  // the lower qcomp it would spend even more.
   args: x264("veryfast", `rc-lookahead=15:bframes=3:ref=1:${QUICK}:partitions=i4x4,i8x8,p8x8:qcomp=0.55`),
 };
 
-/** A setting of x264: its arguments, and what it takes for each Mpx encoded. */
+/** x264's arguments at one setting, and their cost per Mpx encoded. */
 export interface X264Level {
   /** MiB. */
   heap: number;
-  /** Of one processor. */
+  /** Seconds of one processor. */
   seconds: number;
   args: Tool["args"];
 }
@@ -81,7 +85,7 @@ function x264(preset: string, params: string): Tool["args"] {
 
 const MPX = 1_000_000;
 
-/** Gives the MiB of heap that a plan takes, with x264 at a level. */
+/** Estimates the MiB of heap that a plan takes, with x264 at a level. */
 export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   const { heap } = LIGHT_COST;
   const { frame_decoded } = estimateWork(plan, source);
@@ -103,17 +107,17 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }
 
-/** Seconds of work, by estimate. */
+/** Estimated work, in seconds. */
 export interface WorkTime {
   pictures: number;
   sound: number;
-  /** For each chunk but the first: to decode from a keyframe to its start. */
+  /** For each chunk but the first: decoding from the keyframe before it to its start. */
   seek: number;
 }
 
 const SEEK_SECONDS = 4;
 
-/** Gives the seconds of work in a plan; null when the length is unknown. */
+/** Estimates the seconds of work in a plan; null when its duration is unknown. */
 export function secondsOf(plan: Plan, source: Source, level: X264Level): WorkTime | null {
   const { seconds } = LIGHT_COST;
   const work = estimateWork(plan, source);

@@ -8,11 +8,11 @@ import { MIB } from "../../util/bytes.ts";
 import { heapOf, LIGHT_COST, secondsOf, type WorkTime, X264_LEVELS, type X264Level } from "./light-cost.ts";
 import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate, stretchSeconds } from "./light-limits.ts";
 
-// What the estimates may be wrong by.
+// Margin for the estimates' error.
 const SPARE = 3 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
 
-/** Returns why a plan is no work for the light encoder; null when it is. */
+/** Returns why a plan exceeds the light encoder's limits; null when it fits. */
 export function refuseLight(plan: Plan, source: Source, limits: LightLimits): RefusalReason | null {
   const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
@@ -40,22 +40,25 @@ export function refuseLight(plan: Plan, source: Source, limits: LightLimits): Re
   return null;
 }
 
-/** Gives how x264 is set for a plan: as well as fits into `memory` bytes, and alike for all its chunks, which are put together later. */
+/**
+ * Returns the best x264 level that fits `memory` bytes. It is the same for all chunks of a plan, because they are stitched
+ * together.
+ */
 export function chooseLevel(plan: Plan, source: Source, memory: number): X264Level {
   const fits = (level: X264Level) => memoryOf(plan, source, level) <= memory;
   return X264_LEVELS.find(fits) ?? LOWEST;
 }
 
 /**
- * Gives the seconds of source, from 2 to 60, that a chunk of a plan should have to take the light encoder about `chunk_seconds`
- * of computing, and to lie in its memory: a hint for `createPlan`.
+ * Returns how many seconds of source, 2 to 60, a chunk of a plan should span to take the light encoder about `chunk_seconds`
+ * of computing and to fit its memory: a hint for `createPlan`.
  */
 export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
   const level = chooseLevel(plan, source, limits.memory);
   const time = secondsOf(plan, source, level);
   const { duration, filesize } = source;
   if (!time || !plan.duration || !duration || time.pictures === 0) return CHUNK_SECONDS;
-  // The way from a keyframe comes on top: shorter chunks would only have to go it more often.
+  // Decoding from a keyframe comes on top; shorter chunks would only repeat it more often.
   const computing = (limits.chunk_seconds * plan.duration) / time.pictures;
   const room = Math.min(LIGHT_INPUT.most, limits.memory - heapOf(plan, source, LOWEST) * MIB - 2 * SPARE);
   const reading = filesize ? stretchSeconds(room, filesize, duration) : CHUNK_SECONDS;
@@ -74,11 +77,11 @@ function memoryOf(plan: Plan, source: Source, level: X264Level): number {
   return Math.max(...bytes) + SPARE;
 }
 
-/** Gives the bytes that the output of a chunk takes in memory, by estimate; `input` bounds what is copied. */
+/** Estimates the bytes that a chunk's output takes in memory; `input` limits what is copied. */
 export function outputBytes(plan: Plan, source: Source, chunk: Chunk, input: number): number {
   const { video, audio, image } = plan;
   const { frame_encoded, pixels_encoded } = estimateWork(plan, source);
-  // PNG packs pictures of a camera to about half of their three bytes a pixel.
+  // PNG compresses photographs to about half of their three bytes a pixel.
   if (image)
     return (image.animated ? (pixels_encoded ?? 0) : frame_encoded) * (plan.format === "png" ? 2 : 0.7);
   const seconds = Math.max(0, (chunk.end ?? plan.start + (plan.duration ?? 0)) - chunk.start);

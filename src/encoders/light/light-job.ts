@@ -22,32 +22,32 @@ import { inputBytes, LIGHT_INPUT, stretchBytes } from "./light-limits.ts";
 import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
 import { lightTools } from "./light-tools.ts";
 
-/** What the light encoder is asked to do with a file of `size` bytes. */
+/** A job for the light encoder on a file of `size` bytes. */
 export type LightJob =
   | { kind: "probe"; size: number }
   | { kind: "encode"; size: number; plan: Plan; chunk: Chunk; source: Source };
 
-/** What came of a job: the bytes that are needed first, or the work done. */
+/** The outcome of a job: a range to load before it can go on, or its result. */
 export type LightAnswer =
   | { need: ByteRange }
   | { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally; heap: number; seconds: number };
 
-/** What runs jobs, one at a time. */
+/** What jobs run on, one at a time. */
 export interface LightHost {
   createCore: CreateCore;
   keeper: InstanceKeeper;
-  /** Bytes that the heap, the input and the output of a job may take together. */
+  /** Limit in bytes on heap, input and output of a job together. */
   memory: number;
-  /** Milliseconds by a clock of any start. */
+  /** Milliseconds on a clock with any origin. */
   now(): number;
 }
 
-// The heap that the core starts with.
+// The core's initial heap.
 const FRESH = 32 * MIB;
 const PROBE_FIRST = 128 * KIB;
-// ffmpeg takes no picture of more pixels (av_image_check_size).
+// ffmpeg rejects pictures with more pixels (av_image_check_size).
 const MOST_PIXELS = 2 ** 28;
-/** Gives the range that a job needs at least, so that it can be sent along at once. */
+/** Returns the range that a job certainly needs, so that the first request can include it. */
 export function firstRange(job: LightJob): ByteRange {
   const whole = job.kind === "encode" && inputBytes(job.size, job.source, job.chunk) === job.size;
   const end = whole && job.size <= LIGHT_INPUT.most ? job.size : readAhead(job, 0).first;
@@ -58,13 +58,13 @@ function readAhead(job: LightJob, offset: number): ReadAhead {
   if (job.kind === "probe") {
     return { first: PROBE_FIRST, growth: 4, least: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
   }
-  // At the head lie the tables of the file, and behind the first jump the stretch itself.
+  // The file's tables are at its head; the first jump leads to the stretch itself.
   const stretch = Math.max(MIB, stretchBytes(job.size, job.source, job.chunk, "usual"));
   const first = offset === 0 && job.chunk.start > 0 ? MIB : Math.min(LIGHT_INPUT.most, stretch);
   return { first, growth: 0.5, least: stretch / 2, most: stretch, total: LIGHT_INPUT.most };
 }
 
-/** Runs a job on what is loaded of its input; rejects with a {@link MediaError}. */
+/** Runs a job on the loaded ranges of its input; rejects with a {@link MediaError}. */
 export async function runLightJob(
   job: LightJob,
   pages: readonly Page[],
@@ -72,7 +72,7 @@ export async function runLightJob(
 ): Promise<LightAnswer> {
   const file = createPagedFile(job.size, pages);
   const facts = job.kind === "probe" ? headerOf(file) : null;
-  // Of a picture this large the header tells enough, and anything more would mean to read it whole.
+  // For a picture this large the header is enough; anything more would mean reading all of it.
   const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
   if (facts && large) return fromFacts(facts, job);
   const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
@@ -94,7 +94,7 @@ export async function runLightJob(
   } catch (thrown) {
     if (job.kind === "encode" || !isOutOfMemory(thrown)) throw thrown;
   }
-  // A picture that is too large to be decoded still has a header.
+  // A picture too large to decode still has a header.
   return facts ? fromFacts(facts, job) : run("header");
 }
 
@@ -113,7 +113,7 @@ async function attempt(work: Work, host: LightHost): Promise<LightAnswer> {
     return await run();
   } catch (thrown) {
     if (!isOutOfMemory(thrown)) throw thrown;
-    // A heap that an earlier job made large leaves less for the files of this one.
+    // A heap grown by an earlier job leaves less room for the files of this one.
     keeper.drop();
     if (worn) return await run();
     throw thrown;

@@ -2,27 +2,27 @@ import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
 
-/** Bytes that a job's heap, input and output may take together: an isolate has 128 MB, and the code itself is in it too. */
+/** Limit in bytes on a job's heap, input and output together: an isolate has 128 MB, which the code shares. */
 export const LIGHT_MEMORY = 96 * MIB;
 
-/** Bytes of input: up to `image` a probe may read a picture to its end, and more than `most` are never held. */
+/** Limits on input in bytes: a probe may read all of a picture up to `image`; more than `most` is never held. */
 export const LIGHT_INPUT = { image: 32 * MIB, most: 40 * MIB } as const;
 
-/** What the light encoder takes on, by estimate; times in seconds of its processor. */
+/** What the light encoder accepts, by estimate; times are seconds of its processor. */
 export interface LightLimits {
   /** Bytes of heap, input and output together. */
   memory: number;
-  /** For one chunk of pictures, where a plan can be cut: nothing can interrupt it. */
+  /** For one chunk of pictures of a plan that can be cut; nothing can interrupt a chunk. */
   chunk_seconds: number;
-  /** For one piece of work at the most, cut or not. */
+  /** For one uninterrupted job, whether or not the plan is cut. */
   piece_seconds: number;
-  /** For all chunks. */
+  /** For all chunks of a plan. */
   total_seconds: number;
-  /** Seconds without a word from the encoder after which it is taken for lost; wasm that is not yet optimized takes several times its usual time. */
+  /** Seconds of silence after which the encoder counts as lost; wasm takes several times longer until it is optimized. */
   silence_seconds: number;
 }
 
-/** The limits unless told otherwise. */
+/** The default limits. */
 export const LIGHT_LIMITS: Readonly<LightLimits> = {
   memory: LIGHT_MEMORY,
   chunk_seconds: 8,
@@ -31,10 +31,10 @@ export const LIGHT_LIMITS: Readonly<LightLimits> = {
   silence_seconds: 300,
 };
 
-/** Seconds between a chunk's start and the keyframe before it: usually at most, and in many files. */
+/** Seconds from the keyframe before a chunk to its start: `most` in nearly all files, `usual` in many. */
 const KEYFRAME = { most: 9, usual: 4 } as const;
 
-/** Bytes of a chunk's stretch of a file, with those from the keyframe before it on and what an uneven rate may add. */
+/** Bytes of a chunk's stretch of a file, including those from the keyframe before it and an allowance for an uneven bitrate. */
 export function stretchBytes(
   size: number,
   source: Source,
@@ -48,19 +48,22 @@ export function stretchBytes(
   return Math.min(size, Math.ceil((size * seconds * UNEVEN) / duration));
 }
 
-/** Seconds that a chunk may have so that at most so many bytes of its file lie in memory; the inverse of {@link inputBytes}. */
+/** The longest chunk, in seconds, for which at most `bytes` of its file are in memory; the inverse of {@link inputBytes}. */
 export function stretchSeconds(bytes: number, size: number, duration: number): number {
   return ((bytes - TABLES) * duration) / (size * UNEVEN) - KEYFRAME.most - 1;
 }
 
-/** Bytes of a file of `size` that lie in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its sound. */
+/**
+ * Bytes of a file of `size` held in memory while a chunk is encoded: all of it, a stretch and the file's tables, or its
+ * sound.
+ */
 export function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
   return soundBytes(size, plan, chunk, source) ?? inputBytes(size, source, chunk);
 }
 
 /**
- * Bytes of the sound that a chunk needs out of a file of `size`, where it is the sound alone and taking it out first is worth
- * it; else null. Pictures and sound lie mixed in a file, so that a core that reads the sound would have to hold all of it.
+ * Bytes of sound to extract from a file of `size` for a chunk that needs sound alone; null when extracting is not worth it.
+ * Pictures and sound are interleaved, so without extraction a core would have to hold the whole file to read the sound.
  */
 export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number | null {
   const { audio, duration, codecs, format } = source;
@@ -71,7 +74,7 @@ export function soundBytes(size: number, plan: Plan, chunk: Chunk, source: Sourc
   return bytes <= MOST_SOUND && bytes < size ? bytes : null;
 }
 
-/** Bits a second of a source's sound, as far as that is known. */
+/** Bits per second of a source's sound; an estimate where the source does not state it. */
 export function soundRate({ audio, codecs, streams }: Source): number {
   const known = streams?.find(({ kind }) => kind === "audio")?.bitrate;
   if (known !== undefined || !audio) return known ?? 0;
@@ -85,9 +88,9 @@ export function inputBytes(size: number, source: Source, chunk: Chunk): number {
 }
 
 const SMALL = 4 * MIB;
-// What the tables of a file may take, and what a stretch may have above the average.
+// Allowances for a file's tables, and for a stretch above the average bitrate.
 const TABLES = 2 * MIB;
 const UNEVEN = 1.1;
 const MOST_SOUND = 16 * MIB;
-// Bits a second of lossy sound, where nobody says how many there are: more is rare.
+// Bits per second assumed for lossy sound of unknown bitrate; more is rare.
 const LOSSY = 384_000;

@@ -4,21 +4,21 @@ import type { SyncFile } from "../core/paged-file.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import type { HeaderFacts } from "./header-facts.ts";
 
-/** What ffprobe says of a file, as its JSON writer names it. */
+/** ffprobe's report on a file, as its JSON writer names things. */
 export interface FfprobeReport {
   format: Record<string, unknown>;
   streams: Record<string, unknown>[];
-  /** The first frame of each stream, where it was decoded. */
+  /** The first frame of each stream, if decoded. */
   frames?: Record<string, unknown>[];
 }
 
 const INPUT = "/in/input";
-// A file up to this size is read to its end where that tells how long it is.
+// Up to this size, a file whose duration is unknown is read to its end to find it.
 const COUNTED = 8_388_608;
 
 /**
- * Looks into a file with ffprobe, down to its first frame or no further than its header; `facts` are what the first bytes
- * say. Throws `input_unsupported` when it is no media, and what {@link WasmCore} throws.
+ * Probes a file with ffprobe, including its first frame or its header alone; `facts` come from the file's first bytes.
+ * Throws `input_unsupported` when it is not media, and whatever {@link WasmCore} throws.
  */
 export function runProbe(
   core: WasmCore,
@@ -26,7 +26,7 @@ export function runProbe(
   facts: HeaderFacts | null,
   depth: "frame" | "header",
 ): FfprobeReport {
-  // The stock core decodes none of these, and reads one tile of a HEIC as if it were the picture.
+  // The stock core decodes none of these, and takes one tile of a HEIC for the whole picture.
   if (
     facts &&
     (/^(avif|heic)$/.test(facts.format_name) || (facts.codec_name === "webp" && facts.frames > 1))
@@ -48,7 +48,7 @@ function probe(core: WasmCore, args: readonly string[]): FfprobeReport {
   const { report, log } = core.ffprobe(args);
   const { format, streams } = (report ?? {}) as Partial<FfprobeReport>;
   if (report && format && streams && streams.length > 0) return { ...report, format, streams };
-  throw new MediaError("input_unsupported", `The input is no media that can be read here${reason(log)}.`);
+  throw new MediaError("input_unsupported", `The input is not media that can be read here${reason(log)}.`);
 }
 
 function reason(log: readonly string[]): string {
@@ -56,7 +56,7 @@ function reason(log: readonly string[]): string {
   return "";
 }
 
-// Raw streams do not say how long they are; the packets do.
+// Raw streams do not state their duration; their packets show it.
 function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   const stream = report.streams.find(({ codec_type }) => codec_type === "video") ?? report.streams[0];
   const known = report.format.duration !== undefined || String(report.format.format_name).endsWith("_pipe");
@@ -76,7 +76,7 @@ function withDuration(core: WasmCore, report: FfprobeReport): FfprobeReport {
   return { ...report, format: { ...report.format, duration }, streams };
 }
 
-/** Gives the report that the header alone allows. */
+/** Returns the report that the header alone supports. */
 export function reportOf(facts: HeaderFacts, size: number): FfprobeReport {
   const { format_name, codec_name, width, height, frames, pix_fmt } = facts;
   const stream = { index: 0, codec_type: "video", codec_name, width, height, nb_frames: String(frames) };

@@ -4,7 +4,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { chooseLevel } from "./light-estimate.ts";
 import { LIGHT_MEMORY } from "./light-limits.ts";
 
-/** Gives the core's tools for a plan, with x264 set as well as fits into `memory` bytes (96 MB). */
+/** Returns the core's tools for a plan, with the best x264 level that fits `memory` bytes. Default 96 MiB. */
 export function lightTools(plan: Plan, source: Source, memory: number = LIGHT_MEMORY): Toolset {
   const { args } = chooseLevel(plan, source, memory);
   return { ...WASM_TOOLS, video: { ...WASM_TOOLS.video, h264: { encoder: "libx264", args } } };

@@ -6,15 +6,15 @@ import { type FrameReader, frameHead } from "./frame.ts";
 import type { LightAnswer, LightJob } from "./light-job.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 
-/** The JSON of a request to the light encoder; the bytes of the ranges follow it. */
+/** The JSON of a request to the light encoder, followed by the bytes of its ranges. */
 export interface LightRequest {
   job: LightJob;
   ranges: ByteRange[];
 }
 
 /**
- * The JSON of a frame of its response: any number of `waiting` (jobs ahead) and one `running`, then how it ended. The
- * bytes of the files follow `done`.
+ * The JSON of a frame in its response: any number of `waiting` (jobs ahead), one `running`, then the outcome. The bytes of
+ * the files follow `done`.
  */
 export type LightMessage =
   | { state: "waiting"; ahead: number }
@@ -29,7 +29,7 @@ export type LightMessage =
     }
   | { state: "error"; kind: ErrorKind; message: string; retryable: boolean };
 
-/** Reads the start of a request; rejects with `request_invalid`, or `payload_too_large` beyond `most` bytes of input. */
+/** Parses the start of a request; rejects with `request_invalid`, or `payload_too_large` beyond `most` bytes of input. */
 export async function readLightRequest(frames: FrameReader, most: number): Promise<LightRequest> {
   const request = parseRequest(await frames.json());
   const total = request.ranges.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -56,7 +56,7 @@ function parseRequest(json: unknown): LightRequest {
   return { job, ranges };
 }
 
-/** Gives the frame that tells how a job ended, in parts. */
+/** Returns the frame of a job's outcome, in parts. */
 export function answerParts(answer: LightAnswer): Uint8Array[] {
   if ("need" in answer) return [messageHead({ state: "need", range: answer.need })];
   const { report, tally, heap, seconds } = answer;
@@ -65,12 +65,10 @@ export function answerParts(answer: LightAnswer): Uint8Array[] {
   return [head, ...answer.files.map(({ bytes }) => bytes)];
 }
 
-/** Gives the frame of a message. */
 export function messageHead(message: LightMessage): Uint8Array {
   return frameHead(message);
 }
 
-/** Gives the message that tells of an error. */
 export function errorMessage({ kind, message, retryable }: MediaError): LightMessage {
   return { state: "error", kind, message, retryable };
 }
@@ -80,7 +78,7 @@ export async function readLightMessage(frames: FrameReader): Promise<LightMessag
   return (await frames.json()) as LightMessage | null;
 }
 
-/** Makes the error that a message tells of. */
+/** Returns the error that a message carries. */
 export function toError(message: Extract<LightMessage, { state: "error" }>): MediaError {
   const kind = ERROR_KINDS.includes(message.kind) ? message.kind : "internal_error";
   return new MediaError(kind, message.message, { retryable: message.retryable });

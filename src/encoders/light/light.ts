@@ -15,29 +15,32 @@ import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
 import { type LightMessage, type LightRequest, readLightMessage, toError } from "./light-wire.ts";
 
-/** What the light encoder is reached by. */
+/** Options of {@link createLightEncoder}. */
 export interface LightEncoderOptions {
   /** Sends a request to the Worker in worker/encoder: a service binding's `fetch`, or one that adds its address. */
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** What it takes on; default {@link LIGHT_LIMITS}. */
+  /** Limits that differ from {@link LIGHT_LIMITS}. */
   limits?: Partial<LightLimits>;
 }
 
-/** The light encoder, which can also look into files. */
+/** The light encoder, which can also probe files. */
 export interface LightEncoder extends Encoder {
-  /** Encodes one chunk, whose files lie in memory; rejects with a MediaError. */
+  /** Encodes one chunk into files in memory; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[]>;
-  /** Gives what ffprobe says of a file, reading only the ranges it needs; rejects with `input_unsupported` when it is no media. */
+  /**
+   * Returns ffprobe's report on a file, reading only the ranges it needs. Rejects with `input_unsupported` when it is not
+   * media.
+   */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
-  /** Seconds of source, from 2 to 60, that a chunk of a plan should have to be light work: a hint for `createPlan`. */
+  /** Returns how many seconds of source, 2 to 60, a chunk of a plan should span to suit this encoder: a hint for `createPlan`. */
   chunkSeconds(plan: Plan, source: Source): number;
 }
 
 const ROUNDS = 24;
 const SLICE = MIB;
-// Bytes of an input that are kept from one round to the next; more is read again.
+// Bytes of an input cached between rounds; anything beyond is read again.
 const KEPT = 8 * SLICE;
-// Index of the cover in a file of one picture, sound and cover.
+// Index of the cover stream in a file of one picture, sound and cover.
 const SOUND_ALONE_COVER = 2;
 const BUSY_WAIT = { least: 300, most: 1500 };
 
@@ -48,7 +51,7 @@ interface Sending {
   onWait: () => void;
 }
 
-/** Creates the client of the light encoder: stock ffmpeg as wasm in a Worker of its own, for work that is small. */
+/** Creates the client of the light encoder: stock ffmpeg as wasm in a separate Worker, for small jobs. */
 export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   const limits: LightLimits = { ...LIGHT_LIMITS, ...options.limits };
 
@@ -56,7 +59,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     const input = keepSlices(sending.input);
     const ranges = [firstRange(job)];
     for (let round = 0; round < ROUNDS; ) {
-      // A probe reads from servers that may be slow, and others wait while it has its turn: so its bytes are fetched before.
+      // A probe reads from servers that may be slow while other jobs wait for its turn to end, so fetch its bytes first.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
       const reply = await send(job, ranges, { ...sending, input });
       if (reply === "busy") {
@@ -72,7 +75,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
     throw new MediaError(
       kind,
-      "The input is laid out so that it would have to be read from too many places.",
+      "The input's layout would require reading from too many places.",
     );
   }
 
@@ -82,7 +85,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       signal: AbortSignal.any([signal, ended.signal]),
     });
     const both = silence.signal;
-    // What is thrown while the body is read comes back from fetch in another guise.
+    // fetch wraps errors thrown by the body stream; keep the original.
     let fault: unknown;
     try {
       const parts = ranges
@@ -101,7 +104,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
         headers: { "Content-Type": FRAME_MIME },
         body: writeFrame(request, parts),
         signal: both,
-        // Node asks for this where a body is a stream; others ignore it.
+        // Node requires this for stream bodies; others ignore it.
         ...{ duplex: "half" },
       });
       return await receive(response, () => {
@@ -126,7 +129,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     async encode({ plan, chunk, source, input, signal, onWait = () => {}, onTally = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
-      // The core would have to hold the damage too.
+      // The core would have to hold the damaged bytes too.
       const file = sound ?? (matroska ? await hideDamage(input, signal) : input);
       const own = sound && needsCover(plan, chunk) ? { ...plan, cover: SOUND_ALONE_COVER } : plan;
       const job: LightJob = { kind: "encode", size: file.size, plan: own, chunk, source };
@@ -136,7 +139,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     },
     async probe(input, signal, onWait = () => {}) {
       const { done } = await run({ kind: "probe", size: input.size }, { input, signal, onWait });
-      if (!done.report) throw new MediaError("probe_failed", "The light encoder gave no report.");
+      if (!done.report) throw new MediaError("probe_failed", "The light encoder returned no report.");
       return done.report;
     },
   };
@@ -146,18 +149,18 @@ function needsCover({ cover }: Plan, { track }: Chunk): boolean {
   return cover !== undefined && track === "all";
 }
 
-// The sound of a large file alone, where that is all that is wanted of it.
+// Extracts the sound of a large file when the job needs nothing else.
 async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Promise<ByteReader | null> {
   if (soundBytes(input.size, plan, chunk, source) === null) return null;
   const bytes = await takeSound(input, source, signal, needsCover(plan, chunk)).catch((thrown: unknown) => {
     if (signal.aborted || thrown instanceof MediaError) throw thrown;
-    // A file that is laid out in some odd way is left to the core.
+    // Leave files with an unusual layout to the core.
     return null;
   });
   return bytes && { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
 }
 
-async function receive(response: Response, heard: () => void) {
+async void) { => function receive(response: Response, onSign: () => void) { => void) {
   if (!response.body || response.headers.get("Content-Type") !== FRAME_MIME) {
     await response.body?.cancel();
     throw new MediaError("worker_lost", `The light encoder answered with status ${response.status}.`);
@@ -167,7 +170,7 @@ async function receive(response: Response, heard: () => void) {
     const message = await readLightMessage(frames);
     if (!message) throw new MediaError("worker_lost", "The light encoder went away during the work.");
     if (message.state === "waiting" || message.state === "running") {
-      heard();
+      onSign();
       continue;
     }
     const files = message.state === "done" ? await readFiles(frames, message) : [];
@@ -192,7 +195,7 @@ function slices(range: ByteRange, input: ByteReader, signal: AbortSignal): (() =
     parts.push(async () => {
       const bytes = await input.read(slice, signal);
       if (bytes.length === slice.end - slice.start) return bytes;
-      throw new MediaError("input_unreachable", "The input is shorter than it was said to be.");
+      throw new MediaError("input_unreachable", "The input is shorter than its stated size.");
     });
   }
   return parts;

@@ -1,12 +1,11 @@
-/** Bytes in pieces that follow each other. */
+/** Consecutive pieces of bytes. */
 export type Bytes = readonly Uint8Array[];
 
-/** Sums the bytes of pieces. */
 export function lengthOf(bytes: Bytes): number {
   return bytes.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Makes one box of an ISO base media file (ISO/IEC 14496-12, 4.2) around what it holds. */
+/** Wraps content in a box of an ISO base media file (ISO/IEC 14496-12, 4.2). */
 export function box(kind: string, ...content: readonly Bytes[]): Bytes {
   const inside = content.flat();
   const header = u32(lengthOf(inside) + 8, 0);
@@ -14,33 +13,32 @@ export function box(kind: string, ...content: readonly Bytes[]): Bytes {
   return [header, ...inside];
 }
 
-/** Makes a box with a version and flags. */
+/** Wraps content in a box with a version and flags. */
 export function fullBox(kind: string, version: number, flags: number, ...content: readonly Bytes[]): Bytes {
   return box(kind, [u32(version * 2 ** 24 + flags)], ...content);
 }
 
-/** Writes numbers of 32 bits; negative ones as two's complement. */
+/** Writes 32-bit numbers; negative ones as two's complement. */
 export function u32(...values: readonly number[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(values.length * 4));
   for (const [index, value] of values.entries()) view.setUint32(index * 4, value);
   return new Uint8Array(view.buffer);
 }
 
-/** Writes numbers of 16 bits. */
 export function u16(...values: readonly number[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(values.length * 2));
   for (const [index, value] of values.entries()) view.setUint16(index * 2, value);
   return new Uint8Array(view.buffer);
 }
 
-/** Writes numbers of 64 bits, whole and exact as far as a number can be. */
+/** Writes 64-bit numbers, exact for safe integers. */
 export function u64(...values: readonly number[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(values.length * 8));
   for (const [index, value] of values.entries()) view.setBigInt64(index * 8, BigInt(value));
   return new Uint8Array(view.buffer);
 }
 
-/** Writes text of one byte a letter. */
+/** Writes text with one byte per character. */
 export function letters(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }

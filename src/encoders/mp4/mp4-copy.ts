@@ -2,13 +2,13 @@ import { misfit } from "../stitch/packets.ts";
 import type { Gatherer } from "../stitch/stitch-gather.ts";
 import type { Extent } from "./mp4-track.ts";
 
-/** Gives the bytes of stretches of files one after the other. */
+/** Reads stretches of files in sequence. */
 export interface ExtentReader {
-  /** Hands the next so many bytes on. */
+  /** Passes the next `bytes` bytes on. */
   copy(bytes: number, out: Gatherer): Promise<void>;
 }
 
-/** Creates an {@link ExtentReader} that reads so many bytes at a time, and one such block ahead. */
+/** Creates an {@link ExtentReader} that reads blocks of `block` bytes and prefetches one. */
 export function createExtentReader(
   extents: readonly Extent[],
   block: number,
@@ -29,7 +29,7 @@ export function createExtentReader(
       if (bytes.length !== range.end - range.start) throw misfit("they are damaged");
       return bytes;
     });
-    // Whoever waits for it hears of its failure; nobody may.
+    // A failure surfaces where the block is awaited, if ever.
     read.catch(() => {});
     return read;
   }

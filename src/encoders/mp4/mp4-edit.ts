@@ -2,19 +2,19 @@ import type { Box } from "../../probe/isobmff/boxes.ts";
 import { type Edit, readEdits } from "../../probe/isobmff/track-boxes.ts";
 import { type Bytes, box, fullBox, u32, u64 } from "./mp4-boxes.ts";
 
-/** Which part of a track is shown, and when: ISO/IEC 14496-12, 8.6.6. */
+/** Which part of a track is shown, and when (ISO/IEC 14496-12, 8.6.6). */
 export interface Mp4Edit {
-  /** Seconds of nothing before it. */
+  /** Seconds of empty time before it. */
   delay: number;
-  /** Ticks of the track at which it begins, such as the priming of sound. */
+  /** Start in ticks of the track, for example after the priming of sound. */
   from: number;
-  /** Seconds that are shown; null where there is no edit list, or it leaves that open. */
+  /** Seconds shown; null without an edit list, or when that leaves it open. */
   length: number | null;
-  /** Seconds by which a length may be wrong, as it is counted in ticks of the whole file. */
+  /** Tolerance of the length in seconds, because it is stored in ticks of the whole file. */
   grain: number;
 }
 
-/** Reads an edit list of empty edits and then one stretch; null for any other. */
+/** Parses an edit list of empty edits followed by one stretch; null for any other. */
 export function readEdit(
   view: DataView,
   elst: Box | null,
@@ -35,10 +35,9 @@ export function readEdit(
   return null;
 }
 
-/** One edit as it is written. */
 export type WrittenEdit = Pick<Edit, "length" | "from">;
 
-/** A track by what its edits depend on. */
+/** The properties of a track that its edits depend on. */
 interface ShownTrack {
   first: { kind: "vide" | "soun"; ticks: number; edit: Mp4Edit };
   /** Tick at which the first sample is shown. */
@@ -54,13 +53,13 @@ export function editsOf({ first, start, duration }: ShownTrack, movieTicks: numb
   const from = pictures ? Math.max(0, -start) : edit.from;
   const delay = pictures ? Math.max(0, start) / ticks : edit.delay;
   const rest = Math.max(0, duration - from) / ticks;
-  // A length in coarse ticks is that of all that there is, when it is as good as that.
+  // A coarse length close to the remaining duration means all of it.
   const cut = !pictures && edit.length !== null && Math.abs(edit.length - rest) > 2 * edit.grain;
   const shown = { length: Math.round((cut ? (edit.length ?? rest) : rest) * movieTicks), from };
   return delay > 0 ? [{ length: Math.round(delay * movieTicks), from: -1 }, shown] : [shown];
 }
 
-/** Writes the edits of a track; nothing where it is shown as it is. */
+/** Writes the edits of a track; nothing when it is shown unedited. */
 export function writeEdits(edits: readonly WrittenEdit[]): Bytes {
   if (edits.length === 1 && edits[0]?.from === 0) return [];
   const wide = edits.some(({ length, from }) => length > 0xffffffff || from > 0x7fffffff);

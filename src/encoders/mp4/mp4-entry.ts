@@ -2,18 +2,19 @@ import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
 import { viewOf } from "../../util/buffers.ts";
 import { bytesAt } from "./mp4-part.ts";
 
-// The boxes of sample entries that a decoder is set up by, and how much of each tells streams apart: the rest of av1C stands in the stream too.
+// The boxes of sample entries that configure a decoder, and how many bytes of each distinguish streams: the rest of av1C is
+// repeated in the stream.
 const CONFIGS: Readonly<Record<string, { box: string; bytes: number }>> = {
   avc1: { box: "avcC", bytes: Number.POSITIVE_INFINITY },
   hvc1: { box: "hvcC", bytes: Number.POSITIVE_INFINITY },
   av01: { box: "av1C", bytes: 4 },
 };
 const SOUND = "mp4a";
-// Where width and height are, and where the boxes inside begin (ISO/IEC 14496-12, 12.1.3).
+// Offsets of width and height, and of the boxes inside (ISO/IEC 14496-12, 12.1.3).
 const SIZE = { start: 32, end: 36 };
 const INSIDE = 86;
 
-/** Gives what a decoder of pictures is set up by, equal for streams that can follow each other; null for a codec that is not known here. */
+/** Returns the decoder configuration of a video sample entry, equal for streams that can be joined; null for an unknown codec. */
 export function pictureConfig(entry: Uint8Array): string | null {
   const kind = kindOf(entry);
   const config = CONFIGS[kind];
@@ -24,12 +25,12 @@ export function pictureConfig(entry: Uint8Array): string | null {
   return [kind, ...entry.subarray(SIZE.start, SIZE.end), ...bytes].join(" ");
 }
 
-/** Tells whether a sample entry is one of AAC. */
+/** Returns whether a sample entry describes AAC. */
 export function isSoundEntry(entry: Uint8Array): boolean {
   return kindOf(entry) === SOUND;
 }
 
-/** Gives a sample entry of pictures with other bits a second in it, where it tells of them. */
+/** Returns a video sample entry with other bitrates, where it states any. */
 export function withBitrate(entry: Uint8Array, peak: number, average: number): Uint8Array {
   const changed = entry.slice();
   const btrt = findIn(changed, "btrt");

@@ -5,15 +5,15 @@ import { createExtentReader } from "./mp4-copy.ts";
 import { createIndex, writeType } from "./mp4-index.ts";
 import type { Mp4Build, Mp4Chunk } from "./mp4-track.ts";
 
-/** Writes a file that is planned, from its front to its end. */
+/** Writes a planned file from front to end. */
 export type Mp4Copy = (write: (bytes: Uint8Array) => Promise<void>) => Promise<void>;
 
-// Bytes that are read at a time: sound has far fewer.
+// Bytes read at a time; sound has far fewer in all.
 const BLOCKS = { vide: 4 * MIB, soun: MIB } as const;
-// Places and sizes beyond it take 64 bits.
+// Larger offsets and sizes take 64 bits.
 const MOST = 0xffffffff;
 
-/** Plans an MP4 or MOV of finished tracks, the first of them pictures: its index first, then their chunks in order of time. */
+/** Plans an MP4 or MOV of finished tracks, pictures first: the index, then the chunks in order of time. */
 export function planFile(
   tracks: readonly [Mp4Build, ...Mp4Build[]],
   user_data: Bytes,
@@ -33,7 +33,6 @@ export function planFile(
 }
 
 interface Placed {
-  /** Which of the tracks it belongs to. */
   track: number;
   chunk: Mp4Chunk;
 }
@@ -46,7 +45,7 @@ function interleave(tracks: readonly Mp4Build[]): Placed[] {
   return all.sort((a, b) => a.at - b.at);
 }
 
-// All that stands before the first chunk.
+// Everything before the first chunk.
 function writeFront(
   tracks: readonly [Mp4Build, ...Mp4Build[]],
   order: readonly Placed[],

@@ -12,21 +12,21 @@ const KINDS = {
   soun: { header: fullBox("smhd", 0, 0, [u16(0, 0)]), name: "SoundHandler", group: 1, volume: 0x100 },
 } as const;
 
-/** Writes the first box of a file with pictures of a codec, given as the four letters of its sample entries. */
+/** Writes the ftyp box for pictures of a codec, given by the type of its sample entries. */
 export function writeType(quicktime: boolean, codec: string): Bytes {
-  // Pictures that are shown before they are decoded, as their times say, came with the fourth edition.
+  // The fourth edition introduced negative composition offsets.
   const iso = ["isom", "iso2", "iso4", ...(codec === "avc1" ? ["avc1"] : []), "mp41"];
   const brands = quicktime ? ["qt  "] : iso;
   return box("ftyp", [letters(brands[0] ?? ""), u32(0x200), ...brands.map(letters)]);
 }
 
-/** Writes the index of a file but for the places of its chunks, which depend on the size of the index. */
+/** Writes the index of a file; the chunks' offsets come last, because they depend on its size. */
 export interface Mp4Index {
-  /** Writes it with the place of each chunk in the file, of 64 bits where `wide`. */
+  /** Writes the index with the offset of each chunk in the file, in 64 bits when `wide`. */
   write(placeOf: (chunk: Mp4Chunk) => number, wide: boolean): Bytes;
 }
 
-/** Closes the tables of finished tracks, the first of them pictures, for their index, which ends with the user data. */
+/** Completes the tables of finished tracks, pictures first, for an index that ends with the user data. */
 export function createIndex(tracks: readonly Mp4Build[], user_data: Bytes): Mp4Index {
   const ticks = tracks[0]?.first.ticks ?? 1;
   const parts = tracks.map((build, index) => closeTrack(build, index + 1, ticks));
@@ -72,7 +72,7 @@ function sampleTables(build: Mp4Build): Bytes[] {
   return [
     fullBox("stsd", 0, 0, [u32(1), first.kind === "vide" ? entryOf(build) : first.entry]),
     table("stts", 0, stts.finish()),
-    // Values below 0 are known of version 1 alone.
+    // Only version 1 defines negative values.
     ctts.used ? table("ctts", ctts.negative ? 1 : 0, ctts.finish()) : [],
     some ? table("stss", 0, { length: stss.length, bytes: stss.bytes() }) : [],
     fullBox("stsz", 0, 0, [u32(0, stsz.length), ...stsz.bytes()]),
@@ -88,7 +88,7 @@ function entryOf({ first, chunks, bytes, duration }: Mp4Build): Uint8Array {
   return withBitrate(first.entry, peak, average);
 }
 
-// Chunks in turn with as many samples share an entry.
+// Consecutive chunks with equally many samples share an entry.
 function chunkTable(chunks: readonly Mp4Chunk[]): Bytes {
   const table = createTable();
   let before = -1;
@@ -102,14 +102,14 @@ function chunkTable(chunks: readonly Mp4Chunk[]): Bytes {
   return fullBox("stsc", 0, 0, [u32(table.length / 3), ...table.bytes()]);
 }
 
-// MOV says what kind of handler it is, and how long its name.
+// MOV also stores the handler's component type, and its name with a length.
 function handler(quicktime: boolean, component: string, kind: string, name: string): Bytes {
   const text = quicktime ? [Uint8Array.of(name.length), letters(name)] : [letters(name), Uint8Array.of(0)];
   const type = quicktime ? letters(component) : u32(0);
   return fullBox("hdlr", 0, 0, [type, letters(kind), u32(0, 0, 0), ...text]);
 }
 
-// mvhd, tkhd and mdhd: times of making, which are not told, and a length that is wide in version 1.
+// mvhd, tkhd and mdhd: unspecified creation times, and a length that is 64 bits in version 1.
 function timed(kind: string, flags: number, middle: readonly number[], length: number, rest: Bytes): Bytes {
   const wide = length > 0xffffffff;
   const [made, lasts] = wide ? [u64(0, 0), u64(length)] : [u32(0, 0), u32(length)];

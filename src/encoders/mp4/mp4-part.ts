@@ -7,37 +7,37 @@ import { KIB } from "../../util/bytes.ts";
 import type { Bytes } from "./mp4-boxes.ts";
 import { type Mp4Edit, readEdit } from "./mp4-edit.ts";
 
-/** The only track of an MP4 or MOV, as its index tells of it. */
+/** The only track of an MP4 or MOV, as its index describes it. */
 export interface Mp4Track {
   input: ByteReader;
-  /** The index, and the tables of samples in it. */
+  /** The index, and its tables of samples. */
   moov: DataView;
   stbl: Box;
-  /** True for MOV. */
+  /** Whether the file is a MOV. */
   quicktime: boolean;
   kind: "vide" | "soun";
-  /** Ticks of its times in a second. */
+  /** Timescale: ticks per second. */
   ticks: number;
-  /** As mdhd packs it. */
+  /** As packed in mdhd. */
   language: number;
-  /** Width and height that are shown, as tkhd holds them. */
+  /** Display width and height, as stored in tkhd. */
   shown: Uint8Array;
-  /** Its description: one sample entry, from its header on. */
+  /** Its only sample entry, including the header. */
   entry: Uint8Array;
   edit: Mp4Edit;
-  /** How samples hang together beside their times, such as how early sound must be decoded: boxes as they are. */
+  /** Boxes on relations between samples other than times, such as pre-roll of sound; copied unchanged. */
   groups: Bytes;
   packets: number;
 }
 
-// ftyp and the index of a stretch of pictures mostly fit.
+// Usually enough for ftyp and the index of a stretch of pictures.
 const HEAD = 128 * KIB;
 const KINDS = { vide: "vide", soun: "soun" } as const;
 const IDENTITY = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000];
 
 /**
- * Reads the index of an MP4 or MOV with one track, as the encoders write them. Gives "empty" where there are no packets, and null for any
- * other file: fragmented, with more tracks, turned, described in two ways, or none that can be read so.
+ * Parses the index of an MP4 or MOV with one track, as the encoders write them. Returns "empty" when there are no packets,
+ * and null for any other file: fragmented, with more tracks, rotated, with two sample entries, or malformed.
  */
 export async function openMp4Part(
   input: ByteReader,
@@ -103,12 +103,12 @@ function readGroups(moov: DataView, stbl: Box): Bytes {
   return boxes.map(({ start, end }) => bytesAt(moov, start - 8, end));
 }
 
-/** Gives the bytes of an index between two places, without a copy. */
+/** Returns a range of an index without copying. */
 export function bytesAt(view: DataView, start: number, end: number): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + start, end - start);
 }
 
-// The matrix is followed by width and height.
+// Width and height follow the matrix.
 function isUpright(view: DataView, { start, end }: Box): boolean {
   return (
     end - start >= 84 && IDENTITY.every((value, index) => view.getUint32(end - 44 + index * 4) === value)

@@ -3,20 +3,20 @@ import type { Mp4Track } from "./mp4-part.ts";
 
 /** The samples of a track, in decoding order. */
 export interface Mp4Samples {
-  /** Bytes of each. */
+  /** In bytes. */
   sizes: Uint32Array;
-  /** When each is decoded, in ticks from 0, and when the last one ends. */
+  /** Decoding time of each in ticks from 0, and the end of the last. */
   decoded: Float64Array;
   end: number;
-  /** By how many ticks each is shown later than decoded; null for none. */
+  /** Ticks from decoding to presentation of each; null when they coincide. */
   offsets: Int32Array | null;
-  /** 1 for each that can be decoded by itself; null where all can. */
+  /** 1 for each sync sample; null when all are. */
   sync: Uint8Array | null;
-  /** Where their bytes are: start and end of each stretch of the file, in order. */
+  /** Start and end of each stretch of the file that holds their bytes, in order. */
   extents: [start: number, end: number][];
 }
 
-/** Expands the tables of samples of a track (ISO/IEC 14496-12, 8.6 and 8.7); null where they contradict each other. */
+/** Expands a track's sample tables (ISO/IEC 14496-12, 8.6 and 8.7); null when they are inconsistent. */
 export function readSamples(track: Mp4Track): Mp4Samples | null {
   const { moov, stbl, packets } = track;
   const [stsz, stts, ctts, stss] = ["stsz", "stts", "ctts", "stss"].map((kind) => findBox(moov, stbl, kind));
@@ -48,7 +48,7 @@ function readSizes(view: DataView, { start, end }: Box, packets: number): Uint32
   return sizes;
 }
 
-// Values are signed: writers put negative ones even where the version has none.
+// Values are signed: writers store negative ones even in the version that has none.
 function forRuns(view: DataView, box: Box, packets: number, each: (sample: number, value: number) => void) {
   let sample = 0;
   for (let at = box.start + 8; at + 8 <= box.end; at += 8) {

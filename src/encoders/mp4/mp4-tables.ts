@@ -2,16 +2,15 @@ import { KIB } from "../../util/bytes.ts";
 
 const BLOCK = 64 * KIB;
 
-/** A table of big-endian 32-bit numbers, as the index of an MP4 holds them, which grows in small steps. */
+/** A growing table of big-endian 32-bit numbers, as stored in an MP4's index. */
 export interface Table {
-  /** Numbers in it. */
   readonly length: number;
   push(value: number): void;
-  /** Its bytes, in pieces, not copied. */
+  /** Its bytes in pieces, not copied. */
   bytes(): Uint8Array[];
 }
 
-/** Creates a {@link Table}; negative numbers are kept as two's complement. */
+/** Creates a {@link Table}; negative numbers become two's complement. */
 export function createTable(): Table {
   const blocks: DataView<ArrayBuffer>[] = [];
   let last = new DataView(new ArrayBuffer(0));
@@ -22,7 +21,7 @@ export function createTable(): Table {
     },
     push(value) {
       if (used === last.byteLength) {
-        // Short tables, of which there are many, stay small.
+        // Most tables are short, so the first block is small.
         last = new DataView(new ArrayBuffer(blocks.length === 0 ? BLOCK / 16 : BLOCK));
         blocks.push(last);
         used = 0;
@@ -36,19 +35,18 @@ export function createTable(): Table {
   };
 }
 
-/** A table of how many samples in turn share a value, as stts and ctts are. */
+/** A run-length table such as stts and ctts. */
 export interface Runs {
-  /** Counts on with another sample. */
+  /** Adds a sample. */
   push(value: number): void;
-  /** True once a sample had another value than 0. */
+  /** Whether any value was not 0. */
   readonly used: boolean;
-  /** True once a value was below 0. */
+  /** Whether any value was below 0. */
   readonly negative: boolean;
-  /** Entries, and their bytes in pieces. */
+  /** Returns the number of entries, and their bytes in pieces. */
   finish(): { length: number; bytes: Uint8Array[] };
 }
 
-/** Creates {@link Runs}. */
 export function createRuns(): Runs {
   const table = createTable();
   let [count, value] = [0, 0];

@@ -3,47 +3,47 @@ import type { Mp4Track } from "./mp4-part.ts";
 import type { Mp4Samples } from "./mp4-samples.ts";
 import { createRuns, createTable, type Runs, type Table } from "./mp4-tables.ts";
 
-/** Seconds of a track that lie together in the file. */
+/** Seconds of a track stored contiguously. */
 const CHUNK_SECONDS = 1;
 
-/** A stretch of a file whose bytes are copied. */
+/** A range of a file to copy. */
 export interface Extent {
   input: ByteReader;
   start: number;
   end: number;
 }
 
-/** Samples of a track that lie together in the file. */
+/** Samples of a track stored contiguously. */
 export interface Mp4Chunk {
-  /** Seconds of the track's decoding at which it begins. */
+  /** Decoding time at which it begins, in seconds. */
   at: number;
   samples: number;
   bytes: number;
 }
 
-/** A track that is put together: its tables, and where its bytes come from. */
+/** A track under construction: its tables, and where its bytes come from. */
 export interface Mp4Build {
-  /** What all of it is described by. */
+  /** The part whose description applies to all. */
   first: Mp4Track;
   stts: Runs;
   ctts: Runs;
   stsz: Table;
-  /** Numbers of the samples that can be decoded by themselves; they matter where `some` is true. */
+  /** Numbers of the sync samples; meaningful when `some` is true. */
   stss: Table;
   some: boolean;
   chunks: Mp4Chunk[];
   extents: Extent[];
-  /** Tick at which the first sample is shown, and ticks from then to the end of the last. */
+  /** Tick at which the first sample is shown, and ticks from there to the end of the last. */
   start: number;
   duration: number;
   bytes: number;
-  /** Adds the samples of a part, each with the ticks at which it is decoded and shown, the former in order. */
+  /** Adds the samples of a part with their decoding and presentation ticks, in decoding order. */
   add(part: Mp4Track, samples: Mp4Samples, decoded: Float64Array, shown: Float64Array): void;
-  /** Ends the track with the ticks that its last sample lasts. */
+  /** Completes the track; the last sample lasts `last` ticks. */
   finish(last: number): void;
 }
 
-/** Begins a track that is put together of parts as its first one. */
+/** Starts a track that takes its description from its first part. */
 export function createBuild(first: Mp4Track): Mp4Build {
   const { ticks } = first;
   let before: number | null = null;

@@ -2,12 +2,12 @@ import { COVER_CODECS, tagPlace } from "../../core/tags.ts";
 import { type FileMetadata, NUMBERED, numbersOf } from "../run/file-metadata.ts";
 import { type Bytes, box, fullBox, letters, u16, u32 } from "./mp4-boxes.ts";
 
-// Types of values in the iTunes list.
+// Value types in the iTunes list.
 const TYPES = { bytes: 0, text: 1, [COVER_CODECS.mjpeg]: 13, [COVER_CODECS.png]: 14 } as const;
-// "und", as mdhd packs it.
+// "und", as packed in mdhd.
 const NO_LANGUAGE = 0x55c4;
 
-/** Writes tags and cover for the end of an index: as an iTunes list in an MP4, as texts in a MOV; nothing where there are none. */
+/** Writes tags and cover for the end of an index: an iTunes list in an MP4, texts in a MOV, nothing when there are none. */
 export function writeUserData(quicktime: boolean, { tags, cover }: FileMetadata): Bytes {
   const entries = Object.entries(tags).flatMap(([name, value]) => {
     const place = tagPlace(name, quicktime ? "mov" : "mp4");

@@ -1,34 +1,33 @@
 import { MIB } from "../../util/bytes.ts";
 import { limitTime } from "../../util/time-limit.ts";
 
-/** A native encoder and the way to it. */
+/** A native encoder and how to reach it. */
 export interface NativeInstance {
-  /** Short name, for messages. */
+  /** Short name, used in messages. */
   name: string;
   /** Sends a request; `path` begins with a slash, such as `/jobs`. Rejects when the encoder cannot be reached. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** What came back, read to its end. */
+/** A response read to its end. */
 export interface NativeAnswer {
   status: number;
   text: string;
 }
 
-/** How a call is bounded. */
 export interface CallLimits {
-  /** Milliseconds for the whole answer. */
+  /** Milliseconds until the whole answer must have arrived. */
   ms: number;
   /** Ends the call at once. */
   signal?: AbortSignal | undefined;
 }
 
-// The playlists and the list of files of a ladder of many hours have a few megabytes.
+// The playlists and file list of a ladder of many hours take a few megabytes.
 const MOST_BYTES = 16 * MIB;
 
 /**
- * Sends a request and reads its answer. Rejects as the signal says when that ends it, else with an Error that tells what went wrong: no
- * connection, no whole answer in time, or one of more than 16 MiB.
+ * Sends a request and reads its answer. Rejects with the signal's reason when that aborts, otherwise with an Error that
+ * names the problem: no connection, no complete answer in time, or more than 16 MiB.
  */
 export async function callNative(
   instance: NativeInstance,
@@ -45,7 +44,7 @@ export async function callNative(
   ended.addEventListener("abort", end, { once: true });
   try {
     const sent = instance.fetch(path, { ...init, redirect: "manual", signal: ended });
-    // Whoever came too late lets go of the connection.
+    // A response that arrives too late must release its connection.
     sent.then(
       (response) => {
         if (ended.aborted) response.body?.cancel().catch(() => {});

@@ -5,24 +5,24 @@ import { callNative, type NativeAnswer, type NativeInstance } from "./native-cal
 import { parseJson, parseNativeState } from "./native-state.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
-/** How long the client of native encoders waits for what, in milliseconds. */
+/** The timeouts of the native encoders' client, in milliseconds. */
 export interface NativePatience {
-  /** For the answer to a job that is given: a container may have to start first. */
+  /** For the answer to a new job, including the start of a container. */
   start_ms: number;
-  /** How long an encoder may hold back its answer to the question how a job stands. */
+  /** How long an encoder may hold a status request open. */
   poll_ms: number;
-  /** What such an answer may take on top. */
+  /** Extra time for the answer to a status request. */
   answer_ms: number;
-  /** For an encoder that cannot be reached to come back. */
+  /** For an unreachable encoder to come back. */
   restart_ms: number;
-  /** The first wait when every encoder is busy; then longer, up to `busy_most_ms`. */
+  /** The first wait when every encoder is busy; later waits grow up to `busy_most_ms`. */
   busy_ms: number;
   busy_most_ms: number;
-  /** For the word that a job is to end. */
+  /** For the answer to a cancellation. */
   end_ms: number;
 }
 
-/** The waits unless told otherwise; what lies between here and an encoder may cut connections that are silent for 100 s. */
+/** The default timeouts. Proxies on the way may cut connections that are silent for 100 s. */
 export const NATIVE_PATIENCE: Readonly<NativePatience> = {
   start_ms: 45_000,
   poll_ms: 15_000,
@@ -41,30 +41,30 @@ export interface NativeCall {
   signal: AbortSignal;
 }
 
-// What lies between two tries to reach an encoder, at first; then twice as long each time.
+// The first pause before retrying a failed status request; doubles each time.
 const FIRST_PAUSE_MS = 250;
-// What lies between two questions, whatever comes back.
+// The least pause between status requests.
 const LEAST_PAUSE_MS = 100;
-// The same between two words that a job is to end.
+// The first pause before retrying a cancellation; doubles each time.
 const FIRST_END_PAUSE_MS = 50;
-// What a job may take to arrive when it is not wanted any more.
+// How long a cancelled job may still take to reach its encoder.
 const ARRIVAL_MS = 300;
 
 /**
- * Gives a job to an encoder and gives its answer, or `busy` when it takes no more. Rejects with `worker_lost` when it does not answer or does not
- * let us in, and with `encode_failed` when it finds fault with the job, as any other would.
+ * Submits a job and returns the answer, or `busy` when the encoder has no room. Rejects with `worker_lost` when it does not
+ * answer or denies access, and with `encode_failed` when it rejects the job, as any other encoder would.
  */
 export async function startJob(call: NativeCall, job: NativeJob): Promise<NativeAnswer | "busy"> {
   const { instance, patience, signal } = call;
   signal.throwIfAborted();
   const headers = { ...call.headers, "Content-Type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(job) };
-  // A job that is on its way arrives before the word that it is to end.
-  const late = new AbortController();
-  const cut = () => setTimeout(() => late.abort(), ARRIVAL_MS);
-  signal.addEventListener("abort", cut, { once: true });
+  // A job already on its way must arrive before its cancellation.
+  const arrival = new AbortController();
+  const abortLater = () => setTimeout(() => arrival.abort(), ARRIVAL_MS);
+  signal.addEventListener("abort", abortLater, { once: true });
   try {
-    const limits = { ms: patience.start_ms, signal: late.signal };
+    const limits = { ms: patience.start_ms, signal: arrival.signal };
     const answer = await callNative(instance, "/jobs", init, limits);
     if (answer.status === 503) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
@@ -72,15 +72,15 @@ export async function startJob(call: NativeCall, job: NativeJob): Promise<Native
   } catch (thrown) {
     throw thrown instanceof MediaError ? thrown : lost(instance, thrown);
   } finally {
-    signal.removeEventListener("abort", cut);
+    signal.removeEventListener("abort", abortLater);
     signal.throwIfAborted();
   }
 }
 
 /**
- * Asks an encoder how a job stands, again and again until that is over, and tells of each answer. Asks less often the longer it
- * will take, since a host may send only so many requests. Rejects with `worker_lost` when the encoder cannot be reached for a
- * while, has lost the job or answers nonsense.
+ * Polls a job until it ends and reports its progress. Polls less often the longer the job will take, because a host limits
+ * the number of requests. Rejects with `worker_lost` when the encoder stays unreachable, has lost the job or returns an
+ * invalid answer.
  */
 export async function followJob(
   call: NativeCall,
@@ -101,26 +101,26 @@ export async function followJob(
   }
 }
 
-/** Tells an encoder that a job is to end, again where that fails, and waits no longer than `end_ms` for its word. */
+/** Cancels a job, retries if that fails, and waits no longer than `end_ms`. */
 export async function endJob(
   { instance, headers, patience }: Omit<NativeCall, "signal">,
   id: string,
 ): Promise<void> {
   const until = Date.now() + patience.end_ms;
   for (let wait = FIRST_END_PAUSE_MS; ; wait *= 2) {
-    // A word that is lost on its way leaves time for another.
+    // A request that is lost leaves time for another.
     const limits = { ms: (until - Date.now()) / 2 };
-    const told = await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(
+    const answer = await callNative(instance, `/jobs/${id}`, { method: "DELETE", headers }, limits).catch(
       () => null,
     );
-    if (told && told.status < 500) return;
-    // One that cannot be told ends the job by itself, when nobody asks after it.
+    if (answer && answer.status < 500) return;
+    // An unreachable encoder ends the job by itself when nothing polls it.
     if (Date.now() + wait >= until) return;
     await sleep(wait);
   }
 }
 
-// A quarter of what is left by the pace so far: near the end it is asked often, and in all about twenty times a minute of work.
+// A quarter of the estimated time left, so polls become frequent near the end; about twenty a minute in all.
 function pauseFor(elapsed: number, share: number): number {
   const left = share > 0 ? (elapsed * (1 - share)) / share : 0;
   return Math.min(left / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
@@ -151,7 +151,7 @@ const Refusal = z.object({
   param: z.string().exactOptional(),
 });
 
-// An encoder of another version speaks another protocol, and the next one may not.
+// Another version speaks another protocol, and the next encoder may not.
 function faulted({ name }: NativeInstance, { text }: NativeAnswer): MediaError | null {
   const { data } = Refusal.safeParse(parseJson(text));
   if (!data || data.param === "protocol") return null;

@@ -3,7 +3,7 @@ import { ErrorReason } from "../../core/error-reason.ts";
 import { ERROR_KINDS, MediaError } from "../../core/errors.ts";
 import type { NativeState } from "./native-wire.ts";
 
-// A path below the job's folder: no empty part, no `..`, nothing that a URL reads otherwise.
+// A path relative to the job's folder: no empty segment, no `..`, nothing special in a URL.
 const name = z
   .string()
   .max(512)
@@ -50,8 +50,8 @@ const State = z.discriminatedUnion("state", [
 ]) satisfies z.ZodType<NativeState>;
 
 /**
- * Reads a state as it came over the wire; throws `worker_lost` for anything else, and for files that are not what the job asked for:
- * one file called `wanted`, or of adaptive video (null) each name once.
+ * Parses a state as received. Throws `worker_lost` for anything malformed, and for files that the job did not ask for: it
+ * must have one file called `wanted`, or, for adaptive video (null), distinct names.
  */
 export function parseNativeState(text: string, wanted: string | null): NativeState {
   const parsed = State.safeParse(parseJson(text));
@@ -64,7 +64,7 @@ export function parseNativeState(text: string, wanted: string | null): NativeSta
   return state;
 }
 
-/** Reads JSON; null for what is none. */
+/** Parses JSON; null when it is malformed. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -74,5 +74,5 @@ export function parseJson(text: string): unknown {
 }
 
 function nonsense(): MediaError {
-  return new MediaError("worker_lost", "The native encoder's answer makes no sense.");
+  return new MediaError("worker_lost", "The native encoder's answer is malformed.");
 }

@@ -5,36 +5,39 @@ import type { Tally } from "../../ffmpeg/tally.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { RemoteFiles, WrittenFile } from "../encoder.ts";
 
-/** Version of the protocol between the service and the native encoder; each side refuses another. */
+/** Version of the protocol between the service and the native encoder; each side rejects any other. */
 export const NATIVE_PROTOCOL = 2;
 
 /**
- * What the native encoder is asked to do, by `POST /jobs`: answered 202 with a {@link NativeState}, 200 when it has the job
- * already, 503 with Retry-After when all its places are taken or it is about to end.
+ * Body of `POST /jobs`. Answers: 202 with a {@link NativeState}; 200 when the job already exists; 503 with Retry-After when
+ * all slots are taken or the encoder is shutting down.
  */
 export interface NativeJob extends RemoteFiles {
   protocol: typeof NATIVE_PROTOCOL;
-  /** Letters, digits, `_`, `-` and `.`, at most 128: the same id is the same job. */
+  /** Letters, digits, `_`, `-` and `.`, at most 128; the same id is the same job. */
   id: string;
   plan: Plan;
   chunk: Chunk;
   source: Source;
 }
 
-/** How a job stands: the answer of `POST /jobs` and of `GET /jobs/{id}?wait=SECONDS`, which answers at a change or after that time; 404 when there is no such job. `DELETE /jobs/{id}` answers 204 when ffmpeg and its files are gone. */
+/**
+ * State of a job: the answer of `POST /jobs` and of `GET /jobs/{id}?wait=SECONDS`, which responds on a change or after that
+ * time; 404 when there is no such job. `DELETE /jobs/{id}` responds with 204 when ffmpeg and its files are gone.
+ */
 export type NativeState =
   | {
       state: "running";
-      /** Share of the work that is done, 0 to 1. */
+      /** Finished share of the work, 0 to 1. */
       share: number;
-      /** Seconds of output made in a second; null until known. */
+      /** Seconds of output produced per second; null until known. */
       speed: number | null;
     }
   | {
       state: "done";
-      /** The files put into the job's folder. */
+      /** The files stored in the job's folder. */
       written: WrittenFile[];
-      /** Playlists of adaptive video, which are not put anywhere. */
+      /** Playlists of adaptive video, which are not stored. */
       playlists: { name: string; mime: string; text: string }[];
       tally: Tally;
     }
@@ -48,9 +51,9 @@ export interface NativeHealth {
   protocol: typeof NATIVE_PROTOCOL;
   /** Version of ffmpeg, such as `5.1.9`. */
   ffmpeg: string;
-  /** Jobs that may run at once. */
+  /** Most jobs that run at once. */
   places: number;
   running: number;
-  /** True when it takes no new jobs because it is about to end. */
+  /** Whether it rejects new jobs because it is shutting down. */
   ending: boolean;
 }

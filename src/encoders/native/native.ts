@@ -17,31 +17,32 @@ import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "./native-wire
 export type { NativeInstance } from "./native-call.ts";
 export { NATIVE_PATIENCE, type NativePatience } from "./native-job.ts";
 
-/** What the native encoder is reached by. */
+/** Options of {@link createNativeEncoder}. */
 export interface NativeEncoderOptions {
-  /** The encoders; a chunk's index says which of them is asked first. */
+  /** The encoders; a chunk's index selects the one to try first. */
   instances: readonly NativeInstance[];
-  /** What they ask for in the Authorization header; absent where they ask for nothing, or the instance adds it. */
+  /** Bearer token for the Authorization header; absent when they need none or the instance adds it. */
   token?: string | undefined;
-  /** How long it waits for what; default {@link NATIVE_PATIENCE}. */
+  /** Timeouts that differ from {@link NATIVE_PATIENCE}. */
   patience?: Partial<NativePatience> | undefined;
 }
 
-// Starts of one job in all, on whichever encoder.
+// How often a job is started in all, on any encoder.
 const STARTS = 3;
 
 type Finished = Extract<NativeState, { state: "done" }>;
 interface Deal {
   job: NativeJob;
-  /** In the order in which they are asked. */
+  /** In the order to try them. */
   instances: readonly NativeInstance[];
   signal: AbortSignal;
   onWait: () => void;
 }
 
 /**
- * Creates the client of native encoders: servers with native ffmpeg, which read their input and store their output by URL. Each job
- * goes to one that has room; one that goes away in mid-work, answers nonsense or has lost the job is replaced, up to three starts.
+ * Creates the client of native encoders: servers with native ffmpeg that read their input and store their output by URL.
+ * Each job goes to one that has room. If that encoder disappears, returns an invalid answer or loses the job, another takes
+ * over, up to three starts.
  */
 export function createNativeEncoder({ instances, token, patience: waits }: NativeEncoderOptions): Encoder {
   const patience: NativePatience = { ...NATIVE_PATIENCE, ...waits };
@@ -66,7 +67,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
     }
     const { id, files } = await placesOf(given);
     const job: NativeJob = { protocol: NATIVE_PROTOCOL, id, plan, chunk, source, ...files };
-    // Losses by encoder, so that one that is lost is asked last.
+    // Losses by encoder; the ones that lost jobs come last.
     const losses = new Map<NativeInstance, number>();
     const asked = new Set<NativeInstance>();
     let best = 0;
@@ -98,9 +99,10 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
     }
   }
 
-  // Gives the job to the first encoder that takes it; waits while they are busy, and for a while when none can be reached.
+  // Submits the job to the first encoder that accepts it; keeps trying while they are busy, and for a limited time while none can
+  // be reached.
   async function deal({ job, instances: order, signal, onWait }: Deal, asked: Set<NativeInstance>) {
-    let heard = Date.now();
+    let lastAnswer = Date.now();
     for (let wait = patience.busy_ms; ; wait = Math.min(wait * 1.5, patience.busy_most_ms)) {
       let fault: unknown;
       for (const instance of order) {
@@ -108,7 +110,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
         try {
           const answer = await startJob(callTo(instance, signal), job);
           if (answer !== "busy") return { instance, answer };
-          heard = Date.now();
+          lastAnswer = Date.now();
           asked.delete(instance);
         } catch (thrown) {
           signal.throwIfAborted();
@@ -116,9 +118,9 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
           fault = thrown;
         }
       }
-      if (fault !== undefined && Date.now() - heard > patience.restart_ms) throw fault;
+      if (fault !== undefined && Date.now() - lastAnswer > patience.restart_ms) throw fault;
       onWait();
-      // Those who wait for the same place do not ask in step.
+      // Random, so that jobs waiting for the same slot do not retry in step.
       await sleep(wait * (0.5 + Math.random() / 2), signal);
     }
   }
@@ -136,7 +138,7 @@ async function placesOf({ id, remote, signal }: ChunkJob): Promise<{ id: string;
   if (id !== undefined && remote) return { id, files: await remote() };
   throw new MediaError(
     "encoder_unavailable",
-    "The native encoder is on another machine, and nothing says where it is to read and write.",
+    "The native encoder is on another machine, but the job has no URLs to read from and write to.",
   );
 }
 

@@ -3,13 +3,14 @@ import { MIB } from "../../util/bytes.ts";
 import { giveBack } from "../core/free-buffer.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 
-// ffmpeg asks for 32 KiB at a time, and each question to the browser takes its while: so a file that is read on is read in blocks.
+// ffmpeg reads 32 KiB at a time and every read from the browser has a cost, so sequential reads fetch whole blocks.
 const BLOCK = MIB;
 const KEPT = 4;
 
 /**
- * Makes a file that synchronous code in a worker reads block by block, whatever its size; `onRead` is called at each. What a read gives
- * holds until the next one. A read throws `input_not_found` or `input_unreachable` when the file has been removed or changed.
+ * Creates a file that synchronous code in a worker reads block by block, whatever its size; calls `onRead` for each. The
+ * bytes returned stay valid until the next read. A read throws `input_not_found` or `input_unreachable` when the file has
+ * been removed or changed.
  */
 export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
   const reader = new FileReaderSync();
@@ -55,7 +56,7 @@ function read(reader: FileReaderSync, blob: Blob, start: number, end: number): U
     if (bytes.length === stop - start) return bytes;
   } catch (cause) {
     const gone = cause instanceof DOMException && cause.name === "NotFoundError";
-    if (gone) throw new MediaError("input_not_found", "The file is not there any more.", { cause });
+    if (gone) throw new MediaError("input_not_found", "The file no longer exists.", { cause });
     throw changed(cause);
   }
   throw changed();
@@ -64,7 +65,7 @@ function read(reader: FileReaderSync, blob: Blob, start: number, end: number): U
 function changed(cause?: unknown): MediaError {
   return new MediaError(
     "input_unreachable",
-    "The file cannot be read any more: it was changed, moved or removed.",
+    "The file can no longer be read: it was changed, moved or removed.",
     {
       cause,
       retryable: false,

@@ -7,21 +7,21 @@ import { runChunk } from "../light/light-chunk.ts";
 import { reportOf, runProbe } from "../light/light-probe.ts";
 import type { EncoderWork, FromEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 
-/** What runs the work of an encoder worker, one piece at a time. */
+/** What an encoder worker's jobs need from their worker. */
 export interface WorkHost {
-  /** Makes a core with so many bytes of memory for one piece of work. */
+  /** Creates a core with `memory` bytes for one job. */
   createCore(memory: number, onLine: (line: string) => void): Promise<WasmCore>;
-  /** Lets go of memory that earlier work left behind. */
+  /** Frees memory left by earlier jobs. */
   tidy(): void;
-  /** Is called with the time of output in seconds now and then; it gets through while the core runs. */
+  /** Called from time to time with the output time in seconds; the message leaves the worker while the core runs. */
   alive(seconds: number | null): void;
 }
 
-/** Seconds between two lines in which ffmpeg tells how far it is. */
+/** Seconds between ffmpeg's progress lines. */
 const STATUS_SECONDS = 0.1;
 const HEADER = 131_072;
 
-/** Does a piece of work on a file, on a core of its own; rejects with a MediaError, after which the worker has served its time. */
+/** Runs a job on a file, on a core of its own. Rejects with a MediaError, after which the worker must not be used again. */
 export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost): Promise<WorkDone> {
   if (work.kind === "encode") {
     const core = await start(work, file, host);
@@ -35,7 +35,7 @@ export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost)
     if (!(thrown instanceof MediaError && thrown.kind === "out_of_memory")) throw thrown;
     host.tidy();
   }
-  // A picture that is too large to be decoded still has a header.
+  // A picture too large to decode still has a header.
   return facts ? { report: reportOf(facts, file.size), files: [], tally: {}, heap: 0 } : probe("header");
 
   async function probe(depth: "frame" | "header"): Promise<WorkDone> {
@@ -44,7 +44,7 @@ export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost)
   }
 }
 
-/** Gives the message that tells how a piece of work failed. */
+/** Returns the message that reports a failed job. */
 export function failure(thrown: unknown): Extract<FromEncoderWorker, { state: "error" }> {
   if (!(thrown instanceof MediaError)) {
     const message = "The encoder worker broke down.";
@@ -54,7 +54,7 @@ export function failure(thrown: unknown): Extract<FromEncoderWorker, { state: "e
   if (cause instanceof RangeError && kind === "worker_lost") {
     return failure(new MediaError("out_of_memory", "The browser has no memory left for the encoder."));
   }
-  // What ffmpeg says of a file stays so on any core; a breakdown has another cause than its words.
+  // What ffmpeg says about a file holds on any core; a crash may have another cause than its last words suggest.
   const broken = kind === "worker_lost" || (kind === "encode_failed" && isBreakdown(cause));
   return { state: "error", kind, message, retryable, broken };
 }

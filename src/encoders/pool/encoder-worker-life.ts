@@ -1,20 +1,20 @@
 import { MediaError } from "../../core/errors.ts";
 
-/** Functions that a wasm imports from its glue, in their groups. */
+/** Functions that a wasm imports from its glue, grouped by module. */
 type Imports = Record<string, Record<string, unknown>>;
 
-// A question takes one or two milliseconds, and a look at the clock as long as many a call.
+// A request takes one or two milliseconds, and reading the clock as long as many a call.
 const EVERY_MS = 100;
 const EVERY_CALLS = 8;
 
-/** A worker that is ended together with the wasm that keeps it busy, which Chromium would let go on for 2 seconds. */
+/** A worker whose running wasm ends with it; terminated alone, Chromium lets the wasm run on for 2 seconds. */
 export interface LivingWorker {
   worker: Worker;
-  /** Ends its wasm at once, and the worker after so many milliseconds; default 0. */
+  /** Ends the wasm at once, and the worker after `graceMs` milliseconds. Default 0. */
   end(graceMs?: number): void;
 }
 
-/** Starts a worker, which is given a URL for {@link followLife}. */
+/** Starts a worker and passes it a URL for {@link followLife}. */
 export function startLiving(start: (life: string) => Worker): LivingWorker {
   const life = URL.createObjectURL(new Blob(["wanted"]));
   const worker = start(life);
@@ -28,15 +28,15 @@ export function startLiving(start: (life: string) => Worker): LivingWorker {
   };
 }
 
-/** What lets wasm in a worker end soon after the worker is not wanted any more. */
+/** Lets wasm in a worker stop soon after the worker is abandoned. */
 export interface WorkerLife {
-  /** Makes the imports throw from then on, as a busy worker hears no message. */
+  /** Wraps the imports so that they throw once the worker is abandoned; a busy worker receives no messages. */
   guard(imports: Imports): void;
 }
 
-/** Follows `url`, which answers for as long as the worker is wanted; to be called before anything is waited for. */
+/** Polls `url`, which resolves until the worker is abandoned. Call before the first await. */
 export function followLife(url: string): WorkerLife {
-  // A page may forbid such questions by its policy.
+  // The page's policy may forbid such requests.
   const own = URL.createObjectURL(new Blob(["allowed"]));
   const allowed = answers(own);
   URL.revokeObjectURL(own);
@@ -50,13 +50,13 @@ export function followLife(url: string): WorkerLife {
     if (now - last < EVERY_MS) return;
     last = now;
     wanted &&= answers(url);
-    if (!wanted) throw new MediaError("worker_lost", "The worker is not wanted any more.");
+    if (!wanted) throw new MediaError("worker_lost", "The worker is no longer needed.");
   }
 
   return {
     guard(imports) {
       if (!allowed) return;
-      // An encoder asks for the time, reads, writes, copies or has a call of C++ caught many times in each picture.
+      // While it encodes a picture, an encoder reads the clock, reads, writes, copies or catches a C++ exception many times.
       for (const group of Object.values(imports)) {
         for (const [name, call] of Object.entries(group)) {
           if (typeof call !== "function") continue;

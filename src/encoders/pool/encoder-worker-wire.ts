@@ -7,7 +7,7 @@ import type { LoadedCore } from "../core/core-load.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 
-/** What an encoder worker is asked to do with a file. */
+/** A job for an encoder worker. */
 export type EncoderWork =
   | {
       kind: "encode";
@@ -15,21 +15,21 @@ export type EncoderWork =
       chunk: Chunk;
       source: Source;
       tools: Toolset;
-      /** Bytes that the heap and the output may take together. */
+      /** Limit in bytes on heap and output together. */
       memory: number;
     }
   | { kind: "probe"; memory: number };
 
 /**
- * Messages to an encoder worker: the core first, then work, one piece at a time. `life` is a URL that answers for as long as the
- * worker is wanted: it receives no message while its core runs. `end` terminates the threads of its core.
+ * Messages to an encoder worker: first the core, then jobs, one at a time. `life` is a URL that resolves for as long as the
+ * worker is needed, because a running core blocks messages. `end` terminates the threads of its core.
  */
 export type ToEncoderWorker =
   | { core: LoadedCore; life: string }
   | { work: EncoderWork; file: Blob }
   | { end: true };
 
-/** What came of a piece of work. */
+/** The result of a job. */
 export interface WorkDone {
   report: FfprobeReport | null;
   files: EncodedFile[];
@@ -38,7 +38,10 @@ export interface WorkDone {
   heap: number;
 }
 
-/** What an encoder worker says: signs of life, with the time of output in seconds where ffmpeg told it, and at last how the work ended. */
+/**
+ * Messages from an encoder worker: signs of life, with the output time in seconds where ffmpeg reported one, and finally the
+ * result.
+ */
 export type FromEncoderWorker =
   | { state: "alive"; seconds: number | null }
   | ({ state: "done" } & WorkDone)
@@ -47,6 +50,6 @@ export type FromEncoderWorker =
       kind: ErrorKind;
       message: string;
       retryable: boolean;
-      /** Whether the core itself broke down, so that a fresh one may do better. */
+      /** Whether the core itself crashed, so that a fresh one may succeed. */
       broken: boolean;
     };

@@ -10,7 +10,7 @@ import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
 import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker } from "./encoder-worker-wire.ts";
 
-// The code of an encoder worker: it is sent the core, and then work, one piece at a time. Whoever wants it to stop ends it.
+// Entry point of an encoder worker: it receives the core, then jobs, one at a time. To cancel a job, terminate the worker.
 
 let host: Promise<WorkHost & CoreHost> | undefined;
 
@@ -30,7 +30,7 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
       createBlobFile(file, () => ready.alive(null)),
       ready,
     );
-    // A file's bytes may be the front of a larger buffer, which nobody else needs.
+    // A file's bytes may be the front of a larger buffer that nothing else needs.
     const buffers = new Set(done.files.map(({ bytes }) => bytes.buffer as ArrayBuffer));
     say({ state: "done", ...done }, [...buffers]);
   } catch (thrown) {
@@ -38,7 +38,7 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
   }
 }
 
-// Often enough for a smooth bar, and seldom enough to cost nothing.
+// Often enough for a smooth progress bar, at no measurable cost.
 const EVERY_MS = 100;
 
 async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
@@ -61,7 +61,7 @@ async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): P
     ...host,
     alive(seconds) {
       const now = performance.now();
-      // A sign of life does not keep back how far the work is.
+      // A sign of life without a time must not delay the next progress message.
       if (now - (seconds === null ? said : told) < EVERY_MS) return;
       said = now;
       if (seconds !== null) told = now;

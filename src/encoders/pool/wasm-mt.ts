@@ -8,33 +8,36 @@ import { loadMtCore, type MtCoreLoadOptions } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.ts";
 
-/** What the threaded encoder is made with. */
+/** Options of {@link createWasmMt}. */
 export interface WasmMtOptions {
-  /** Where the threaded core comes from; null where the page has none. */
+  /** Where to load the threaded core from; null when the page has none. */
   core: MtCoreLoadOptions | null;
-  /** Starts an encoder worker, `encoder-worker.ts`. */
+  /** Starts an encoder worker from `encoder-worker.ts`. Default: the one that ships with this package. */
   createWorker?: (() => Worker) | undefined;
-  /** Seconds without a sign of life after which it is taken for hung; default 30. */
+  /** Seconds without a sign of life after which a worker counts as hung. Default 30. */
   silence_seconds?: number | undefined;
 }
 
-/** The encoder with the threaded core, for h265 alone. */
+/** The encoder that runs the threaded core, for H.265 only. */
 export interface WasmMt extends Encoder {
-  /** Encodes one chunk, whose file lies in memory; rejects with a MediaError. */
+  /** Encodes one chunk into a file in memory; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[]>;
-  /** Ends its worker and all of its threads. */
+  /** Terminates its worker and all of its threads. */
   close(): void;
 }
 
 const SILENCE_SECONDS = 30;
-// What the threaded core was built with.
+// The size that the threaded core was built with.
 const MEMORY = 1024 * MIB;
-// By estimate, per million pixels of a picture, and beside them.
+// Estimated MiB per million pixels, on top of the base.
 const HEAP = { decode: 20, encode: 200, base: 100 } as const;
-// With six and more, the core fails.
+// With six or more threads the core fails.
 const MOST_THREADS = 4;
 
-/** Creates the encoder that takes h265 where the page is cross-origin isolated; one job at a time, as each has threads of its own. */
+/**
+ * Creates the encoder that handles H.265 on cross-origin isolated pages, one job at a time because every job starts its own
+ * threads.
+ */
 export function createWasmMt(options: WasmMtOptions): WasmMt {
   const { core, createWorker = startEncoderWorker, silence_seconds = SILENCE_SECONDS } = options;
   const threads = Math.max(1, Math.min(MOST_THREADS, navigator.hardwareConcurrency ?? 1));
@@ -74,7 +77,7 @@ function mtTools(threads: number): Toolset {
     ...WASM_TOOLS,
     name: "the threaded wasm core",
     video: { h265: { encoder: "libx265", args: args(usual) } },
-    // It writes beyond its memory when it looks ahead at small pictures with cutree.
+    // With cutree, its look-ahead writes out of bounds on small pictures.
     small: { h265: { encoder: "libx265", args: args(`${usual}:cutree=0`) } },
     least: { h265: 16 },
     input: ["-threads", "1", "-filter_complex_threads", "1"],

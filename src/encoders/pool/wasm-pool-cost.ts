@@ -14,16 +14,16 @@ import {
 } from "../light/light-cost.ts";
 import { outputBytes } from "../light/light-estimate.ts";
 
-/** Bytes that the heap and the output of one encoder worker may take: wasm ends at 2 GiB, less what the estimates may be wrong by. */
+/** Limit in bytes on the heap and output of one encoder worker: wasm's 2 GiB, less a margin for wrong estimates. */
 export const WORKER_MEMORY = 1792 * MIB;
 
-/** Bytes of an encoder worker beside its heap and its output: code, glue and blocks of the input. */
+/** Bytes of an encoder worker besides heap and output: code, glue and input blocks. */
 const WORKER_BASE = 48 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
-// MiB of heap, as for 3.5 Mpx: looking further ahead at larger pictures would leave no room for workers beside.
+// MiB of heap, enough for 3.5 Mpx: looking further ahead at larger pictures would leave no room for other workers.
 const AMPLE = 448;
 
-/** Returns why a plan does not fit into the pool's `memory` bytes for each worker; null when it does. */
+/** Returns why a plan does not fit workers of `memory` bytes each; null when it does. */
 export function refusePool(plan: Plan, source: Source, memory: number): RefusalReason | null {
   const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
@@ -34,13 +34,16 @@ export function refusePool(plan: Plan, source: Source, memory: number): RefusalR
   return needed_bytes <= memory ? null : { code: "memory", needed_bytes, available_bytes: memory };
 }
 
-/** Gives the core's tools for a plan: x264 set for quality, and only as far as `memory` bytes ask for it with less look-ahead. */
+/**
+ * Returns the core's tools for a plan: x264 at its best quality, with its look-ahead shortened only as far as `memory` bytes
+ * demand.
+ */
 export function poolTools(plan: Plan, source: Source, memory: number): Toolset {
   const { args } = levelOf(plan, source, memory);
   return { ...WASM_TOOLS, video: { ...WASM_TOOLS.video, h264: { encoder: "libx264", args } } };
 }
 
-/** Gives the bytes that a chunk takes in a worker, by estimate. */
+/** Estimates the bytes that a chunk takes in a worker. */
 export function memoryOf(plan: Plan, source: Source, chunk: Chunk, memory: number): number {
   const { base, moving } = LIGHT_COST.heap;
   const alone = chunk.track === "audio";
@@ -48,21 +51,21 @@ export function memoryOf(plan: Plan, source: Source, chunk: Chunk, memory: numbe
   return heap * MIB + WORKER_BASE + outputBytes(plan, source, chunk, inputBytes(plan, source, chunk));
 }
 
-// Bytes of the source in a chunk's time.
+// Bytes of the source in a chunk's span.
 function inputBytes(plan: Plan, { filesize = 0, duration }: Source, { start, end }: Chunk): number {
   const last = end ?? (plan.duration === null ? null : plan.start + plan.duration);
   if (!duration || last === null) return filesize;
   return filesize * Math.min(1, Math.max(0, last - start) / duration);
 }
 
-// Alike for all chunks of a plan, which are put together later.
+// The same for all chunks of a plan, because they are stitched together.
 function levelOf(plan: Plan, source: Source, memory: number): X264Level {
   const room = (memory - WORKER_BASE) / MIB;
   if (heapOf(plan, source, X264_AMPLE) <= Math.min(room, AMPLE)) return X264_AMPLE;
   return X264_LEVELS.find((level) => heapOf(plan, source, level) <= room) ?? LOWEST;
 }
 
-/** Seconds that a piece of work may take without a sign of life, on top of what a running core gives: one picture is encoded in one go. */
+/** Seconds that a job may go without a sign of life, on top of a core's usual limit: one picture is encoded in a single call. */
 export function silentSeconds(plan: Plan, source: Source): number {
   const slow = 10;
   return plan.image ? slow * (secondsOf(plan, source, LOWEST)?.pictures ?? 0) : 0;
@@ -71,8 +74,8 @@ export function silentSeconds(plan: Plan, source: Source): number {
 const CHUNK = { least: 4, most: 20, whole: 4 } as const;
 
 /**
- * Gives the seconds of source that a chunk of a plan should have to keep `workers` busy, or null where it is better left whole: a hint
- * for `createPlan`. From 4 to 20, but less where each worker would get none.
+ * Returns how many seconds of source a chunk should span to keep `workers` busy, 4 to 20, or fewer where some worker would
+ * get no chunk; null when the plan is better left whole. A hint for `createPlan`.
  */
 export function poolChunkSeconds(plan: Plan, workers: number): number | null {
   const { video, duration } = plan;

@@ -9,45 +9,43 @@ import { blobOf } from "./wasm-pool-input.ts";
 import { createTurns } from "./wasm-pool-turns.ts";
 import { createPoolWorker, type PoolWorker } from "./wasm-pool-worker.ts";
 
-/** What a pool of encoder workers runs with. */
+/** Options of {@link createPoolRun}. */
 export interface PoolRunOptions {
-  /** At the most. */
+  /** Most workers to run. */
   workers: number;
-  /** Bytes that all running jobs may take together, by estimate. */
+  /** Estimated bytes that all running jobs may take together. */
   budget: number;
   load(): Promise<LoadedCore>;
   createWorker(): Worker;
 }
 
-/** One job of a pool. */
 export interface PoolJob {
   work: EncoderWork;
   input: ByteReader;
   signal: AbortSignal;
-  /** Bytes that it takes, by estimate. */
+  /** Estimated bytes that it takes. */
   bytes: number;
-  /** Seconds without a sign of life after which its worker is taken for hung. */
+  /** Seconds without a sign of life after which its worker counts as hung. */
   silence_seconds: number;
   onWait(): void;
   onSeconds(seconds: number): void;
 }
 
-/** Runs jobs on encoder workers, which start when there is work for them. */
+/** Runs jobs on encoder workers, which start on demand. */
 export interface PoolRun {
-  /** Loads the core, once. */
+  /** Loads the core once. */
   load(): Promise<LoadedCore>;
-  /** Runs a job when it is its turn, and once more where its core broke down or hung; rejects with a MediaError. */
+  /** Runs a job in its turn, and once more if its core crashed or hung. Rejects with a MediaError. */
   run(job: PoolJob): Promise<WorkDone>;
-  /** Ends all workers; their jobs, and all later ones, reject with `worker_lost`. */
+  /** Terminates all workers; their jobs, and all later ones, reject with `worker_lost`. */
   close(): void;
 }
 
 const WAIT_MS = 1000;
 const TRIES = 2;
-// A heap never shrinks, so a worker whose heap has grown beyond this many bytes is not kept for the next job.
+// A heap never shrinks, so a worker whose heap exceeds this many bytes is not reused.
 const WORN = 256 * MIB;
 
-/** Creates what runs the jobs of a pool. */
 export function createPoolRun({ workers, budget, createWorker, ...options }: PoolRunOptions): PoolRun {
   const turns = createTurns(workers, budget);
   const idle: PoolWorker[] = [];
@@ -56,7 +54,7 @@ export function createPoolRun({ workers, budget, createWorker, ...options }: Poo
 
   function load(): Promise<LoadedCore> {
     loading ??= options.load().catch((thrown: unknown) => {
-      // The next job tries again.
+      // So that the next job tries again.
       loading = null;
       throw thrown;
     });
@@ -102,7 +100,7 @@ export function createPoolRun({ workers, budget, createWorker, ...options }: Poo
   };
 }
 
-/** Gives what of a chunk's job concerns its course: the times of output become its share, which never goes down. */
+/** Returns the callbacks that turn output times into the chunk's share, which never falls. */
 export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onProgress }: ChunkJob) {
   const length = lengthOf(plan, chunk);
   let told = 0;
@@ -116,7 +114,7 @@ export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onP
   };
 }
 
-/** Starts an encoder worker; spelled out so that bundlers find it. */
+/** Starts an encoder worker; the URL is spelled out so that bundlers find it. */
 export function startEncoderWorker(): Worker {
   return new Worker(new URL("./encoder-worker.ts", import.meta.url), { type: "module" });
 }

@@ -1,6 +1,9 @@
-/** Gives turns, in the order they are asked for: so many at once at most, and so much of what is scarce. */
+/** A queue in order of arrival, bounded in the number that run at once and in a shared budget. */
 export interface Turns {
-  /** Resolves when it is one's turn, with what ends it; rejects when the signal aborts. What takes more than there is waits until it is alone. */
+  /**
+   * Resolves in its turn to a function that ends the turn; rejects when the signal aborts. A request beyond the whole budget
+   * waits until it runs alone.
+   */
   take(amount: number, signal: AbortSignal): Promise<() => void>;
 }
 
@@ -9,7 +12,7 @@ interface Waiting {
   start(): void;
 }
 
-/** Creates turns for `most` at once, which together take `budget` at most. */
+/** Creates a queue that runs `most` at once, within `budget` together. */
 export function createTurns(most: number, budget: number): Turns {
   const queue: Waiting[] = [];
   let running = 0;

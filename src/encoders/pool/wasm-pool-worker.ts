@@ -3,33 +3,32 @@ import type { LoadedCore } from "../core/core-load.ts";
 import { startLiving } from "./encoder-worker-life.ts";
 import type { EncoderWork, FromEncoderWorker, ToEncoderWorker, WorkDone } from "./encoder-worker-wire.ts";
 
-/** How a piece of work is followed. */
+/** How to watch a running job. */
 export interface Following {
-  /** Ends the worker at once. */
+  /** Terminates the worker. */
   signal: AbortSignal;
-  /** Seconds without a sign of life after which the worker is taken for hung. */
+  /** Seconds without a sign of life after which the worker counts as hung. */
   silence_seconds: number;
-  /** Is told the time of output, in seconds. */
+  /** Receives the output time, in seconds. */
   onSeconds(seconds: number): void;
 }
 
-/** How a piece of work ended; after a fault the worker is gone. */
+/** The outcome of a job; after a fault the worker is terminated. */
 export type WorkEnd = { done: WorkDone } | { fault: MediaError; again: boolean };
 
-/** One encoder worker of a pool. */
 export interface PoolWorker {
-  /** Does one piece of work; never two at once. Rejects only when the signal aborts. */
+  /** Runs one job at a time. Rejects only when the signal aborts. */
   run(work: EncoderWork, file: Blob, following: Following): Promise<WorkEnd>;
-  /** Ends the worker, whatever it does. */
+  /** Terminates the worker, even during a job. */
   close(): void;
 }
 
-// The silence is counted in steps, so that a machine that slept is not taken for a worker that hangs.
+// Silence is counted in steps, so that a computer that slept does not make the worker look hung.
 const STEPS = 10;
-// Twice the 2 seconds.
+// Twice Chromium's 2 seconds.
 const THREADS_MS = 4000;
 
-/** Puts a core into a new encoder worker. */
+/** Starts an encoder worker with a core. */
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
   const { worker, end } = startLiving((life) => {
@@ -37,8 +36,8 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
     worker.postMessage({ core, life } satisfies ToEncoderWorker);
     return worker;
   });
-  // Chromium may never end a worker together with its own workers while one of them is in Atomics.wait: it interrupts that from
-  // the outer one, after 2 seconds. So a threaded core ends its threads first.
+  // Chromium may never terminate a worker that has workers of its own while one of those is in Atomics.wait, which it interrupts
+  // from the outer one after 2 seconds. So a threaded core ends its threads first.
   function close(): void {
     if (core.threads) worker.postMessage({ end: true } satisfies ToEncoderWorker);
     end(core.threads ? THREADS_MS : 0);

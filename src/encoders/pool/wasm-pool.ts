@@ -16,40 +16,43 @@ import {
 } from "./wasm-pool-cost.ts";
 import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.ts";
 
-/** What a pool is made with. */
+/** Options of {@link createWasmPool}. */
 export interface WasmPoolOptions {
-  /** Encoder workers at the most; by default as many as there are processors. */
+  /** Most encoder workers to run. Default: the number of processors. */
   workers?: number | undefined;
-  /** Bytes that all of them may take together, by estimate; by default half of the machine's memory as the browser tells it, or of 4 GB. */
+  /** Estimated bytes that all workers may take together. Default: half of the memory that the browser reports, or of 4 GB. */
   memory?: number | undefined;
-  /** Loads the core, once; by default {@link loadCore} from beside the package's own files. */
+  /** Loads the core; called once. Default: {@link loadCore} with the files that ship with this package. */
   load?: (() => Promise<LoadedCore>) | undefined;
-  /** Starts an encoder worker, `encoder-worker.ts`. */
+  /** Starts an encoder worker from `encoder-worker.ts`. Default: the one that ships with this package. */
   createWorker?: (() => Worker) | undefined;
-  /** Seconds without a sign of life after which a worker is taken for hung; default 30. */
+  /** Seconds without a sign of life after which a worker counts as hung. Default 30. */
   silence_seconds?: number | undefined;
 }
 
-/** The pool of encoder workers, each with one stock core; it can also look into files. */
+/** A pool of encoder workers, each with one stock core, which can also probe files. */
 export interface WasmPool extends Encoder {
-  /** Encoder workers at the most: so many jobs are worth being asked for at once. */
+  /** Most encoder workers that run at once, and so the number of jobs worth queueing in parallel. */
   readonly workers: number;
-  /** Encodes one chunk, whose files lie in memory; rejects with a MediaError. */
+  /** Encodes one chunk into files in memory; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[]>;
-  /** Gives what ffprobe says of a file; rejects with `input_unsupported` when it is no media. */
+  /** Returns ffprobe's report on a file; rejects with `input_unsupported` when it is not media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
-  /** Seconds of source that a chunk of a plan should have, so that all workers get some; null where it is better left whole. A hint for `createPlan`. */
+  /**
+   * Returns how many seconds of source a chunk of a plan should span to occupy all workers; null when the plan is better
+   * left whole. A hint for `createPlan`.
+   */
   chunkSeconds(plan: Plan, source: Source): number | null;
-  /** Loads the core ahead of the first job; rejects with `encoder_unavailable`. */
+  /** Loads the core before the first job needs it; rejects with `encoder_unavailable`. */
   load(): Promise<void>;
-  /** Ends all workers; their jobs, and all later ones, reject with `worker_lost`. */
+  /** Terminates all workers; their jobs, and all later ones, reject with `worker_lost`. */
   close(): void;
 }
 
 const SILENCE_SECONDS = 30;
 const PROBE_MEMORY = 256 * MIB;
 
-/** Creates a pool, whose workers start when there is work for them. */
+/** Creates a pool whose workers start on demand. */
 export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   const workers = Math.max(1, options.workers ?? navigator.hardwareConcurrency ?? 1);
   const budget = options.memory ?? (deviceMemory() * GIB) / 2;
@@ -92,7 +95,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
         bytes: PROBE_MEMORY,
         silence_seconds: silence,
       });
-      if (!report) throw new MediaError("probe_failed", "The encoder worker gave no report.");
+      if (!report) throw new MediaError("probe_failed", "The encoder worker returned no report.");
       return report;
     },
     close: pool.close,

@@ -8,13 +8,12 @@ import { stitch } from "../stitch/stitch.ts";
 import { countContents } from "./count-output.ts";
 import { readMetadata } from "./file-metadata.ts";
 
-// Of the formats that a plan copies from, the one that mediabunny does not read.
+// The one format that plans may copy from and mediabunny cannot read.
 const UNREAD = "flv";
 
 /**
- * Creates the encoder that encodes nothing: it moves the packets of pictures and sound into another container, streaming,
- * so that files of any size go through in little memory. Run it where it can be ended: a damaged source can keep
- * mediabunny busy for ever.
+ * Creates the encoder that only remuxes: it streams the packets into another container, so files of any size need little
+ * memory. Run it where it can be terminated: a damaged source can keep mediabunny busy forever.
  */
 export function createCopyEncoder(): Encoder {
   return {
@@ -38,7 +37,7 @@ export function createCopyEncoder(): Encoder {
   };
 }
 
-// Of a source that cannot be read to its end, the copy says so itself.
+// When the source cannot be read to its end, the copy itself fails.
 async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): Promise<Tally> {
   try {
     const { pictures, sound } = await countContents(input, signal);

@@ -5,15 +5,15 @@ import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { viewOf } from "../../util/buffers.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 
-/** What a file holds, counted packet by packet. */
+/** Packet counts of a file. */
 export interface Contents {
-  /** Packets of pictures; null without a video track. */
+  /** Video packets; null without a video track. */
   pictures: number | null;
-  /** Seconds that the packets of sound last; null without an audio track. */
+  /** Total duration of the audio packets in seconds; null without an audio track. */
   sound: number | null;
 }
 
-/** Counts the packets of an encoded file: from its index where it has one, else by reading it through. */
+/** Counts the packets of an encoded file, from its index where it has one, otherwise by reading the whole file. */
 export async function countContents(reader: ByteReader, signal?: AbortSignal): Promise<Contents> {
   const opener = createOpener(signal);
   try {
@@ -47,7 +47,7 @@ async function countPackets(track: InputTrack): Promise<{ packets: number; secon
   let [packets, seconds, usual] = [0, 0, 0];
   for await (const { duration } of packetsOf(track, { metadataOnly: true })) {
     packets++;
-    // mediabunny knows no duration of the last packet of a WebM's cluster.
+    // mediabunny reports no duration for the last packet of a WebM cluster.
     usual = duration || usual;
     seconds += usual;
   }

@@ -4,25 +4,25 @@ import type { Chunk } from "../../plan/plan.ts";
 import type { EncodedFile, Encoder, Written } from "../encoder.ts";
 import type { Encoding } from "./encoding.ts";
 
-/** Where the files of a chunk go when the encoder stores them itself. */
+/** Where an encoder that stores its own files puts those of a chunk. */
 export interface Place {
-  /** Start of their keys, with a slash at its end. */
+  /** Key prefix, ending in a slash. */
   folder: string;
   /** Name of the only file; null for adaptive video. */
   name: string | null;
 }
 
-/** What an encoder returns of a chunk. */
+/** The result of encoding one chunk. */
 export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
 
-/** One of the attempts at a chunk. */
+/** One attempt at a chunk. */
 export interface Attempt {
-  /** Counted from 0. */
+  /** Counts from 0. */
   attempt: number;
   onTally(tally: Tally): void;
 }
 
-/** Has one chunk encoded; rejects with a MediaError, also for an encoder that gives nothing. */
+/** Encodes one chunk. Rejects with a MediaError, also when the encoder returns nothing. */
 export async function encodeChunk(
   encoding: Encoding,
   chunk: Chunk,
@@ -36,7 +36,7 @@ export async function encodeChunk(
   try {
     const encoded = await encoder.encode({
       ...{ plan, chunk, source, input: await encoding.input(), signal },
-      // The same id would be the same job, which has ended.
+      // The id of the first attempt names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
       onTally,
       onWait: told.waits,
@@ -53,7 +53,7 @@ export async function encodeChunk(
     signal.throwIfAborted();
     throw toMediaError(thrown, "encode_failed");
   }
-  throw new MediaError("encode_failed", `The ${encoder.name} encoder gave an empty file.`);
+  throw new MediaError("encode_failed", `The ${encoder.name} encoder returned an empty file.`);
 }
 
 function isWhole(encoded: EncodedFile[] | Written): boolean {

@@ -6,34 +6,34 @@ import type { Contents } from "./count-output.ts";
 import { type Encoded, encodeChunk, type Place } from "./encode-chunk.ts";
 import type { Encoding } from "./encoding.ts";
 
-/** A chunk that was encoded, stored and counted. */
 export interface Counted<T> {
   stored: T;
   counts: Counts;
 }
 
-/** Stores what an encoder returned; `count` counts what is stored. */
+/** Stores an encoder's result; `count` counts what was stored. */
 export type Store<T> = (encoded: Encoded) => Promise<{ stored: T; count(): Promise<Contents> }>;
 
-/** What an output lacks of its source. */
+/** What an output lacks compared with its source. */
 interface Shortfall {
   pictures: number;
-  /** Seconds of the source at which the first missing picture is; null when unknown. */
+  /** Time of the first missing picture in the source, in seconds; null when unknown. */
   at: number | null;
   /** Seconds. */
   sound: number;
-  /** True when an earlier start of decoding may help. */
+  /** Whether decoding from an earlier point may help. */
   late_start: boolean;
 }
 
-// Seconds by which a second attempt starts earlier.
+// Seconds by which the second attempt starts earlier.
 const EARLIER = 30;
-// Seconds of sound that edges, priming and the frames of another codec may account for.
+// Seconds of sound that may differ because of edges, priming and another codec's frame size.
 const SOUND_TOLERANCE = 0.1;
 
 /**
- * Encodes a chunk and compares what came out with what its span of the source holds. A chunk that lacks pictures at its start is encoded
- * again with an earlier start of decoding, at last from the start of the source. Rejects with `encode_incomplete` when something is still missing.
+ * Encodes a chunk and compares the result with what its span of the source holds. When pictures are missing at the start,
+ * encodes again with an earlier start of decoding, finally from the start of the source. Rejects with `encode_incomplete`
+ * when something is still missing.
  */
 export async function encodeCounted<T>(
   encoding: Encoding,
@@ -57,7 +57,7 @@ export async function encodeCounted<T>(
       },
     );
     const { stored, count } = await store(encoded);
-    // An encoder of stills has nothing to count.
+    // Encoders of stills report nothing to compare.
     if (!tally.pictures && tally.sound === undefined) return { stored, counts: {} };
     const contents = await count();
     const shortfall = compare(encoding.plan, chunk, tally, contents);
@@ -66,7 +66,6 @@ export async function encodeCounted<T>(
   }
 }
 
-/** Adds up the counts of chunks. */
 export function sumCounts(all: readonly Counts[]): Counts {
   const pictures = all.flatMap((counts) => counts.pictures ?? []);
   const sound = all.flatMap((counts) => counts.sound ?? []);
@@ -89,7 +88,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
   };
 }
 
-/** Throws `encode_incomplete` when a finished output holds less than its chunks held together. */
+/** Throws `encode_incomplete` when a finished output holds less than its chunks did together. */
 export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
   const lost = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
   const silent = sound && contents.sound !== null ? sound.output - contents.sound : 0;
@@ -114,7 +113,7 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
   return { pictures: missing + unencoded, at, sound, late_start };
 }
 
-// At a constant rate the filters repeat and drop pictures to fill the span, so that the output alone proves nothing.
+// At a constant rate the filters repeat and drop pictures to fill the span, so the output alone proves nothing.
 function expectedPictures({ video }: Plan, { start, end }: Chunk, decoded: number): number {
   if (video?.mode !== "encode" || video.fps === null) return decoded;
   return end === null || decoded === 0 ? 0 : Math.max(1, Math.round((end - start) * video.fps));

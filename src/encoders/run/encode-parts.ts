@@ -12,12 +12,12 @@ import type { Encoding, OutputFiles } from "./encoding.ts";
 import { readMetadata } from "./file-metadata.ts";
 import { placeFile } from "./place-files.ts";
 
-/** A chunk that was encoded into the file of a key. */
+/** An encoded chunk; `stored` is the key of its file. */
 export interface EncodedPart extends Counted<string> {
   chunk: Chunk;
 }
 
-/** Encodes one part of a video into working storage; resolves to its key. */
+/** Encodes one part of a video into working storage. */
 export async function encodePart(
   encoding: Encoding,
   chunk: Chunk,
@@ -32,10 +32,10 @@ export async function encodePart(
   });
 }
 
-// All parts are open at once, and what reads them knows how much it wants.
+// All parts are open at once, and their reader decides how much to read.
 const UNCACHED = { ahead: 0, most: 0, keep: 0 };
 
-/** Puts the parts of a video together by copying their packets, and checks the whole against the counts of its parts. */
+/** Joins the parts of a video by copying their packets, and checks the result against the counts of its parts. */
 export async function stitchParts(
   encoding: Encoding,
   parts: readonly EncodedPart[],

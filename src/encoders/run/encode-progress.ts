@@ -2,24 +2,25 @@ import type { Source } from "../../core/source.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { secondsOf, X264_AMPLE } from "../light/light-cost.ts";
 
-/** Turns how far the chunks are into one percent that never goes down. */
+/** Combines the progress of the chunks into one percentage that never falls. */
 export interface EncodeProgress {
-  /** Takes the share of a chunk that is done, 0 to 1. */
+  /** Reports the finished share of a chunk, 0 to 1. */
   share(chunk: Chunk, share: number): void;
-  /** Takes that a chunk waits for a free encoder. */
+  /** Reports that a chunk is waiting for a free encoder. */
   waits(): void;
-  /** Ends when the chunks' part is told in full; rejects when the run is over. */
+  /** Reports that all chunks are done; rejects when the run is over. */
   finish(): Promise<void>;
 }
 
-/** Percent of the work that are done when all chunks are encoded; to put them together copies, and takes the rest. */
+/** Percentage reached when all chunks are encoded; stitching takes the rest. */
 export const ENCODED_PERCENT = 95;
 
 const EVERY_MS = 1000;
 
 /**
- * Creates the progress of a plan's chunks, in percent of the time that they take together: a last chunk that is encoded alone takes as long
- * as several that are encoded at once. `report` is called at most once a second, and not before the last call has ended.
+ * Tracks the progress of a plan's chunks as a percentage of the time they take together: a last chunk that is encoded alone
+ * takes as long as several encoded at once. Calls `report` at most once a second, and never before the previous call has
+ * settled.
  */
 export function createEncodeProgress(
   plan: Plan,
@@ -28,19 +29,19 @@ export function createEncodeProgress(
 ): EncodeProgress {
   const works = weigh(plan, source).map((weight) => ({ weight, share: 0 }));
   let lanes = 1;
-  let told = 0;
+  let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
-  let telling = false;
+  let reporting = false;
 
-  function tell(percent: number | null): void {
+  function reportPercent(percent: number | null): void {
     const now = Date.now();
-    if (telling || now - last < EVERY_MS) return;
+    if (reporting || now - last < EVERY_MS) return;
     last = now;
-    telling = true;
+    reporting = true;
     const done = () => {
-      telling = false;
+      reporting = false;
     };
-    // A run that is over hears so by its signal.
+    // A run that is over learns that from its signal.
     report(percent).then(done, done);
   }
 
@@ -49,7 +50,7 @@ export function createEncodeProgress(
       const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
       if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
       const begun = works.filter((each) => each.share > 0 && each.share < 1);
-      // Other jobs may hold encoders that this one was promised, so what counts is how many chunks have been seen at work at once.
+      // Other jobs may hold encoders that this one was promised, so count the chunks seen running at once.
       lanes = Math.max(lanes, begun.length);
       const waiting = works.filter((each) => each.share === 0);
       const left = timeOf(
@@ -60,15 +61,15 @@ export function createEncodeProgress(
         works.map(({ weight }) => weight),
         lanes,
       );
-      told = Math.max(told, Math.floor((1 - left / whole) * ENCODED_PERCENT));
-      tell(told);
+      reported = Math.max(reported, Math.floor((1 - left / whole) * ENCODED_PERCENT));
+      reportPercent(reported);
     },
-    waits: () => tell(null),
+    waits: () => reportPercent(null),
     finish: () => report(ENCODED_PERCENT),
   };
 }
 
-// When the last of the lanes is done, each of which takes up the next piece as soon as it is free.
+// When the last lane finishes, given that each takes the next piece as soon as it is free.
 function timeOf(pieces: readonly number[], lanes: number): number {
   const ends = Array.from({ length: lanes }, () => 0);
   for (const piece of pieces) {
@@ -78,7 +79,7 @@ function timeOf(pieces: readonly number[], lanes: number): number {
   return Math.max(...ends);
 }
 
-// Sound takes far less than pictures, but not less than very small ones.
+// Sound takes far less time than pictures, except very small ones.
 function weigh(plan: Plan, source: Source): number[] {
   const time = secondsOf(plan, source, X264_AMPLE);
   return plan.chunks.map(({ track, start, end }) => {

@@ -12,7 +12,7 @@ import type { EncodedPart } from "./encode-parts.ts";
 import type { EncodeResult, Encoding, OutputFiles } from "./encoding.ts";
 import { placeAll, placeSegments } from "./place-files.ts";
 
-/** Encodes adaptive video that has one chunk. */
+/** Encodes adaptive video that consists of one chunk. */
 export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeResult> {
   const { plan, out, storage } = encoding;
   return encoding.durably("encode", async (signal) => {
@@ -26,8 +26,8 @@ export function encodeStream(encoding: Encoding, chunk: Chunk): Promise<EncodeRe
 }
 
 /**
- * Encodes one chunk of adaptive video: its segments go straight to the output. Gives the key of a note in working storage that
- * says which they are, as there may be too many for a piece of work to remember.
+ * Encodes one chunk of adaptive video straight into the output folder. Returns the key of a note in working storage that
+ * lists its segments, which may be too many for a durable step to return.
  */
 export async function encodeStreamPart(
   encoding: Encoding,
@@ -46,7 +46,7 @@ export async function encodeStreamPart(
   });
 }
 
-// Every rendition holds the same pictures, so the one that holds fewest tells what is missing.
+// Every rendition holds the same pictures, so the one with the fewest shows what is missing.
 function countStream({ renditions, audio }: Plan, { written, playlists }: Written): Contents {
   const samplesOf = (folder: string) =>
     written
@@ -60,7 +60,7 @@ function countStream({ renditions, audio }: Plan, { written, playlists }: Writte
   };
 }
 
-/** Writes the playlists of adaptive video whose chunks are all encoded, and checks the whole against their counts. */
+/** Writes the playlists once all chunks of adaptive video are encoded, and checks the whole against their counts. */
 export async function finishParts(
   encoding: Encoding,
   parts: readonly EncodedPart[],
@@ -89,7 +89,7 @@ async function join({ plan, source, out, storage }: Encoding, parts: StreamPart[
 
 async function readStored(storage: Storage, key: string): Promise<Uint8Array> {
   const stored = await storage.read(key);
-  if (!stored) throw new MediaError("encode_failed", "What was encoded is not in storage any more.");
+  if (!stored) throw new MediaError("encode_failed", "The encoded files are no longer in storage.");
   return readAll(stored.body);
 }
 
@@ -105,6 +105,6 @@ async function readNote(storage: Storage, key: string): Promise<Written> {
 
 function summary(out: string, files: Written["written"]): OutputFiles {
   const main = files[files.length - 1];
-  if (!main) throw new MediaError("encode_failed", "The encoder gave nothing.");
+  if (!main) throw new MediaError("encode_failed", "The encoder returned no files.");
   return { key: out + main.name, files: files.length, size: files.reduce((sum, file) => sum + file.size, 0) };
 }

@@ -10,7 +10,7 @@ import type { Encoding } from "./encoding.ts";
 import { readCover } from "./file-metadata.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 
-/** Encodes a plan that has one chunk, and one file, straight into its place. */
+/** Encodes a plan of one chunk and one file straight to its final key. */
 export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<StoredFile>> {
   const { storage, out, work, plan } = encoding;
   return encoding.durably("encode", async (signal) => {
@@ -36,7 +36,7 @@ async function placeWithCover(
 ): Promise<StoredFile> {
   const cover = await readCover(await input(), signal);
   const encoded = await storage.read(key);
-  if (!encoded) throw new MediaError("encode_failed", "The encoded file is not in storage any more.");
+  if (!encoded) throw new MediaError("encode_failed", "The encoded file is no longer in storage.");
   const body = cover ? encoded.body.pipeThrough(addOggCover(cover), { signal }) : encoded.body;
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work);

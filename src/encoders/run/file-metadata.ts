@@ -5,23 +5,26 @@ import type { Plan } from "../../plan/plan.ts";
 import { boundReader } from "../../probe/bounded-reader.ts";
 import { readId3 } from "../../probe/sound/id3.ts";
 
-/** A picture that goes with a whole file. */
+/** Cover art. */
 export interface Cover {
   mime: string;
   bytes: Uint8Array;
 }
 
-/** What a muxer writes into a file beside its tracks. */
+/** File-level metadata for a muxer to write. */
 export interface FileMetadata {
   tags: Tags;
   cover: Cover | null;
 }
 
-// 32 MiB: a large cover, and the headers of a file around it.
+// 32 MiB: room for a large cover and the file headers around it.
 const BOUNDS = { reads: 20_000, blocks: 512, jumps: 64 };
 const MIMES: ReadonlySet<string> = new Set(Object.values(COVER_CODECS));
 
-/** Gathers the tags and the cover that a plan's output gets, the cover out of the source; without one where it cannot be read. */
+/**
+ * Collects the tags and cover that a plan's output gets, reading the cover from the source; omits a cover that cannot be
+ * read.
+ */
 export async function readMetadata(
   { tags = {}, cover }: Plan,
   open: () => ByteReader | Promise<ByteReader>,
@@ -30,7 +33,7 @@ export async function readMetadata(
   return { tags, cover: cover === undefined ? null : await readCover(await open(), signal) };
 }
 
-/** Reads the first cover of a file that an output can hold; null where there is none that can be read. */
+/** Reads the first cover that an output can hold; null when there is none. */
 export async function readCover(reader: ByteReader, signal: AbortSignal): Promise<Cover | null> {
   const bounded = boundReader(reader, BOUNDS, signal);
   const source = new CustomSource({
@@ -41,7 +44,7 @@ export async function readCover(reader: ByteReader, signal: AbortSignal): Promis
   });
   const input = new Input({ source, formats: ALL_FORMATS });
   try {
-    // mediabunny (1.61) loses its place in tags that are unsynchronised.
+    // mediabunny (1.61) misreads unsynchronised ID3 tags.
     for (const { mime, read } of (await readId3(bounded)).covers) {
       if (MIMES.has(mime)) return { mime, bytes: await read() };
     }
@@ -61,7 +64,7 @@ export async function readCover(reader: ByteReader, signal: AbortSignal): Promis
   }
 }
 
-/** Returns tags and cover as mediabunny writes them into a format; undefined when there are none. */
+/** Converts tags and cover to what mediabunny writes into a format; undefined when there are none. */
 export function muxerTags(
   format: "mp4" | "mov" | "webm",
   { tags, cover }: FileMetadata,
@@ -80,10 +83,10 @@ export function muxerTags(
 
 const WEBM_NAMES: Readonly<Record<string, string>> = { track: "PART_NUMBER" };
 
-/** Items of an MP4 that hold a number and a total in place of a text. */
+/** MP4 items that hold a number and a total instead of text. */
 export const NUMBERED: ReadonlySet<string> = new Set(["trkn", "disk"]);
 
-/** Packs a number with its total, such as `3/9`, as an item of an MP4 holds it. */
+/** Encodes a number and total, such as `3/9`, as the bytes of an MP4 item. */
 export function numbersOf(text: string): Uint8Array {
   const [number = 0, total = 0] = text.split("/").map((part) => Number.parseInt(part, 10) || 0);
   return Uint8Array.of(0, 0, number >> 8, number, total >> 8, total, 0, 0);

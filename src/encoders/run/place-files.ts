@@ -6,7 +6,6 @@ import { countSamples } from "./count-output.ts";
 
 type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
 
-/** One file as it is stored. */
 export interface StoredFile {
   key: string;
   mime: string;
@@ -15,8 +14,8 @@ export interface StoredFile {
 }
 
 /**
- * Stores the only file of a chunk under `folder + name`, where an encoder that stores files itself has put it already. Rejects
- * with `encode_failed` when there is not just the one, or not as long as was said.
+ * Stores the only file of a chunk at `folder + name`; a file that the encoder stored there itself is checked. Rejects with
+ * `encode_failed` when there is more than one file or its size differs from what the encoder reported.
  */
 export async function placeFile(
   storage: Storage,
@@ -27,17 +26,17 @@ export async function placeFile(
   const key = folder + name;
   if (encoded instanceof ReadableStream) return { key, mime, size: await write(storage, key, encoded, mime) };
   const [file, ...more] = Array.isArray(encoded) ? encoded : encoded.written;
-  if (!file || more.length > 0) throw new MediaError("encode_failed", "The encoder gave more than one file.");
+  if (!file || more.length > 0) throw new MediaError("encode_failed", "The encoder returned more than one file.");
   if ("bytes" in file) return { key, mime, size: await write(storage, key, file.bytes, mime) };
   const info = file.name === name ? await storage.head(key) : null;
   if (info?.size === file.size && file.size > 0) return { key, mime, size: file.size };
-  throw new MediaError("encode_failed", "The encoder did not store what it said it did.");
+  throw new MediaError("encode_failed", "The stored file differs from what the encoder reported.");
 }
 
-/** Stores the segments of adaptive video below a folder, in order, and keeps its playlists. */
+/** Stores the segments of adaptive video in order, and returns its playlists unstored. */
 export async function placeSegments(storage: Storage, encoded: Encoded, folder: string): Promise<Written> {
   if (encoded instanceof ReadableStream)
-    throw new MediaError("encode_failed", "The encoder gave one stream where files were wanted.");
+    throw new MediaError("encode_failed", "The encoder returned a stream instead of files.");
   if (!Array.isArray(encoded)) return encoded;
   const playlists = encoded.filter((file) => isPlaylist(file.name));
   const segments = encoded.filter((file) => !isPlaylist(file.name));
@@ -45,7 +44,7 @@ export async function placeSegments(storage: Storage, encoded: Encoded, folder: 
   return { playlists, written };
 }
 
-/** Stores files of adaptive video in order, so that the one to open is there only when all it names is. */
+/** Stores files of adaptive video in order, so that the master playlist appears only after everything it refers to. */
 export async function placeAll(
   storage: Storage,
   files: readonly EncodedFile[],

@@ -11,9 +11,9 @@ import type { EncodeResult, EncodeRun, Encoding } from "./encoding.ts";
 import type { StoredFile } from "./place-files.ts";
 
 /**
- * Carries a plan out on an encoder: encodes its chunks side by side, stitches them where there are several, and stores the output.
- * Every piece runs durably and writes the same keys again when repeated. Rejects as the encoder does; a chunk that fails stops the
- * others, and nothing of the output is left behind by a failure.
+ * Runs a plan on an encoder: encodes its chunks in parallel, stitches them where there are several, and stores the output.
+ * Every step is durable and overwrites the same keys when repeated. Rejects as the encoder does; a failed chunk stops the
+ * others, and a failed run removes its output.
  */
 export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
   await run.progress(0);
@@ -22,7 +22,7 @@ export async function runEncode(run: EncodeRun): Promise<EncodeResult> {
     await run.progress(100);
     return result;
   } catch (thrown) {
-    // A failure of the media is final. Any other may be the host's own end, after which the run goes on with what there is.
+    // A MediaError is final. Anything else may mean that the host is going away; the run then resumes with what is stored.
     if (thrown instanceof MediaError) {
       await Promise.allSettled([run.out, run.work].map((prefix) => run.storage.clear(prefix)));
     }
@@ -61,7 +61,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       stop.abort(new RunOver());
     },
   ).catch((first: unknown) => {
-    // Those that were stopped did not fail themselves; which one comes first is chance after a restart.
+    // Chunks that were stopped did not fail themselves; after a restart their order is arbitrary.
     throw failures.find((thrown) => !(thrown instanceof RunOver)) ?? first;
   });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
@@ -77,7 +77,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   return { ...files, counts };
 }
 
-// The sound is one long piece, which would keep everything waiting if it came last.
+// The sound is one long chunk, which would delay the end if it came last.
 function soundFirst(chunks: readonly Chunk[]): Chunk[] {
   return chunks.toSorted((a, b) => Number(b.track === "audio") - Number(a.track === "audio"));
 }

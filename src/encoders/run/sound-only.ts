@@ -14,8 +14,9 @@ import { createOpener, openSound } from "../stitch/packets.ts";
 import { readCover } from "./file-metadata.ts";
 
 /**
- * Takes the first sound of a file out of it, packets as they are and with their times; the first picture stays too, as what is
- * counted from the start of the file would else move. A cover, where it is wanted, becomes its third stream. Null when it has no such sound, or it does not fit into the container.
+ * Remuxes the first audio track of a file, packets and times unchanged. Keeps the first picture too, because without it
+ * times counted from the start of the file would shift. A cover, if any, becomes the third stream. Null when there is no
+ * such track or it does not fit the container.
  */
 export async function takeSound(
   input: ByteReader,
@@ -40,7 +41,7 @@ export async function takeSound(
     const decoderConfig = await track?.getDecoderConfig();
     const picture = track && (await new EncodedPacketSink(track).getFirstPacket());
     const fits = format.getSupportedCodecs().includes(sound.codec);
-    // The delay of Opus would be lost on the way.
+    // Remuxing would lose the delay of Opus.
     if (!fits || sound.codec === "opus" || !codec || !decoderConfig || !picture) return null;
     const pictures = new EncodedVideoPacketSource(codec);
     const sounds = new EncodedAudioPacketSource(sound.codec);

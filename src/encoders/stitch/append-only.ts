@@ -5,15 +5,15 @@ interface Patch {
   data: Uint8Array;
 }
 
-/** What a first pass learns, so that a second one can write a file from the front to the end without going back. */
+/** What a first pass records so that the second can write the file without seeking back. */
 export interface Rehearsal {
-  /** Corrections of bytes that were written before, in the order in which they were made. */
+  /** Corrections of bytes already written, in order. */
   readonly patches: Patch[];
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   size: number;
 }
 
-/** Takes a muxer's writes, keeping only those that go back; the rehearsal is complete when the stream is closed. */
+/** Records a muxer's writes, keeping only those that seek back; complete when the stream closes. */
 export function createRehearsal(): { rehearsal: Rehearsal; writable: WritableStream<StreamTargetChunk> } {
   const rehearsal: Rehearsal = { patches: [], size: 0 };
   const writable = new WritableStream<StreamTargetChunk>({
@@ -26,7 +26,7 @@ export function createRehearsal(): { rehearsal: Rehearsal; writable: WritableStr
   return { rehearsal, writable };
 }
 
-/** Takes the same writes again and hands their bytes on in order, each with its corrections already made. */
+/** Receives the same writes again and passes their bytes on in order, already corrected. */
 export function createReplay(
   { patches }: Rehearsal,
   write: (bytes: Uint8Array) => Promise<void>,

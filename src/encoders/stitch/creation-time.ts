@@ -2,12 +2,12 @@ import { MOVIE_EPOCH } from "../../probe/isobmff/movie-extras.ts";
 import { viewOf } from "../../util/buffers.ts";
 
 const MVHD = [0x6d, 0x76, 0x68, 0x64];
-// The header of a moov whose first box it is stands there, behind the ftyp.
+// The ftyp is short, so the header of a moov that comes next lies within these bytes.
 const SEARCHED = 256;
 
 /**
- * Sets when an MP4 or MOV was made, or that this is not told: mediabunny (1.61) writes the time of day. The start of its index must
- * be in the first bytes that are written.
+ * Sets the creation time of an MP4 or MOV, or clears it: mediabunny (1.61) writes the current time. The start of the index
+ * must be in the first write.
  */
 export function setCreationTime(
   made: string | undefined,
@@ -21,7 +21,7 @@ export function setCreationTime(
   };
 }
 
-// Creation and modification, which are wide in version 1 (ISO/IEC 14496-12, 8.2.2).
+// Creation and modification times, 64 bits in version 1 (ISO/IEC 14496-12, 8.2.2).
 function stamp(bytes: Uint8Array, seconds: number): void {
   const start = bytes.subarray(0, SEARCHED);
   const at = start.findIndex((_, place) => MVHD.every((byte, index) => start[place + index] === byte));

@@ -6,7 +6,7 @@ import type { Cover } from "../run/file-metadata.ts";
 /** One page of an Ogg stream (RFC 3533, 6), without its header. */
 interface Page {
   bytes: Uint8Array;
-  /** Bytes of its header, and the lengths of what it holds. */
+  /** Length of its header in bytes, and its segment lengths. */
   head: number;
   lacing: Uint8Array;
 }
@@ -16,10 +16,13 @@ const SEQUENCE = 18;
 const CHECKSUM = 22;
 const MOST_SEGMENTS = 255;
 const CONTINUED = 1;
-// Front cover, as ID3 counts kinds of pictures.
+// Front cover, in ID3's numbering of picture types.
 const FRONT = 3;
 
-/** Adds a cover to an Ogg file of Opus or Vorbis, of which ffmpeg 5.1 writes none: as a comment (METADATA_BLOCK_PICTURE), the pages behind it numbered anew. */
+/**
+ * Adds a cover to an Ogg file of Opus or Vorbis, which ffmpeg 5.1 cannot: as a comment (METADATA_BLOCK_PICTURE), with later
+ * pages renumbered.
+ */
 export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Array> {
   let rest: Uint8Array = new Uint8Array();
   let headers: HeaderReader | null = createHeaderReader();
@@ -54,7 +57,7 @@ export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Arra
 }
 
 function damaged(): MediaError {
-  return new MediaError("encode_failed", "The cover could not be put into the encoded file.");
+  return new MediaError("encode_failed", "The cover could not be added to the encoded file.");
 }
 
 function readPage(bytes: Uint8Array): Page | null {
@@ -67,10 +70,10 @@ function readPage(bytes: Uint8Array): Page | null {
 }
 
 interface HeaderReader {
-  /** Takes a page; true once the headers, which end with a page, are whole. */
+  /** Adds a page; returns true once the headers, which end with a page, are complete. */
   add(page: Page): boolean;
   readonly packets: Uint8Array[];
-  /** The first page, which stays as it is. */
+  /** The first page, left unchanged. */
   opening: Uint8Array;
   pages: number;
 }
@@ -85,7 +88,7 @@ function createHeaderReader(): HeaderReader {
     add({ bytes, head, lacing }) {
       if (reader.pages++ === 0) {
         reader.opening = bytes.slice();
-        // Vorbis has its codebooks behind the comments.
+        // In Vorbis, the codebooks follow the comments.
         wanted = String.fromCharCode(...bytes.subarray(head, head + 8)) === "OpusHead" ? 2 : 3;
       }
       let at = head;
@@ -103,7 +106,7 @@ function createHeaderReader(): HeaderReader {
   return reader;
 }
 
-// RFC 7845, 5.2 and the Vorbis I specification, 5: a vendor, how many comments there are, and those.
+// RFC 7845, 5.2 and the Vorbis I specification, 5: a vendor, the number of comments, the comments.
 function withPicture(packet: Uint8Array, cover: Cover): Uint8Array {
   const view = viewOf(packet);
   const vendor = packet[0] === 3 ? 7 : 8;
@@ -119,7 +122,7 @@ function withPicture(packet: Uint8Array, cover: Cover): Uint8Array {
   return join([packet.subarray(0, count), number, before, length, comment, packet.subarray(end)]);
 }
 
-// RFC 9639, 8.8; sizes that are 0 are not told.
+// RFC 9639, 8.8; 0 marks an unknown size.
 function pictureBlock({ mime, bytes }: Cover): Uint8Array {
   const type = new TextEncoder().encode(mime);
   const block = new Uint8Array(32 + type.length + bytes.length);
@@ -132,7 +135,7 @@ function pictureBlock({ mime, bytes }: Cover): Uint8Array {
   return block;
 }
 
-// Every page but the last is full; one on which no packet ends has no time.
+// All pages but the last are full; a page on which no packet ends has no time.
 function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array[] {
   const segments = packets.flatMap((packet) => {
     const full = Array.from({ length: Math.floor(packet.length / 255) }, () => 255);
@@ -145,7 +148,7 @@ function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array
     const lacing = segments.slice(first, first + MOST_SEGMENTS);
     const length = lacing.reduce((sum, each) => sum + each, 0);
     const page = new Uint8Array(HEADER + lacing.length + length);
-    // Its kind, version and stream are those of the page before.
+    // Type, version and stream come from the original page.
     page.set(bytes.subarray(0, HEADER));
     page.set(lacing, HEADER);
     page.set(body.subarray(at, at + length), HEADER + lacing.length);

@@ -16,35 +16,35 @@ import type { ByteReader } from "../../core/ports.ts";
 import { bytesOf } from "../../util/buffers.ts";
 import { toHex } from "../../util/hex.ts";
 
-/** An encoded stretch of video, and the second of the output at which it starts. */
+/** An encoded stretch of video, and its start in the output in seconds. */
 export interface Stretch {
   input: ByteReader;
   at: number;
 }
 
-/** A track that is copied, with what a muxer asks of it. */
+/** A track to copy, with what a muxer needs to know about it. */
 export interface CopiedTrack<C, D> {
   codec: C;
   config: D;
-  /** Counts the packets, for which a file without an index is read to its end. */
+  /** Counts the packets, reading a file without an index to its end. */
   count(): Promise<number>;
-  /** Gives the packets in decoding order; `rehearsing` gives as many bytes, all zero, without reading them. */
+  /** Yields the packets in decoding order; when `rehearsing`, as many zero bytes without reading. */
   packets(rehearsing: boolean): AsyncGenerator<EncodedPacket, void>;
 }
 
 /** Opens the parts of a file for {@link openPictures} and {@link openSound}. */
 export interface Opener {
   open(reader: ByteReader): Input;
-  /** Lets go of a part, and of what is held of it. */
+  /** Closes a part and frees what is cached of it. */
   release(input: Input): void;
-  /** Lets go of all parts. */
+  /** Closes all parts. */
   close(): void;
 }
 
 /** Creates an {@link Opener}. With `cached` false every read reaches the reader, which can then stop an endless one. */
 export function createOpener(signal: AbortSignal | undefined, cached = true): Opener {
   const inputs = new Set<Input>();
-  // Without a cache, what is read ahead would be read again.
+  // Without a cache, prefetched bytes would be read again.
   const reading = cached
     ? ({ prefetchProfile: "network" } as const)
     : { maxCacheSize: 0, handleUnhandledError: () => {} };
@@ -71,8 +71,9 @@ export function createOpener(signal: AbortSignal | undefined, cached = true): Op
 }
 
 /**
- * Opens the pictures of stretches as one track, one stretch after the other; one without any is passed over, as sound may be longer than
- * pictures. The last picture ends at second `until`, where that is known. Rejects with `encode_failed` when there are none at all, they are not of one kind, or stretches overlap.
+ * Opens the pictures of consecutive stretches as one track; skips a stretch without any, as sound may outlast the pictures.
+ * The last picture ends at second `until`, where known. Rejects with `encode_failed` when there are no pictures at all,
+ * their encodings differ, or stretches overlap.
  */
 export async function openPictures(
   stretches: readonly Stretch[],
@@ -119,14 +120,14 @@ export async function openPictures(
   };
 }
 
-// What is decoded last may be a B-frame before the last picture.
+// The packet decoded last may be a B-frame shown before the last picture.
 function lasting(packet: EncodedPacket, latest: number, until: number | null): EncodedPacket {
   const duration = until === null ? 0 : until - packet.timestamp;
   if (until === null || until <= latest) return packet;
   return packet.clone({ duration });
 }
 
-// Parts are many, and each holds what was read of it for as long as it is open.
+// There are many parts, and each keeps its cache for as long as it is open.
 async function withTrack<T>(
   { input }: Stretch,
   opener: Opener,
@@ -146,13 +147,12 @@ async function readKind(track: InputVideoTrack | null) {
   return codec && config ? { codec, config } : null;
 }
 
-/** Sound that is copied. */
 export interface CopiedSound extends CopiedTrack<AudioCodec, AudioDecoderConfig> {
-  /** Seconds of priming that the packets' times do not show: what a player hears first is that much later. */
+  /** Seconds of priming that the packets' times do not show; playback starts that much later. */
   delay: number;
 }
 
-/** Opens the sound of a file as a track; its packets before 0 (the encoder's priming) keep their times. */
+/** Opens the sound of a file as a track; packets before 0 (the encoder's priming) keep their times. */
 export async function openSound(input: Input): Promise<CopiedSound> {
   const track: InputAudioTrack | null = await input.getPrimaryAudioTrack();
   const codec = await track?.getCodec();
@@ -167,12 +167,12 @@ export async function openSound(input: Input): Promise<CopiedSound> {
   };
 }
 
-/** The error of parts that do not make one file. */
+/** Returns the error for parts that do not fit together. */
 export function misfit(why: string, cause?: unknown): MediaError {
-  return new MediaError("encode_failed", `The encoded parts could not be put together: ${why}.`, { cause });
+  return new MediaError("encode_failed", `The encoded parts could not be joined: ${why}.`, { cause });
 }
 
-// RFC 7845, 5.1: samples at 48 kHz that a decoder drops, in bytes 10 and 11 of the header.
+// RFC 7845, 5.1: bytes 10 and 11 of the header hold the samples at 48 kHz that a decoder drops.
 function preSkip({ description }: AudioDecoderConfig): number {
   const [low = 0, high = 0] = bytesOf(description ?? new ArrayBuffer(0)).subarray(10, 12);
   return (low + high * 256) / 48_000;
@@ -181,8 +181,8 @@ function preSkip({ description }: AudioDecoderConfig): number {
 const FACTS_ONLY = { metadataOnly: true } as const;
 
 /**
- * Iterates over the packets of a track in decoding order. The sink's own loop reads as many packets ahead as it returned within the last
- * second, which are tens of thousands here, and where clocks stand still between reads, all.
+ * Iterates over the packets of a track in decoding order. mediabunny's own loop prefetches as many packets as it returned
+ * within the last second: tens of thousands here, and all of them where clocks stand still between reads.
  */
 export async function* packetsOf(track: InputTrack, options: PacketRetrievalOptions) {
   const sink = new EncodedPacketSink(track);

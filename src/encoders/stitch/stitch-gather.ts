@@ -1,12 +1,12 @@
 import { MIB } from "../../util/bytes.ts";
 
-/** Bytes of what is written at a time. */
+/** Size of one write in bytes. */
 const OUT_BYTES = MIB;
 
-/** Takes bytes in pieces of any size, and hands them on in large ones of their own memory. */
+/** Collects pieces of any size and passes them on in large copies. */
 export interface Gatherer {
   add(bytes: Uint8Array): Promise<void>;
-  /** Hands on what is left. */
+  /** Passes the remainder on. */
   flush(): Promise<void>;
 }
 

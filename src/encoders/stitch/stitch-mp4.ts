@@ -8,24 +8,25 @@ import { writeUserData } from "../mp4/mp4-user-data.ts";
 import type { FileMetadata } from "../run/file-metadata.ts";
 import { misfit, type Stretch } from "./packets.ts";
 
-/** What an MP4 or MOV is put together of. */
+/** The inputs of {@link planMp4}. */
 export interface Mp4Stitching {
   format: "mp4" | "mov";
   /** In order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
-  /** Seconds at which the last picture ends; null or absent where its part alone tells. */
+  /** End of the last picture in seconds; null or absent when only its part knows. */
   until?: number | null | undefined;
   metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
 }
 
-// Indexes of parts that are read at once.
+// Most part indexes to read at once.
 const AT_ONCE = 6;
 
 /**
- * Plans an MP4 or MOV out of the indexes of its parts, which are tables of numbers: some bytes for each packet. Null for parts that the
- * encoders do not write. Rejects with `encode_failed` when there are no pictures at all, they are not of one kind, or stretches overlap.
+ * Plans an MP4 or MOV from the indexes of its parts: tables of a few bytes per packet. Null for parts in a form that the
+ * encoders do not write. Rejects with `encode_failed` when there are no pictures at all, their encodings differ, or
+ * stretches overlap.
  */
 export async function planMp4({
   format,
@@ -65,7 +66,7 @@ async function joinPictures(
       }
       if (own !== config) throw misfit("two stretches were encoded in different ways");
       const shown = timesOf(part, samples, some[place]?.at ?? 0, build.first.ticks);
-      // Pictures are decoded in the order in which they are shown, but for those that others are told from.
+      // Pictures are decoded in presentation order, except those that others refer to.
       const decoded = shown.toSorted();
       if ((decoded[0] ?? 0) <= latest) throw misfit("two stretches overlap");
       latest = decoded[decoded.length - 1] ?? latest;
@@ -79,7 +80,7 @@ async function joinPictures(
   return build;
 }
 
-// When each sample of a part that starts at a second is shown, in ticks of the whole.
+// Presentation times of the samples of a part that starts at a second, in ticks of the whole file.
 function timesOf(
   { edit, ticks: own }: Mp4Track,
   { decoded, offsets }: Mp4Samples,

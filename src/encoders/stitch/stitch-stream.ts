@@ -17,23 +17,23 @@ import type { EncodedFile, Written } from "../encoder.ts";
 /** Folder of the sound that renditions share. */
 export const AUDIO = "audio";
 
-/** What one chunk of adaptive video gave; of its written files the names, as of all, are below the master playlist. */
+/** One encoded chunk of adaptive video; all names are relative to the master playlist. */
 export interface StreamPart extends Written {
   chunk: Chunk;
 }
 
-/** What is put together. */
+/** The inputs of {@link stitchStream}. */
 export interface StreamStitching {
   plan: Plan;
   source: Source;
   parts: readonly StreamPart[];
-  /** Gives the bytes of a written file; asked for init segments alone. */
+  /** Reads a written file; called for init segments only. */
   read(name: string): Promise<Uint8Array>;
 }
 
 /**
- * Joins the playlists of adaptive video's chunks, and writes the master playlist over them: gives the playlists, the master last.
- * Rejects with `encode_failed` when a rendition lacks a stretch, or when a playlist names what was not written.
+ * Joins the playlists of adaptive video's chunks and writes a master playlist. Returns the playlists, the master last.
+ * Rejects with `encode_failed` when a rendition lacks a stretch, or a playlist lists a file that was not written.
  */
 export async function stitchStream({ plan, source, parts, read }: StreamStitching): Promise<EncodedFile[]> {
   const streams = runsOf(plan, source, parts);
@@ -42,7 +42,7 @@ export async function stitchStream({ plan, source, parts, read }: StreamStitchin
   return joinStream(plan, source, parts, new Map(inits));
 }
 
-/** Does what {@link stitchStream} does with the init segments at hand. */
+/** {@link stitchStream} with the init segments already read. */
 export function joinStream(
   plan: Plan,
   source: Source,
@@ -116,13 +116,13 @@ function timedRuns(plan: Plan, parts: readonly StreamPart[]): Map<string, TimedR
   return streams;
 }
 
-// Seconds by which the sum of the segments may be wrong before a player looks for a time in the wrong one.
+// Seconds that the sum of the segments may be off before a player seeks to the wrong one.
 const DRIFT = 0.1;
-// At the end there is nothing to look for, and the sum is the length of the stream.
+// At the end there is nothing to seek to, and the sum is the length of the stream.
 const EXACT = 0.000001;
 
-// The last frame of a chunk stays until the next chunk's first; that is not known when it is encoded, and guesses would add up.
-// ffmpeg takes the last segment's first frame for as long as the first of all (5.1), so the end of the pictures is set too.
+// The last frame of a chunk stays visible until the next chunk's first, a time unknown when it is encoded; guesses would add up.
+// ffmpeg (5.1) gives the last segment's first frame the duration of the very first, so the end of the pictures is set too.
 function inTime(runs: readonly TimedRun[], until: number | null): SegmentRun[] {
   let at = 0;
   return runs.map(({ init, segments }, index) => {
@@ -154,7 +154,7 @@ function readRun(folder: string, { chunk, playlists, written }: StreamPart) {
     if (each === null) throw fault(`chunk ${chunk.index} names no init segment in ${name}`);
     if (!there.has(each)) throw fault(`${each} is missing`);
   }
-  // A piece that was written and is named nowhere means that the playlist is not whole.
+  // A segment that was written but is not listed means that the playlist is incomplete.
   for (const each of there) {
     if (each.startsWith(`${folder}/`) && each.endsWith(".m4s") && !named.includes(each)) {
       throw fault(`${each} is in no playlist`);
@@ -171,7 +171,7 @@ function checkNames(streams: ReadonlyMap<string, readonly SegmentRun[]>): void {
   }
 }
 
-// Chunks that were encoded alike have the same init segment: then the first one serves all.
+// Chunks encoded alike have identical init segments, so they share the first.
 function shareInits(runs: readonly SegmentRun[], inits: ReadonlyMap<string, Uint8Array>): SegmentRun[] {
   const known: { name: string; bytes: Uint8Array }[] = [];
   return runs.map((run) => {
@@ -187,7 +187,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-// ffmpeg's own master playlists know the codecs and sizes; their bitrates are guesses.
+// ffmpeg's own master playlists state codecs and sizes correctly, but only guess bitrates.
 function entryOf(
   folder: string,
   parts: readonly StreamPart[],
@@ -205,5 +205,5 @@ function sizeOf(name: string, sizes: ReadonlyMap<string, number>): number {
 }
 
 function fault(reason: string): MediaError {
-  return new MediaError("encode_failed", `The encoded stream is not whole: ${reason}.`);
+  return new MediaError("encode_failed", `The encoded stream is incomplete: ${reason}.`);
 }

@@ -21,26 +21,27 @@ import { createGatherer } from "./stitch-gather.ts";
 import { planMp4 } from "./stitch-mp4.ts";
 import { hideTargetType } from "./webm-target.ts";
 
-/** What is put together. */
+/** The inputs of {@link stitch}. */
 export interface Stitching {
   format: VideoFormat;
   /** In order of time. */
   video: readonly Stretch[];
   audio: ByteReader | null;
-  /** Seconds at which the last picture ends; null or absent where its packet's own duration is all that is known. */
+  /** End of the last picture in seconds; null or absent when only its packet's duration is known. */
   until?: number | null | undefined;
-  /** Whether a part is the source itself, which others made: what is wrong with it is told as such. */
+  /** Whether a part is the source itself; its faults are then reported as the input's. */
   of_source?: boolean;
-  /** Tags and cover, which parts have none of. */
+  /** Tags and cover, which the parts do not carry. */
   metadata?: FileMetadata | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Puts encoded stretches and their sound together by copying packets, and gives the file from the front to the end: MP4
- * and MOV with their index first, WebM with its cues. Memory is bounded by that index: some bytes a packet of parts as the encoders
- * write them, an object a packet of any other MP4 or MOV, and in a WebM something for each keyframe. The stream errors with
- * `encode_failed` when the parts do not go together, or `input_unsupported` where one of them is the source; it never ends before the file is whole.
+ * Joins encoded stretches and their sound by copying packets, and streams the file from front to end: MP4 and MOV with their
+ * index first, WebM with its cues. Memory is bounded by that index: a few bytes per packet for parts that the encoders
+ * wrote, an object per packet for any other MP4 or MOV, an entry per keyframe for WebM. The stream errors with
+ * `encode_failed` when the parts do not fit together, or `input_unsupported` when one of them is the source; it never closes
+ * before the file is complete.
  */
 export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -50,7 +51,7 @@ export function stitch(stitching: Stitching): ReadableStream<Uint8Array> {
       () => writer.close(),
       (thrown: unknown) => writer.abort(thrown),
     )
-    // Whoever reads the stream has the error already, or has gone.
+    // The reader of the stream already has the error, or is gone.
     .catch(() => {});
   return readable;
 }
@@ -61,7 +62,7 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
     const dated = format === "webm" ? write : setCreationTime(metadata?.tags[CREATION_TIME], write);
     const copy = format === "webm" ? null : await planMp4({ ...stitching, format });
     if (copy) return await copy(dated);
-    // The index stands before what it lists, so the packets pass twice: at first by size alone.
+    // The index precedes what it lists, so the packets pass twice, the first time by size alone.
     const { rehearsal, writable } = createRehearsal();
     await mux(stitching, writable, true);
     let written = 0;
@@ -72,7 +73,7 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
       return gatherer.add(bytes);
     });
     await mux(stitching, replay, false);
-    if (written !== rehearsal.size) throw misfit(`${written} bytes came out instead of ${rehearsal.size}`);
+    if (written !== rehearsal.size) throw misfit(`${written} bytes were written instead of ${rehearsal.size}`);
     await gatherer.flush();
   } catch (thrown) {
     stitching.signal?.throwIfAborted();
@@ -92,14 +93,14 @@ async function mux(
   const output = new Output({ format: OUTPUTS[format](), target: new StreamTarget(writable) });
   try {
     const sound = audio && (await openSound(opener.open(audio)));
-    // WebM has no times before 0 to put the priming at, so the pictures wait for it.
-    const late = sound?.delay ?? 0;
+    // WebM has no times before 0 for the priming, so the pictures are delayed instead.
+    const delay = sound?.delay ?? 0;
     const pictures = await openPictures(
-      video.map(({ input, at }) => ({ input, at: at + late })),
+      video.map(({ input, at }) => ({ input, at: at + delay })),
       opener,
-      until == null ? null : until + late,
+      until == null ? null : until + delay,
     );
-    // What reserves a place for its index asks how large it becomes.
+    // Reserving room for the index requires an upper bound on its size.
     const counted = async (track: { count(): Promise<number> }) =>
       format === "webm" ? {} : { maximumPacketCount: await track.count() };
     const pictureSource = new EncodedVideoPacketSource(pictures.codec);

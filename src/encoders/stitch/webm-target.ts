@@ -1,10 +1,10 @@
-// TargetType "MOVIE", and a Void of the same size (RFC 9559, 5.1.8.1.1.2 and 4).
+// TargetType "MOVIE", and a Void element of the same size (RFC 9559, 5.1.8.1.1.2 and 4).
 const TARGET_TYPE = [0x63, 0xca, 0x85, 0x4d, 0x4f, 0x56, 0x49, 0x45];
 const VOID = [0xec, 0x86, 0, 0, 0, 0, 0, 0];
 
 /**
- * Blanks the name of the tags' target out of a WebM of mediabunny (1.61): ffmpeg puts it in front of every tag's name, so that a title
- * were a `MOVIE/TITLE`. The headers, with the tags, must be whole in the first bytes that are written.
+ * Blanks out the target type of the tags in a WebM by mediabunny (1.61): ffmpeg prefixes it to every tag, so that a title
+ * would become `MOVIE/TITLE`. The headers, including the tags, must be in the first write.
  */
 export function hideTargetType(
   write: (bytes: Uint8Array) => Promise<void>,

@@ -18,24 +18,24 @@ import { createPainter } from "./webcodecs-picture.ts";
 import { type Hold, holdFor } from "./webcodecs-rate.ts";
 import type { Ability } from "./webcodecs-trial.ts";
 
-/** Seconds between keyframes at the most, so that a player can seek. */
+/** Longest distance between keyframes in seconds, so that players can seek. */
 const KEYFRAME_SECONDS = 5;
 
-/** One of the outputs that are encoded from the same pictures. */
+/** One of several outputs encoded from the same pictures. */
 export interface PictureOutput {
   video: VideoEncode;
   ability: Ability;
-  /** Takes the place of what the plan's rate asks for. */
+  /** Overrides the rate control that the plan asks for. */
   hold?: Hold | undefined;
-  /** Seconds from one keyframe to the next, counted from the first picture. */
+  /** Seconds between keyframes, counted from the first picture. */
   key_seconds: number;
-  /** Takes each packet in decoding order, with times from the start of the chunk. */
+  /** Receives each packet in decoding order, with times relative to the chunk's start. */
   write: PictureEncoding["write"];
 }
 
 /**
- * Encodes the pictures of a chunk into a file of the plan's format, in memory, with times from the start of the chunk. `hold` takes
- * the place of what the plan's rate asks for. Rejects as {@link encodeOutputs}.
+ * Encodes the pictures of a chunk into a file of the plan's format in memory, with times relative to the chunk's start.
+ * `hold` overrides the rate control that the plan asks for. Rejects as {@link encodeOutputs} does.
  */
 export async function encodePictures(
   job: ChunkJob,
@@ -48,7 +48,7 @@ export async function encodePictures(
   const { write } = file;
   try {
     await encodeOutputs(job, [{ video, ability, hold, key_seconds: KEYFRAME_SECONDS, write }]);
-    // A picture may last longer than a chunk, and what comes behind the last one is sound.
+    // A picture may outlast its chunk; only sound follows the last one.
     return await file.finish(job.chunk.track === "video");
   } finally {
     await file.cancel();
@@ -56,8 +56,9 @@ export async function encodePictures(
 }
 
 /**
- * Decodes the pictures of a chunk once, and encodes them for each of the outputs, whose packets have all been written at the end. An
- * abort ends decoder and encoders at once, and every frame is closed. Rejects with `encode_failed` when the pictures cannot be decoded.
+ * Decodes the pictures of a chunk once and encodes them for each output; resolves when all packets are written. An abort
+ * stops decoder and encoders at once, and every frame is closed. Rejects with `encode_failed` when the pictures cannot be
+ * decoded.
  */
 export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutput[]): Promise<void> {
   const { source, signal } = job;
@@ -86,7 +87,7 @@ export async function encodeOutputs(job: ChunkJob, outputs: readonly PictureOutp
     signal.throwIfAborted();
     await checkReadable(job.input);
     if (thrown instanceof MediaError) throw thrown;
-    throw new MediaError("encode_failed", "The source's pictures could not be decoded to their end.", {
+    throw new MediaError("encode_failed", "The source's pictures could not be decoded to the end.", {
       cause: thrown,
     });
   } finally {
@@ -99,7 +100,7 @@ function fpsOf(video: VideoEncode, source: Source): number {
   return video.fps ?? source.fps ?? DEFAULT_FPS;
 }
 
-/** Gives how an encoder is held by the rate of a plan, without a quantizer where its ability has none. */
+/** Returns the rate control for a plan, without a quantizer where the encoder supports none. */
 export function holdOf(video: VideoEncode, source: Source, { quantizer }: Ability): Hold {
   const { codec, rate, geometry } = video;
   const fps = fpsOf(video, source);
@@ -138,7 +139,7 @@ async function feed(
     for (const [index, { key_seconds }] of outputs.entries()) {
       const frame = await painters[index]?.(sample, time);
       const due = dues[index] ?? 0;
-      // A rounded time is not to put a keyframe off by one picture.
+      // Rounding must not delay a keyframe by a picture.
       const isKey = at + duration / 2 >= due;
       if (isKey) dues[index] = nextKey(due, at, at + duration / 2, key_seconds);
       if (frame) await encoders[index]?.add(frame, isKey);
@@ -149,13 +150,13 @@ async function feed(
   onTally?.({ pictures: tallyPictures({ times, timed: true }, decoded, tallyRules(chunk, source)) });
 }
 
-// They keep to a grid from the first picture on, so that they do not drift.
+// Keyframes stay on a grid from the first picture, so that they do not drift.
 function nextKey(due: number, at: number, by: number, seconds: number): number {
   if (due === Number.NEGATIVE_INFINITY) return at + seconds;
   return due + (Math.floor((by - due) / seconds) + 1) * seconds;
 }
 
-// Players take larger pictures for BT.709 where nothing is said.
+// Players assume BT.709 for larger pictures of unspecified colors.
 const HD_HEIGHT = 720;
 
 function isUntold(source: Source): boolean {

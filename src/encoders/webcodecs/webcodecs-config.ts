@@ -1,13 +1,13 @@
 import type { VideoCodec } from "../../core/formats.ts";
 import type { Size } from "../../plan/size.ts";
 
-/** What WebCodecs is told of a codec beside its rate. */
+/** The WebCodecs configuration of a codec, except its rate. */
 export interface CodecConfig extends VideoEncoderConfig {
-  /** How H.265 puts its parameter sets, which not every list of types knows. */
+  /** How H.265 carries its parameter sets; missing from some type definitions. */
   hevc?: { format: "hevc" };
 }
 
-/** What is told of one picture, of which not every list of types knows all. */
+/** Encode options of one picture; partly missing from some type definitions. */
 export interface PictureOptions extends VideoEncoderEncodeOptions {
   hevc?: { quantizer: number };
   vp9?: { quantizer: number };
@@ -15,9 +15,9 @@ export interface PictureOptions extends VideoEncoderEncodeOptions {
 }
 
 interface Level {
-  /** How the codec's string names it. */
+  /** The level as it appears in the codec string. */
   name: string;
-  /** Most units in one picture, and in one second: macroblocks of 16x16 for h264, pixels for the others. */
+  /** Most units per picture and per second: 16x16 macroblocks for h264, pixels for the others. */
   picture: number;
   second: number;
 }
@@ -71,7 +71,10 @@ const STRINGS: Readonly<Record<VideoCodec, (level: string) => string>> = {
   av1: (name) => `av01.0.${name}M.08`,
 };
 
-/** Gives what WebCodecs is told of a codec: 8 bits, the lowest level that holds the pictures, parameter sets out of band. */
+/**
+ * Returns the WebCodecs configuration of a codec: 8 bits, the lowest level that holds the pictures, parameter sets out of
+ * band.
+ */
 export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: number): CodecConfig {
   const units = codec === "h264" ? Math.ceil(width / 16) * Math.ceil(height / 16) : width * height;
   const levels: readonly Level[] = LEVELS[codec];
@@ -87,10 +90,10 @@ export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: num
   };
 }
 
-/** What WebCodecs is told in addition for layers in time. */
+/** Additional configuration for temporal layers. */
 export const LAYERED = { scalabilityMode: "L1T3" } as const satisfies Partial<VideoEncoderConfig>;
 
-/** Gives the options that set the quantizer of one picture. */
+/** Returns the options that set the quantizer of one picture. */
 export function quantizerOptions(codec: VideoCodec, quantizer: number): PictureOptions {
   return { [OPTIONS[codec]]: { quantizer } };
 }

@@ -5,26 +5,24 @@ import { MIB } from "../../util/bytes.ts";
 import { type CodecConfig, quantizerOptions } from "./webcodecs-config.ts";
 import type { Hold } from "./webcodecs-rate.ts";
 
-/** How pictures are encoded. */
 export interface PictureEncoding {
   codec: VideoCodec;
   config: CodecConfig;
   hold: Hold;
-  /** Takes each packet in decoding order, with its facts where the encoder gives some; rejects to end the work. */
+  /** Receives each packet in decoding order, with the encoder's metadata if any; rejects to stop the encode. */
   write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
 }
 
-/** Encodes pictures one after the other. */
 export interface PictureEncoder {
-  /** Takes a picture, which is closed, when there is room for it; rejects with `encode_failed` when the encoder broke. */
+  /** Encodes a picture as soon as the queue has room, and closes it. Rejects with `encode_failed` when the encoder has failed. */
   add(frame: VideoFrame, key: boolean): Promise<void>;
-  /** Encodes what is left; every packet has been written by then. */
+  /** Encodes the remaining pictures; resolves when every packet is written. */
   finish(): Promise<void>;
-  /** Ends the work at once; may be called at any time, and again. */
+  /** Stops at once; safe to call at any time, and repeatedly. */
   close(): void;
 }
 
-// Measured on noise, with which VP9 and AV1 fall short of an average by a fifth when their rate may vary.
+// Measured on noise, where VP9 and AV1 with a variable rate undershoot an average by a fifth.
 const STEADY = {
   h264: "variable",
   h265: "variable",
@@ -32,14 +30,13 @@ const STEADY = {
   av1: "constant",
 } as const satisfies Record<VideoCodec, VideoEncoderBitrateMode>;
 
-// Bytes of pictures that wait to be encoded, and the most pictures.
+// Limits on queued pictures: their bytes, and their number.
 const WAITING = 64 * MIB;
 const MOST_WAITING = 12;
 
-/** Starts the browser's encoder. */
 export function startPictureEncoder({ codec, config, hold, write }: PictureEncoding): PictureEncoder {
   const broken = Promise.withResolvers<never>();
-  // It is heard of where it is raced for.
+  // Observed where it is raced.
   broken.promise.catch(() => {});
   let written = Promise.resolve();
   const fail = (thrown: unknown) => {
@@ -92,7 +89,7 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
     },
     close() {
       if (encoder.state !== "closed") encoder.close();
-      fail(new MediaError("encode_failed", "The encode was ended."));
+      fail(new MediaError("encode_failed", "The encode was cancelled."));
     },
   };
 }

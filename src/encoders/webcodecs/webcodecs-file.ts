@@ -12,15 +12,14 @@ import {
 import { MediaError } from "../../core/errors.ts";
 import type { VideoCodec, VideoFormat } from "../../core/formats.ts";
 
-/** A file of pictures that is put together in memory. */
+/** A video file assembled in memory. */
 export interface ChunkFile {
   write(packet: EncodedPacket, metadata: EncodedVideoChunkMetadata | undefined): Promise<void>;
-  /** Resolves to the file; rejects with `encode_failed` when nothing was written, unless it is a `part` of the output. */
+  /** Resolves to the file. Rejects with `encode_failed` when nothing was written, unless it is a `part` of the output. */
   finish(part: boolean): Promise<Uint8Array>;
   cancel(): Promise<void>;
 }
 
-/** Starts a {@link ChunkFile}. */
 export function startFile(format: VideoFormat, codec: VideoCodec): ChunkFile {
   const target = new BufferTarget();
   const output = new Output({ format: OUTPUTS[format](), target });

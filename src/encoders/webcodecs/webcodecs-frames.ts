@@ -3,46 +3,47 @@ import { EncodedPacketSink } from "mediabunny";
 import { isShown } from "../../probe/vp8-frame.ts";
 import { samplesOf } from "./webcodecs-samples.ts";
 
-/** A stretch of a source's pictures, and how they are counted. */
+/** A stretch of a source's pictures, and its output rate. */
 export interface FrameSpan {
-  /** Seconds on the track's own clock at which the stretch starts. */
+  /** Start of the stretch in seconds on the track's clock. */
   start: number;
-  /** Seconds; null for to the end. */
+  /** Length in seconds; null up to the end of the track. */
   length: number | null;
-  /** Seconds from the start of the stretch to where its first picture begins, which is on screen at the start: 0 or less. */
+  /** Start of the picture visible at the beginning, in seconds relative to the stretch: 0 or less. */
   shown: number;
-  /** Constant frames per second, or null to keep the times of the source. */
+  /** Constant frames per second; null keeps the source's times. */
   fps: number | null;
-  /** Seconds on the track's own clock at which decoding begins at the latest. */
+  /** Latest point at which decoding may start, in seconds on the track's clock. */
   decode_from: number;
-  /** Called with the time of every decoded picture, in seconds from the start of the stretch. */
+  /** Called with the time of every decoded picture, in seconds relative to the stretch. */
   onDecoded(at: number): void;
 }
 
-/** A picture of the output. It belongs to the iteration, and is closed when the next one is asked for. */
+/** A picture of the output. It belongs to the iteration, which closes it before the next one. */
 export interface TimedSample {
   sample: VideoSample;
-  /** Seconds from the start of the stretch. */
+  /** Seconds relative to the stretch. */
   at: number;
   /** Seconds. */
   duration: number;
 }
 
-// A frame that lies on an edge but for rounding belongs to the stretch that starts there, and to no other.
+// A frame on an edge, allowing for rounding, belongs only to the stretch that starts there.
 const NUDGE = 0.0005;
-// Times are sums of fractions: a frame in the middle between two of the output must fall to the same one in every chunk.
+// Times are sums of fractions: a frame halfway between two of the output must go to the same one in every chunk.
 const ROUNDING = 0.001;
 
 /**
- * Decodes the pictures of a stretch with the times of the output. At a constant rate picture k is the one nearest to k/fps
- * or the last before it, and the last is held to the end; else each keeps its time. Decoding ends with the iteration.
+ * Decodes the pictures of a stretch and assigns their output times. At a constant rate, picture k is the one nearest to
+ * k/fps or the last before it, and the last is held to the end; otherwise each keeps its time. Decoding stops with the
+ * iteration.
  */
 export function timedSamples(track: InputVideoTrack, span: FrameSpan): AsyncGenerator<TimedSample, void> {
-  return span.fps === null ? asTheyAre(track, span) : atConstantRate(track, span, span.fps);
+  return span.fps === null ? atSourceTimes(track, span) : atConstantRate(track, span, span.fps);
 }
 
-// A stretch that starts at a keyframe, but for rounding, needs nothing of what comes before: else all of that would be decoded, from the
-// keyframe before on.
+// A stretch that starts at a keyframe, allowing for rounding, needs nothing before it; without this check decoding would start at
+// the previous keyframe.
 async function readFrom(
   track: InputVideoTrack,
   { start, decode_from }: FrameSpan,
@@ -53,7 +54,7 @@ async function readFrom(
   return Math.min(from, decode_from);
 }
 
-/** Lists the presentation times of a stretch's packets, in seconds from its start; those of hidden pictures are left out. */
+/** Lists the presentation times of a stretch's packets, in seconds relative to its start, without hidden pictures. */
 export async function listTimes(track: InputVideoTrack, { start, length }: FrameSpan): Promise<number[]> {
   const sink = new EncodedPacketSink(track);
   const times: number[] = [];
@@ -68,10 +69,10 @@ export async function listTimes(track: InputVideoTrack, { start, length }: Frame
   return times;
 }
 
-// Seconds by which packets lie out of order of presentation, at the most.
+// Most seconds by which packets may be out of presentation order.
 const REORDERED = 2;
 
-async function* asTheyAre(track: InputVideoTrack, span: FrameSpan) {
+async function* atSourceTimes(track: InputVideoTrack, span: FrameSpan) {
   const { start, length, shown, onDecoded } = span;
   const end = length === null ? Number.POSITIVE_INFINITY : length - NUDGE;
   for await (const sample of samplesOf(track, await readFrom(track, span, NUDGE), start + end)) {
@@ -97,7 +98,7 @@ async function* atConstantRate(track: InputVideoTrack, span: FrameSpan, fps: num
     for await (const sample of samplesOf(track, await readFrom(track, span, 0))) {
       onDecoded(sample.timestamp - start);
       const until = Math.min(place(sample.timestamp), count ?? Number.POSITIVE_INFINITY);
-      // A first picture that comes late stands for what is missing before it.
+      // When the first picture comes late, it fills the gap before it.
       if (held) for (; next < until; next++) yield timed(held, next);
       held?.close();
       held = sample;

@@ -2,17 +2,19 @@ import { ALL_FORMATS, BlobSource, CustomSource, Input, type InputVideoTrack } fr
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 
-/** The pictures of an opened source. */
 export interface OpenPictures {
   track: InputVideoTrack;
-  /** Seconds on the track's clock at which the source starts for a viewer. */
+  /** Presentation start of the source, in seconds on the track's clock. */
   origin: number;
 }
 
-/** Opens a source for mediabunny: by its Blob where the reader has one, else by ranges. Dispose of it to end all reading. */
+/**
+ * Opens a source in mediabunny: its Blob where the reader has one, otherwise by ranges. Disposing of the input ends all
+ * reading.
+ */
 export function openInput(reader: ByteReader, signal: AbortSignal): Input {
   const { blob } = reader as Partial<{ blob: unknown }>;
-  // What fails is heard of where it is waited for.
+  // Failures are observed where they are awaited.
   const handleUnhandledError = () => {};
   const source =
     blob instanceof Blob
@@ -26,18 +28,21 @@ export function openInput(reader: ByteReader, signal: AbortSignal): Input {
   return new Input({ source, formats: ALL_FORMATS });
 }
 
-/** Finds the pictures of a source; rejects with `input_no_video` or `input_unsupported` when there are none that can be decoded here. */
+/**
+ * Finds the pictures of a source. Rejects with `input_no_video` or `input_unsupported` when it has none that can be decoded
+ * here.
+ */
 export async function openPicturesOf(input: Input): Promise<OpenPictures> {
   const track = await input.getPrimaryVideoTrack();
-  if (!track) throw new MediaError("input_no_video", "The source has no pictures that could be read.");
+  if (!track) throw new MediaError("input_no_video", "The source has no readable pictures.");
   if (!(await track.canDecode())) {
     throw new MediaError("input_unsupported", "This browser cannot decode the source's pictures.");
   }
-  // Priming before 0 is not heard; a source that starts later starts for a viewer with its first stream.
+  // Priming before 0 is inaudible; a source that starts later begins with its first stream.
   return { track, origin: Math.max(0, await input.getFirstTimestamp()) };
 }
 
-/** Rejects as the reader does when the source cannot be read any more: what a browser says of its own reads does not tell. */
+/** Rejects as the reader does when the source is no longer readable; a browser's own read errors do not say why. */
 export async function checkReadable(reader: ByteReader): Promise<void> {
   try {
     await reader.read({ start: 0, end: 1 });

@@ -2,32 +2,32 @@ import type { VideoSample } from "mediabunny";
 import type { Geometry } from "../../plan/plan.ts";
 import { type Matrix, toI420 } from "./webcodecs-yuv.ts";
 
-/** How pictures are brought to the output's size. */
+/** How to bring pictures to the output's size. */
 export interface PictureNeeds {
   geometry: Geometry;
-  /** Color that transparent pictures are laid on, as `0xRRGGBB`; null where there are none. */
+  /** Background for transparent pictures as `0xRRGGBB`; null when there are none. */
   matte: string | null;
-  /** Whether the encoder scales what it is given to its own size, as the standard says it must. */
+  /** Whether the encoder scales its input to its own size, as the standard requires. */
   scales: boolean;
-  /** Whether the source says nothing of its colors and is small, so that players take them for BT.601. */
+  /** Whether the source is small and its colors are unspecified, so that players assume BT.601. */
   untold: boolean;
 }
 
-/** Time and length of a picture in microseconds. */
+/** Timestamp and duration of a picture in microseconds. */
 export interface FrameTime {
   timestamp: number;
   duration: number;
 }
 
-/** Makes pictures of the output; the frame that is given is the caller's to close. */
+/** Turns decoded samples into pictures of the output; the caller closes each frame. */
 export type Painter = (sample: VideoSample, time: FrameTime) => Promise<VideoFrame>;
 
-// What every encoder takes as it is: 8 bits, colors at half the resolution, no transparency.
+// Formats that every encoder accepts unconverted: 8 bits, 4:2:0, no transparency.
 const PLAIN: ReadonlySet<string | null> = new Set(["I420", "NV12"]);
 
 /**
- * Creates what turns, crops, scales and pads decoded pictures as a geometry says. Where nothing but a crop and a scale is asked
- * for, the frame goes to the encoder as it was decoded, which scales it: that is faster, and no color is converted.
+ * Creates a painter that turns, crops, scales and pads decoded pictures as a geometry says. When only a crop and a scale are
+ * needed, the encoder scales the decoded frame itself: that is faster and converts no colors.
  */
 export function createPainter(needs: PictureNeeds): Painter {
   const paint = createCanvasPainter(needs);
@@ -45,7 +45,7 @@ export function createPainter(needs: PictureNeeds): Painter {
 
 const BT601 = { primaries: "smpte170m", transfer: "smpte170m", matrix: "smpte170m" } as const;
 
-// Where nothing is said of colors, mediabunny has Chromium decode BT.709, which would be written into the output.
+// For unspecified colors, mediabunny makes Chromium decode BT.709, which would end up in the output.
 async function relabel(sample: VideoSample): Promise<VideoFrame> {
   const frame = sample.toVideoFrame();
   const { format, visibleRect, displayWidth, displayHeight, timestamp, colorSpace } = frame;
@@ -74,12 +74,12 @@ function partOf(frame: VideoFrame, visible: DOMRectReadOnly, { geometry, matte, 
   const y = visible.y + (crop?.y ?? 0);
   const width = crop?.width ?? visible.width;
   const height = crop?.height ?? visible.height;
-  // Half the resolution of colors has no odd edges.
+  // 4:2:0 cannot be cropped at odd coordinates.
   if (x % 2 !== 0 || y % 2 !== 0 || width % 2 !== 0 || height % 2 !== 0) return null;
   return { visibleRect: { x, y, width, height }, displayWidth: width, displayHeight: height };
 }
 
-/** Draws a picture, of stored pixels in any shape, where the geometry wants it on a canvas of the output's size. */
+/** Draws a picture, of stored pixels in any aspect ratio, on a canvas of the output's size, where the geometry puts it. */
 export function drawPicture(
   context: OffscreenCanvasRenderingContext2D,
   picture: CanvasImageSource,
@@ -142,7 +142,7 @@ function createCanvasPainter({ geometry, matte }: PictureNeeds) {
   };
 }
 
-// Pictures in red, green and blue are written as players read them when nothing is said.
+// RGB pictures are written in the matrix that players assume for unspecified colors.
 function matrixFor(given: VideoMatrixCoefficients | null, { width, height }: Geometry): Matrix {
   if (given === "bt709") return given;
   if (given === "smpte170m" || given === "bt470bg") return "smpte170m";
@@ -158,7 +158,7 @@ interface Rect {
   height: number;
 }
 
-// Where a part of the turned picture lies in the stored one.
+// Maps a part of the turned picture to the stored one.
 function unturn(part: Rect, rotate: Geometry["rotate"], stored: { width: number; height: number }): Rect {
   const { x, y, width, height } = part;
   switch (rotate) {

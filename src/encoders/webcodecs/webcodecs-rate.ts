@@ -3,10 +3,10 @@ import { type Anchors, between, bitsFor } from "../../plan/bits.ts";
 import type { Rate } from "../../plan/plan.ts";
 import type { Size } from "../../plan/size.ts";
 
-/** How an encoder of WebCodecs is held: by the quantizer of each picture, or by an average in bits per second. */
+/** Rate control of a WebCodecs encoder: a quantizer for each picture, or an average in bits per second. */
 export type Hold = { quantizer: number } | { bitrate: number };
 
-/** The quantizer that comes close to a CRF of the native encoders in SSIM, for each codec; see bench/constants/webcodecs-rate.ts. */
+/** The quantizer closest in SSIM to a CRF of the native encoders, by codec; see bench/constants/webcodecs-rate.ts. */
 export const QUANTIZER = {
   h264: [
     [17, 17],
@@ -32,21 +32,21 @@ export const QUANTIZER = {
   ],
 } as const satisfies Record<VideoCodec, Anchors>;
 
-// The coarsest quantizer in the scale of the table.
+// The coarsest quantizer on the table's scale.
 const SCALE = { h264: 51, h265: 51, vp9: 255, av1: 255 } as const satisfies Record<VideoCodec, number>;
 
-/** What decides how an encoder is held. */
+/** The inputs of {@link holdFor}. */
 export interface HoldNeeds extends Size {
   codec: VideoCodec;
   rate: Rate;
   fps: number;
-  /** The coarsest quantizer that the encoder takes; null where it takes none. */
+  /** The coarsest quantizer that the encoder accepts; null when it accepts none. */
   coarsest: number | null;
-  /** Bits that the source takes for a second of as many pixels; null where unknown. */
+  /** The source's bits per second for as many pixels; null when unknown. */
   source_bits: number | null;
 }
 
-/** Gives how an encoder is held so that it comes close to the rate of a plan. */
+/** Returns the rate control that comes closest to the rate of a plan. */
 export function holdFor(needs: HoldNeeds): Hold {
   const { codec, rate, width, height, fps, coarsest, source_bits } = needs;
   if ("bitrate" in rate) return { bitrate: rate.bitrate };

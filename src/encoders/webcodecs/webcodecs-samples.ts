@@ -1,8 +1,8 @@
 import { EncodedPacketSink, type InputVideoTrack, VideoSample, VideoSampleSink } from "mediabunny";
 
 /**
- * Decodes the pictures of a track in order, from the one that is on screen at `from` up to, not including, `until`; seconds on the track's
- * clock. The caller closes each. Decoding ends with the iteration.
+ * Decodes the pictures of a track in order, from the one visible at `from` up to but excluding `until`, in seconds on the
+ * track's clock. The caller closes each. Decoding stops with the iteration.
  */
 export async function* samplesOf(
   track: InputVideoTrack,
@@ -13,7 +13,7 @@ export async function* samplesOf(
   yield* isOwn ? vp8Samples(track, from, until) : new VideoSampleSink(track).samples(from, until);
 }
 
-/** Decodes the picture that is on screen at a time, else the first one; null where there is none. The caller closes it. */
+/** Decodes the picture visible at a time, or else the first one; null when there is none. The caller closes it. */
 export async function sampleAt(track: InputVideoTrack, at: number): Promise<VideoSample | null> {
   if (await hasHidden(track)) {
     for await (const sample of vp8Samples(track, at, Number.POSITIVE_INFINITY)) return sample;
@@ -27,8 +27,8 @@ async function hasHidden(track: InputVideoTrack): Promise<boolean> {
   return (await track.getCodec()) === "vp8" && !(await track.canBeTransparent());
 }
 
-// A packet of VP8 may hold a picture that is never shown. mediabunny (1.61) takes every packet for a picture, and would give all after
-// it the time of an earlier one; VP8 has no pictures out of order, so each can keep its own.
+// A VP8 packet may hold a picture that is never shown. mediabunny (1.61) counts every packet as a picture and would shift all
+// later times; VP8 never reorders pictures, so each keeps the time of its packet.
 async function* vp8Samples(track: InputVideoTrack, from: number, until: number) {
   const ready: VideoSample[] = [];
   try {
@@ -47,7 +47,7 @@ async function* vp8Samples(track: InputVideoTrack, from: number, until: number) 
   }
 }
 
-// Packets that wait to be decoded.
+// Most packets queued for decoding.
 const WAITING = 8;
 const WITH_KEYS = { verifyKeyPackets: true } as const;
 
@@ -58,17 +58,17 @@ async function* decodeAll(track: InputVideoTrack, from: number): AsyncGenerator<
   const sink = new EncodedPacketSink(track);
   const ready: VideoSample[] = [];
   const broken = Promise.withResolvers<never>();
-  // It is heard of where it is raced for.
+  // Observed where it is raced.
   broken.promise.catch(() => {});
   const decoder = new VideoDecoder({
     output: (frame) => ready.push(toSample(frame, facts)),
     error: broken.reject,
   });
   try {
-    decoder.configure({ ...config, colorSpace: told(config.colorSpace) });
+    decoder.configure({ ...config, colorSpace: withDefaults(config.colorSpace) });
     let packet = (await sink.getKeyPacket(from, WITH_KEYS)) ?? (await sink.getFirstKeyPacket(WITH_KEYS));
     while (packet) {
-      // An empty one repeats the picture before.
+      // An empty packet repeats the previous picture.
       if (packet.byteLength > 0) decoder.decode(packet.toEncodedVideoChunk());
       while (decoder.decodeQueueSize > WAITING) await Promise.race([dequeued(decoder), broken.promise]);
       yield* drain(ready);
@@ -88,12 +88,12 @@ function dequeued(decoder: VideoDecoder): Promise<void> {
   return promise;
 }
 
-// Whoever takes one closes it.
+// The consumer closes each sample.
 function* drain(ready: VideoSample[]): Generator<VideoSample, void> {
   for (let sample = ready.shift(); sample; sample = ready.shift()) yield sample;
 }
 
-// Frames count in microseconds, the file in ticks of its own.
+// Frames count in microseconds, the file in its own ticks.
 function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotation: 0 | 90 | 180 | 270 }) {
   const onTicks = (microseconds: number) => Math.round((microseconds * ticks) / 1e6) / ticks;
   const sample = new VideoSample(frame, { rotation });
@@ -102,8 +102,8 @@ function toSample(frame: VideoFrame, { ticks, rotation }: { ticks: number; rotat
   return sample;
 }
 
-// What is not told is BT.709, as mediabunny has it for the other codecs.
-function told(colors: VideoColorSpaceInit = {}): VideoColorSpaceInit {
+// Unspecified colors count as BT.709, as mediabunny does for the other codecs.
+function withDefaults(colors: VideoColorSpaceInit = {}): VideoColorSpaceInit {
   const { primaries, transfer, matrix, fullRange } = colors;
   return {
     primaries: primaries ?? "bt709",

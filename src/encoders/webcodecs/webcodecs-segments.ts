@@ -5,37 +5,37 @@ import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { PictureEncoding } from "./webcodecs-encode.ts";
 
-/** Where the segments of a chunk lie in their stream. */
+/** The position of a chunk's segments in their stream. */
 export interface SegmentPlace {
   /** Folder of the rendition, without a slash. */
   folder: string;
-  /** Of the chunk: its init segment bears it. */
+  /** Index of the chunk, which names its init segment. */
   index: number;
-  /** Seconds of the stream before the chunk, whole segments. */
+  /** Start of the chunk in the stream, in seconds; a multiple of the segment length. */
   at: number;
-  /** Seconds of the chunk at which its last picture ends; null where that is not known. */
+  /** End of its last picture, in seconds relative to the chunk; null when unknown. */
   until: number | null;
 }
 
-/** What a rendition of a chunk became. */
+/** One rendition of a chunk. */
 export interface Segments {
-  /** Init segment, segments, and the playlist of these. */
+  /** Init segment, segments, and their playlist. */
   files: EncodedFile[];
   run: SegmentRun;
-  /** As RFC 6381 writes it. */
+  /** Codec string of RFC 6381. */
   codec: string;
 }
 
-/** Writes packets of H.264 with times from the start of a chunk into segments of fragmented MP4. */
+/** Writes H.264 packets, timed from the start of a chunk, into segments of fragmented MP4. */
 export interface SegmentWriter {
   write: PictureEncoding["write"];
-  /** Gives the segments; null when there were no packets. */
+  /** Returns the segments; null when there were no packets. */
   finish(): Promise<Segments | null>;
   cancel(): Promise<void>;
 }
 
 interface Piece {
-  /** Seconds of the stream. */
+  /** Seconds in the stream. */
   start: number;
   bytes: Uint8Array;
 }
@@ -43,7 +43,7 @@ interface Piece {
 // A keyframe may come half a picture early.
 const ALMOST = SEGMENT_SECONDS - 0.5;
 
-/** Starts a {@link SegmentWriter}; it begins a segment at the first keyframe of every six seconds. */
+/** Starts a {@link SegmentWriter}, which begins a segment at the first keyframe of every six seconds. */
 export function startSegments({ folder, index, at, until }: SegmentPlace): SegmentWriter {
   const head: Uint8Array[] = [];
   const pieces: Piece[] = [];
@@ -65,7 +65,7 @@ export function startSegments({ folder, index, at, until }: SegmentPlace): Segme
   output.addVideoTrack(source);
   let codec: string | null = null;
   let end = 0;
-  // The last one lasts until the end, and is known by that alone.
+  // The last packet lasts until the end, and only the end shows which one is last.
   let held: Parameters<typeof add>[0] | null = null;
 
   async function add(

@@ -19,7 +19,7 @@ import { encodePictures } from "./webcodecs-chunk.ts";
 import { encodeRenditions } from "./webcodecs-stream.ts";
 import type { Ability } from "./webcodecs-trial.ts";
 
-/** Encodes a chunk of adaptive video, the sound by another encoder; rejects as either does. */
+/** Encodes a chunk of adaptive video, leaving the sound to another encoder; rejects as either does. */
 export async function encodeStream(
   job: ChunkJob,
   video: VideoEncode,
@@ -32,12 +32,12 @@ export async function encodeStream(
     (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
   ]);
   if (heard.length > 0) checkEnd(Math.max(...[...pictures, ...heard].map(listedSeconds)), plan, job.source);
-  // Each has a master playlist, of which the one of the pictures bears the name.
+  // Each has a master playlist; that of the pictures keeps the name.
   const named = heard.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
   return [...named, ...pictures];
 }
 
-// Pictures and sound side by side: when one fails, the other is ended.
+// Runs pictures and sound in parallel; when one fails, stops the other.
 async function together<A, B>(
   job: ChunkJob,
   [pictures, sound]: readonly [(job: ChunkJob) => Promise<A>, (job: ChunkJob) => Promise<B>],
@@ -50,7 +50,7 @@ async function together<A, B>(
   });
 }
 
-/** Encodes pictures and sound of a video that has one chunk, the sound by another encoder or not at all, and stitches them; rejects as either does. */
+/** Encodes a video of one chunk, leaving the sound, if any, to another encoder, and stitches them. Rejects as either does. */
 export async function encodeAll(
   job: ChunkJob,
   video: VideoEncode,
@@ -85,10 +85,10 @@ async function soundOf(job: ChunkJob, sound: Encoder | null): Promise<EncodedFil
   const encoded = await encodeSound({ ...silent, chunk: own }, sound);
   if (encoded instanceof ReadableStream) return [{ ...outputFile(plan, own), bytes: await readAll(encoded) }];
   if (Array.isArray(encoded) && encoded.length > 0) return encoded;
-  throw new MediaError("encode_failed", "The encoder of the sound gave nothing.");
+  throw new MediaError("encode_failed", "The sound encoder returned no file.");
 }
 
-/** Has the sound of a chunk encoded by another encoder; rejects as that does. */
+/** Encodes the sound of a chunk with another encoder; rejects as that does. */
 export function encodeSound(job: ChunkJob, sound: Encoder | null): ReturnType<Encoder["encode"]> {
   if (!sound) {
     const refusals = [{ encoder: "webcodecs", code: "no_sound_encoder" as const }];
@@ -105,12 +105,12 @@ export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): 
   return sound ? sound.refuse(soundPlan(plan, chunk), source) : { code: "no_sound_encoder" };
 }
 
-// The pictures are no work of whoever encodes the sound.
+// The sound's encoder gets a plan without pictures.
 function soundPlan(plan: Plan, chunk: Chunk): Plan {
   return { ...plan, video: null, frames: null, chunks: [{ ...chunk, track: "audio" }] };
 }
 
-// Of what was just encoded.
+// Duration of the sound just encoded.
 async function secondsOf(bytes: Uint8Array): Promise<number> {
   const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
   try {
@@ -120,7 +120,7 @@ async function secondsOf(bytes: Uint8Array): Promise<number> {
   }
 }
 
-// Of a media playlist; 0 of any other file.
+// Total duration in a media playlist; 0 for any other file.
 function listedSeconds({ name, bytes }: EncodedFile): number {
   if (!name.endsWith(`/${PLAYLIST}`)) return 0;
   const { segments } = parseMediaPlaylist(name, new TextDecoder().decode(bytes));

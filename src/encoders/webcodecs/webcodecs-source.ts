@@ -1,15 +1,15 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 
-/** Tells which sources can be decoded here. */
+/** Knows which sources this browser can decode. */
 export interface Decoders {
-  /** Asks the browser for what a source needs, once for each codec; never rejects. */
+  /** Queries the browser's support for a source, once per codec; never rejects. */
   prepare(source: Source): Promise<void>;
   /** Returns why the source cannot be read and decoded; null when it can. */
   refuse(source: Source): RefusalReason | null;
 }
 
-// What mediabunny reads packets with pictures from.
+// The video containers that mediabunny reads.
 const READ: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "mpegts"]);
 
 // The highest level of each codec, so that no size is ruled out.
@@ -21,7 +21,7 @@ const STRINGS: Readonly<Record<string, (deep: boolean, full: boolean) => string>
   av1: (deep, full) => `av01.${full ? 1 : 0}.13M.${deep ? "10" : "08"}`,
 };
 
-/** Creates what remembers the browser's answers about decoders. */
+/** Creates a cache of the browser's answers about decoders. */
 export function createDecoders(): Decoders {
   const asked = new Map<string, Promise<boolean>>();
   const known = new Map<string, boolean>();

@@ -11,17 +11,18 @@ import type { Hold } from "./webcodecs-rate.ts";
 import { type Segments, startSegments } from "./webcodecs-segments.ts";
 import type { Ability } from "./webcodecs-trial.ts";
 
-// As of the ffmpeg that others encode with.
+// The same as the other encoders' ffmpeg uses.
 const KEY_SECONDS = 2;
 
-/** Gives what a rendition of adaptive video is as a video of its own. */
+/** Returns the parameters that encode a rendition of adaptive video like a video of its own. */
 export function videoOf(video: VideoEncode, { geometry, rate, fps }: Rendition): VideoEncode {
   return { ...video, geometry, rate, fps };
 }
 
 /**
- * Encodes the pictures of a chunk of adaptive video, all renditions from one decode, into segments of fragmented MP4 with their playlists and
- * a master playlist, which names codecs and sizes; nothing where a chunk of pictures lies beyond the last one. Rejects as `encodePictures` does.
+ * Encodes the pictures of a chunk of adaptive video, all renditions from one decode, into segments of fragmented MP4 with
+ * their playlists and a master playlist that lists codecs and sizes. Returns nothing for a chunk beyond the last picture.
+ * Rejects as `encodePictures` does.
  */
 export async function encodeRenditions(
   job: ChunkJob,
@@ -59,7 +60,7 @@ export async function encodeRenditions(
   }
 }
 
-// An average has to stay below what a rung may take at the most.
+// An average must stay below the rung's maximum.
 function boundHold(hold: Hold, { rate }: VideoEncode): Hold {
   if (!("bitrate" in hold) || !("maxrate" in rate) || rate.maxrate === undefined) return hold;
   return { bitrate: Math.min(hold.bitrate, rate.maxrate) };

@@ -4,23 +4,23 @@ import type { Size } from "../../plan/size.ts";
 import { within } from "../../util/time-limit.ts";
 import { codecConfig, LAYERED, type PictureOptions, quantizerOptions } from "./webcodecs-config.ts";
 
-/** What this machine's encoder of a codec was seen to do at a size. */
+/** What this machine's encoder of a codec can do at a size, as tried. */
 export interface Ability {
-  /** The coarsest quantizer of a picture, where it takes quantizers; else null. */
+  /** The coarsest quantizer per picture; null when it accepts none. */
   quantizer: number | null;
-  /** Scales pictures of another size to its own. */
+  /** Whether it scales pictures of another size to its own. */
   scales: boolean;
-  /** Gains from layers in time, of which the upper ones are told from pictures further back and coarser. */
+  /** Whether temporal layers help: the upper layers refer further back and are coarser. */
   layers: boolean;
 }
 
 const PICTURES = 3;
 const FPS = 30;
-// Milliseconds: an encoder that gives nothing in that time gives nothing.
-const PATIENCE = 10_000;
+// Milliseconds after which a silent encoder counts as broken.
+const TRIAL_MS = 10_000;
 
 /**
- * Encodes a few pictures and decodes them again, because what a browser says it supports is not always so. Gives what the
+ * Encodes a few pictures and decodes them again, because browsers claim support that they do not have. Returns what the
  * encoder can do, or why it cannot be used; never rejects.
  */
 export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability | RefusalReason> {
@@ -46,8 +46,8 @@ export async function tryCodec(codec: VideoCodec, size: Size): Promise<Ability |
   return { code: "output_size", codec, width: size.width, height: size.height };
 }
 
-// Browsers that encode H.264 without the machine's help do so by OpenH264, which then makes files smaller by an eighth that look the same
-// (bench/constants/webcodecs-rate.ts); what a machine's own encoder makes of it nobody knows.
+// Without hardware, browsers encode H.264 with OpenH264, whose files with layers are an eighth smaller at equal quality
+// (bench/constants/webcodecs-rate.ts). The effect on hardware encoders is unknown.
 async function gainsFromLayers(codec: VideoCodec, config: VideoEncoderConfig, given: Size): Promise<boolean> {
   if (codec !== "h264" || (await isSupported({ ...config, hardwareAcceleration: "prefer-hardware" })))
     return false;
@@ -62,16 +62,16 @@ async function isSupported(config: VideoEncoderConfig): Promise<boolean> {
 
 const SMALL: Size = { width: 320, height: 180 };
 const COARSEST = { h264: 51, h265: 51, vp9: 63, av1: 255 } as const satisfies Record<VideoCodec, number>;
-// libvpx's own scale, which some browsers take for VP9 in place of the one of the standard.
-const FINE = 255;
+// libvpx's own scale, which some browsers use for VP9 instead of the standard's.
+const LIBVPX_COARSEST = 255;
 
 async function coarsest(codec: VideoCodec): Promise<number> {
   if (codec !== "vp9") return COARSEST[codec];
-  const [standard, fine] = [await noiseBytes(codec, COARSEST.vp9), await noiseBytes(codec, FINE)];
-  return fine > 0 && fine * 3 < standard ? FINE : COARSEST.vp9;
+  const [standard, libvpx] = [await noiseBytes(codec, COARSEST.vp9), await noiseBytes(codec, LIBVPX_COARSEST)];
+  return libvpx > 0 && libvpx * 3 < standard ? LIBVPX_COARSEST : COARSEST.vp9;
 }
 
-// Bytes of one picture of noise at a quantizer; 0 when it cannot be encoded.
+// Bytes of one encoded picture of noise at a quantizer; 0 when it cannot be encoded.
 async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number> {
   let bytes = 0;
   const failed = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number>
   try {
     encoder.configure({ ...codecConfig(codec, SMALL, FPS), bitrateMode: "quantizer" });
     encoder.encode(frame, { ...quantizerOptions(codec, quantizer), keyFrame: true });
-    await within(Promise.race([encoder.flush(), failed.promise]), PATIENCE, () => {});
+    await within(Promise.race([encoder.flush(), failed.promise]), TRIAL_MS, () => {});
     return bytes;
   } catch {
     return 0;
@@ -98,11 +98,11 @@ async function noiseBytes(codec: VideoCodec, quantizer: number): Promise<number>
   }
 }
 
-// True when pictures that are dark at the top left and light at the bottom right come back in the right number and size, and still are.
+// Returns whether a test pattern (dark top left, light bottom right) survives the round trip in number, size and shading.
 async function attempt(config: VideoEncoderConfig, given: Size, options: PictureOptions): Promise<boolean> {
   const closers: (() => void)[] = [];
   try {
-    return await within(roundTrip(closers, config, given, options), PATIENCE, () => false);
+    return await within(roundTrip(closers, config, given, options), TRIAL_MS, () => false);
   } catch {
     return false;
   } finally {
@@ -120,7 +120,7 @@ async function roundTrip(
   const frames: VideoFrame[] = [];
   let found: VideoDecoderConfig | undefined;
   const broken = Promise.withResolvers<never>();
-  // It is heard of where it is raced for.
+  // Observed where it is raced.
   broken.promise.catch(() => {});
   const encoder = new VideoEncoder({
     output: (chunk, metadata) => {
@@ -167,7 +167,7 @@ async function isShaded(frame: VideoFrame): Promise<boolean> {
   const { width, height } = frame.visibleRect ?? { width: 0, height: 0 };
   const pixels = new Uint8Array(frame.allocationSize());
   const [plane] = await frame.copyTo(pixels);
-  // The copy starts at the visible part, whatever lies around it.
+  // The copy starts at the visible rectangle, whatever surrounds it.
   const at = (across: number, down: number) =>
     pixels[
       (plane?.offset ?? 0) + Math.floor(down * height) * (plane?.stride ?? width) + Math.floor(across * width)

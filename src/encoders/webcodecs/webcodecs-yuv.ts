@@ -1,6 +1,6 @@
 import type { Size } from "../../plan/size.ts";
 
-/** The matrices of luma and chroma that pictures are written with. */
+/** The YUV matrices that pictures are written with. */
 export type Matrix = "bt709" | "smpte170m";
 
 // Weights of red and blue in luma: ITU-R BT.709 and BT.601.
@@ -9,14 +9,14 @@ const WEIGHTS = { bt709: [0.2126, 0.0722], smpte170m: [0.299, 0.114] } as const 
   readonly [red: number, blue: number]
 >;
 
-// Fixed point, so that the loop over the pixels has whole numbers alone.
+// Fixed-point precision, so that the pixel loop needs only integers.
 const BITS = 15;
 const ONE = 1 << BITS;
 const HALF = ONE >> 1;
 
 /**
- * Turns RGBA pixels into the planes of I420 with limited range, chroma as the mean of four pixels. Browsers would do it in full
- * range, which not every player reads right. Width and height are even.
+ * Converts RGBA pixels to I420 planes in limited range, averaging chroma over four pixels. Browsers would convert to full
+ * range, which some players misread. Width and height must be even.
  */
 export function toI420(
   rgba: Uint8ClampedArray,

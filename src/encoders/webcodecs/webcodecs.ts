@@ -12,21 +12,24 @@ import { createDecoders } from "./webcodecs-source.ts";
 import { videoOf } from "./webcodecs-stream.ts";
 import { type Ability, tryCodec } from "./webcodecs-trial.ts";
 
-/** What the encoder is given beside the browser. */
+/** Options of {@link createWebCodecsEncoder}. */
 export interface WebCodecsOptions {
-  /** Encodes the sound of a plan, which WebCodecs can not in the formats that Framewright writes; null refuses plans whose sound needs encoding. */
+  /**
+   * Encodes the sound of a plan, because WebCodecs has no encoders for the formats that Framewright writes; null refuses
+   * plans whose sound needs encoding.
+   */
   sound: Encoder | null;
 }
 
-/** The browser's own encoders behind the port. */
+/** The browser's own video encoders. */
 export interface WebCodecsEncoder extends Encoder {
-  /** Tries what a plan needs on this machine, once for each codec and size; `refuse` answers from what was found. Never rejects. */
+  /** Tries what a plan needs on this machine, once per codec and size; `refuse` answers from the result. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
 /**
- * Creates the encoder "webcodecs": video and adaptive video by the browser's own encoders, in a page or a dedicated worker. Sound that
- * is copied goes in as it is, other sound is given to the encoder of the options; pictures and sound are encoded side by side. `encode`
+ * Creates the encoder "webcodecs": video and adaptive video by the browser's own encoders, in a page or a dedicated worker.
+ * Copied sound is remuxed as it is, other sound goes to the encoder in `sound`, in parallel with the pictures. `encode`
  * rejects with `encoder_unavailable` when the machine's encoder turns out not to work.
  */
 export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEncoder {
@@ -47,7 +50,7 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
     async prepare(plan, source) {
       const videos = videosOf(plan);
       if (videos.length > 0) await decoders.prepare(source);
-      // One by one, as a machine may have few encoders of its own.
+      // One by one, because a machine may have few hardware encoders.
       for (const video of videos) await attempt(video);
     },
     refuse(plan, source) {
@@ -86,13 +89,13 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
   };
 }
 
-// What is to be encoded: each rendition of adaptive video is one of its own.
+// The videos to encode; each rendition of adaptive video is one.
 function videosOf({ video, renditions }: Plan): VideoEncode[] {
   if (video?.mode !== "encode") return [];
   return renditions.length > 0 ? renditions.map((rendition) => videoOf(video, rendition)) : [video];
 }
 
-// The transparency of VP8 is in packets beside its own, which mediabunny puts together, but not in step with hidden pictures.
+// VP8 keeps transparency in separate packets, which mediabunny pairs up, but out of step with hidden pictures.
 function refuseHidden({ codecs, has_alpha }: Source): RefusalReason | null {
   return codecs?.video === "vp8" && has_alpha ? { code: "picture_times", codec: "vp8" } : null;
 }
