@@ -3,7 +3,7 @@ import type { AudioPlan } from "../plan/plan.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
-/** Gives the codec arguments of an audio stream. */
+/** Returns the codec arguments of an audio stream. */
 export function audioArgs(audio: AudioPlan, source: Source, cut: Cut, toolset: Toolset): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
@@ -12,7 +12,7 @@ export function audioArgs(audio: AudioPlan, source: Source, cut: Cut, toolset: T
     ...(cut.audio.length > 0 ? ["-filter:a", cut.audio.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
-    // Without a ceiling libvorbis is a tenth above what it is asked for.
+    // Without a ceiling, libvorbis exceeds the requested bitrate by a tenth.
     ...(audio.codec === "vorbis" ? ["-maxrate:a", String(audio.bitrate)] : []),
     ...(audio.compression === null ? [] : ["-compression_level", String(audio.compression)]),
     // A lossy source decodes to more bits than it ever had.

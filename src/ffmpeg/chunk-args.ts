@@ -11,17 +11,17 @@ import { type Cut, createCut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 import { lastingFilter, timescaleArgs, videoArgs, videoGraph } from "./video-args.ts";
 
-/** Paths that ffmpeg reads and writes; the output of adaptive video is an existing, empty folder. */
+/** Paths for ffmpeg to read and write; the output of adaptive video is an existing, empty folder. */
 export interface ChunkFiles {
   input: string;
   output: string;
-  /** Start of the paths of the lists of packets and pictures, see {@link listPackets}; without it nothing is listed. */
+  /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
 }
 
 /**
- * Gives the ffmpeg arguments that encode one chunk of a plan, without the program's name and without what concerns the run
- * alone (`-y`, `-nostdin`, `-progress`). Throws a RangeError when the toolset lacks the encoder: ask `checkTools` first.
+ * Returns the ffmpeg arguments that encode one chunk of a plan, without the program's name and the options of the run (`-y`,
+ * `-nostdin`, `-progress`). Throws a RangeError when the toolset lacks the encoder: ask `refuseTools` first.
  */
 export function chunkArgs(
   plan: Plan,
@@ -83,10 +83,10 @@ function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {
   const pictures = plan.image !== null || plan.video?.mode === "encode";
   if (!pictures) return [...toolset.input];
   const codec = source.codecs?.video;
-  // ffmpeg's own decoders of VP8 and VP9 leave transparency out.
+  // ffmpeg's own decoders of VP8 and VP9 drop transparency.
   const alpha = source.has_alpha && (codec === "vp8" || codec === "vp9");
   const decoder = codec === "vp8" ? "libvpx" : "libvpx-vp9";
-  // The turn of a photo is in its EXIF data, which ffmpeg 5.1 does not heed and later ones do; so images are turned by a filter.
+  // A photo's orientation is in its EXIF data, which ffmpeg 5.1 ignores and later versions apply; so a filter turns images.
   const still = plan.image ? ["-noautorotate"] : [];
   return [...still, ...(alpha ? ["-c:v", decoder] : []), ...toolset.input];
 }

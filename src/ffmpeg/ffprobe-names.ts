@@ -1,4 +1,4 @@
-/** What a file is, by the name of ffprobe's reader: its format, and whether it is a still or an animation. */
+/** A format, and whether the file is a still or an animation. */
 export interface FormatName {
   format: string;
   image: boolean;
@@ -16,7 +16,7 @@ const BRANDS: Readonly<Record<string, FormatName>> = {
   mif1: { format: "heic", image: true },
 };
 
-// Readers that take a file for a list of others, or for text drawn as pictures.
+// Demuxers that read lists of other files, or text drawn as pictures.
 const REFUSED: ReadonlySet<string> = new Set([
   "tty",
   "bin",
@@ -38,7 +38,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   mpegvideo: "mpegvideo",
 };
 
-/** Names a format as Framewright does, from ffprobe's reader, the brand in the file and the codecs; null when it is no media file. */
+/** Returns Framewright's name of a format from ffprobe's demuxer, the file's brand and its codecs; null when it is not media. */
 export function nameFormat(
   reader: string,
   brand: string | undefined,
@@ -64,7 +64,7 @@ export function nameFormat(
   return { format: RENAMED[first] ?? first, image: false };
 }
 
-/** Names a codec as Framewright does. */
+/** Returns Framewright's name of a codec. */
 export function nameCodec(codec: string): string {
   return codec === "hevc" ? "h265" : codec;
 }
@@ -97,7 +97,7 @@ const MIME: Readonly<Record<string, readonly [video: string, audio?: string]>> =
   tiff: ["image/tiff"],
 };
 
-/** Gives the MIME type of a format, or undefined where none is registered or in use. */
+/** Returns the MIME type of a format; undefined when none is registered or in use. */
 export function mimeOf(format: string, kind: string): string | undefined {
   const [first, audio] = MIME[format] ?? [];
   return kind === "audio" ? (audio ?? first) : first;

@@ -4,36 +4,36 @@ import { ntscRate } from "../plan/rate.ts";
 import type { Size } from "../plan/size.ts";
 import { isRgb, sourceColor } from "./color.ts";
 
-/** What pictures need before they are sized. */
+/** What to fix in pictures before they are sized. */
 export interface Mending {
   deinterlace: boolean;
-  /** Frames per second, or null to keep the timing. */
+  /** Frames per second; null keeps the timing. */
   fps: number | null;
-  /** Seconds of the stretch; null for to the end. */
+  /** Length of the stretch in seconds; null up to the end. */
   length: number | null;
   rotate: Geometry["rotate"];
   matte: string | null;
 }
 
-/** What pictures become when they are sized. */
+/** The target that pictures are sized to. */
 export interface Sizing {
   geometry: Geometry;
   tone_map: boolean;
-  /** Pixel formats, as ffmpeg names them, of the output and of the canvas that bars are drawn on. */
+  /** ffmpeg's pixel formats of the output, and of the canvas that is padded. */
   pixels: string;
   canvas: string;
-  /** Matrix and range of luma and chroma; null keeps the matrix. */
+  /** YUV matrix and range; null keeps the matrix. */
   matrix: string | null;
   range: "tv" | "pc";
-  /** True when the source's transparency is kept. */
+  /** Whether to keep the source's transparency. */
   alpha: boolean;
-  /** swscale's flags. */
+  /** swscale flags. */
   flags: string;
 }
 
 const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
 
-/** Gives the filters that mend pictures: deinterlaced, timed, turned upright, laid on a color. */
+/** Returns the filters that deinterlace, retime and turn pictures and flatten transparency. */
 export function mendFilters(mending: Mending): string[] {
   const filters: string[] = [];
   if (mending.deinterlace) filters.push("yadif");
@@ -43,7 +43,7 @@ export function mendFilters(mending: Mending): string[] {
   return filters;
 }
 
-/** Gives the filters that crop, scale, tone-map and pad pictures into their output size and pixel format. */
+/** Returns the filters that crop, scale, tone-map and pad pictures to their output size and pixel format. */
 export function sizeFilters(source: Source, sizing: Sizing): string[] {
   const { crop, scale } = sizing.geometry;
   const filters = crop ? [`crop=${crop.width}:${crop.height}:${crop.x}:${crop.y}:exact=1`] : [];
@@ -54,7 +54,7 @@ export function sizeFilters(source: Source, sizing: Sizing): string[] {
       ...finish(sizing, null),
     );
   } else if (scale && sizing.alpha) {
-    // Colors of transparent pixels must not bleed into the edges, so they weigh nothing while scaling.
+    // Premultiplied, so that the colors of transparent pixels do not bleed into the edges.
     const scaled = [
       "format=gbrap",
       "premultiply=inplace=1",
@@ -70,7 +70,7 @@ export function sizeFilters(source: Source, sizing: Sizing): string[] {
   return [...filters, "setsar=1"];
 }
 
-// Bars are drawn on a canvas that knows every pixel's color on its own; the last step is the output's format.
+// Padding needs a canvas with a full color per pixel; the output format comes last.
 function finish(sizing: Sizing, scale: Size | null): string[] {
   const { geometry, canvas, pixels } = sizing;
   const { pad } = geometry;
@@ -89,8 +89,8 @@ function scaleFilter(sizing: Sizing, size: Size | null, color: readonly string[]
   return `scale=${parts.join(":")}`;
 }
 
-// The source's color facts are given again, because some decoders do not hand them to the filter. In full chroma,
-// because zscale takes no odd sizes in less.
+// Repeats the source's color properties, because some decoders do not pass them to the filter. In full chroma, because zscale
+// rejects odd sizes with less.
 function toneMapFilters(source: Source): string[] {
   const { primaries, transfer, matrix } = sourceColor(source);
   const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}:rin=limited`;
@@ -105,7 +105,7 @@ function toneMapFilters(source: Source): string[] {
   ];
 }
 
-// A plain picture of the same size and timing is made from the picture itself; drawbox cannot replace RGBA in ffmpeg 5.1.
+// Derives a plain background of equal size and timing from the picture itself; drawbox cannot replace RGBA in ffmpeg 5.1.
 function matteFilter(color: string): string {
   const [red, green, blue] = [2, 4, 6].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
   return (
@@ -114,16 +114,16 @@ function matteFilter(color: string): string {
   );
 }
 
-// Every stretch holds exactly its share of the frames, however far apart those of the source are.
+// Every stretch holds exactly its share of frames, however sparse those of the source are.
 function fpsFilters(fps: number, length: number | null): string[] {
   const filter = `fps=${fpsText(fps)}:start_time=0`;
   if (length === null) return [filter];
   const frames = Math.max(1, Math.round(length * fps));
-  // The last picture is passed on even where it stands for less than half a frame: it may be the only one.
+  // Pass the last picture on even if it lasts less than half a frame: it may be the only one.
   return [`${filter}:eof_action=pass`, "tpad=stop=-1:stop_mode=clone", `trim=end_frame=${frames}`];
 }
 
-/** Writes frames per second as ffmpeg reads it: the NTSC rates as fractions. */
+/** Formats frames per second for ffmpeg: NTSC rates as fractions. */
 export function fpsText(fps: number): string {
   const whole = ntscRate(fps);
   return whole === null ? String(fps) : `${whole * 1000}/1001`;

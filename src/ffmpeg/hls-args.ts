@@ -11,18 +11,19 @@ import type { Cut } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
 import { isEven, lastingFilter, rateArgs, TICKS, timingArgs, type VideoEncode } from "./video-args.ts";
 
-// Of a closed group of pictures.
+// Length of a closed group of pictures.
 const GROUP_SECONDS = 2;
 
-// Counted from the first frame, as the muxer counts; half a tick of the time base makes up for rounding.
+// Counted from the first frame, like the muxer; half a tick of the time base absorbs rounding.
 const KEYFRAMES = `expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECONDS})`;
 
-// The audio's first packet lies before 0, where its priming is; the silence before a late start is written out, as a gap would be lost.
+// The audio's first packet, its priming, lies before 0. Silence before a late start is written out, because a gap would be lost.
 const STEADY = "aresample=async=1:first_pts=0";
 
 /**
- * Gives everything after the input for a chunk of adaptive video; `folder` gets a folder for each rendition and master playlists.
- * Segments are numbered and timed over the whole stream, from the plan's start; a chunk's init segment bears its index.
+ * Returns everything after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `folder`,
+ * and master playlists. Segments are numbered and timed over the whole stream, from the plan's start; a chunk's init segment
+ * carries its index.
  */
 export function hlsArgs(
   plan: Plan,
@@ -69,7 +70,7 @@ function videoOutput(
     ...videoCodec(plan, source, video, toolset, picturesEnd(source, chunk)),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
-    // The first segment tells its time in full, as if all before it were written; the init segment stays the same.
+    // Gives the first segment its full time, as if earlier ones had been written, with an unchanged init segment.
     ...["-hls_segment_options", "movflags=+frag_discont"],
     ...hlsOutput(
       chunk,
@@ -102,11 +103,12 @@ function videoCodec(
   ];
 }
 
-// B-frames put off all frames, of which the init segment tells and hls.js does not know: by more than 0.05 s it takes what it has
-// for missing. One frame is less than that, unless they are this few a second; with uneven frames it is another time in each chunk.
+// B-frames delay all frames. The init segment states the delay, but hls.js ignores it and takes more than 0.05 s for a gap. One
+// frame is less, unless the frame rate is this low; with uneven frames the delay differs from chunk to chunk.
 const SLOW_FPS = 20.5;
 
-// The muxer begins a segment where the frame before should have ended, so that must be when the next one comes. There are no B-frames.
+// The muxer starts a segment where the previous frame should have ended, so durations must reach the next frame. There are no
+// B-frames.
 function lengths(until: number | null): string {
   const end = Math.round((until ?? 0) * TICKS);
   const last = until === null ? "DURATION" : `if(gt(${end},PTS),${end}-PTS,DURATION)`;
@@ -121,11 +123,11 @@ function hlsOutput(chunk: Chunk, folder: string, master: string, streams: readon
   const init = `init_${chunk.index}.mp4`;
   return [
     ...["-map_metadata", "-1", "-map_chapters", "-1"],
-    // Frames that are decoded before 0 stay so: a shift would part pictures and sound.
+    // Frames decoded before 0 stay there: a shift would separate pictures and sound.
     ...["-avoid_negative_ts", "disabled", "-f", "hls"],
     ...["-hls_time", String(SEGMENT_SECONDS), "-hls_playlist_type", "vod"],
     ...["-hls_segment_type", "fmp4", "-hls_flags", "independent_segments"],
-    // Of several streams each init segment gets a number, unless its name holds that of the stream.
+    // With several streams each init segment is numbered, unless its name contains the stream's.
     ...["-hls_fmp4_init_filename", streams.length > 1 ? `../%v/${init}` : init],
     ...["-hls_segment_filename", `${folder}/%v/seg_%05d.m4s`],
     ...["-master_pl_name", master, "-var_stream_map", streams.join(" "), `${folder}/%v/playlist.m3u8`],

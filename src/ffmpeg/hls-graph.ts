@@ -4,7 +4,7 @@ import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 import { type VideoEncode, videoMending, videoSizing } from "./video-args.ts";
 
-/** Gives the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
+/** Returns the filter graph of all renditions, from `[0:V:0]` to `[v0]`, `[v1]` and so on. */
 export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
   const mending = videoMending(video, cut);
   const sizes = plan.renditions.map(({ geometry }) => geometry);
@@ -14,7 +14,7 @@ export function hlsGraph(plan: Plan, source: Source, video: VideoEncode, cut: Cu
     : inTurn([...mending, ...sizing(sizes[0] as Geometry)], sizes, toolset.scaler);
 }
 
-// Bars are as large as their rendition has them, so each is sized by itself.
+// Padding differs between renditions, so each is sized separately.
 function apart(mending: readonly string[], sizings: readonly string[][]): string {
   const split = [...mending, `split=${sizings.length}`].join(",");
   const pads = sizings.map((_, index) => `[s${index}]`).join("");
@@ -22,8 +22,8 @@ function apart(mending: readonly string[], sizings: readonly string[][]): string
   return [`[0:V:0]${split}${pads}`, ...sized].join(";");
 }
 
-// Each is scaled from the one above it, which costs less than from the source, and the pictures are converted but once. SSIM of 360 and
-// 240 lines from 720 is lower by a thousandth at the most, at 3 to 7 % fewer bytes.
+// Scaling each from the one above costs less than from the source, and converts the pictures only once. For 360 and 240 lines
+// from 720, SSIM drops by at most a thousandth, at 3 to 7 % fewer bytes.
 function inTurn(first: readonly string[], sizes: readonly Geometry[], scaler: string): string {
   const links = sizes.map(({ width, height }, index) => {
     const filters = index === 0 ? first : [`scale=${width}:${height}:flags=${scaler}`, "setsar=1"];

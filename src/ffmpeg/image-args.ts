@@ -5,13 +5,13 @@ import { mendFilters, sizeFilters } from "./filters.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
-// Above this quality the eye may see that the colors have half the resolution.
+// Above this quality, chroma at half resolution may become visible.
 const FULL_CHROMA = 90;
 
-// What video has no time for: every pixel gets its own color, and rounding does not drift.
+// Too slow for video: full-resolution chroma, and exact rounding.
 const FULL_COLOR = "accurate_rnd+full_chroma_int";
 
-/** Gives the filter graph of an image, from `[0:V:0]` to `[video]`. */
+/** Returns the filter graph of an image, from `[0:V:0]` to `[video]`. */
 export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cut, toolset: Toolset): string {
   const format = plan.format as ImageFormat;
   const { geometry, tone_map } = image;
@@ -31,7 +31,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-/** Gives the codec arguments of an image. */
+/** Returns the codec arguments of an image. */
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
   const tool = (image.animated ? toolset.animated : toolset.image)[format];
@@ -43,7 +43,7 @@ export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): strin
   ];
 }
 
-/** Turns a JPEG quality of 1 to 100, as libjpeg counts it, into ffmpeg's 1 to 31 (lower is better). */
+/** Converts a JPEG quality of 1 to 100, as in libjpeg, to ffmpeg's 1 to 31 (lower is better). */
 export function jpegScale(quality: number): number {
   const percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
   return Math.min(31, Math.max(1, Math.round(percent / 6)));
@@ -56,7 +56,7 @@ function qualityArgs(format: ImageFormat, quality: number | null): string[] {
   return ["-crf", String(quality), "-b:v", "0"];
 }
 
-// JPEG and WebP are read as BT.601 whatever the video was.
+// Decoders assume BT.601 for JPEG and WebP, whatever the video had.
 function pixelsOf(format: ImageFormat, image: ImagePlan) {
   const canvas = image.alpha ? "rgba" : "rgb24";
   const rgb = { pixels: canvas, canvas, matrix: null, range: "pc" } as const;
@@ -68,7 +68,7 @@ function pixelsOf(format: ImageFormat, image: ImagePlan) {
   return { pixels: image.alpha ? "yuva420p" : "yuv420p", canvas, matrix: "bt601", range: "tv" } as const;
 }
 
-// A palette for each frame, so that no frame has to wait for the last one.
+// One palette per frame, so that no frame has to wait for the last one.
 function paletteFilter(image: ImagePlan): string {
   const reserve = image.alpha ? 1 : 0;
   const dither = image.animated ? ":dither=bayer:bayer_scale=4" : "";

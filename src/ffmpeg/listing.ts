@@ -3,34 +3,34 @@ import type { Chunk, Plan } from "../plan/plan.ts";
 import { type Cut, createCut } from "./span.ts";
 import { type ListedPackets, type Tally, tallyPictures, tallyRules } from "./tally.ts";
 
-// A run of ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
+// ffmpeg lists the packets that it reads and the pictures that it decodes, so that the two can be compared.
 
-/** Names of the lists that a run writes; the folder before them is the encoder's. */
+/** Names of the lists, to follow the encoder's path prefix. */
 export const LISTS = {
   packets: "packets.txt",
   decoded: "decoded.txt",
   sound: "sound.txt",
 } as const;
 
-/** Filters, as one link of a chain, that list every picture passing by; `folder` is where the lists go. */
+/** Returns filters, as one link of a chain, that list every passing picture; `folder` is the path prefix of the lists. */
 export function listPictures(folder: string): string {
-  // The clock of microseconds is for the list alone: times of the kept branch stay as exact as they came.
+  // Only the listing branch gets the microsecond clock: the kept branch retains its exact times.
   return (
     "split[counted][kept];[counted]settb=AVTB,metadata=add:key=n:value=1," +
     `metadata=print:file=${folder}${LISTS.decoded},nullsink;[kept]null`
   );
 }
 
-/** Arguments of the outputs that list the packets of a chunk. */
+/** Returns the arguments of the outputs that list a chunk's packets. */
 export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, folder: string): string[] {
   const list = (map: string, name: string, ...more: string[]) => [
     ...["-map", map, "-c", "copy", ...more],
-    // Everything that is read, also what lies before the span.
+    // All packets, including those before the span.
     ...["-copyinkf", "-copypriorss", "1", "-avoid_negative_ts", "disabled"],
     ...(chunk.end === null ? [] : ["-t", String(Number((cut.lead + chunk.end - chunk.start).toFixed(6)))]),
     ...["-f", "framecrc", folder + name],
   ];
-  // Packed B-frames are two pictures in one packet and a dummy after them.
+  // Packed B-frames put two pictures into one packet, followed by a dummy.
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
     ...(plan.video && chunk.track !== "audio" ? list("0:V:0", LISTS.packets, ...unpack) : []),
@@ -38,7 +38,7 @@ export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, 
   ];
 }
 
-/** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when there is none. */
+/** Compares the lists that ffmpeg wrote; `read` returns the text of one, or null when it does not exist. */
 export function readLists(
   plan: Plan,
   chunk: Chunk,
@@ -61,19 +61,18 @@ export function readLists(
 
 interface Packet {
   dts: number;
-  /** Null where the container has none. */
+  /** Null when the container stores none. */
   pts: number | null;
   duration: number;
-  /** Bytes. */
   size: number;
 }
 
-// What ffmpeg writes for a time that it does not know.
+// ffmpeg writes this for an unknown time.
 const NO_TIME = -9e18;
-// AV_PKT_FLAG_DISCARD: decoded for the sake of others, and outside what the file shows.
+// AV_PKT_FLAG_DISCARD: needed to decode others, but outside what the file presents.
 const DISCARD = 4;
 
-// Lines of `stream, dts, pts, duration, size, checksum[, F=flags…]` after a head with `#tb 0: 1/90000`.
+// Lines of `stream, dts, pts, duration, size, checksum[, F=flags…]` after a header with `#tb 0: 1/90000`.
 function* packetsOf(text: string): Generator<Packet> {
   const [, over = "1", under = "1"] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? [];
   const tick = Number(over) / Number(under);
@@ -86,7 +85,8 @@ function* packetsOf(text: string): Generator<Packet> {
   }
 }
 
-// MPEG-4 Visual says in a few bytes that a picture is not coded (vop_coded), so that the one before stays; a coded one takes more.
+// In MPEG-4 Visual a few bytes say that a picture is not coded (vop_coded) and repeats the previous one; a coded picture takes
+// more.
 const NOT_CODED = 8;
 
 function parsePackets(text: string, lead: number, { codecs }: Source): ListedPackets {
@@ -105,7 +105,7 @@ function soundSeconds(text: string, lead: number, { start, end }: Chunk): number
   let seconds = 0;
   for (const { dts, pts, duration } of packetsOf(text)) {
     const time = (pts ?? dts) - lead;
-    // What lies across an edge counts for the part inside.
+    // A packet across an edge counts for the part inside.
     seconds += Math.max(0, Math.min(time + duration, length) - Math.max(time, 0));
   }
   return Math.round(seconds * 1e6) / 1e6;

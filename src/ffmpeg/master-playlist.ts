@@ -1,15 +1,15 @@
-/** One stream that a master playlist names. */
+/** One stream of a master playlist. */
 export interface MasterEntry {
-  /** As written in the playlist, relative to it. */
+  /** As written, relative to the playlist. */
   uri: string;
-  /** Bits per second: the playlist's BANDWIDTH. */
+  /** Bits per second, from BANDWIDTH. */
   bitrate: number;
   codecs: string;
   width?: number;
   height?: number;
 }
 
-/** Parses the streams of an HLS master playlist (RFC 8216, 4.3.4.2), in its order; what is no stream is passed over. */
+/** Parses the streams of an HLS master playlist (RFC 8216, 4.3.4.2) in order; ignores other lines. */
 export function parseMasterPlaylist(text: string): MasterEntry[] {
   const lines = text.split(/\r?\n/);
   return lines.flatMap((line, index) => {

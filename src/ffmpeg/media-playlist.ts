@@ -1,23 +1,23 @@
 /** Name of the playlist in each rendition's folder. */
 export const PLAYLIST = "playlist.m3u8";
 
-/** One segment that a media playlist names. */
+/** One segment of a media playlist. */
 export interface Segment {
-  /** Path below the master playlist. */
+  /** Path relative to the master playlist. */
   name: string;
   seconds: number;
-  /** The line that says how long it is, as written. */
+  /** The EXTINF line, as written. */
   line: string;
 }
 
-/** A stretch of a media playlist whose segments share one init segment. */
+/** Segments of a media playlist that share an init segment. */
 export interface SegmentRun {
-  /** Path of the init segment below the master playlist; null when none is named. */
+  /** Path of the init segment relative to the master playlist; null when there is none. */
   init: string | null;
   segments: Segment[];
 }
 
-/** Reads the segments of a media playlist of fMP4 (RFC 8216, 4.3.3) that lies at `name`; what is no segment is passed over. */
+/** Parses the segments of an fMP4 media playlist (RFC 8216, 4.3.3) located at `name`; ignores other lines. */
 export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   const lines = text.split(/\r?\n/);
   const map = lines.flatMap((line) => /^#EXT-X-MAP:URI="([^"]*)"/.exec(line)?.[1] ?? []);
@@ -30,7 +30,7 @@ export function parseMediaPlaylist(name: string, text: string): SegmentRun {
   return { init: map[0] === undefined ? null : resolve(name, map[0]), segments };
 }
 
-/** Writes the media playlist of a whole stream on demand; `folder` is where it lies, with a slash at its end. */
+/** Writes the media playlist of a complete on-demand stream; `folder` is its location, ending in a slash. */
 export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]): string {
   const relative = (name: string) => (name.startsWith(folder) ? name.slice(folder.length) : `../${name}`);
   const lengths = runs.flatMap((run) => run.segments.map(({ seconds }) => Math.round(seconds)));
@@ -43,7 +43,7 @@ export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]):
   return [
     "#EXTM3U",
     "#EXT-X-VERSION:7",
-    // Some players divide by it, so that it is never 0.
+    // Never 0, because some players divide by it.
     `#EXT-X-TARGETDURATION:${Math.max(1, ...lengths)}`,
     "#EXT-X-MEDIA-SEQUENCE:0",
     "#EXT-X-PLAYLIST-TYPE:VOD",
@@ -54,7 +54,10 @@ export function writeMediaPlaylist(folder: string, runs: readonly SegmentRun[]):
   ].join("\n");
 }
 
-/** Gives the path below the master playlist of every file that a playlist of either sort, which lies at `name`, names. */
+/**
+ * Returns the paths, relative to the master playlist, of all files that a playlist of either kind, located at `name`, refers
+ * to.
+ */
 export function namedIn(name: string, text: string): string[] {
   const uris = text.split(/\r?\n/).flatMap((line) => {
     if (line.startsWith("#")) return [...line.matchAll(/[:,]URI="([^"]*)"/g)].map(([, uri = ""]) => uri);

@@ -1,7 +1,7 @@
 import { FORMATS } from "../core/formats.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 
-/** The one file that a chunk becomes; adaptive video becomes a folder, of which this is the master playlist. */
+/** The file of a chunk; for adaptive video, its master playlist. */
 export interface OutputFile {
   name: string;
   mime: string;
@@ -10,10 +10,10 @@ export interface OutputFile {
 /** Name of the master playlist of adaptive video. */
 export const MASTER = "master.m3u8";
 
-/** Name of the master playlist that ffmpeg writes of sound apart from its pictures; it goes into the one of all. */
+/** Name of ffmpeg's master playlist of separate sound, which is merged into the common one. */
 export const AUDIO_MASTER = "audio.m3u8";
 
-/** Gives the name and MIME type of what a chunk becomes. */
+/** Returns the name and MIME type of a chunk's output. */
 export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };
   const { extension, mime } = factsOf(plan);
@@ -22,12 +22,12 @@ export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
     : { name: `${chunk.track}.${extension}`, mime };
 }
 
-/** Gives the MIME type of a file of adaptive video by its name. */
+/** Returns the MIME type of a file of adaptive video by its name. */
 export function adaptiveMime(name: string): string {
   return name.endsWith(".m3u8") ? FORMATS.adaptive_video.hls.mime : "video/mp4";
 }
 
-/** Gives the arguments that choose the container format of a plan's output. */
+/** Returns the arguments that select the container format of a plan's output. */
 export function muxerArgs(plan: Plan): string[] {
   const args = MUXERS[plan.format];
   if (!args) throw new RangeError(`No muxer for ${plan.format}.`);

@@ -5,14 +5,17 @@ import { displayedSize, parsePixelAspect, toRightAngle } from "../plan/size.ts";
 import { mimeOf, nameCodec, nameFormat } from "./ffprobe-names.ts";
 import { asList, asNumber, asRatio, asRecord, asText, type Report } from "./report.ts";
 
-/** What is known of a file without ffprobe. */
+/** What is known about a file without ffprobe. */
 export interface ProbedFile {
   url: string;
-  /** Bytes. */
+  /** In bytes. */
   filesize: number;
 }
 
-/** Gives the ffprobe arguments whose JSON report {@link parseFfprobe} reads: streams, format and the first frame, for turns and fields that only frames tell. */
+/**
+ * Returns the ffprobe arguments whose JSON report {@link parseFfprobe} reads: streams, format and the first frame, which
+ * alone shows rotation and interlacing in some files.
+ */
 export function ffprobeArgs(input: string): string[] {
   return [
     ...[
@@ -31,7 +34,7 @@ export function ffprobeArgs(input: string): string[] {
   ];
 }
 
-/** Turns ffprobe's report into a Source; throws `input_unsupported` when it holds no sound and no pictures. */
+/** Converts ffprobe's report to a Source; throws `input_unsupported` when it has neither sound nor pictures. */
 export function parseFfprobe(json: unknown, given: ProbedFile): Source {
   const report = asRecord(json);
   const format = asRecord(report.format);
@@ -47,7 +50,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     codecs,
   );
   if (!name || (!video && !audio))
-    throw unsupported("The file holds no sound and no pictures that can be read.");
+    throw unsupported("The file has no readable sound or pictures.");
 
   const animated = name.image && isAnimated(format, video);
   const still = name.image && !animated;
@@ -104,13 +107,13 @@ function soundFacts(audio: Report): Source["audio"] {
   return channels && sample_rate ? { channels, sample_rate } : undefined;
 }
 
-// Of Matroska, ffmpeg counts from the first packet less the delay of its codec.
+// For Matroska, ffmpeg counts from the first packet minus its codec delay.
 function primingOf(format: string, start: number | undefined): number | undefined {
   if (format !== "matroska" && format !== "webm") return undefined;
   return start !== undefined && start < 0 ? -start : undefined;
 }
 
-// Ogg has the tags of the file with its sound.
+// Ogg stores the file's tags with its sound.
 function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
   const both = [format.tags, format.format_name === "ogg" ? audio?.tags : undefined];
   return readTags(
@@ -120,7 +123,7 @@ function tagsOf(format: Report, audio: Report | undefined): Tags | undefined {
   );
 }
 
-// MP4 and MOV hold the titles of chapters as a track of text.
+// MP4 and MOV store chapter titles as a text track.
 function isChapterTrack(stream: Report, chapters: number): boolean {
   return chapters > 0 && stream.codec_type === "data" && stream.codec_tag_string === "text";
 }
@@ -162,7 +165,7 @@ function bitDepth(pixels: string, raw: number | undefined): number | undefined {
   return pixels ? 8 : undefined;
 }
 
-// Turns come as a matrix of the stream (counted the other way round), as a tag of old files, or from a photo's EXIF.
+// Rotation comes as a stream's matrix (counted counterclockwise), as a tag in old files, or from a photo's EXIF.
 function clockwise(video: Report, frame: Report): number {
   const sides = [video, frame].flatMap((each) => asList(each.side_data_list).map(asRecord));
   const matrix = sides.map((side) => asNumber(side.rotation)).find((turn) => turn !== undefined);
@@ -170,7 +173,7 @@ function clockwise(video: Report, frame: Report): number {
   return asNumber(asRecord(video.tags).rotate) ?? EXIF[Number(asRecord(frame.tags).Orientation)] ?? 0;
 }
 
-// EXIF 2.32, tag 274; of the mirrored orientations only the turn is kept.
+// EXIF 2.32, tag 274; of the mirrored orientations, only the rotation is kept.
 const EXIF: Readonly<Record<number, number>> = { 3: 180, 4: 180, 5: 90, 6: 90, 7: 270, 8: 270 };
 
 function isInterlaced(video: Report, frame: Report): boolean | undefined {
@@ -208,7 +211,7 @@ function unsupported(message: string): MediaError {
   return new MediaError("input_unsupported", message);
 }
 
-// A field that is not known is left out, never undefined.
+// Unknown fields are absent, never undefined.
 function clean<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }

@@ -1,10 +1,13 @@
-/** Reads the time of output from a line of ffmpeg's `-progress` or of its status, in seconds, from 0 to `duration` where that is known; null when the line tells none. */
+/**
+ * Parses the output time in seconds from a line of ffmpeg's `-progress` or status output, limited to 0 to `duration` where
+ * that is known; null when the line has none.
+ */
 export function parseProgress(line: string, duration: number | null = null): number | null {
   const micros = /^out_time_(?:us|ms)=(-?\d+)\s*$/.exec(line);
   const clock =
     /\btime=\s*(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(line) ??
     /^out_time=\s*(-?)(\d+):(\d\d):(\d\d(?:\.\d+)?)/.exec(line);
-  // Both counters are in microseconds, whatever their names say.
+  // Both counters are in microseconds, despite their names.
   const seconds = micros ? Number(micros[1]) / 1e6 : clockSeconds(clock);
   if (seconds === null) return null;
   return Math.min(Math.max(0, seconds), duration ?? Number.POSITIVE_INFINITY);

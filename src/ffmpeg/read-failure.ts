@@ -3,49 +3,52 @@ import type { Source } from "../core/source.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { parseProgress } from "./progress.ts";
 
-/** How a run of ffmpeg ended: its code, null when a signal ended it, and what it said at level warning with its last status. */
+/**
+ * How a run of ffmpeg ended: its exit code, null when a signal killed it, and its log at level warning, including its last
+ * status.
+ */
 export interface RunEnd {
   code: number | null;
-  /** Such as `SIGXFSZ`; absent when it ended by itself. */
+  /** Such as `SIGXFSZ`; absent when it exited by itself. */
   signal?: string | null;
-  /** Lines, the oldest first. */
+  /** Lines, oldest first. */
   log: readonly string[];
 }
 
-// What the readers of files say when the end comes too early, though ffmpeg goes on with what there is.
+// Demuxers say this when the input ends too early, though ffmpeg continues with what there is.
 const CUT_OFF = /partial file|unexpected end|Premature end/;
-// Of a still there is no rest to go on with; in a film or a recording, a cover or one frame may be like that.
-// A small JPEG may lack its end marker by ffmpeg's word alone; that it reads beyond the end, it says of cut ones only.
+// A truncated still has nothing to continue with, whereas in a film or recording this may be a cover or a single frame. ffmpeg
+// may claim that a small JPEG lacks its end marker, but only for truncated ones does it report reading beyond the end.
 const CUT_STILL = /overread \d|[Tt]runcat|Packet corrupt/;
 const UNREADABLE =
   /moov atom not found|Invalid data found|could not find codec|Decoder .*not found|unknown codec|not on whitelist/i;
-// The reader of the input has given up, at its start or on the way: whatever it says, damage led to it. In the light encoder
-// alone the memory may be too small for an index; elsewhere it is what a damaged one claims that is too large.
+// The demuxer gave up, at the start or midway; whatever it reports, the input is damaged. Only the light encoder may truly lack
+// memory for an index; elsewhere, a damaged index claims too much.
 const READER_FAILED = /^(\/in\/input: (?!Cannot allocate)|https?:\/\/\S+: )/m;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
 const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
-// x264 and x265, SVT-AV1 and C++ each have words of their own.
+// x264 and x265, SVT-AV1 and C++ each phrase it differently.
 const NO_MEMORY = /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed/i;
 const STATUS = /^(frame|size)=/;
 const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/;
 
 /**
- * Throws the {@link MediaError} that the end of a run amounts to: `input_unsupported`, `out_of_memory`, `storage_full`, `worker_lost`
- * (killed by somebody else) or `encode_failed`. Does nothing when all went well.
+ * Throws the {@link MediaError} that matches how a run ended: `input_unsupported`, `out_of_memory`, `storage_full`,
+ * `worker_lost` (killed from outside) or `encode_failed`. Does nothing after success.
  */
 export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk, source: Source): void {
   const said = log.join("\n");
   type Kind = "input_unsupported" | "out_of_memory" | "worker_lost" | "encode_failed";
   const fault = (kind: Kind, message: string) => new MediaError(kind, message, { cause: said });
-  // Also where it ends as if all were well: it writes WebM and WAV to the end, whatever becomes of it (5.1).
+  // Checked even on apparent success: ffmpeg (5.1) finishes WebM and WAV although writing failed.
   if (signal === "SIGXFSZ" || DISK_FULL.test(said)) throw diskFull(said);
   if (signal === "SIGKILL" || signal === "SIGTERM")
-    throw fault("worker_lost", "The encoder was ended from outside; try again.");
+    throw fault("worker_lost", "The encoder was terminated from outside; try again.");
   if (CUT_OFF.test(said) || (plan.still && CUT_STILL.test(said)))
     throw fault("input_unsupported", "The input is damaged or cut off.");
   if (code !== 0) {
     if (/matches no streams/.test(said)) {
-      throw fault("input_unsupported", "The input lacks a stream that it was said to have.");
+      throw fault("input_unsupported", "The input lacks a stream that it claims to have.");
     }
     if (READER_FAILED.test(said))
       throw fault("input_unsupported", "The input cannot be read: it is damaged or no media.");
@@ -59,10 +62,10 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
     if (last && EMPTY.test(last)) throw nothing(plan);
     throw fault(
       "encode_failed",
-      last ? `ffmpeg failed: ${last.replace(URL, "(URL)")}.` : "ffmpeg failed without a word.",
+      last ? `ffmpeg failed: ${last.replace(URL, "(URL)")}.` : "ffmpeg failed without a message.",
     );
   }
-  // A chunk may be empty where the sound is longer than the pictures; a whole output may not.
+  // A chunk may be empty when the sound outlasts the pictures; a whole output may not.
   if (chunk.track !== "all") return;
   const status = log.findLast((line) => STATUS.test(line)) ?? "";
   if (EMPTY.test(status)) throw nothing(plan);
@@ -70,28 +73,31 @@ export function checkRun({ code, signal, log }: RunEnd, plan: Plan, chunk: Chunk
   if (reached !== null) checkEnd(reached, plan, source);
 }
 
-/** Throws `input_unsupported` when an output with sound ends, at `reached` seconds, so much too early that its source must be cut off. */
+/**
+ * Throws `input_unsupported` when an output with sound ends, at `reached` seconds, so early that its source must be
+ * truncated.
+ */
 export function checkEnd(reached: number, plan: Plan, source: Source): void {
-  // A file is as long as its longest stream, which may be one of text.
+  // A file is as long as its longest stream, which may be a text stream.
   const plain = source.streams?.every(({ kind }) => kind === "video" || kind === "audio") ?? true;
   if (!plan.audio || !plan.duration || !plain || !EXACT.has(source.format)) return;
-  // The last picture may stand for long, so that only the sound shows how far the input goes.
+  // The last picture may stay for long, so only the sound shows how far the input goes.
   const sound = source.streams?.find(({ kind }) => kind === "audio")?.end ?? Number.POSITIVE_INFINITY;
   if (reached >= Math.min(plan.duration, sound - plan.start) * 0.8 - 0.1) return;
-  throw new MediaError("input_unsupported", "The input ends before its time: it is cut off.");
+  throw new MediaError("input_unsupported", "The input ends too early: it is cut off.");
 }
 
-/** The {@link MediaError} of a run that had no room for what it wrote; `said` is its log. */
+/** Returns the {@link MediaError} of a run without room for its output; `said` is its log. */
 export function diskFull(said?: string): MediaError {
   return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: said });
 }
 
-/** The {@link MediaError} of a run that wrote nothing. */
+/** Returns the {@link MediaError} of a run that wrote nothing. */
 export function nothing(plan: Plan): MediaError {
   return plan.still
     ? new MediaError("input_unsupported", "The input is damaged or cut off.")
-    : new MediaError("encode_failed", "The input has nothing in the time that is wanted.");
+    : new MediaError("encode_failed", "The input has nothing in the requested time range.");
 }
 
-// These say exactly how long they are; others are estimated, and pictures alone may stand still for long at the end.
+// These state their duration exactly; others are estimated, and pictures alone may stand still for long at the end.
 const EXACT: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flac", "wav"]);

@@ -1,22 +1,24 @@
 import type { Source } from "../core/source.ts";
 import type { Chunk } from "../plan/plan.ts";
 
-/** What an encoder found in the span of a chunk while it encoded it; each part is absent where the chunk has no such track. */
+/** What an encoder found in a chunk's span of the source; a part is absent when the chunk has no such track. */
 export interface Tally {
   pictures?: PictureTally;
-  /** Seconds of sound that the source's packets hold. */
+  /** Seconds of sound in the source's packets. */
   sound?: number;
 }
 
-/** The pictures of a span: what the source's packets hold, against what came out of the decoder. */
+/** The pictures of a span: packets of the source compared with what the decoder returned. */
 export interface PictureTally {
-  /** Pictures that could be decoded. */
   decoded: number;
   /** Pictures that the source holds and the decoder did not return. */
   missing: number;
-  /** Seconds from the start of the span to the first missing picture; null when none is missing or times are unknown. */
+  /** Time of the first missing picture in seconds relative to the span; null when none is missing or times are unknown. */
   missing_at: number | null;
-  /** True when the pictures before the first decoded one are missing, as when decoding began at a picture that refers to earlier ones. */
+  /**
+   * Whether the pictures missing precede the first decoded one, as when decoding starts at a picture that refers to earlier
+   * ones.
+   */
   late_start: boolean;
   /** Pictures before the source's first entry point, which no decoder can return. */
   unreadable: number;
@@ -24,23 +26,23 @@ export interface PictureTally {
 
 /** Packets of a span as a demuxer lists them. */
 export interface ListedPackets {
-  /** Presentation times in seconds from the start of the span; decoding times when `timed` is false. */
+  /** Presentation times in seconds relative to the span; decoding times when `timed` is false. */
   times: readonly number[];
   /** False when the container stores no presentation times (AVI), so that packets can be counted but not matched. */
   timed: boolean;
 }
 
-/** What the comparison depends on beside the two lists. */
+/** What the comparison depends on, besides the two lists. */
 export interface TallyRules {
-  /** Seconds of the span; null for to the end. */
+  /** Seconds of the span; null up to the end. */
   length: number | null;
-  /** Seconds from the start of the span to where its first picture begins, which is on screen at the start: 0 or less. */
+  /** Start of the picture visible at the beginning, in seconds relative to the span: 0 or less. */
   shown: number;
-  /** True when a packet may hold one field of a picture. */
+  /** Whether a packet may hold one field of a picture. */
   fields: boolean;
-  /** True when decoding began at the very start of the source. */
+  /** Whether decoding started at the very beginning of the source. */
   from_start: boolean;
-  /** Pictures by which a count without times may be off, because reordering blurs the edges of the span. */
+  /** Tolerance, in pictures, of a count without times, because reordering blurs the edges of the span. */
   slack: number;
 }
 
@@ -48,12 +50,12 @@ export interface TallyRules {
 const NUDGE = 0.0005;
 // Containers round times to milliseconds, and filters to their own clock.
 const SAME = 0.002;
-// Of the time between two pictures: the second field follows half a frame after the first.
+// As a share of the distance between two pictures: the second field follows half a frame after the first.
 const FIELD = 0.75;
-// Packets for each time, above which they are taken for fields.
+// More packets than this per time count as fields.
 const PAIRED = 1.5;
 
-/** Compares the packets of a span with the pictures that were decoded from them. */
+/** Compares the packets of a span with the pictures decoded from them. */
 export function tallyPictures(
   listed: ListedPackets,
   decodedTimes: readonly number[],
@@ -63,7 +65,7 @@ export function tallyPictures(
   const held = distinct(packets);
   const decoded = distinct(inSpan(decodedTimes, rules));
   const none = { decoded: decoded.length, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
-  // The time of a second field is a guess where the container has none: that of its picture, or of the next one.
+  // A second field without a time of its own gets that of its picture or of the next.
   const paired = rules.fields && packets.length > PAIRED * held.length;
   const pictures = paired ? Math.floor(packets.length / 2) : held.length;
   const short = pictures - decoded.length - (listed.timed ? 0 : rules.slack);
@@ -77,13 +79,13 @@ export function tallyPictures(
   const unreadable = missing.length - lost.length;
   const [missing_at = null] = lost;
   return {
-    // A time that a decoder has wrong matches none, though its picture is there.
+    // A time that the decoder gets wrong matches none, though its picture exists.
     ...{ decoded: decoded.length, missing: Math.min(lost.length, short), missing_at, unreadable },
     late_start: missing_at !== null && missing_at < first,
   };
 }
 
-/** The rules by which the pictures of a chunk are compared. */
+/** Returns the rules for comparing the pictures of a chunk. */
 export function tallyRules(chunk: Chunk, source: Source): TallyRules {
   const edges = Number(chunk.start > 0) + Number(chunk.end !== null);
   return {

@@ -4,28 +4,28 @@ import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
 
-/** One of ffmpeg's encoders, and what it is told beside rate and size. */
+/** One of ffmpeg's encoders, with its arguments besides rate and size. */
 export interface Tool {
   encoder: string;
   args: readonly string[];
 }
 
-/** What a build of ffmpeg can do, and how it is asked to do it. */
+/** What a build of ffmpeg can do, and the arguments it needs. */
 export interface Toolset {
-  /** How to call the build in a message. */
+  /** Name of the build, used in messages. */
   name: string;
   video: Partial<Record<VideoCodec, Tool>>;
-  /** What encodes the renditions of adaptive video where that is not the usual tool. */
+  /** Encoders for the renditions of adaptive video, where they differ from `video`. */
   adaptive: Partial<Record<VideoCodec, Tool>>;
-  /** What encodes pictures with a side below {@link SMALL_SIDE} where the usual tool fails. */
+  /** Encoders for pictures with a side below {@link SMALL_SIDE}, where the usual one fails. */
   small: Partial<Record<VideoCodec, Tool>>;
-  /** The shortest side in pixels that a codec can have; absent where any can. */
+  /** The shortest side in pixels that a codec supports; absent when any does. */
   least: Partial<Record<VideoCodec, number>>;
   audio: Partial<Record<AudioCodec, Tool>>;
   image: Partial<Record<ImageFormat, Tool>>;
-  /** Encoder of the animations of a format. */
+  /** Encoders of animations, by format. */
   animated: Partial<Record<ImageFormat, Tool>>;
-  /** Codecs of pictures that it cannot read. */
+  /** Picture codecs that it cannot read. */
   unreadable: readonly string[];
   /** Image formats whose transparency it cannot write. */
   opaque: readonly ImageFormat[];
@@ -33,7 +33,7 @@ export interface Toolset {
   input: readonly string[];
   /** Arguments before the output. */
   output: readonly string[];
-  /** Scaling algorithm, as swscale calls it. */
+  /** swscale's scaling algorithm. */
   scaler: string;
 }
 
@@ -42,7 +42,7 @@ const tool = (encoder: string, ...args: string[]): Tool => ({ encoder, args });
 const AUDIO = {
   aac: tool("aac"),
   mp3: tool("libmp3lame"),
-  // Unless it is held, noise comes out up to 70 % above the bitrate; held, 4 %.
+  // Unconstrained, noise exceeds the bitrate by up to 70 %; constrained, by 4 %.
   opus: tool("libopus", "-vbr", "constrained"),
   vorbis: tool("libvorbis"),
   flac: tool("flac"),
@@ -58,10 +58,10 @@ const IMAGE = {
 
 const ANIMATED = { webp: tool("libwebp_anim"), gif: tool("gif") } as const satisfies Toolset["animated"];
 
-/** Pixels of a side below which {@link Toolset.small} is asked. */
+/** Pictures with a side below this many pixels use {@link Toolset.small}. */
 export const SMALL_SIDE = 64;
 
-/** The stock wasm core (ffmpeg 5.1.4, one thread): settings that keep x264's look-ahead and references small in memory. */
+/** The stock wasm core (ffmpeg 5.1.4, one thread), with x264 settings that keep look-ahead and references small in memory. */
 export const WASM_TOOLS: Toolset = {
   name: "the wasm core",
   video: {
@@ -100,11 +100,11 @@ export const NATIVE_TOOLS: Toolset = {
     vp9: tool("libvpx-vp9", "-deadline", "good", "-cpu-used", "4", "-row-mt", "1"),
     av1: tool("libsvtav1", "-preset", "8"),
   },
-  // Over a ladder of four it takes a sixth less time than `fast`, and at the same CRF 10 % fewer bytes, at an SSIM of 0.001 less: measured on
-  // film of 1280x720, where the top rendition came out better. Below subme 6 x264 spends no bits on grain.
+  // For a ladder of four it takes a sixth less time than `fast` and, at the same CRF, 10 % fewer bytes at an SSIM lower by 0.001:
+  // measured on film of 1280x720, where the top rendition improved. Below subme 6, x264 spends no bits on grain.
   adaptive: { h264: tool("libx264", "-preset", "faster") },
   small: {
-    // x265 3.5 writes beyond its memory when it looks ahead at small pictures with cutree.
+    // With cutree, the look-ahead of x265 3.5 writes out of bounds on small pictures.
     h265: addParams(X265, "-x265-params", "cutree=0"),
     av1: tool("libaom-av1", "-cpu-used", "6"),
   },
@@ -113,14 +113,14 @@ export const NATIVE_TOOLS: Toolset = {
   image: { ...IMAGE, avif: tool("libaom-av1", "-still-picture", "1", "-cpu-used", "6") },
   animated: ANIMATED,
   unreadable: [],
-  // The AVIF writer learned transparency in ffmpeg 6.0.
+  // The AVIF muxer supports transparency since ffmpeg 6.0.
   opaque: ["avif"],
   input: [],
   output: [],
   scaler: "bicubic",
 };
 
-/** Gives the encoder of a codec for pictures of a size; throws a RangeError where the toolset has none. */
+/** Returns the encoder of a codec for pictures of a size; throws a RangeError when the toolset has none. */
 export function videoTool(toolset: Toolset, codec: VideoCodec, { width, height }: Size): Tool {
   const usual = toolset.video[codec];
   const found = Math.min(width, height) < SMALL_SIDE ? (toolset.small[codec] ?? usual) : usual;
@@ -128,14 +128,14 @@ export function videoTool(toolset: Toolset, codec: VideoCodec, { width, height }
   return found;
 }
 
-/** Joins parameters of an encoder's own, such as those of `-x265-params`, with what it has already. */
+/** Appends to an encoder's private parameters, such as those of `-x265-params`. */
 export function addParams(tool: Tool, name: string, params: string): Tool {
   const at = tool.args.indexOf(name);
   if (at < 0) return { ...tool, args: [...tool.args, name, params] };
   return { ...tool, args: tool.args.with(at + 1, `${tool.args[at + 1]}:${params}`) };
 }
 
-/** Returns why a build of ffmpeg cannot do a plan; null when it can. */
+/** Returns why a build of ffmpeg cannot run a plan; null when it can. */
 export function refuseTools(plan: Plan, source: Source, toolset: Toolset): RefusalReason | null {
   const { video, audio, image } = plan;
   const decodes = image !== null || video?.mode === "encode";

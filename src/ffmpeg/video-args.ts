@@ -10,29 +10,29 @@ import { addParams, type Tool, type Toolset, videoTool } from "./toolset.ts";
 /** A {@link VideoPlan} that re-encodes. */
 export type VideoEncode = Extract<VideoPlan, { mode: "encode" }>;
 
-/** Seconds between keyframes at the most, so that a player can seek. */
+/** Longest distance between keyframes in seconds, so that players can seek. */
 const KEYFRAME_SECONDS = 5;
 
-/** One part in 120000 of a second holds the frames of 24, 25, 30, 50, 60 and the NTSC rates, and milliseconds, exactly. */
+/** Ticks per second that represent the frames of 24, 25, 30, 50, 60 fps and the NTSC rates, and milliseconds, exactly. */
 export const TICKS = 120_000;
 const TIME_BASE = `1:${TICKS}`;
 const WEBM_TICKS = 1000;
-/** The arguments that make an MP4 or MOV count in the same parts. */
+/** Makes an MP4 or MOV count in these ticks. */
 const TIMESCALES = ["-video_track_timescale", String(TICKS), "-movie_timescale", String(TICKS)];
 
-/** Gives the filter graph of a video, from `[0:V:0]` to `[video]`. */
+/** Returns the filter graph of a video, from `[0:V:0]` to `[video]`. */
 export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset: Toolset): string {
   const filters = [...videoMending(video, cut), ...videoSizing(source, video, video.geometry, toolset)];
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-/** Gives the filters of a video that come before its size: cut, mended, timed; it has been turned by then. */
+/** Returns the filters of a video that precede its sizing: cut, fixed, timed. The picture has already been turned. */
 export function videoMending(video: VideoEncode, cut: Cut): string[] {
-  // ffmpeg turns a video itself: when told not to, it hands the turn on to the output as well (5.1).
+  // ffmpeg turns a video itself; with that disabled, it would copy the rotation to the output (5.1).
   return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate: 0 })];
 }
 
-/** Gives the filters that bring a video to a size. */
+/** Returns the filters that bring a video to a size. */
 export function videoSizing(
   source: Source,
   video: VideoEncode,
@@ -47,7 +47,7 @@ export function videoSizing(
     geometry,
     tone_map: video.tone_map,
     pixels,
-    // Drawing in luma and chroma knows only BT.601; black, white and gray are the same in all.
+    // Padding in YUV supports only BT.601; black, white and gray are the same in all matrices.
     canvas: gray ? pixels : pixels.replace("yuv420p", "gbrp"),
     matrix: rgb || !gray ? (matrix ?? "bt601") : null,
     range: "tv",
@@ -56,7 +56,7 @@ export function videoSizing(
   });
 }
 
-/** Returns the codec arguments of a video stream whose last picture ends after so many seconds, null where that is unknown. */
+/** Returns the codec arguments of a video stream whose last picture ends after `until` seconds; null when that is unknown. */
 export function videoArgs(
   plan: Plan,
   source: Source,
@@ -67,7 +67,7 @@ export function videoArgs(
   const tool = steady(videoTool(toolset, video.codec, video.geometry), video.rate, plan);
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const lasting = until === null || video.fps !== null ? [] : [lastingFilter(plan, source, until)];
-  // Packets that wait for the header of the file reach their filters on the encoder's clock (5.1), so that has to be the file's.
+  // Packets that wait for the file's header reach their filters in the encoder's clock (5.1), so that must be the file's.
   const clock = plan.format === "webm" && lasting.length > 0 ? `1:${WEBM_TICKS}` : TIME_BASE;
   return [
     ...["-c:v", tool.encoder, ...tool.args, ...rateArgs(video.codec, video.rate)],
@@ -79,8 +79,8 @@ export function videoArgs(
 }
 
 /**
- * Returns the arguments that keep every frame at its time, or that count at a constant rate; `filters` are bitstream filters of
- * packets beside those.
+ * Returns the arguments that keep every frame at its time, or count at a constant rate; `filters` are additional bitstream
+ * filters.
  */
 export function timingArgs(
   source: Source,
@@ -99,18 +99,19 @@ export function timingArgs(
   return [...timing, ...bitstream([...filters, rate])];
 }
 
-/** Whether an average is that of frames at even times: one of frames at uneven times is odd, as they have no rate. */
+/** Returns whether an average rate looks like that of evenly spaced frames; averages of uneven ones are odd numbers. */
 export function isEven(fps: number): boolean {
   return Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
 }
 
 /**
- * Returns the bitstream filter that makes the last picture end after so many seconds. ffmpeg 5.1 passes no durations to encoders, and
- * muxers then take the last frame for as long as the one before. Of an MP4 the packet that is decoded last has that duration, which
- * may be a B-frame before the last picture: it is then decoded when it is shown, so that the times add up.
+ * Returns the bitstream filter that makes the last picture end after `until` seconds. ffmpeg 5.1 passes no durations to
+ * encoders, so muxers give the last frame the duration of the one before. In an MP4 the duration belongs to the packet
+ * decoded last, which may be a B-frame before the last picture; its decoding time is then set to its presentation time, so
+ * that the times add up.
  */
 export function lastingFilter(plan: Plan, source: Source, until: number): string {
-  // The filter's own TB is that of the encoder, and packets are in the muxer's (5.1).
+  // The filter's TB is the encoder's, but packets are in the muxer's (5.1).
   const ticks = plan.format === "webm" ? WEBM_TICKS : TICKS;
   const end = Math.round(until * ticks);
   const frame = (ticks / exactFps(source.fps ?? DEFAULT_FPS)).toFixed(3);
@@ -129,7 +130,7 @@ export function timescaleArgs({ format }: Plan): readonly string[] {
   return format === "webm" ? [] : TIMESCALES;
 }
 
-/** Gives the rate arguments of a codec; `stream` is a specifier such as `:v:0`. */
+/** Returns the rate arguments of a codec; `stream` is a specifier such as `:v:0`. */
 export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[] {
   const option = (name: string, value: number) => [`-${name}${stream}`, String(Math.round(value))];
   if ("bitrate" in rate) {
@@ -138,7 +139,7 @@ export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[]
   }
   return [
     ...option("crf", rate.crf),
-    // libvpx takes its CRF as a floor under a bitrate, unless that is 0.
+    // libvpx treats its CRF as a minimum under a bitrate unless that is 0.
     ...(codec === "vp9" ? option("b", 0) : []),
     ...(rate.maxrate === undefined
       ? []
@@ -146,9 +147,9 @@ export function rateArgs(codec: VideoCodec, rate: Rate, stream = ":v"): string[]
   ];
 }
 
-// SVT-AV1 takes no bounds. Unless it is told to make good what it gave too little, chunks of 12 s of a noisy clip came out 16 % too
-// small, and with it 1 % too large. It evens out over its groups of pictures only: 3 s of a noisy clip came out up to 49 % too large,
-// and at a constant bitrate 1 % too small, which costs SSIM a hundredth.
+// SVT-AV1 accepts no bounds. Unless told to make up for undershoot, chunks of 12 s of a noisy clip came out 16 % too small; with
+// it, 1 % too large. It compensates only over groups of pictures: 3 s of a noisy clip came out up to 49 % too large, and at a
+// constant bitrate 1 % too small, which costs a hundredth of SSIM.
 function steady(tool: Tool, rate: Rate, { duration }: Plan): Tool {
   if (tool.encoder !== "libsvtav1" || !("bitrate" in rate)) return tool;
   const short = duration !== null && duration < STEADY_SECONDS;
@@ -157,8 +158,8 @@ function steady(tool: Tool, rate: Rate, { duration }: Plan): Tool {
 
 const STEADY_SECONDS = 6;
 
-// What keeps each encoder near an average bitrate, as shares of it: measured on 3 s of noise they stay within 10 %.
-// libvpx undershoots by a third unless it is held from both sides, x265 overshoots by as much.
+// What keeps each encoder near an average bitrate, as shares of it: on 3 s of noise they stay within 10 %. Without limits on both
+// sides libvpx undershoots by a third, and x265 overshoots by as much.
 const AVERAGE = {
   h264: [
     ["maxrate", 1.5],

@@ -2,26 +2,26 @@ import { PLAYLIST } from "./media-playlist.ts";
 
 /** Bits per second of a stream. */
 export interface Bitrates {
-  /** Of the segment that has the most. */
+  /** Of the segment with the highest rate. */
   peak: number;
   average: number;
 }
 
-/** One rendition that a master playlist offers. */
+/** One rendition in a master playlist. */
 export interface MasterStream {
   /** Path of its media playlist, relative to the master playlist. */
   uri: string;
-  /** Codecs of its own, without those of sound that is apart; as RFC 6381 writes them. */
+  /** Its codecs as in RFC 6381, without those of separate sound. */
   codecs: string;
   width?: number | undefined;
   height?: number | undefined;
   rate: Bitrates;
 }
 
-/** What a master playlist is written from. */
+/** The contents of a master playlist. */
 export interface MasterFacts {
   streams: readonly MasterStream[];
-  /** The sound that all streams share, when it is apart from the pictures. */
+  /** The sound that all streams share, when it is separate from the pictures. */
   audio: { folder: string; codecs: string; channels: number; rate: Bitrates } | null;
   /** Frames per second; undefined when unknown. */
   fps: number | undefined;
@@ -51,7 +51,7 @@ export function writeMaster({ streams, audio, fps }: MasterFacts): string {
   return ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS", ...group, ...variants, ""].join("\n");
 }
 
-/** Measures a stream over the lengths in seconds and the sizes in bytes of its segments. */
+/** Measures a stream's bitrates from the durations in seconds and sizes in bytes of its segments. */
 export function measureStream(segments: readonly { seconds: number; size: number }[]): Bitrates {
   const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
   const bits = segments.reduce((sum, segment) => sum + segment.size * 8, 0);
