@@ -5,12 +5,15 @@ import { isCopy, type Plan } from "../plan/plan.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
 import type { Offer } from "./offer.ts";
 
-/** Seconds of work up to which the first encoder that can do it keeps it, though another might be done sooner: to move it costs more. */
+/**
+ * Seconds of work up to which the first able encoder keeps it, even if another would be faster, because moving work costs
+ * more.
+ */
 export const KEEP_SECONDS = 8;
 
 /**
- * Decides which encoder does the work of an uncut plan: the first of the offers without a refusal, unless its work is long and another is
- * done sooner by estimate. Throws `encoder_unavailable` with every refusal when no encoder can.
+ * Chooses the encoder for an uncut plan: the first offer without a refusal, unless its work is long and another is estimated
+ * to finish sooner. Throws `encoder_unavailable` with every refusal when no encoder can.
  */
 export function decide(plan: Plan, offers: readonly Offer[]): Decision {
   const able = offers.filter(({ refusal }) => refusal === null);

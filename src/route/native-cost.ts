@@ -4,70 +4,74 @@ import type { Plan } from "../plan/plan.ts";
 import { GIB, MIB } from "../util/bytes.ts";
 
 /**
- * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`: seconds of one processor, and MiB of memory; "per Mpx" is for a
- * million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn pictures, by
- * `bench/constants/native-constants.ts`, which prints these figures beside what it finds. What has no benchmark says where it is from.
+ * What work costs native ffmpeg with the settings of `NATIVE_TOOLS`, in seconds of one processor and MiB of memory; "per
+ * Mpx" means per million pixels of one picture. Measured with two threads on a 2-core virtual machine, on noisy and on drawn
+ * pictures, by `bench/constants/native-constants.ts`, which prints these figures beside its own. Figures without a benchmark
+ * state their source.
  */
 export const NATIVE_COST = {
   seconds: {
-    /** Until a container answers: Cloudflare says that a cold one often takes 1 to 3 s. */
+    /** Container start: Cloudflare says that a cold one often takes 1 to 3 s. */
     start: 3,
-    /** For each job: to hand it over, start ffmpeg and store what it made. */
+    /** Overhead per job: submitting it, starting ffmpeg and storing the result. */
     job: 0.5,
-    /** To put chunks together, and for each of them and each second of output: what the light encoder's host takes to copy packets. */
+    /**
+     * Stitching: once, per chunk, and per second of output; the last two are what the light encoder's host takes to copy
+     * packets.
+     */
     stitch: { once: 1, chunk: 0.05, second: 0.002 },
-    /** Per Mpx decoded, and per million bits of it. */
+    /** Per Mpx decoded, and per million bits decoded. */
     decode: { h264: 0.004, h265: 0.005, vp9: 0.005, av1: 0.005, other: 0.006 },
     bits: 0.003,
-    /** Per Mpx decoded or encoded, for scaling. */
+    /** Scaling, per Mpx decoded or encoded. */
     scale: 0.002,
     /** Per Mpx encoded. */
     encode: {
       ...{ h264: 0.045, h265: 0.07, vp9: 0.1, av1: 0.13 },
       ...{ jpeg: 0.01, png: 0.08, webp: 0.055, gif: 0.15, avif: 0.6 },
     },
-    /** Per Mpx encoded, HDR to SDR. */
+    /** HDR to SDR, per Mpx encoded. */
     tone_map: 0.03,
     /** Per second of sound. */
     sound: { aac: 0.016, mp3: 0.007, opus: 0.008, vorbis: 0.04, flac: 0.002, pcm_s16le: 0.001 },
   },
-  /** Of a job with two threads. */
+  /** For a job with two threads. */
   memory: {
     base: 75,
-    /** Per Mpx decoded: stills, and pictures that others refer to. */
+    /** Per Mpx decoded: stills, and reference pictures. */
     decode: { still: 12, moving: 20 },
     /** Per Mpx encoded, over all renditions. */
     encode: {
       ...{ h264: 170, h265: 180, vp9: 150, av1: 320 },
       ...{ jpeg: 8, png: 10, webp: 10, gif: 30, avif: 25 },
     },
-    /** Per Mpx encoded, HDR to SDR: pictures of floating point. */
+    /** HDR to SDR in floating point, per Mpx encoded. */
     tone_map: 50,
   },
-  /** Share of two threads that is used. */
+  /** Share of two threads that ffmpeg uses. */
   parallel: 0.85,
 } as const;
 
-/** Bytes of memory that a native encoder has unless it is said: those of a container of Cloudflare's `standard-3`. */
+/** Default memory of a native encoder in bytes: that of a container of Cloudflare's `standard-3`. */
 export const NATIVE_MEMORY = 8 * GIB;
 
-/** What native ffmpeg takes for a plan, by estimate. */
+/** Estimated cost of a plan in native ffmpeg. */
 export interface NativeWork {
-  /** Seconds of one processor for the pictures; null when the length is unknown. */
+  /** Seconds of one processor for the pictures; null when the duration is unknown. */
   pictures: number | null;
-  /** Seconds for the sound, which has one processor alone; null when the length is unknown. */
+  /** Seconds for the sound, which uses a single processor; null when the duration is unknown. */
   sound: number | null;
   /** Seconds to decode from a keyframe to the start of a chunk. */
   seek: number;
-  /** Bytes that ffmpeg takes. */
+  /** Bytes of memory. */
   memory: number;
 }
 
 const MPX = 1_000_000;
-// Chunks are cut at keyframes where these are known, so that there is little to go.
+// Chunks are cut at known keyframes, so there is little to decode before them.
 const SEEK_SECONDS = 1;
 
-/** Estimates what a plan takes native ffmpeg. */
+/** Estimates what a plan costs native ffmpeg. */
 export function nativeWork(plan: Plan, source: Source): NativeWork {
   const { seconds, memory } = NATIVE_COST;
   const work = estimateWork(plan, source);

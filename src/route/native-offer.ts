@@ -5,25 +5,25 @@ import { NATIVE_MEMORY, type NativeWork, nativeWork } from "./native-cost.ts";
 import { bestCut, type NativeHost, type NativeTime, placesOf, uncutTime } from "./native-time.ts";
 import type { Offer } from "./offer.ts";
 
-/** The native encoders of a host, as far as the decision depends on them. */
+/** A host's native encoders, as far as the decision depends on them. */
 export interface NativeEncoders extends NativeHost {
-  /** Why they cannot do a plan; null when they can. */
+  /** Why they cannot run a plan; null when they can. */
   refusal: RefusalReason | null;
-  /** Bytes of memory of one encoder; default {@link NATIVE_MEMORY}. */
+  /** Bytes of memory of one encoder. Default {@link NATIVE_MEMORY}. */
   memory?: number;
 }
 
 /** When a plan is cut into chunks for native encoders. */
 export const NATIVE_CUTS = {
-  /** Seconds of an uncut plan up to which it stays whole: more encoders are not worth starting. */
+  /** A plan estimated at up to this many seconds stays whole: it is not worth starting more encoders. */
   short: 20,
-  /** Chunks must take at most this share of the time of the uncut plan. */
+  /** Chunks must take at most this share of the uncut plan's time. */
   worth: 0.85,
-  /** Seconds of an uncut plan above which it is cut in any case: a lost encoder would cost too much. */
+  /** Above this many seconds a plan is always cut: losing an encoder would cost too much. */
   loss: 900,
 } as const;
 
-/** Returns what native encoders would do with an uncut plan: whole or in chunks, as it is done sooner. */
+/** Returns what native encoders would do with an uncut plan, whole or in chunks, whichever finishes sooner. */
 export function nativeOffer(plan: Plan, source: Source, host: NativeEncoders): Offer {
   const work = nativeWork(plan, source);
   const uncut = uncutTime(work, host);

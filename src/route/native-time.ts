@@ -2,42 +2,42 @@ import { createChunks, SEGMENT_SECONDS } from "../plan/chunks.ts";
 import type { Chunk, Plan } from "../plan/plan.ts";
 import { NATIVE_COST, type NativeWork } from "./native-cost.ts";
 
-/** The native encoders that there are. */
+/** The number and size of a host's native encoders. */
 export interface NativeHost {
   instances: number;
-  /** Processors of one. */
+  /** Processors per encoder. */
   cores: number;
-  /** Chunks of one plan that are encoded at once, at most. */
+  /** Most chunks of one plan to encode at once. */
   max_in_flight: number;
 }
 
-/** A way to cut a plan, and when it is done. */
+/** A way to cut a plan, and its estimated time. */
 export interface NativeTime {
-  /** Seconds of source in one chunk; null for uncut. */
+  /** Seconds of source per chunk; null for uncut. */
   chunk_seconds: number | null;
   /** Chunks of pictures; 1 for uncut. */
   chunks: number;
-  /** Seconds until the output is there, by estimate. */
+  /** Estimated seconds until the output is ready. */
   seconds: number;
 }
 
-// Shorter chunks have too much around them, longer ones are too much to lose.
+// Shorter chunks have too much overhead; longer ones lose too much when an encoder is lost.
 const CHUNK = { least: 20, most: 120, step: 2 } as const;
 
-/** Gives the jobs with pictures that one encoder runs at once, and the threads of each: its own defaults. */
+/** Returns how many video jobs one encoder runs at once, and the threads of each, by its own defaults. */
 export function placesOf(cores: number): { places: number; threads: number } {
   const places = Math.max(1, Math.floor(cores / 2));
   return { places, threads: Math.max(1, Math.ceil(cores / places)) };
 }
 
-/** Estimates a plan that one encoder carries out whole; null when its length is unknown. */
+/** Estimates a plan that one encoder runs whole; null when its duration is unknown. */
 export function uncutTime({ pictures, sound }: NativeWork, { cores }: NativeHost): number | null {
   if (pictures === null || sound === null) return null;
   const { start, job } = NATIVE_COST.seconds;
   return start + job + Math.max(pictures / paceOf(cores), sound);
 }
 
-/** Finds the length of chunks with which a plan is done soonest, the longest of those; null where it is not to be cut. */
+/** Finds the longest chunk length among those that finish a plan soonest; null when it should not be cut. */
 export function bestCut(plan: Plan, work: NativeWork, host: NativeHost): NativeTime | null {
   const { pictures, sound, seek } = work;
   const { start, end, duration, video, audio } = plan;
