@@ -12,29 +12,32 @@ import { decide } from "../route/decide.ts";
 import type { Offer } from "../route/offer.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
 
-/** What a task or an encode step asks for. */
+/** The kind and options of a task or an encode step. */
 export interface EncodeRequest {
   kind: EncodeKind;
   options: OptionsOf<EncodeKind>;
 }
 
-/** What a host has to encode with. */
+/** The encoders of a host. */
 export interface Hosts {
-  /** At least one. A run whose encoder is gone goes on with the first. */
+  /** At least one. A run whose encoder is gone continues with the first. */
   encoders: readonly Encoder[];
-  /** Returns what each encoder would do with an uncut plan, in the order in which the host prefers them; never rejects. */
+  /** Returns what each encoder would do with an uncut plan, in the host's order of preference; never rejects. */
   offers(plan: Plan, source: Source): Promise<readonly Offer[]>;
 }
 
-/** Decides how a request is encoded. Rejects as the plan throws, and with `encoder_unavailable` when no encoder can do it. */
+/**
+ * Decides how to encode a request. Rejects with the errors of `createPlan`, and with `encoder_unavailable` when no encoder
+ * can do it.
+ */
 export async function decideEncode(hosts: Hosts, source: Source, request: EncodeRequest): Promise<Decision> {
   const uncut = uncutPlan(source, request);
   return decide(uncut, await hosts.offers(uncut, source));
 }
 
 /**
- * Cuts the plan of a request as it was decided, at keyframes where the encoder takes the chunks that these make, and finds where decoding
- * begins for each, and which picture is on screen where the plan starts.
+ * Cuts the plan of a request as decided, at keyframes where the encoder accepts the resulting chunks. Finds where decoding
+ * must start for each chunk, and which picture is visible where the plan starts.
  */
 export async function placeCuts(
   hosts: Hosts,
@@ -67,15 +70,15 @@ function uncutPlan(source: Source, { kind, options }: EncodeRequest): Plan {
   return createPlan(source, kind, options, { chunk_seconds: Number.POSITIVE_INFINITY });
 }
 
-// Where no entry can be looked up, decoding begins this much earlier; a chunk that lacks pictures all the same is encoded again. An AVI
-// has no presentation times, and ffmpeg guesses other ones after a jump: it is always read from its start.
+// When no entry point can be looked up, decoding starts this much earlier; a chunk that still lacks pictures is encoded again.
+// AVI has no presentation times, and ffmpeg guesses different ones after a seek, so AVI is always read from the start.
 const BLIND_SECONDS = 5;
-// A chunk whose decoding would have to begin further before it, and further than it is long, is not worth a cut.
+// A chunk is not worth a cut when decoding would have to start this much earlier and the lead exceeds its length.
 const MOST_LEAD_SECONDS = 10;
 
-// Formats whose pictures come evenly, so that the one on screen began less than a frame ago.
+// Formats with evenly spaced pictures, where the visible one began less than a frame ago.
 const EVEN: ReadonlySet<string> = new Set(["avi", "mpegts", "mpeg"]);
-// Times are rounded to a tenth of that at the most.
+// Times are rounded to a tenth of this at most.
 const MOMENT = 0.001;
 
 function guess({ format, fps }: Source): Finder {
@@ -108,13 +111,13 @@ async function placeChunks(
 async function placeChunk(chunk: Chunk, first: number, { entry, shown }: Finder): Promise<Chunk> {
   const { track, start } = chunk;
   if (track === "audio" || start === 0) return chunk;
-  // Elsewhere it is the last one of the chunk before.
+  // For later chunks it is the last picture of the chunk before.
   const shown_from = start === first ? await shown(start) : null;
   const decode_from = (await entry(shown_from ?? start)) ?? 0;
   return { ...chunk, decode_from, ...(shown_from !== null && { shown_from }) };
 }
 
-/** Returns the encoder of a name, else the first; throws `encoder_unavailable` when there is none at all. */
+/** Returns the encoder of a name, or else the first; throws `encoder_unavailable` when there is none. */
 export function encoderOf(encoders: Hosts["encoders"], name: string): Encoder {
   const encoder = encoders.find((each) => each.name === name) ?? encoders[0];
   if (!encoder) throw new MediaError("encoder_unavailable", describeRefusals([]));

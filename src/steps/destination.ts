@@ -1,15 +1,15 @@
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
-/** S3 storage that the output of a run is to go to. */
+/** The caller's S3 storage for the output of a run. */
 export interface S3Destination {
   /** `s3://<bucket>/<key>`. */
   url: string;
-  /** The connection that is asked for; null for the default one. */
+  /** The requested connection; null for the default one. */
   connection_id: string | null;
 }
 
-/** Where the output of a run goes; null for those that stay here. */
+/** Returns where the output of a run goes; null when it stays in managed storage. */
 export function destinationOf(record: Task | Step): S3Destination | null {
   if (record.object === "task") {
     return record.output?.startsWith("s3://") ? { url: record.output, connection_id: null } : null;

@@ -3,22 +3,21 @@ import type { ByteReader, Storage } from "../core/ports.ts";
 import type { HttpFile } from "../storage/http/http-reader.ts";
 import type { Watch } from "../storage/http/http-stream.ts";
 
-/** Input media, wherever they are. */
+/** Opens input media. */
 export interface Inputs {
-  /** Opens a URL that the host knows how to read; rejects as `openHttp` does. */
+  /** Opens a URL that the host can read; rejects as `openHttp` does. */
   open(url: string, signal: AbortSignal): Promise<OpenInput>;
 }
 
-/** Input media, opened. */
 export interface OpenInput {
-  /** Random access; null when the server has no ranges and the bytes have to be fetched whole. */
+  /** Random access; null when the server does not support ranges and the file must be read whole. */
   reader: ByteReader | null;
   mime: string | null;
-  /** The whole, as `runIngest` takes it. */
+  /** The whole file, as `runIngest` takes it. */
   file: HttpFile;
 }
 
-/** Opens an object of storage as input, with the reader given; rejects with `input_not_found` when there is none any more. */
+/** Opens a stored object as input with the given reader; rejects with `input_not_found` when it no longer exists. */
 export async function openStored(
   storage: Storage,
   key: string,
@@ -29,7 +28,7 @@ export async function openStored(
   if (!object)
     throw new MediaError(
       "input_not_found",
-      "There is no such file any more; outputs are kept for a limited time.",
+      "This file no longer exists; outputs are kept for a limited time.",
     );
   const { size, etag, mime, body } = object;
   const reader = await openReader(key);
@@ -49,7 +48,7 @@ export async function openStored(
   return { reader, mime, file };
 }
 
-/** Passes bytes on and tells how many have passed, before the last of them go. */
+/** Passes bytes through and reports how many have passed, before the last of them. */
 export function watched(body: ReadableStream<Uint8Array>, watch?: Watch): ReadableStream<Uint8Array> {
   if (!watch) return body;
   let passed = 0;

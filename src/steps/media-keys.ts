@@ -1,19 +1,22 @@
 import type { Storage } from "../core/ports.ts";
 
-/** The folders of a run: its working files, and what it gives out. */
+/** The folders of a run: working files and output. */
 export type MediaFolder = "work" | "out";
 
-/** The prefix of a run's files: `work/<run>/` lasts as long as the run, `out/<run>/` as long as its output is kept. */
+/**
+ * Returns the key prefix of a run's files: `work/<run>/` lasts as long as the run, `out/<run>/` as long as its output is
+ * kept.
+ */
 export function runFolder(folder: MediaFolder, run_id: string): string {
   return `${folder}/${run_id}/`;
 }
 
-/** The run whose folder a key is in. */
+/** Returns the run whose folder a key is in. */
 export function runOf(key: string): string {
   return key.split("/")[1] ?? "";
 }
 
-/** Removes the files of a run in the folders given. */
+/** Deletes a run's files in the given folders. */
 export async function clearMedia(
   storage: Storage,
   run_id: string,

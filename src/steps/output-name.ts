@@ -1,6 +1,6 @@
 const MAX_STEM = 64;
 
-/** Gives the name, without an extension, of a run's output: that of its input, made safe for every file system and URL. */
+/** Returns the base name of a run's output: that of its input, made safe for every file system and URL. */
 export function outputStem(input: string): string {
   const path = URL.parse(input)?.pathname ?? "";
   const last = path.split("/").findLast((part) => part !== "") ?? "";

@@ -1,6 +1,6 @@
 const EVERY_MS = 500;
 
-/** Thins out reports: calls through at most twice a second and drops the rest. */
+/** Throttles reports: calls through at most twice a second and drops the rest. */
 export function seldom<A extends unknown[]>(
   report: (...args: A) => Promise<void>,
 ): (...args: A) => Promise<void> {

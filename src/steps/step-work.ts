@@ -16,39 +16,42 @@ import { runFolder } from "./media-keys.ts";
 import { seldom } from "./seldom.ts";
 import { type Destination, uploadOutput } from "./upload-output.ts";
 
-/** What is known of media before they are looked into. */
+/** What is known about media before the probe. */
 export interface Given {
   url: string;
   mime?: string;
 }
 
-/** What the work of a run is done with. */
+/** The host's services for the steps of a run. */
 export interface StepTools extends Hosts {
   storage: Storage;
   inputs: Inputs;
-  /** Seconds that an input may last. */
+  /** Longest input accepted, in seconds. */
   max_seconds: number;
-  /** Opens a stored object for random access; rejects with `media_not_found` when there is none. */
+  /** Opens a stored object for random access; rejects with `media_not_found` when it does not exist. */
   open(key: string): Promise<ByteReader>;
-  /** Chunks that an encoder is given at once, at most. */
+  /** Returns the most chunks that an encoder gets at once. */
   inFlight(encoder: Encoder): number;
-  /** What encoders on other machines reach storage by: the URL of an object, and that of a folder to write to. Null where there are none. */
+  /**
+   * How encoders on other machines reach storage: the URL of an object, and the URL of a folder to write to. Null where
+   * there are none.
+   */
   remote: { url(key: string): Promise<string>; folder(prefix: string): Promise<string> } | null;
-  /** Looks into media by random access; `onWait` is called now and then while it waits for an encoder. */
+  /** Probes media by random access; calls `onWait` from time to time while waiting for an encoder. */
   probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
-  /** Name of the output, without an extension. */
+  /** Base name of the output, without an extension. */
   stem: string;
-  /** Gives the URL of a stored object. */
+  /** Returns the URL of a stored object. */
   url(key: string): Promise<string>;
-  /** Gives the key behind one of our own URLs; null for any other. */
+  /** Returns the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;
-  /** Where the output goes in place of managed storage; null or absent where it stays there. */
+  /** Where the output goes; null or absent when it stays in managed storage. */
   destination?: Destination | null;
 }
 
 /**
- * Builds the work of the steps of one run, as every host has it; `request` is what its task asks for, and null for a standalone step, whose
- * input comes from outside and is not trusted.
+ * Creates the work of a run's steps, the same on every host. `request` is what its task asks for; null for a standalone
+ * step, whose input comes from outside and is not trusted.
  */
 export function createStepWork(tools: StepTools, request: EncodeRequest | null): StepWork {
   const { storage, inputs } = tools;
@@ -61,14 +64,14 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return runIngest({ open: async () => input.file, storage, key, signal, progress });
   }
 
-  function look(
+  function probe(
     reader: ByteReader,
     url: string,
     mime: string | null,
     context: StepContext,
     signal: AbortSignal,
   ) {
-    // A run that is over hears so by its signal.
+    // A run that is over learns that from its signal.
     const onWait = seldom(() => context.progress(null).catch(() => undefined));
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
   }
@@ -79,17 +82,18 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     return { url: await tools.remote.url(key), size: info.size, etag: info.etag };
   }
 
-  async function lookAtStored(
+  async function probeStored(
     key: string,
     url: string,
     context: StepContext,
     signal: AbortSignal,
   ): Promise<Source> {
     const info = await storage.head(key);
-    return look(await tools.open(key), url, info?.mime ?? null, context, signal);
+    return probe(await tools.open(key), url, info?.mime ?? null, context, signal);
   }
 
-  // Decided once for a source, so that a run goes on after a restart as it began. A server may send another file than the one probed.
+  // Decided once per source, so that a run continues after a restart as it began. The name includes the source, because a server
+  // may send another file than the one probed.
   function decideOnce(source: Source, wanted: EncodeRequest, context: StepContext): Promise<Decision> {
     const { format, filesize, duration } = source;
     return context.durably(`decide ${format} ${filesize} ${duration}`, () =>
@@ -103,14 +107,14 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const input = await inputs.open(url, signal);
         try {
           if (input.reader) {
-            const seen = await look(input.reader, url, input.mime, context, signal);
+            const seen = await probe(input.reader, url, input.mime, context, signal);
             const etag = bareEtag(input);
             return { ...seen, ...(etag && { etag }) };
           }
-          // A server without ranges can only be read from the front to the end, so it is read once, into storage.
+          // A server without ranges can only be read sequentially, so read it once, into storage.
           const key = workingCopy(context);
           await copyInput(input, key, context, signal);
-          return await lookAtStored(key, url, context, signal);
+          return await probeStored(key, url, context, signal);
         } finally {
           await input.file.close();
         }
@@ -118,7 +122,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
 
     async ingest(source, context) {
       checkDuration(source, tools.max_seconds);
-      // What cannot be done fails before anything is copied.
+      // Fail on impossible requests before copying anything.
       if (request) await decideOnce(source, request, context);
       return context.durably("ingest", async (signal) => {
         const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
@@ -130,10 +134,10 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           etag = bareEtag(input);
           info = await copyInput(input, key, context, signal);
         }
-        // The source may be another one by now than the one that was looked into.
+        // The source may have changed since it was probed.
         const other = isOther(source.filesize, info.size) || isOther(source.etag, etag);
-        const seen = standalone || other ? await lookAtStored(key, source.url, context, signal) : source;
-        // Large raw sound is counted here, where its bytes are at hand.
+        const seen = standalone || other ? await probeStored(key, source.url, context, signal) : source;
+        // Large raw sound is measured here, where its bytes are at hand.
         const exact = seen.duration_estimated
           ? await measureWhole(seen, await tools.open(key), signal)
           : seen;
@@ -146,10 +150,10 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       const { key, source } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
         const key = own ?? workingCopy(context);
-        // It may be there already: from before a restart, or as the host has it.
+        // It may exist already: from before a restart, or because the host put it there.
         if (own === null && !(await storage.head(key)))
           await copyInput(await inputs.open(given.url, signal), key, context, signal);
-        const source = standalone ? await lookAtStored(key, given.url, context, signal) : given;
+        const source = standalone ? await probeStored(key, given.url, context, signal) : given;
         checkDuration(source, tools.max_seconds);
         return { key, source };
       });
@@ -183,11 +187,11 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         const described =
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
-            : await lookAtStored(encoded.key, url, context, signal);
+            : await probeStored(encoded.key, url, context, signal);
         const { metadata } = wanted.options as { metadata?: MetadataMode };
         const dropped = listDropped(plan, source, metadata);
         const covered = described.streams?.some(({ kind }) => kind === "cover") ?? false;
-        // A cover may be in a place where it cannot be read.
+        // The cover may have been written where it cannot be read back.
         if (plan.cover !== undefined && !covered)
           dropped.push({ kind: "cover", index: plan.cover, reason: "not_supported" });
         const { counts } = encoded;
@@ -208,9 +212,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           return uploadOutput(source, key, destination, tools, context, signal);
         }
         const info = key === null ? null : await storage.head(key);
-        // The encode wrote to managed storage already, whole files only; to copy them there again would gain nothing.
+        // The encode has already written complete files to managed storage, so there is nothing to copy.
         if (key === null || !info)
-          throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+          throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
         return {
           ...source,
           url: await tools.url(key),
@@ -226,14 +230,14 @@ function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
 }
 
-// What is not known is no other.
+// Unknown values count as equal.
 function isOther<T>(then: T | undefined, now: T | undefined): boolean {
   return then !== undefined && now !== undefined && then !== now;
 }
 
 function checkDuration({ duration }: Source, most: number): void {
   if (duration === undefined || duration <= most) return;
-  const message = `The input lasts ${Math.round(duration)} seconds; at most ${most} are taken.`;
+  const message = `The input lasts ${Math.round(duration)} seconds; the limit is ${most}.`;
   throw new MediaError("input_too_large", message);
 }
 

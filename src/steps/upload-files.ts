@@ -5,46 +5,51 @@ import { putS3File, type UploadMemory } from "../storage/s3/s3-put-file.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
 import { sideBySide } from "../util/side-by-side.ts";
 
-/** A file of an output. */
 export interface OutputFile extends FileBody {
-  /** Path below the output's folder. */
+  /** Path relative to the output folder. */
   name: string;
   mime: string;
 }
 
-/** Where an output goes, and how. */
+/** An output, and where to upload it. */
 export interface UploadFiles {
   files: readonly OutputFile[];
-  /** Name of the file to open: the only one, or the master playlist, which is put last. */
+  /** Name of the file to open: the only one, or the master playlist, which is uploaded last. */
   main: string;
   bucket: S3Bucket;
-  /** Of that file; with a slash at its end the name of the file is added. The others go beside it. */
+  /** Key of the main file; when it ends in a slash, the file's name is appended. The other files go beside it. */
   key: string;
   signal: AbortSignal;
-  /** Of each file by its name: what is there is not sent again. Without it nothing stays of a file that fails. */
+  /**
+   * Returns the upload memory of a file; files already uploaded are not sent again. Without it, a failed file leaves nothing
+   * behind.
+   */
   memory?(name: string): UploadMemory;
-  /** Bytes up to which a file is put in one request, as `putS3File` has it. */
+  /** Files up to this many bytes go in one request; see `putS3File`. */
   single_bytes?: number;
-  /** Told the share that is there, 0 to 1. */
+  /** Receives the uploaded share, 0 to 1. */
   onProgress?(share: number): void;
 }
 
-/** What is there then. */
+/** The result of an upload. */
 export interface Uploaded {
-  /** Of the main file. */
+  /** The main file's. */
   info: StoredInfo;
   url: string;
-  /** Gives the URL of another file by its name. */
+  /** Returns the URL of another file by its name. */
   urlOf(name: string): string;
 }
 
 const FILES_AT_ONCE = 4;
 
-/** Puts the files of an output into a bucket, those that the main one names before it. Rejects as writes to S3 storage do. */
+/**
+ * Uploads the files of an output to a bucket, those that the main one refers to before it. Rejects as writes to S3 storage
+ * do.
+ */
 export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
   const { files, bucket, key, signal, memory, single_bytes, onProgress } = upload;
   const main = files.find(({ name }) => name === upload.main);
-  if (!main) throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+  if (!main) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
   const main_key = key.endsWith("/") ? key + main.name : key;
   const folder = main_key.slice(0, main_key.lastIndexOf("/") + 1);
   const keyOf = (name: string) => (name === main.name ? main_key : folder + name);

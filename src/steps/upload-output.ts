@@ -7,22 +7,22 @@ import type { S3Bucket } from "../storage/s3/s3-send.ts";
 import { seldom } from "./seldom.ts";
 import { type OutputFile, uploadFiles } from "./upload-files.ts";
 
-/** Storage of the caller's own that the output of a run goes to. */
+/** The caller's own storage for the output of a run. */
 export interface Destination {
-  /** Of the file to open; with a slash at its end the name of the file is added. */
+  /** Key of the file to open; when it ends in a slash, the file's name is appended. */
   key: string;
-  /** Opens the bucket; rejects where its connection is not there any more. */
+  /** Opens the bucket; rejects when its connection no longer exists. */
   open(): Promise<S3Bucket>;
 }
 
-/** What an upload needs of its host. */
+/** The host's services for an upload. */
 export interface UploadTools {
   storage: Storage;
-  /** Gives the key behind one of our own URLs; null for any other. */
+  /** Returns the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;
 }
 
-/** Copies the file of a source that is stored under `key`, or all files of adaptive video, to a destination; gives the source as it is there. */
+/** Copies the file stored under `key`, or all files of adaptive video, to a destination; returns the source as it is there. */
 export async function uploadOutput(
   source: Source,
   key: string,
@@ -67,7 +67,7 @@ async function fileOf(storage: Storage, folder: string, name: string): Promise<O
   };
 }
 
-/** Names all files of adaptive video by its playlists, which come after what they name. */
+/** Lists all files of adaptive video from its playlists, which come after the files they refer to. */
 async function namesOf(storage: Storage, folder: string, master: string): Promise<string[]> {
   const read = async (name: string) => {
     const object = await storage.read(folder + name);
