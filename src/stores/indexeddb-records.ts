@@ -4,15 +4,15 @@ import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 import type { Database } from "./indexeddb-schema.ts";
 
-/** A store whose records can be listed. */
+/** A store that can list its records. */
 export interface ListedStore<T extends { id: string }> extends Store<T> {
-  /** Gives a page of records in the order of their ids, which is that of their creation. */
+  /** Returns a page of records in order of their ids, which is the order of creation. */
   list(query: ListQuery): Promise<ListPage<T>>;
-  /** Gives every record, the oldest first. */
+  /** Returns all records, oldest first. */
   all(): Promise<T[]>;
 }
 
-/** Runs an access to the database, as its owner wants errors named. */
+/** Runs an operation on the database and converts its errors. */
 export type Access = <T>(work: (db: Database) => Promise<T>) => Promise<T>;
 
 interface Records {
@@ -20,10 +20,10 @@ interface Records {
   steps: Step;
 }
 
-// Sorts behind every text.
+// Sorts after every string.
 const END: IDBValidKey = [];
 
-/** Builds the store of the records of one sort. */
+/** Creates the store for one type of record. */
 export function createRecords<K extends keyof Records>(access: Access, name: K): ListedStore<Records[K]> {
   type Row = Records[K];
   const store = name as "tasks";
@@ -40,7 +40,7 @@ async function listRecords(db: Database, name: "tasks", query: ListQuery): Promi
   const { limit, order, after, before, status, kind } = query;
   const [low, high] = order === "desc" ? [before, after] : [after, before];
   if (low !== undefined && high !== undefined && low >= high) return { records: [], more: false };
-  // A page before a cursor is the one that touches it, so it is read away from the cursor and turned round.
+  // The page before a cursor must be adjacent to it, so it is read backwards and reversed.
   const backwards = before !== undefined && after === undefined;
   const direction = (order === "asc") === backwards ? "prev" : "next";
   const store = db.transaction(name).store;
@@ -56,7 +56,7 @@ async function listRecords(db: Database, name: "tasks", query: ListQuery): Promi
   return { records: backwards ? records.reverse() : records, more: found.length > limit };
 }
 
-// Both ends are left out.
+// Both bounds are excluded.
 function rangeOf(low: IDBValidKey, high: IDBValidKey): IDBKeyRange {
   return IDBKeyRange.bound(low, high, true, true);
 }

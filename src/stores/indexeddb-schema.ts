@@ -2,31 +2,31 @@ import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from "idb";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
-/** What is remembered of a visitor's file that a run works on. */
+/** What is stored about the visitor's file that a run works on. */
 export interface InputRecord {
-  /** Of the run. */
+  /** Id of the run. */
   id: string;
-  /** The file itself, or its handle; null where only the facts are kept. */
+  /** The file itself, or its handle; null when only its properties are kept. */
   file: Blob | FileSystemFileHandle | null;
   name: string;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** MIME type as the browser says, empty when unknown. */
+  /** MIME type reported by the browser; empty when unknown. */
   type: string;
   /** Milliseconds since the Unix epoch; null or absent when unknown. */
   last_modified?: number | null;
-  /** Tells whether a file that is given again is the same. */
+  /** Identifies the file, to recognize it when it is selected again. */
   fingerprint: string;
 }
 
-/** What a piece of a run's work gave. */
+/** The stored result of a durable step of a run. */
 export interface PieceRecord {
   run_id: string;
   name: string;
   value: unknown;
 }
 
-/** The object stores of the newest version. */
+/** The object stores of the latest version. */
 export interface Schema extends DBSchema {
   tasks: { key: string; value: Task; indexes: { status: [string, string] } };
   steps: { key: string; value: Step; indexes: { status: [string, string] } };
@@ -34,7 +34,7 @@ export interface Schema extends DBSchema {
   inputs: { key: string; value: InputRecord };
 }
 
-/** An open database of the newest version. */
+/** An open database of the latest version. */
 export type Database = IDBPDatabase<Schema>;
 
 type Upgrade = (
@@ -42,7 +42,7 @@ type Upgrade = (
   transaction: IDBPTransaction<Schema, StoreNames<Schema>[], "versionchange">,
 ) => void;
 
-// What leads from each version to the next. One that was published never changes: the next change is a new entry.
+// Each entry upgrades the version before. A published entry never changes: the next change is a new entry.
 const UPGRADES: readonly Upgrade[] = [
   (db) => {
     db.createObjectStore("tasks", { keyPath: "id" });
@@ -57,10 +57,10 @@ const UPGRADES: readonly Upgrade[] = [
   },
 ];
 
-/** The newest version of the database. */
+/** The latest version of the database. */
 export const VERSION = UPGRADES.length;
 
-/** Brings a database from an older version to the newest; records stay as they are. */
+/** Upgrades a database from an older version; keeps its records. */
 export const upgrade = (
   db: Database,
   from: number,

@@ -5,11 +5,11 @@ import type { Task } from "../core/task.ts";
 import { type Access, createRecords, type ListedStore } from "./indexeddb-records.ts";
 import { type Database, type InputRecord, type Schema, upgrade, VERSION } from "./indexeddb-schema.ts";
 
-/** What the pieces of runs gave, so that a run goes on where it stopped; values are what structured clone takes. */
+/** Results of the durable steps of runs, so that a run resumes where it stopped; values must support structured clone. */
 export interface PieceStore {
   get(run_id: string, name: string): Promise<{ value: unknown } | null>;
   put(run_id: string, name: string, value: unknown): Promise<void>;
-  /** Forgets all pieces of a run. */
+  /** Deletes all results of a run. */
   clear(run_id: string): Promise<void>;
 }
 
@@ -21,36 +21,39 @@ export interface InputStore {
   delete(id: string): Promise<void>;
 }
 
-/** All that a page remembers. Everything rejects with `storage_full` when there is no room, and with `service_unavailable` once it is closed. */
+/**
+ * Everything that a page stores. All operations reject with `storage_full` when there is no room, and with
+ * `service_unavailable` after the database has closed.
+ */
 export interface IndexedDbStores {
   tasks: ListedStore<Task>;
   /** Standalone steps. */
   steps: ListedStore<Step>;
   pieces: PieceStore;
   inputs: InputStore;
-  /** About how many bytes tasks, steps and pieces take: those of their JSON. */
+  /** Returns the approximate size of tasks, steps and pieces in bytes, measured as JSON. */
   recordBytes(): Promise<number>;
   close(): void;
 }
 
-/** How a database is opened. */
+/** Options of {@link openIndexedDb}. */
 export interface IndexedDbOptions {
-  /** Of the database; one per origin and name. */
+  /** Name of the database; unique per origin. */
   name: string;
-  /** Told when another tab holds an older version open and does not let go at once. */
+  /** Called when another tab keeps an older version open. */
   onBlocked?(): void;
-  /** Told why when the database was closed by something other than `close`. */
+  /** Called with the reason when anything but `close` has closed the database. */
   onClosed?(error: MediaError): void;
-  /** Milliseconds to wait for such a tab before opening rejects; default 10000. */
+  /** Milliseconds to wait for such a tab before opening rejects. Default 10000. */
   blocked_ms?: number;
 }
 
 const BLOCKED_MS = 10_000;
 
 /**
- * Opens the database of a page or worker, and brings an older one up to date. It closes by itself when another tab needs a newer version.
- * Rejects with `service_unavailable`: worth a retry while another tab blocks it; not where it is from a newer version of the page, or where the
- * browser gives no database, as in some private windows.
+ * Opens the database of a page or worker, and upgrades an older one. It closes by itself when another tab needs a newer
+ * version. Rejects with `service_unavailable`: worth a retry while another tab blocks it, but not when a newer version of
+ * the page created the database, or the browser denies databases, as in some private windows.
  */
 export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedDbStores> {
   let closed: MediaError | null = null;
@@ -108,10 +111,10 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
   const blocked = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  // A second try waits behind the first one, and no event tells.
+  // A second attempt queues behind the first without any event.
   const timer = setTimeout(() => giveUp(blockedByTab()), options.blocked_ms ?? BLOCKED_MS);
   let given_up = false;
-  // Where there is no IndexedDB at all, that shall be a rejection, too.
+  // Async, so that a missing IndexedDB also becomes a rejection.
   const opening = (async () =>
     openDB<Schema>(options.name, VERSION, {
       upgrade(db, from, _, transaction) {
@@ -120,7 +123,7 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
         try {
           upgrade(db, from, transaction);
         } catch (thrown) {
-          // What was there before stays.
+          // The existing records stay.
           console.warn(thrown);
           transaction.abort();
         }
@@ -159,10 +162,10 @@ function notOpened(thrown: unknown): MediaError {
     const message = "What is stored here could not be brought up to date; reload the page.";
     return new MediaError("internal_error", message, { cause: thrown });
   }
-  return unavailable("The browser gives this page no database, as in some private windows.", thrown);
+  return unavailable("The browser denies this page a database, as in some private windows.", thrown);
 }
 
-// Other errors are faults of ours and stay as they are.
+// Other errors are bugs and stay unchanged.
 function named(thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   const fault = FAULTS[thrown.name];
@@ -178,7 +181,7 @@ const UNSTORABLE = {
   message: (words: string) =>
     `The browser could not store the file, which may have been changed, moved or deleted after it was chosen: ${words}`,
 } as const;
-// By the name of what the browser throws. Keys are always right, so that a DataError is about the bytes of a file.
+// By the name of the browser's error. Keys are always valid, so a DataError concerns the bytes of a file.
 const FAULTS: Readonly<
   Record<string, { kind: ErrorKind; retryable: boolean; message(words: string): string }>
 > = {
@@ -200,7 +203,7 @@ const FAULTS: Readonly<
 
 function blockedByTab(): MediaError {
   const message =
-    "The store of this page does not open: another tab has an older version of the page; close it and try again.";
+    "The store of this page cannot be opened: another tab has an older version of the page; close it and try again.";
   return new MediaError("service_unavailable", message);
 }
 

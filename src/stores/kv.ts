@@ -7,15 +7,18 @@ export interface KvNamespace {
   delete(key: string): Promise<void>;
 }
 
-/** How records are kept in a namespace. */
+/** Options of {@link createKvStore}. */
 export interface KvStoreOptions<T> {
-  /** Comes before the id in every key, such as `task:`. */
+  /** Prefix of every key, before the id, such as `task:`. */
   prefix: string;
-  /** Checks what was read; it throws for what is no record. */
+  /** Validates a record that was read; throws when it is malformed. */
   parse(value: unknown): T;
 }
 
-/** A store of JSON in a key-value namespace, as current as the namespace is: Cloudflare's may lag by a minute between places. */
+/**
+ * Creates a store of JSON records in a key-value namespace. Reads are as current as the namespace: Cloudflare's may lag by a
+ * minute between locations.
+ */
 export function createKvStore<T extends { id: string }>(
   kv: KvNamespace,
   { prefix, parse }: KvStoreOptions<T>,

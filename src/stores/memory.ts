@@ -2,7 +2,7 @@ import type { Store } from "../core/ports.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
-/** A store in memory, gone with the process; what is put in or given out is a copy. */
+/** Creates a store in memory, lost with the process; records are copied on the way in and out. */
 export function createMemoryStore<T extends { id: string } = Task | Step>(): Store<T> {
   const records = new Map<string, T>();
   return {
