@@ -3,14 +3,14 @@ import type { Source } from "../core/source.ts";
 import type { AudioPlan } from "./plan.ts";
 import { AUDIO_BITRATE, audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
 
-/** Hertz that MP3 knows, and that everything plays; AAC and Vorbis keep to them too. */
+/** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
 export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
 
-// Beyond 8 channels WAV and FLAC have no layout; beyond 192 kHz few players go on.
+// WAV and FLAC define no layout beyond 8 channels; few players support more than 192 kHz.
 const LOSSY = { channels: 2 };
 const LOSSLESS = { channels: 8, sample_rate: 192_000 };
 
-// The codec's own sound comes out of these files in packets that others can hold; AVI has no times of packets.
+// Containers without packet times; sound from any other can be remuxed.
 const NO_PACKET_TIMES: ReadonlySet<string> = new Set(["avi"]);
 
 // Lowest and highest bits per second of libvorbis for one and for two channels, measured with 1.3.7.
@@ -61,8 +61,8 @@ export interface AudioNeeds extends RateOptions {
 }
 
 /**
- * Settles what is done with the sound: copied when nothing asks for more, else encoded. Lossy sound has at most two channels, as
- * their bitrates are meant for that and every player of the formats takes it; lossless sound keeps up to eight.
+ * Plans the sound: copied when no option prevents it, otherwise encoded. Lossy sound gets at most two channels, which its
+ * bitrates are meant for and every player supports; lossless sound keeps up to eight.
  */
 export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioNeeds): AudioPlan {
   const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
@@ -85,7 +85,10 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
   return { mode: "encode", codec, bitrate: Math.min(bitrate, highest), compression: null, ...fitted };
 }
 
-/** Gives the sample rate in hertz that a codec is given for a source's: its own where the codec knows it, at most 48 kHz for lossy codecs, 48 kHz for Opus. */
+/**
+ * Returns the output sample rate in hertz: the source's where the codec supports it, at most 48 kHz for lossy codecs, always
+ * 48 kHz for Opus.
+ */
 export function sampleRate(codec: AudioCodec, source: number): number {
   if (codec === "opus") return 48_000;
   if (codec === "flac" || codec === "pcm_s16le") {
@@ -95,7 +98,7 @@ export function sampleRate(codec: AudioCodec, source: number): number {
   return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
 }
 
-/** Gives the most bits per second that a lossy codec takes. */
+/** Returns the highest bitrate, in bits per second, that a lossy codec accepts. */
 export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: number): number {
   switch (codec) {
     case "aac":
@@ -106,7 +109,7 @@ export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: num
       if (sample_rate >= 32_000) return 320_000;
       return sample_rate >= 16_000 ? 160_000 : 64_000;
     case "opus":
-      // libopus refuses more than 256 kbit/s a channel.
+      // libopus rejects more than 256 kbit/s per channel.
       return 256_000 * channels;
     case "vorbis":
       return vorbisBounds(channels, sample_rate)[1];
@@ -115,7 +118,7 @@ export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: num
   }
 }
 
-// Vorbis has no low bitrates at high sample rates, so the sample rate gives way to the bitrate.
+// Vorbis has no low bitrates at high sample rates, so the sample rate drops to suit the bitrate.
 function slowEnough(bitrate: number, out: { channels: number; sample_rate: number }): typeof out {
   const rates = SAMPLE_RATES.filter((rate) => rate <= out.sample_rate).reverse();
   const sample_rate = rates.find((rate) => vorbisBounds(out.channels, rate)[0] <= bitrate);

@@ -2,10 +2,10 @@ import type { VideoCodec } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import type { Size } from "./size.ts";
 
-/** Values that were measured for some rate factors, in their order. */
+/** Values measured at some rate factors, in ascending order. */
 export type Anchors = readonly (readonly [crf: number, value: number])[];
 
-// Bits per pixel at 640x360 that come close to a CRF of the native encoders in SSIM: bench/constants/webcodecs-rate.ts.
+// Bits per pixel at 640x360 that match a CRF of the native encoders in SSIM: bench/constants/webcodecs-rate.ts.
 const BITS_PER_PIXEL = {
   h264: [
     [17, 1.71],
@@ -37,7 +37,7 @@ const BITS_PER_PIXEL = {
   ],
 } as const satisfies Record<VideoCodec, Anchors>;
 
-// Where pictures are plain, a source shows it by its own bitrate; more than so many times that is wasted.
+// Plain pictures show in the source's own bitrate; more than this many times that is wasted.
 const TIMES_SOURCE = {
   h264: [
     [17, 3],
@@ -61,15 +61,15 @@ const REFERENCE = 640 * 360;
 // Neighboring pixels of a larger picture are more alike.
 const LARGER = -0.25;
 
-/** The pictures that bits are counted for. */
+/** The pictures to estimate bits for. */
 export interface PictureRate extends Size {
-  /** Pictures a second. */
+  /** Pictures per second. */
   fps: number;
-  /** Bits that the source takes for a second of as many pixels; null where unknown. */
+  /** The source's bits per second for as many pixels; null when unknown. */
   source_bits: number | null;
 }
 
-/** Gives the bits per second by which usual pictures come close to a CRF; plain ones, as their source shows, take fewer. */
+/** Returns the bits per second at which typical pictures match a CRF; fewer for pictures that their source shows to be plain. */
 export function bitsFor(codec: VideoCodec, crf: number, pictures: PictureRate): number {
   const pixels = pictures.width * pictures.height;
   const anchors = BITS_PER_PIXEL[codec].map(([at, bits]) => [at, Math.log(bits)] as const);
@@ -83,18 +83,21 @@ export function bitsFor(codec: VideoCodec, crf: number, pictures: PictureRate): 
 // Fewer pixels take more bits each, because neighbors are less alike.
 const FEWER = 0.75;
 
-/** Gives the bits per second that a source takes for pictures of a size at a rate, fewer than its own at the most; null where it is not known. */
+/** Scales a source's bits per second to pictures of another size and rate, but never above its own; null when unknown. */
 export function sourceBits(source: Source, { width, height, fps }: Size & { fps: number }): number | null {
   const bitrate = streamBits(source, "video");
   const pixels = (source.coded_width ?? width) * (source.coded_height ?? height) * (source.fps ?? fps);
   return bitrate === null ? null : bitrate * Math.min(1, (width * height * fps) / pixels) ** FEWER;
 }
 
-/** Gives the bits per second of a source's pictures or sound, or those of the file without the other in their stead; null where neither is known. */
+/**
+ * Returns the bits per second of a source's pictures or sound, estimated as the file's minus the other's if necessary; null
+ * when neither is known.
+ */
 export function streamBits(source: Source, kind: "video" | "audio"): number | null {
   const own = ownBits(source, kind);
   if (own) return own;
-  // Of a file with both, that says nothing of the sound.
+  // The file's total includes pictures and says nothing about the sound.
   if (kind === "audio" && source.codecs?.video) return null;
   const all = source.bitrate ?? 0;
   const sound = kind === "video" ? ownBits(source, "audio") : 0;
@@ -105,7 +108,7 @@ function ownBits(source: Source, kind: "video" | "audio"): number {
   return source.streams?.find((stream) => stream.kind === kind)?.bitrate ?? 0;
 }
 
-/** Gives the value between the two nearest anchors, or on their line beyond the last. */
+/** Interpolates between the two nearest anchors; extrapolates beyond the last. */
 export function between(anchors: Anchors, crf: number): number {
   const found = anchors.findIndex(([at]) => at >= crf);
   const above = found === -1 ? anchors.length - 1 : Math.max(1, found);

@@ -1,37 +1,37 @@
 import type { Chunk, Plan } from "./plan.ts";
 
-/** Seconds of video in one chunk, unless told otherwise. */
+/** Default length of a chunk, in seconds of video. */
 export const CHUNK_SECONDS = 60;
 
-/** Seconds of a segment of adaptive video: its chunks are cut at whole ones. */
+/** Seconds per segment of adaptive video; its chunks are cut at multiples. */
 export const SEGMENT_SECONDS = 6;
 
 /** What decides where a plan is cut. */
 export interface ChunkNeeds {
-  /** Seconds of the source at which the output starts. */
+  /** Start of the output in the source, in seconds. */
   start: number;
-  /** Seconds of the source at which it ends; null for the end. */
+  /** End of the output in the source, in seconds; null up to the end. */
   end: number | null;
   /** Seconds of output; null when unknown. */
   duration: number | null;
-  /** Whether the pictures are re-encoded: copying is not worth cutting. */
+  /** Whether the pictures are re-encoded; copying is not worth cutting. */
   encodes_video: boolean;
   has_audio: boolean;
-  /** Frames per second of the output when they are constant. */
+  /** Frames per second of the output when constant; null otherwise. */
   fps: number | null;
-  /** Whether the output is in segments, which no chunk may break. */
+  /** Whether the output consists of segments, which no chunk may split. */
   segmented?: boolean;
 }
 
-/** How fine a plan is cut. */
+/** How finely to cut a plan. */
 export interface ChunkHints {
-  /** Seconds of video in one chunk (60); up to one and a half times that stays whole. */
+  /** Seconds of video per chunk; a stretch of up to one and a half times that stays whole. Default 60. */
   chunk_seconds?: number | undefined;
-  /** Times of the source's keyframes in seconds, ascending: a cut at one wastes no decoding. */
+  /** Times of the source's keyframes in seconds, ascending; a cut at one wastes no decoding. */
   keyframes?: readonly number[] | undefined;
 }
 
-/** Cuts a plan into chunks: one of everything where it is short, else stretches of video and then the whole sound. */
+/** Cuts a plan into chunks: a single chunk when it is short, otherwise stretches of video followed by the whole sound. */
 export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
   const { start, end, duration } = needs;
   const target = hints.chunk_seconds ?? CHUNK_SECONDS;
@@ -52,7 +52,7 @@ export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[]
   return chunks;
 }
 
-/** Cuts a plan into other chunks. */
+/** Returns the plan with other cuts. */
 export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
   const { kind, start, end, duration, video, audio } = plan;
   const needs = {
@@ -91,7 +91,7 @@ function cuts(
   return found;
 }
 
-// With a constant rate each stretch holds whole frames, so that none is lost or doubled at a seam.
+// At a constant rate each stretch holds whole frames, so that no seam loses or repeats one.
 function onGrid(time: number, start: number, fps: number | null): number {
   const exact = fps === null ? time : start + Math.round((time - start) * fps) / fps;
   return Math.round(exact * 1e6) / 1e6;

@@ -1,6 +1,9 @@
 import { toHex } from "../util/hex.ts";
 
-/** Turns a hex color of 3, 4, 6 or 8 digits into `0xRRGGBB`, or `0xRRGGBBAA` when it is not opaque and `alpha` is kept; without `alpha` it is laid on black. */
+/**
+ * Converts a hex color of 3, 4, 6 or 8 digits to `0xRRGGBB`, or to `0xRRGGBBAA` when it is not opaque and `alpha` is true;
+ * without `alpha` it is blended onto black.
+ */
 export function parseColor(hex: string, alpha: boolean): string {
   const digits = hex.replace("#", "").toLowerCase();
   const full = digits.length < 6 ? digits.replace(/./g, "$&$&") : digits;

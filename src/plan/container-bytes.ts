@@ -1,16 +1,16 @@
 import type { Plan } from "./plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
 
-/** Bytes that a file takes beside its streams: once with pictures and once without, for each picture, and for each packet of sound. */
+/** Container overhead in bytes: once per file with pictures, once per file of sound alone, per picture, and per audio packet. */
 export const CONTAINER_BYTES = { video: 4_000, audio: 1_000, picture: 20, packet: 9 } as const;
 
-/** Share of a size in bytes that is asked of an encoder: it comes near an average and not closer. */
+/** Share of a target size to request from an encoder, whose average is only approximate. */
 export const FILLED = { video: 0.9, audio: 0.96 } as const;
 
-// In a packet of AAC; the other codecs have about as many.
+// Samples per AAC packet; the other codecs have about as many.
 const PACKET_SAMPLES = 1024;
 
-/** Returns the bits per second that packets of sound take in a file beside their content. */
+/** Returns the container overhead of audio packets in bits per second. */
 export function packetBits(sample_rate: number): number {
   return (sample_rate / PACKET_SAMPLES) * CONTAINER_BYTES.packet * 8;
 }

@@ -22,18 +22,19 @@ import { createSpan, type Span } from "./span.ts";
 import { createVideoPlan, matteFor, pictureNeeds } from "./video.ts";
 import { VIDEO_FLOOR, videoBitsWithin } from "./video-bits.ts";
 
-/** WebP's greatest side in pixels; the other formats go up to the bound of the options. */
+/** WebP's longest side in pixels; the other formats go up to the options' limit. */
 const WEBP_MAX = 16_383;
 
-/** True when a source says too little to be planned for: it was written by hand and needs a probe first. */
+/** Returns whether a source states too little for a plan, because it was written by hand, and must be probed first. */
 export function needsProbe(source: Source): boolean {
   if (source.codecs === undefined) return true;
   return source.codecs.video !== null && storedPicture(source) === null;
 }
 
 /**
- * Settles everything that is to be done to a probed source, before any work starts. Throws `input_no_video`, `input_no_audio`
- * or `input_unsupported` when the source lacks what the kind needs, and `invalid_options` when options and source do not go together.
+ * Decides everything to be done with a probed source, before any work starts. Throws `input_no_video`, `input_no_audio` or
+ * `input_unsupported` when the source lacks what the kind needs, and `invalid_options` when the options do not suit the
+ * source.
  */
 export function createPlan<K extends EncodeKind>(
   source: Source,
@@ -58,7 +59,7 @@ export function createPlan<K extends EncodeKind>(
 function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan {
   const { target_size } = asked;
   if (target_size === undefined) return planVideo(source, asked, hints);
-  // What the rest of the file takes is known from a plan; the pictures get what is left.
+  // The rest of the file's size follows from a plan; the pictures get what is left.
   const bitrate = videoBitsWithin(
     target_size,
     planVideo(source, { ...asked, bitrate: VIDEO_FLOOR }, {}),
@@ -74,7 +75,7 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   const span = createSpan(options, source.duration, source.duration_estimated);
   const trimmed = isTrimmed(span);
   const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
-  // The bitrate asked for is that of the pictures.
+  // `bitrate` is that of the pictures.
   const audio = hasAudio(source)
     ? createAudioPlan(source, facts.audio, { quality: options.quality, trimmed })
     : null;
@@ -109,13 +110,13 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
   const stored = anyPicture(source, "image");
   const format = options.format ?? ownFormat(source) ?? DEFAULT_FORMAT.image;
   const facts = FORMATS.image[format];
-  // A moment asks for one frame, so only an animation that is taken whole stays one.
+  // A start time selects one frame, so only an animation used whole stays animated.
   const animated = source.animated === true && facts.animated && options.start === undefined;
   const still = source.kind === "image" && source.animated !== true;
   const span = still ? stillSpan(options) : createSpan({ start: options.start }, source.duration);
   const rules = {
     even: false,
-    // Nobody asked for clear bars, and not every encoder can write them in AVIF.
+    // Transparent padding was not requested, and not every encoder can write it in AVIF.
     alpha: facts.alpha && (format !== "avif" || source.has_alpha === true),
     max: format === "webp" ? WEBP_MAX : Number.POSITIVE_INFINITY,
   };
@@ -139,7 +140,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
   const sound = { quality: options.quality, trimmed: true };
-  // Packets of a copied stream may come with another layout in each source; HLS wants one alike.
+  // Copied packets may change layout between sources; HLS requires a uniform one.
   const audio = hasAudio(source) ? createAudioPlan(source, "aac", sound) : null;
   const plan = { ...blank("adaptive_video", format, span), audio };
   if (!hasVideo(source) && audio) return plan;
@@ -155,7 +156,7 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
     ...pictureNeeds(source, "h264", options.background),
   };
   const frames = frameCount(source, span, null);
-  // It is whole unless asked for: not every encoder can leave its segments to be joined by another.
+  // Left whole unless requested: not every encoder can produce segments for another to join.
   if (hints.chunk_seconds === undefined) return { ...plan, frames, video, renditions };
   const needs = { ...span, encodes_video: true, has_audio: audio !== null, fps: null, segmented: true };
   return { ...plan, frames, video, renditions, chunks: createChunks(needs, hints) };

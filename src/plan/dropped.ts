@@ -5,13 +5,13 @@ import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/
 import { createPlan } from "./create-plan.ts";
 import type { Plan } from "./plan.ts";
 
-/** Lists what of a source the output of these options does not have; throws as {@link createPlan}. */
+/** Lists what the output of these options would lack of a source. Throws as {@link createPlan} does. */
 export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Dropped[] {
   const metadata = "metadata" in options ? options.metadata : undefined;
   return listDropped(createPlan(source, kind, options), source, metadata);
 }
 
-/** Lists what of a source a plan leaves out. */
+/** Lists what a plan leaves out of a source. */
 export function listDropped(plan: Plan, source: Source, metadata: MetadataMode = "clean"): Dropped[] {
   const streams = source.streams ?? [];
   return [
@@ -50,7 +50,7 @@ function reasonOf(
   }
 }
 
-// Whoever asks for a picture or for sound asks for nothing else.
+// A request for a picture or for sound excludes everything else.
 function unsupported({ kind }: Plan): Dropped["reason"] {
   return kind === "image" ? "asked" : "not_supported";
 }

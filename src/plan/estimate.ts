@@ -3,19 +3,19 @@ import type { Geometry, Plan } from "./plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
 import { storedPicture } from "./size.ts";
 
-/** The work of a plan, counted before it starts; what it costs in seconds and bytes is for each encoder to say. */
+/** The work in a plan, counted before it starts; each encoder derives its own seconds and bytes. */
 export interface Estimate {
   /** Pixels of one decoded picture; 0 when none is decoded. */
   frame_decoded: number;
-  /** Pixels of the largest picture that is encoded; 0 when none is. */
+  /** Pixels of the largest encoded picture; 0 when none is. */
   frame_encoded: number;
-  /** Pictures decoded; null when the length of the source is unknown. */
+  /** Pictures decoded; null when the source's duration is unknown. */
   frames_decoded: number | null;
   /** Pictures encoded, over all renditions; null when unknown. */
   frames_encoded: number | null;
-  /** Pixels decoded in all; null when unknown. */
+  /** Pixels decoded in total; null when unknown. */
   pixels_decoded: number | null;
-  /** Pixels encoded in all, over all renditions; null when unknown. */
+  /** Pixels encoded in total, over all renditions; null when unknown. */
   pixels_encoded: number | null;
   /** Seconds of sound encoded; 0 when none is, null when unknown. */
   audio_seconds: number | null;
@@ -23,10 +23,9 @@ export interface Estimate {
   seconds: number | null;
 }
 
-/** Seconds of video that may have to be decoded to reach a moment: a usual distance between keyframes is 2 to 10. */
+/** Seconds of video to decode before reaching a time; keyframes are usually 2 to 10 apart. */
 const SEEK_SECONDS = 5;
 
-/** Counts the work of a plan. */
 export function estimateWork(plan: Plan, source: Source): Estimate {
   const stored = storedPicture(source);
   const outputs = pictures(plan);

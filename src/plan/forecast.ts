@@ -8,28 +8,31 @@ import type { Geometry, Plan } from "./plan.ts";
 import { displayedSize, storedPicture } from "./size.ts";
 import { usualQuality } from "./usual-quality.ts";
 
-/** What will come of a source by some options, as far as it is certain before the work starts. */
+/** What the output will be, as far as it is certain before the work starts. */
 export interface Forecast {
-  /** Key of FORMATS. */
+  /** Output format, a key of FORMATS. */
   format: string;
-  /** Pixels of the output, of the best one for adaptive video; null for sound alone. */
+  /** Width in pixels, of the best rendition for adaptive video; null for sound alone. */
   width: number | null;
   height: number | null;
-  /** Seconds; null for a still, and where it is not known. */
+  /** Duration in seconds; null for a still, and when unknown. */
   duration: number | null;
-  /** True when pictures become larger than the source's, which adds no detail. */
+  /** Whether pictures become larger than the source's, which adds no detail. */
   enlarged: boolean;
-  /** True when pictures and sound are taken over as they are, without loss. */
+  /** Whether pictures and sound are copied losslessly. */
   copied: boolean;
-  /** Short sides in pixels of the streams of adaptive video, best first. */
+  /** Short sides of the renditions of adaptive video in pixels, best first. */
   renditions: number[];
-  /** Bytes of the output where its rates say them; null where they follow from the pictures. */
+  /** Size in bytes when the rates determine it; null when it depends on the pictures. */
   bytes: number | null;
-  /** Nearest quality of the pictures where a bitrate decides, for usual ones; `poor` below the lowest, null where no bitrate decides. */
+  /**
+   * The quality level that a bitrate corresponds to for typical pictures, `poor` below the lowest; null when no bitrate
+   * applies.
+   */
   quality: Quality | "poor" | null;
 }
 
-/** Tells what will come of a source by the options of a kind; throws what `createPlan` throws where nothing can. */
+/** Predicts the output of a source with the options of a kind. Throws as `createPlan` does. */
 export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Forecast {
   const plan = createPlan(source, kind, options);
   const geometry = geometryOf(plan);

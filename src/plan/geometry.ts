@@ -4,12 +4,12 @@ import { BLACK, parseColor, TRANSPARENT } from "./color.ts";
 import type { Geometry } from "./plan.ts";
 import { displayedSize, type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
 
-/** What the output allows beside its size: whether bars can be transparent. */
+/** What the output allows besides its size: whether padding can be transparent. */
 export interface FrameRules extends SizeRules {
   alpha: boolean;
 }
 
-/** Where a position lies between the left (0) and the right (1), and the top (0) and the bottom (1). */
+/** Horizontal (0 left, 1 right) and vertical (0 top, 1 bottom) coordinates of each position. */
 export const PLACES = {
   center: [0.5, 0.5],
   top: [0.5, 0],
@@ -22,13 +22,13 @@ export const PLACES = {
   "bottom-right": [1, 1],
 } as const satisfies Record<Position, readonly [number, number]>;
 
-/** Settles how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
+/** Decides how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
 export function createGeometry(stored: StoredPicture, options: FrameOptions, rules: FrameRules): Geometry {
   const displayed = displayedSize(stored);
   return geometryFor(stored, targetSize(displayed, options, rules), options, rules);
 }
 
-/** Settles how a stored picture becomes an output picture of a size that is already decided, by the fit and position of the options. */
+/** Decides how a stored picture becomes an output picture of a given size, following the fit and position of the options. */
 export function geometryFor(
   stored: StoredPicture,
   target: Size,
@@ -60,7 +60,7 @@ export function geometryFor(
 
 type Place = readonly [number, number];
 
-// The part that is kept has the target's shape as displayed, but is counted in stored pixels.
+// The kept part has the target's aspect ratio as displayed, but is measured in stored pixels.
 function coverCrop(turned: Size, displayed: Size, target: Size, place: Place): Geometry["crop"] {
   const scale = Math.max(target.width / displayed.width, target.height / displayed.height);
   const part = (stored: number, shown: number, wanted: number) =>
@@ -73,7 +73,7 @@ function coverCrop(turned: Size, displayed: Size, target: Size, place: Place): G
   return { x, y, width, height };
 }
 
-// A bar thinner than rounding can tell is no bar: the picture then fills that side.
+// Padding within the rounding error is dropped: the picture then fills that side.
 function containSize(displayed: Size, target: Size, even: boolean): Size {
   const scale = Math.min(target.width / displayed.width, target.height / displayed.height);
   const side = (shown: number, box: number) => {

@@ -5,7 +5,7 @@ import type { Rendition } from "./plan.ts";
 import { CRF } from "./rate.ts";
 import { displayedSize, type Size, type StoredPicture, snap, targetSize } from "./size.ts";
 
-/** The rungs of adaptive video: pixels of the short side and the most bits per second that one may take. */
+/** The rungs of adaptive video: pixels of the short side, and the highest bits per second. */
 export const RUNGS = [
   { side: 240, maxrate: 400_000 },
   { side: 360, maxrate: 900_000 },
@@ -18,7 +18,10 @@ export const RUNGS = [
 
 const RULES = { even: true, alpha: false } as const;
 
-/** Settles the renditions of an h264 ladder, best first: the rungs up to the source or to the size asked for, never upscaled, and that size itself. */
+/**
+ * Chooses the renditions of an h264 ladder, best first: the rungs up to the source's or requested size, never upscaled, and
+ * that size itself.
+ */
 export function createLadder(
   stored: StoredPicture,
   options: FrameOptions & { quality?: Quality | undefined },
@@ -43,7 +46,7 @@ function sizeOf(side: number, aspect: number): Size {
   return { width: snap(width, true), height: snap(height, true) };
 }
 
-/** Gives the most bits per second for a short side in pixels; between two rungs it lies between theirs. */
+/** Returns the highest bits per second for a short side in pixels, interpolated between rungs. */
 export function maxrateFor(side: number): number {
   const above = RUNGS.findIndex((rung) => rung.side >= side);
   const upper = RUNGS[above] ?? RUNGS[RUNGS.length - 1];
@@ -54,7 +57,7 @@ export function maxrateFor(side: number): number {
   return Math.round(lower.maxrate + share * (upper.maxrate - lower.maxrate));
 }
 
-// The size asked for sets the shape; where it would enlarge the picture, the shape stays and the size gives way.
+// The requested size sets the aspect ratio; when it would enlarge the picture, the ratio stays and the size shrinks.
 function topSize(stored: StoredPicture, options: FrameOptions): { top: Size; aspect: number } {
   const shown = displayedSize(stored);
   const asked = targetSize(shown, options, { even: true });
@@ -67,7 +70,7 @@ function topSize(stored: StoredPicture, options: FrameOptions): { top: Size; asp
   const both = options.width !== undefined && options.height !== undefined;
   return {
     top: { width: snap(asked.width * scale, true), height: snap(asked.height * scale, true) },
-    // One side that was asked for keeps the source's shape, more exactly than its even size does.
+    // A single requested side keeps the source's ratio, more exactly than its even size does.
     aspect: both ? asked.width / asked.height : shown.width / shown.height,
   };
 }

@@ -1,8 +1,8 @@
 import type { Source } from "../core/source.ts";
 
 /**
- * Returns the seconds from the start of a stretch at which its last picture ends: where the stretch does, or where the source's
- * pictures do. Null where the source's headers leave that open, so that the last picture lasts as long as one does on average.
+ * Returns the seconds from the start of a stretch to the end of its last picture: the end of the stretch or of the source's
+ * pictures. Null when the source's headers do not say; the last picture then gets the average duration.
  */
 export function picturesEnd(
   source: Source,

@@ -5,11 +5,14 @@ import type { Tags } from "../core/tags.ts";
 export interface Geometry {
   /** Clockwise degrees by which the decoded picture is turned first. */
   rotate: 0 | 90 | 180 | 270;
-  /** Part of the turned picture that is kept (fit cover), in stored pixels after turning; null keeps all. */
+  /** The part of the turned picture to keep (fit cover), in stored pixels after turning; null keeps all. */
   crop: { x: number; y: number; width: number; height: number } | null;
-  /** Size to scale to; square pixels from here on. Null when nothing needs scaling. */
+  /** Size to scale to, in square pixels from here on; null when nothing needs scaling. */
   scale: { width: number; height: number } | null;
-  /** Bars around the scaled picture (fit contain): the whole canvas, where the picture sits, and a color as `0xRRGGBB` or `0xRRGGBBAA`; null for none. */
+  /**
+   * Padding around the scaled picture (fit contain): the size of the canvas, the picture's position, and a color as
+   * `0xRRGGBB` or `0xRRGGBBAA`; null for none.
+   */
   pad: { width: number; height: number; x: number; y: number; color: string } | null;
   /** Width of the output picture in pixels. */
   width: number;
@@ -20,7 +23,7 @@ export interface Geometry {
 /** Constant quality in the codec's own scale, or an average bitrate in bits per second. */
 export type Rate = { crf: number; maxrate?: number } | { bitrate: number };
 
-/** What is done with the video stream. */
+/** How the video stream is produced. */
 export type VideoPlan =
   | { mode: "copy"; codec: string; width: number; height: number }
   | {
@@ -31,15 +34,15 @@ export type VideoPlan =
       /** Frames per second of the output; null keeps the source's timing. */
       fps: number | null;
       deinterlace: boolean;
-      /** HDR to SDR. */
+      /** Whether HDR is converted to SDR. */
       tone_map: boolean;
-      /** Bits per component: 10 where the codec keeps an HDR source as HDR, else 8. */
+      /** Bits per component: 10 when the codec keeps an HDR source as HDR, otherwise 8. */
       depth: 8 | 10;
-      /** Color, as `0xRRGGBB`, that transparent pictures are laid on; null when the source has no transparency. */
+      /** Background for transparent pictures as `0xRRGGBB`; null when the source has no transparency. */
       matte: string | null;
     };
 
-/** What is done with the audio stream. */
+/** How the audio stream is produced. */
 export type AudioPlan =
   | { mode: "copy"; codec: string }
   | {
@@ -47,25 +50,25 @@ export type AudioPlan =
       codec: AudioCodec;
       /** Bits per second; null for lossless codecs. */
       bitrate: number | null;
-      /** FLAC compression level; null for the others. */
+      /** FLAC compression level; null for other codecs. */
       compression: number | null;
       channels: number;
-      /** Hertz. */
+      /** Sample rate in hertz. */
       sample_rate: number;
     };
 
-/** What is done to make an image. */
+/** How an image is produced. */
 export interface ImagePlan {
   geometry: Geometry;
-  /** 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
+  /** Quality: 1 to 100 for jpeg and webp, 0 to 63 (lower is better) for avif, null for png and gif. */
   quality: number | null;
-  /** True when more than one frame is kept (gif and webp from animated input). */
+  /** Whether more than one frame is kept (gif and webp from animated input). */
   animated: boolean;
-  /** True when the output keeps transparency. */
+  /** Whether the output keeps transparency. */
   alpha: boolean;
   deinterlace: boolean;
   tone_map: boolean;
-  /** Color, as `0xRRGGBB`, that a transparent picture is laid on; null when there is none or it is kept. */
+  /** Background for a transparent picture as `0xRRGGBB`; null when there is no transparency or it is kept. */
   matte: string | null;
 }
 
@@ -78,50 +81,50 @@ export interface Rendition {
   fps: number | null;
 }
 
-/** A stretch of the source, in seconds, that is encoded alone; `track` says of what. */
+/** A stretch of the source, in seconds, that is encoded separately; `track` selects its streams. */
 export interface Chunk {
   index: number;
-  /** `all` for a plan of one chunk, else the pictures of a stretch or the whole sound. */
+  /** `all` in a plan of one chunk; otherwise the pictures of a stretch, or the whole sound. */
   track: "all" | "video" | "audio";
   start: number;
-  /** Null for to the end. */
+  /** End in seconds; null up to the end. */
   end: number | null;
-  /** Where decoding begins, at or before `start`, so that every picture from `start` on is whole; `start` itself when absent. */
+  /** Where decoding starts, at or before `start`, so that every picture from `start` on is complete. Default: `start`. */
   decode_from?: number | undefined;
-  /** Where the picture begins that is on screen at `start`, and so is the first of the output; absent where that is not known or in another chunk. */
+  /** Start of the picture visible at `start`, which is the first of the output; absent when it is unknown or in another chunk. */
   shown_from?: number | undefined;
 }
 
-/** Everything that is to be done to a source, decided before any work starts; pure data that survives a restart. */
+/** Everything to be done with a source, decided before any work starts; plain data that survives a restart. */
 export interface Plan {
   kind: EncodeKind;
-  /** Output format, a key of FORMATS of that kind. */
+  /** Output format, a key of FORMATS for the kind. */
   format: string;
   /** Whether the input is a still image (no timeline). */
   still: boolean;
-  /** Seconds of the source at which the output starts. */
+  /** Start of the output in the source, in seconds. */
   start: number;
-  /** Seconds of the source at which it ends; null for the end. */
+  /** End of the output in the source, in seconds; null up to the end. */
   end: number | null;
   /** Expected seconds of output; null when unknown or for a still. */
   duration: number | null;
   /** Expected number of output frames; null when unknown. */
   frames: number | null;
-  /** For adaptive video what all renditions share, with the geometry and the rate of the best one. */
+  /** For adaptive video, what all renditions share, with the geometry and rate of the best one. */
   video: VideoPlan | null;
   audio: AudioPlan | null;
   image: ImagePlan | null;
-  /** Tags of the output; absent where it gets none. */
+  /** Tags of the output; absent when it has none. */
   tags?: Tags;
-  /** Index of the source's stream that becomes the output's cover; absent where it gets none. */
+  /** Index of the source stream used as the output's cover; absent when there is none. */
   cover?: number;
-  /** Best first; empty but for adaptive video. */
+  /** Best first; empty unless the plan is for adaptive video. */
   renditions: Rendition[];
-  /** In order of time, audio last; one chunk of track `all` where the work is short. */
+  /** In order of time, sound last; one chunk of track `all` for short work. */
   chunks: Chunk[];
 }
 
-/** Whether a plan re-encodes nothing. */
+/** Returns whether a plan re-encodes nothing. */
 export function isCopy({ video, audio, image }: Plan): boolean {
   return !image && [video, audio].every((track) => track === null || track.mode === "copy");
 }

@@ -17,10 +17,10 @@ const byQuality = (
   very_high,
 });
 
-/** Frames a second of a source that does not say. */
+/** Frames per second assumed for a source that does not state them. */
 export const DEFAULT_FPS = 30;
 
-/** Constant rate factor of each video codec; one step of quality is about 40 % of the size, as Zencoder's levels were. */
+/** Constant rate factor of each video codec; one quality level is about 40 % of the size, as in Zencoder's levels. */
 export const CRF = {
   h264: byQuality(31, 27, 23, 20, 17),
   h265: byQuality(36, 32, 28, 24, 21),
@@ -34,12 +34,12 @@ const OPUS_VORBIS = byQuality(48_000, 64_000, 96_000, 128_000, 192_000);
 /** Bits per second of each audio codec that has a bitrate. */
 export const AUDIO_BITRATE = { aac: AAC_MP3, mp3: AAC_MP3, opus: OPUS_VORBIS, vorbis: OPUS_VORBIS } as const;
 
-/** FLAC compression level: the sound is the same, the file smaller and the work longer. */
+/** FLAC compression level: the sound is identical, the file smaller and the encode slower. */
 export const FLAC_COMPRESSION = byQuality(0, 3, 5, 8, 12);
 
 const JPEG_WEBP = byQuality(40, 60, 78, 87, 94);
 
-/** Image quality in the scale of each format: 1 to 100 for jpeg and webp, 63 to 0 for avif; png and gif have none. */
+/** Image quality on each format's scale: 1 to 100 for jpeg and webp, 63 to 0 for avif; png and gif have none. */
 export const IMAGE_QUALITY = {
   jpeg: JPEG_WEBP,
   webp: JPEG_WEBP,
@@ -48,36 +48,36 @@ export const IMAGE_QUALITY = {
   gif: null,
 } as const satisfies Record<ImageFormat, ByQuality | null>;
 
-/** What the options say about size against quality; `bitrate`, in bits per second, wins over `quality` (medium). */
+/** Trade-off between size and quality; `bitrate`, in bits per second, overrides `quality` (default `medium`). */
 export interface RateOptions {
   quality?: Quality | undefined;
   bitrate?: number | undefined;
 }
 
-/** Settles the rate of a video stream. */
+/** Returns the rate of a video stream. */
 export function videoRate(codec: VideoCodec, options: RateOptions): Rate {
   if (options.bitrate !== undefined) return { bitrate: options.bitrate };
   return { crf: CRF[codec][options.quality ?? "medium"] };
 }
 
-/** Settles the bits per second of an audio stream; null for lossless codecs. */
+/** Returns the bits per second of an audio stream; null for lossless codecs. */
 export function audioBitrate(codec: AudioCodec, options: RateOptions): number | null {
   if (!(codec in AUDIO_BITRATE)) return null;
   return options.bitrate ?? AUDIO_BITRATE[codec as keyof typeof AUDIO_BITRATE][options.quality ?? "medium"];
 }
 
-/** Settles the quality of an image in its format's scale; null where the format has none. */
+/** Returns the quality of an image on its format's scale; null when the format has none. */
 export function imageQuality(format: ImageFormat, quality: Quality = "medium"): number | null {
   return IMAGE_QUALITY[format]?.[quality] ?? null;
 }
 
-/** Gives the exact frames per second that a rounded number stands for: 29.97 is 30000/1001, and so on; others stay as they are. */
+/** Returns the exact frames per second behind a rounded number: 30000/1001 for 29.97, and so on; others are unchanged. */
 export function exactFps(fps: number): number {
   const whole = ntscRate(fps);
   return whole === null ? fps : (whole * 1000) / 1001;
 }
 
-/** Gives the whole number of an NTSC rate, such as 30 for 29.97 (30000/1001); null for any other rate. */
+/** Returns the nominal whole number of an NTSC rate, such as 30 for 29.97 (30000/1001); null for any other rate. */
 export function ntscRate(fps: number): number | null {
   const whole = Math.round(fps * 1.001);
   return !Number.isInteger(fps) && Math.abs(fps - (whole * 1000) / 1001) < 0.005 ? whole : null;

@@ -9,19 +9,19 @@ export interface Size {
   height: number;
 }
 
-/** A stored picture: its size, the width of one pixel over its height, and the clockwise turn a player gives it. */
+/** A stored picture: its size, the width of a pixel divided by its height, and the clockwise rotation that players apply. */
 export interface StoredPicture extends Size {
   pixel_aspect: number;
   rotate: 0 | 90 | 180 | 270;
 }
 
-/** What the output allows: even sizes alone, and the greatest width and height in pixels (16384). */
+/** What the output allows: only even sizes, and the longest side in pixels (default 16384). */
 export interface SizeRules {
   even: boolean;
   max?: number;
 }
 
-/** Turns any number of clockwise degrees into the nearest of 0, 90, 180 and 270. */
+/** Rounds any number of clockwise degrees to 0, 90, 180 or 270. */
 export function toRightAngle(degrees: number): 0 | 90 | 180 | 270 {
   const turns = ((Math.round(degrees / 90) % 4) + 4) % 4;
   return ([0, 90, 180, 270] as const)[turns] ?? 0;
@@ -34,7 +34,10 @@ export function parsePixelAspect(ratio: string | undefined): number {
   return Number.isFinite(value) && value > 0 ? value : 1;
 }
 
-/** Gives the size at which a player shows a stored picture: square pixels by widening or heightening (never losing any), then the turn. */
+/**
+ * Returns the size at which players show a stored picture: square pixels by enlarging one side (never losing any), then
+ * rotated.
+ */
 export function displayedSize(stored: StoredPicture): Size {
   const { pixel_aspect: aspect, rotate } = stored;
   const width = Math.round(stored.width * Math.max(1, aspect));
@@ -42,7 +45,7 @@ export function displayedSize(stored: StoredPicture): Size {
   return rotate % 180 === 0 ? { width, height } : { width: height, height: width };
 }
 
-/** Gives the stored picture of a source, or null when the source has no known size. */
+/** Returns the stored picture of a source; null when its size is unknown. */
 export function storedPicture(source: Source): StoredPicture | null {
   const rotate = toRightAngle(source.rotation ?? 0);
   const { coded_width, coded_height, width, height } = source;
@@ -55,7 +58,10 @@ export function storedPicture(source: Source): StoredPicture | null {
   return { ...size, pixel_aspect: 1, rotate };
 }
 
-/** Settles the output size from the displayed one; one given side keeps the aspect. Throws `invalid_options` when the result is empty or too large. */
+/**
+ * Derives the output size from the displayed one; a single given side keeps the aspect ratio. Throws `invalid_options` when
+ * the result is empty or too large.
+ */
 export function targetSize(displayed: Size, options: FrameOptions, rules: SizeRules): Size {
   const asked = {
     width: toPixels(options.width, displayed.width),
@@ -78,7 +84,7 @@ function inBounds(exact: number, snapped: number, max: number): boolean {
   return Math.round(exact) >= 1 && snapped <= max;
 }
 
-/** Rounds to whole pixels, and to even ones where they must be (a tie goes down; at least 2). */
+/** Rounds to whole pixels, or to even ones where required (ties round down; at least 2). */
 export function snap(pixels: number, even: boolean): number {
   if (!even) return Math.max(1, Math.round(pixels));
   return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));

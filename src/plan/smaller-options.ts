@@ -4,7 +4,7 @@ import { createPlan } from "./create-plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
 import { VIDEO_FLOOR } from "./video-bits.ts";
 
-// Pixels of the short side and frames per second at the most: size gives way first, then motion, then both.
+// Limits on the short side in pixels and on frames per second: size is reduced first, then motion, then both.
 const STEPS = [
   [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   [Number.POSITIVE_INFINITY, 30],
@@ -19,7 +19,7 @@ const STEPS = [
   [144, 10],
 ] as const;
 
-/** Returns the options of a video with ever smaller pictures and fewer frames, the largest first, never more than was asked for. */
+/** Returns a video's options with ever smaller pictures and fewer frames, largest first, never above what was requested. */
 export function smallerOptions(options: VideoOptions, source: Source): VideoOptions[] {
   const { video } = createPlan(source, "video", { ...options, bitrate: VIDEO_FLOOR });
   if (video?.mode !== "encode") return [options];
@@ -38,13 +38,13 @@ function smallerSize(
 ) {
   const share = short / Math.min(width, height);
   if (share >= 1) return {};
-  // Both sides together say how a picture of another shape is fitted; one alone keeps the shape.
+  // Both sides together define how another aspect ratio is fitted; one alone keeps the ratio.
   if (options.width !== undefined && options.height !== undefined)
     return { width: even(width * share), height: even(height * share) };
   return width >= height ? { width: undefined, height: short } : { width: short, height: undefined };
 }
 
-// A whole number of source frames for each, so that motion stays even.
+// A whole number of source frames per output frame, so that motion stays even.
 function fewerFrames(fps: number, most: number): { fps?: number } {
   const each = Math.ceil(fps / (most * 1.01));
   return each > 1 ? { fps: Number((fps / each).toFixed(3)) } : {};

@@ -1,13 +1,16 @@
 import { errorFor } from "../words/reason-words.ts";
 
-/** A stretch of the source in seconds; `end` is null for to the end, `duration` null when unknown. */
+/** A stretch of the source in seconds; `end` is null up to the end, `duration` null when unknown. */
 export interface Span {
   start: number;
   end: number | null;
   duration: number | null;
 }
 
-/** Settles the stretch that is kept; an end beyond the source's is the source's. Throws `invalid_options` for a start at or beyond it, unless its length is `estimated`. */
+/**
+ * Decides which stretch to keep, and limits its end to the source's. Throws `invalid_options` for a start at or beyond the
+ * source's end, unless its duration is `estimated`.
+ */
 export function createSpan(
   options: { start?: number | undefined; end?: number | undefined },
   duration: number | undefined,
@@ -15,7 +18,7 @@ export function createSpan(
 ): Span {
   const start = options.start ?? 0;
   const known = duration !== undefined && duration > 0 ? duration : null;
-  // Of what is estimated, the true end may lie further on.
+  // The true end may lie beyond an estimate.
   if (estimated && options.end !== undefined)
     return { start, end: options.end, duration: options.end - start };
   if (estimated && known !== null && start >= known) return { start, end: null, duration: null };

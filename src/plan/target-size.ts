@@ -15,23 +15,24 @@ import { VIDEO_FLOOR } from "./video-bits.ts";
 
 const PARAM = "target_size";
 
-// Sound gives way before pictures do.
+// Sound is reduced before pictures are.
 const SOUND_SHARE = 0.2;
 
-// Beyond so many times the bits of its source a stream only grows.
+// Beyond this multiple of its source's bits a stream only grows.
 const WORTH = 2;
 
-// The bitrates of MPEG-1 and of MPEG-2 layer III; LAME takes the nearest one, which may lie above.
+// The bitrates of MPEG-1 and MPEG-2 layer III; LAME picks the nearest, which may be higher.
 const MP3 = {
   fast: [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
   slow: [32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
 } as const;
 
 /**
- * Returns the options that keep a video or a sound within a number of bytes: its bitrate, and for a video a smaller picture, fewer
- * frames and cheaper sound where the bitrate alone would leave it blurry. Below the least bitrate that can be asked for they carry
- * `target_size` in its place. They never ask for more than twice the source's own bits. Throws `invalid_options` with `param`
- * `target_size` where nothing fits, where the length is unknown, and for kinds without a bitrate; and what `createPlan` throws.
+ * Returns options that keep a video or sound within a number of bytes: its bitrate, and for a video a smaller picture, fewer
+ * frames and cheaper sound where the bitrate alone would leave it blurry. Below the lowest bitrate that options allow, they
+ * carry `target_size` instead. They never exceed twice the source's own bits. Throws `invalid_options` with `param`
+ * `target_size` when nothing fits, when the duration is unknown, and for kinds without a bitrate; otherwise as `createPlan`
+ * does.
  */
 export function optionsForSize<K extends EncodeKind>(
   kind: K,
@@ -69,11 +70,11 @@ function videoForSize(
 }
 
 interface FittedVideo {
-  /** With the quality of the sound. */
+  /** Including the quality of the sound. */
   options: VideoOptions;
   /** Bits per second left for the pictures. */
   bitrate: number;
-  /** Bytes that the lowest bitrates take. */
+  /** Bytes at the lowest bitrates. */
   least: number;
   seconds: number;
 }
@@ -113,13 +114,16 @@ function audioForSize(options: AudioOptions, source: Source, bytes: number): Aud
   };
 }
 
-/** Sound as it may be beside the pictures, with its packets' overhead; without a quality it is as the options have it. */
+/**
+ * An option for the sound beside the pictures, including its packets' overhead; without a quality, it is as the options have
+ * it.
+ */
 interface Sound {
   bits: number;
   quality?: Quality;
 }
 
-// The best first.
+// Best first.
 function soundsFor(options: VideoOptions, source: Source, { audio, start, end }: Plan): Sound[] {
   if (!audio) return [{ bits: 0 }];
   const own = streamBits(source, "audio");
@@ -170,7 +174,7 @@ const UNITS = [
   [1, "B"],
 ] as const;
 
-// Three figures, as the page says sizes; the minimum is rounded up, so that it can be reached.
+// Three significant digits, as the page shows sizes; the minimum is rounded up, so that it can be reached.
 function sizeText(bytes: number, round: (value: number) => number): string {
   const [unit, name] = UNITS.find(([each]) => bytes >= each) ?? [1, "B"];
   const figures = 10 ** (2 - Math.floor(Math.log10(Math.max(1, bytes / unit))));

@@ -4,10 +4,10 @@ import { bitsFor, sourceBits } from "./bits.ts";
 import type { VideoPlan } from "./plan.ts";
 import { CRF, DEFAULT_FPS } from "./rate.ts";
 
-// The bits of a quality were measured on noise; footage of a camera takes about 5 Mbit/s at 1080p and x264's CRF 23.
+// The bits of each quality were measured on noise; camera footage takes about 5 Mbit/s at 1080p and x264's CRF 23.
 const USUAL = 0.4;
 
-/** Returns the quality that usual pictures have at the bitrate of a plan; `poor` below the lowest, null where no bitrate decides. */
+/** Returns the quality that typical pictures have at a plan's bitrate; `poor` below the lowest, null when no bitrate applies. */
 export function usualQuality(video: VideoPlan | null, source: Source): Quality | "poor" | null {
   if (video?.mode !== "encode" || !("bitrate" in video.rate)) return null;
   const { width, height } = video.geometry;

@@ -4,10 +4,13 @@ import { streamBits } from "./bits.ts";
 import { FILLED, packetBits, videoOverhead } from "./container-bytes.ts";
 import type { Plan } from "./plan.ts";
 
-/** Bits per second below which the smallest pictures cannot be told apart. */
+/** Bits per second below which even the smallest pictures are unrecognizable. */
 export const VIDEO_FLOOR = 24_000;
 
-/** Returns the bits per second that are left for the pictures of a plan within a number of bytes; throws `invalid_options` where the length is unknown or too little is left. */
+/**
+ * Returns the bits per second left for a plan's pictures within a number of bytes; throws `invalid_options` when the
+ * duration is unknown or too little is left.
+ */
 export function videoBitsWithin(bytes: number, { duration, frames, audio }: Plan, source: Source): number {
   const param = "options.target_size";
   if (duration === null) throw errorFor("invalid_options", { code: "size_unknown_duration" }, { param });

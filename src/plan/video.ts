@@ -7,16 +7,16 @@ import type { VideoPlan } from "./plan.ts";
 import { exactFps, videoRate } from "./rate.ts";
 import { parsePixelAspect, type StoredPicture, toRightAngle } from "./size.ts";
 
-// These hold HDR as it is, in 10 bits; the others get SDR.
+// These codecs keep HDR, in 10 bits; the others get SDR.
 const HDR_CODECS: ReadonlySet<string> = new Set(["h265", "av1"] satisfies VideoCodec[]);
 
 const PLAIN_PIXELS: ReadonlySet<string> = new Set(["yuv420p", "yuvj420p"]);
 const DEEP_PIXELS: ReadonlySet<string> = new Set([...PLAIN_PIXELS, "yuv420p10le"]);
 
-// Their packets carry the times that another file needs.
+// Their packets carry the times that another container needs.
 const TIMED_FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "flv"]);
 
-/** Settles what is done with the pictures: copied when nothing asks for more and every player takes them as they are, else encoded. */
+/** Plans the pictures: copied when no option prevents it and every player accepts them, otherwise encoded. */
 export function createVideoPlan(
   source: Source,
   stored: StoredPicture,
@@ -37,7 +37,7 @@ export function createVideoPlan(
   };
 }
 
-/** Settles what has to be mended in pictures before a codec encodes them. */
+/** Decides what must be fixed in pictures before a codec encodes them. */
 export function pictureNeeds(source: Source, codec: VideoCodec, background: string | undefined) {
   const hdr = source.color?.hdr === true;
   const keeps = hdr && HDR_CODECS.has(codec);
@@ -49,7 +49,7 @@ export function pictureNeeds(source: Source, codec: VideoCodec, background: stri
   } as const;
 }
 
-/** Gives the color that transparent pictures are laid on in an opaque output: the background, else black; null for an opaque source. */
+/** Returns the background for transparent pictures in an opaque output, black by default; null for an opaque source. */
 export function matteFor(source: Source, background: string | undefined): string | null {
   if (source.has_alpha !== true) return null;
   return background === undefined ? BLACK : parseColor(background, false);
