@@ -3,26 +3,26 @@ import type { ByteReader } from "../core/ports.ts";
 import { KIB } from "../util/bytes.ts";
 import { sha256Hex } from "../util/hex.ts";
 
-/** Random access to a file of the page, which can be handed to a worker without a copy. */
+/** Random access to a file in the page; a worker can receive the file without a copy. */
 export interface BlobReader extends ByteReader {
   readonly blob: Blob;
 }
 
-/** What tells a file apart from others. */
+/** Identifies a file by its properties and a sample of its bytes. */
 export interface Fingerprint {
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** Milliseconds since the Unix epoch; null of a blob that is no file. */
+  /** Milliseconds since the Unix epoch; null for a blob that is not a file. */
   last_modified: number | null;
-  /** SHA-256 of the first, the middle and the last 64 KB, in hex. */
+  /** SHA-256 of the first, middle and last 64 KB, in hex. */
   sha256: string;
 }
 
 const PROOF_BYTES = 64 * KIB;
 
 /**
- * Opens a blob or file for random access; nothing is kept in memory. A read rejects with `input_unreachable`, not worth a retry, when the file was
- * changed, moved or deleted since the page was given it.
+ * Opens a blob or file for random access without keeping any of it in memory. A read rejects with `input_unreachable`, not
+ * retryable, when the file was changed, moved or deleted after the page got it.
  */
 export function createBlobReader(blob: Blob): BlobReader {
   const { size } = blob;
@@ -32,7 +32,7 @@ export function createBlobReader(blob: Blob): BlobReader {
     async read({ start, end }, signal) {
       signal?.throwIfAborted();
       const [from, to] = [Math.min(start, size), Math.min(Math.max(start, end), size)];
-      // A file that is gone may seem empty: only reading all of it tells.
+      // A deleted file may look empty; only reading it shows the difference.
       const bytes = await readBlob(blob, size === 0 ? blob : blob.slice(from, to));
       signal?.throwIfAborted();
       if (bytes.length !== to - from) throw unreadable(blob);
@@ -41,7 +41,7 @@ export function createBlobReader(blob: Blob): BlobReader {
   };
 }
 
-/** Tells a file apart from others of any size within milliseconds. Rejects as a read of {@link createBlobReader} does. */
+/** Computes the fingerprint of a file of any size within milliseconds. Rejects as a read of {@link createBlobReader} does. */
 export async function fingerprintOf(blob: Blob): Promise<Fingerprint> {
   const reader = createBlobReader(blob);
   const { size } = reader;
@@ -64,6 +64,6 @@ async function readBlob(whole: Blob, part: Blob): Promise<Uint8Array<ArrayBuffer
 
 function unreadable(blob: Blob, cause?: unknown): MediaError {
   const name = blob instanceof File ? `The file ${blob.name}` : "The file";
-  const message = `${name} cannot be read any more: it was changed, moved or deleted after it was chosen. Choose it again.`;
+  const message = `${name} can no longer be read: it was changed, moved or deleted after it was chosen. Choose it again.`;
   return new MediaError("input_unreachable", message, { cause, retryable: false });
 }

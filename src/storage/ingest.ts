@@ -3,26 +3,29 @@ import type { Storage, StoredInfo } from "../core/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import type { HttpFile } from "./http/http-reader.ts";
 
-/** What an ingest is given. */
+/** Options of {@link runIngest}. */
 export interface Ingest {
-  /** Opens the source, with its limits of size and time, such as `openHttp` bound to its options. */
+  /** Opens the source with its limits of size and time, for example `openHttp` with bound options. */
   open(): Promise<HttpFile>;
   storage: Storage;
-  /** Where the copy goes; whatever was there before is replaced whole. */
+  /** Where to store the copy; an existing object is replaced as a whole. */
   key: string;
-  /** Content-Type of the copy; default the source's own. */
+  /** Content-Type of the copy. Default: the source's own. */
   mime?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Told now and then how many bytes have come, and of how many (null when unknown); the copy waits for it and fails with it. */
+  /**
+   * Called from time to time with the bytes received and the total (null when unknown); the copy waits for it and fails with
+   * it.
+   */
   progress?(received: number, size: number | null): Promise<void> | void;
 }
 
-// Often enough for a progress bar, seldom enough to cost nothing.
+// Often enough for a progress bar, at no measurable cost.
 const REPORT_BYTES = 4 * MIB;
 
 /**
- * Copies a source to storage as a stream, in constant memory, and gives what was stored. Rejects as `openHttp` and its
- * stream do, or with `upload_failed` when storage holds another number of bytes than came.
+ * Streams a source to storage in constant memory and returns what was stored. Rejects as `openHttp` and its stream do, or
+ * with `upload_failed` when the stored size differs from the bytes received.
  */
 export async function runIngest({ open, storage, key, mime, signal, progress }: Ingest): Promise<StoredInfo> {
   signal?.throwIfAborted();

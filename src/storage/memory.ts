@@ -6,7 +6,7 @@ interface Stored extends StoredInfo {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Storage in memory, gone with the process: for tests and small runs. */
+/** Creates storage in memory, lost with the process: for tests and small runs. */
 export function createMemoryStorage(): Storage {
   const objects = new Map<string, Stored>();
   return {

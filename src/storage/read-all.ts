@@ -1,9 +1,9 @@
-/** Reads a stream to its end into one array; meant for small ones. */
+/** Reads a stream into one array; meant for small ones. */
 export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-/** A stream of one array of bytes. */
+/** Returns a stream of one array of bytes. */
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {

@@ -7,8 +7,8 @@ import { readAll } from "./read-all.ts";
 const CACHE = { ahead: 128 * KIB, most: MIB, keep: 4 * MIB };
 
 /**
- * Opens a stored object for random access. Rejects with `media_not_found` when there is none; a read rejects with
- * `internal_error` (worth a retry) when the object was replaced or removed in between.
+ * Opens a stored object for random access. Rejects with `media_not_found` when it does not exist. A read rejects with
+ * `internal_error` (worth a retry) when the object has been replaced or removed.
  */
 export async function storageReader(
   storage: Storage,

@@ -1,5 +1,5 @@
-/** A body that broke off or fell silent; another request for the rest may mend it. */
+/** A body that broke off or stalled; requesting the rest may help. */
 export class BrokenBody extends Error {}
 
-/** Nothing came for as long as is waited for it. */
+/** No bytes arrived in time. */
 export class Silence extends BrokenBody {}

@@ -1,16 +1,19 @@
 import { KIB } from "../../util/bytes.ts";
 
-/** The bytes of a stream, read into memory that the reader brings along, so that a long stream leaves no garbage behind. */
+/** The bytes of a stream, read into memory that the reader supplies, so that a long stream leaves no garbage. */
 export interface ByteSource {
-  /** Fills the view from its start with what comes next, at least one byte; the view is given up and comes back as the filled part, null at the end. */
+  /**
+   * Fills the view from its start with the next bytes, at least one. The view is detached and comes back as the filled part;
+   * null at the end.
+   */
   read(view: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Lets go of the stream. */
+  /** Cancels the stream. */
   cancel(reason?: unknown): Promise<void>;
 }
 
 const CHUNK_BYTES = 256 * KIB;
 
-/** Turns a source into a stream of bytes; nothing is read before somebody asks, and readers may bring memory of their own. */
+/** Turns a source into a byte stream that reads on demand; readers may supply their own memory. */
 export function toStream(source: ByteSource): ReadableStream<Uint8Array> {
   let scratch = new Uint8Array(CHUNK_BYTES);
   return new ReadableStream({
@@ -34,12 +37,12 @@ export function toStream(source: ByteSource): ReadableStream<Uint8Array> {
   });
 }
 
-/** Reads a source to its end, which comes after exactly `size` bytes. */
+/** Reads a source of exactly `size` bytes to its end. */
 export async function readSource(source: ByteSource, size: number): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(size);
   let scratch = new Uint8Array(Math.min(size, CHUNK_BYTES));
   for (let at = 0; ; ) {
-    // A byte more than is due is asked for at the end, so that a longer source shows.
+    // Requests one byte more at the end, to detect a longer source.
     const filled = await source.read(scratch.subarray(0, Math.max(1, size - at)));
     if (!filled) return bytes;
     bytes.set(filled, at);
@@ -48,7 +51,7 @@ export async function readSource(source: ByteSource, size: number): Promise<Uint
   }
 }
 
-/** Opens a stream for reading; one that cannot fill memory of ours is copied from. */
+/** Opens a stream for reading; copies from one that cannot fill supplied memory. */
 export function createByteSource(body: ReadableStream<Uint8Array>): ByteSource {
   const reader = openByob(body);
   if (!reader) return createCopyingSource(body.getReader());

@@ -1,21 +1,21 @@
 import ipaddr from "ipaddr.js";
 import { MediaError } from "../../core/errors.ts";
 
-/** Which hosts may be contacted beside the public ones. */
+/** Which hosts may be contacted besides public ones. */
 export interface HostRules {
-  /** Lets every host through: for local use. Default false. */
+  /** Allows every host; for local use. Default false. */
   allowPrivate?: boolean;
-  /** Names or addresses, each with or without `:port`, that are let through although they are private. */
+  /** Private names or addresses to allow, each with or without `:port`. */
   allowed_hosts?: readonly string[];
 }
 
-/** Checks a URL before it is requested, the first one and each that a redirect leads to; throws a {@link MediaError}, or rejects with it. */
+/** Checks a URL before each request, including redirects; throws or rejects with a {@link MediaError}. */
 export type HostGuard = (url: string | URL) => void | Promise<void>;
 
-/** Looks up the addresses of a host name; what is not known has none, and a rejection says nothing of the name. */
+/** Resolves a host name to its addresses: none when it is unknown. A rejection says nothing about the name. */
 export type LookUp = (hostname: string) => Promise<readonly string[]>;
 
-// RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`, and the suffixes that private networks use by habit.
+// RFC 6761, RFC 6762, RFC 8375, ICANN's `internal`, and suffixes common in private networks.
 const PRIVATE_SUFFIXES = [
   "localhost",
   "local",
@@ -29,16 +29,16 @@ const PRIVATE_SUFFIXES = [
   "home.arpa",
 ] as const;
 
-// Addresses of cloud metadata services that lie in public ranges: Azure's wire server.
+// Cloud metadata services with public addresses: Azure's wire server.
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set(["168.63.129.16"]);
 
-// RFC 4291: all of IPv6 that is routed globally.
+// RFC 4291: the globally routed part of IPv6.
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Throws `input_forbidden` unless the URL is http(s) and its host is public by name or by address, in whatever notation;
- * private, loopback, link-local, shared, multicast, reserved and metadata addresses are refused, and IPv6 forms that wrap
- * IPv4. Names are not looked up here: see {@link createHostGuard}.
+ * Throws `input_forbidden` unless the URL is http(s) and its host is public by name or by address in any notation. Private,
+ * loopback, link-local, shared, multicast, reserved and metadata addresses are refused, and IPv6 forms that embed IPv4. Does
+ * not resolve names: see {@link createHostGuard}.
  */
 export function checkHost(url: string | URL, rules: HostRules = {}): void {
   const parsed = parseWebUrl(url);
@@ -46,7 +46,7 @@ export function checkHost(url: string | URL, rules: HostRules = {}): void {
   throw new MediaError("input_forbidden", `The host ${parsed.hostname} is not public; use a public address.`);
 }
 
-/** True for a host that the rules let through whatever its address is. */
+/** Returns whether the rules allow a host whatever its address is. */
 export function isTrusted({ hostname, host }: URL, { allowPrivate, allowed_hosts }: HostRules): boolean {
   if (allowPrivate) return true;
   const allowed = allowed_hosts?.map((each) => each.toLowerCase()) ?? [];
@@ -54,8 +54,8 @@ export function isTrusted({ hostname, host }: URL, { allowPrivate, allowed_hosts
 }
 
 /**
- * Builds a {@link HostGuard} with fixed rules. With a way to look names up it also refuses a name that has a private address now.
- * Whoever then connects looks it up once more, so that the network has to refuse what may have changed in between.
+ * Creates a {@link HostGuard} with fixed rules. Given `lookUp`, it also refuses a name that currently has a private address.
+ * The connection resolves the name again, so the network must refuse what has changed in between.
  */
 export function createHostGuard(rules: HostRules, lookUp?: LookUp): HostGuard {
   if (!lookUp) return (url) => checkHost(url, rules);
@@ -79,12 +79,12 @@ function parseWebUrl(url: string | URL): URL {
     throw new MediaError("input_forbidden", `The source must be http or https, not ${parsed.protocol}`);
   }
   if (parsed.username || parsed.password) {
-    throw new MediaError("input_forbidden", "The source's URL must not hold a user name or password.");
+    throw new MediaError("input_forbidden", "The source's URL must not contain a user name or password.");
   }
   return parsed;
 }
 
-// The URL parser has already brought numbers of any notation into their one form.
+// The URL parser has already normalized numeric addresses.
 function isPublicHost(hostname: string): boolean {
   const bare = bareHost(hostname);
   if (ipaddr.isValid(bare)) return isPublicAddress(ipaddr.parse(bare));

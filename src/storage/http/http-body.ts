@@ -2,14 +2,17 @@ import { BrokenBody, Silence } from "./broken-body.ts";
 import { createByteSource } from "./byte-source.ts";
 import { unreachable } from "./http-request.ts";
 
-/** What bounds the reading of a body. */
+/** Limits on reading a body. */
 export interface BodyLimits {
   /** Milliseconds to wait for the next bytes. */
   idle_ms: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Waits for the next bytes of a body; rejects with {@link Silence} when none come in time, with {@link BrokenBody} when the connection breaks, else as the signal says. */
+/**
+ * Waits for the next bytes of a body. Rejects with {@link Silence} when none arrive in time, with {@link BrokenBody} when
+ * the connection breaks, and otherwise with the signal's reason.
+ */
 export async function inTime<T>(next: Promise<T>, { idle_ms, signal }: BodyLimits): Promise<T> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const aborted = () => stop(signal?.reason);
@@ -27,7 +30,7 @@ export async function inTime<T>(next: Promise<T>, { idle_ms, signal }: BodyLimit
   }
 }
 
-/** Reads a body that must have exactly `length` bytes; else, or when it breaks off, this rejects with `input_unreachable`. */
+/** Reads a body of exactly `length` bytes; rejects with `input_unreachable` when it has another length or breaks off. */
 export async function readExactly(
   response: Response,
   length: number,
@@ -37,14 +40,14 @@ export async function readExactly(
   const source = response.body ? createByteSource(response.body) : null;
   let at = 0;
   try {
-    // A byte more than is due is asked for at the end, so that a longer body shows.
+    // Requests one byte more at the end, to detect a longer body.
     while (source) {
       const view = at < length ? bytes.subarray(at) : new Uint8Array(1);
       const filled = await inTime(source.read(view), limits);
       if (!filled) break;
       at += filled.length;
       if (at > length) throw unreachable(limits.url, "sent more than it declared", true);
-      // The memory may have moved to another buffer object.
+      // The memory may have moved to another ArrayBuffer.
       bytes = new Uint8Array(filled.buffer);
     }
   } catch (thrown) {

@@ -1,20 +1,20 @@
-/** What an answer tells of the whole file behind it. */
+/** What a response says about the whole file. */
 export interface HttpFacts {
-  /** The address it came from, after redirects; it may be secret. */
+  /** The final URL after redirects; may be secret. */
   url: string;
-  /** Bytes of the whole file; null when not known. */
+  /** Size of the whole file in bytes; null when unknown. */
   size: number | null;
-  /** As sent, quotes and all; null when there is none. */
+  /** As sent, including quotes; null when there is none. */
   etag: string | null;
-  /** Content-Type without parameters, in lower case; null when there is none. */
+  /** Content-Type in lower case without parameters; null when there is none. */
   mime: string | null;
-  /** Whether ranges of it can be read. */
+  /** Whether range requests work. */
   ranges: boolean;
-  /** Differs when the file differs: its ETag, else its time of change; null when neither is known. */
+  /** Changes with the file: its ETag, or else its modification time; null when neither is known. */
   version: string | null;
 }
 
-/** Reads the facts from an answer to a request for the first bytes. */
+/** Reads the facts from a response to a request for the first bytes. */
 export function readFacts(response: Response, url: string): HttpFacts {
   const { headers } = response;
   const range = parseContentRange(headers.get("content-range"));
@@ -31,14 +31,14 @@ export function readFacts(response: Response, url: string): HttpFacts {
   return { ...facts, size: contentLength(response), ranges: false };
 }
 
-/** Bytes that a body will have, as declared; null when not declared, or declared of its compressed form. */
+/** Returns the declared bytes of a body; null when absent, or when they count the compressed form. */
 export function contentLength(response: Response): number | null {
   const coding = response.headers.get("content-encoding") ?? "identity";
   const text = response.headers.get("content-length");
   return coding === "identity" && text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** Parses a Content-Range of bytes; `end` is exclusive and `total` null when the header leaves it open. */
+/** Parses a Content-Range in bytes; `end` is exclusive, and `total` is null when the header leaves it open. */
 export function parseContentRange(
   header: string | null,
 ): { start: number; end: number; total: number | null } | null {

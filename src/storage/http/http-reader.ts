@@ -6,23 +6,23 @@ import { discard, type HttpOptions, requestHttp } from "./http-request.ts";
 import { checkSize, createHttpSource, type HttpReading, type Watch } from "./http-stream.ts";
 import { createRangeCache } from "./range-cache.ts";
 
-/** A file on a web server, opened: its facts, and two ways to its bytes. */
+/** An opened file on a web server: its facts, and two ways to read it. */
 export interface HttpFile extends HttpFacts {
-  /** Random access by range requests; null when the server has no ranges, then {@link HttpFile.stream} is the only way. */
+  /** Random access by range requests; null when the server does not support ranges, which leaves {@link HttpFile.stream}. */
   readonly reader: ByteReader | null;
-  /** The whole file; `watch` is told as the bytes come. It fails as `createHttpSource` says. */
+  /** Streams the whole file; calls `watch` as bytes arrive. Fails as `createHttpSource` does. */
   stream(watch?: Watch): ReadableStream<Uint8Array>;
   /** Frees the connection of a file that is not streamed. */
   close(): Promise<void>;
 }
 
-// Enough to tell what most files are; an index at the end, or a long header, takes one more request.
+// Enough to identify most files; an index at the end, or a long header, takes another request.
 const HEAD_BYTES = 32 * KIB;
 const CACHE = { ahead: 64 * KIB, most: MIB, keep: 4 * MIB };
 
 /**
- * Opens a file on a web server with a request for its first bytes. Rejects with `input_not_found`, `input_forbidden`,
- * `input_unreachable` (`retryable` says whether another attempt may help) or `input_too_large`.
+ * Opens a file on a web server by requesting its first bytes. Rejects with `input_not_found`, `input_forbidden`,
+ * `input_unreachable` (`retryable` says whether a retry may help) or `input_too_large`.
  */
 export async function openHttp(url: string, options: HttpOptions): Promise<HttpFile> {
   const answer = await requestStart(url, options);
@@ -62,7 +62,7 @@ async function requestStart(url: string, options: HttpOptions) {
   const whole = status !== 206 && status !== 416;
   const ranged = status === 206 && range?.start === 0 && range.total !== null && plain;
   if (whole || ranged || (status === 416 && range?.total === 0)) return answer;
-  // A server that stumbles over ranges, compresses them or keeps the size to itself may yet give the file whole.
+  // A server that mishandles or compresses ranges, or hides the size, may still send the whole file.
   await discard(answer.response);
   return requestHttp(url, {}, options);
 }

@@ -5,19 +5,19 @@ import { errorFor } from "../../words/reason-words.ts";
 import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";
 
-/** How long a source may keep us waiting, in milliseconds. */
+/** Timeouts for a source, in milliseconds. */
 export interface HttpTimeouts {
-  /** For the headers of one answer. */
+  /** Until the headers of one response arrive. */
   headers_ms: number;
-  /** For the next bytes of a body. */
+  /** Until the next bytes of a body arrive. */
   idle_ms: number;
   /** For a whole body. */
   total_ms: number;
-  /** How long we wait before a broken body is taken up again; twice as long each further time. */
+  /** The first pause before a broken body is resumed; doubles each time. */
   pause_ms: number;
 }
 
-/** Where none are given: 20 s for headers, 30 s for the next bytes, an hour for a body, pauses from 0.1 s on. */
+/** The defaults: 20 s for headers, 30 s for the next bytes, an hour for a body, pauses from 0.1 s. */
 export const HTTP_TIMEOUTS: HttpTimeouts = {
   headers_ms: 20_000,
   idle_ms: 30_000,
@@ -25,33 +25,33 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
   pause_ms: 100,
 };
 
-/** Redirects that are followed by hand before a source counts as unreachable. */
+/** Most redirects to follow before a source counts as unreachable. */
 export const MAX_REDIRECTS = 5;
 
-/** How a source is fetched. */
+/** How to fetch a source. */
 export interface HttpOptions {
-  /** The platform's fetch, bound to nothing but what it needs; it must add no credentials. */
+  /** The platform's fetch; it must not add credentials. */
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Checks every address before it is requested. Null leaves redirects to the platform, as a page in a browser must. */
+  /** Checks every URL before it is requested. Null leaves redirects to the platform, as a browser page must. */
   guard: HostGuard | null;
   signal?: AbortSignal | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
-  /** Bytes that a file may have; no limit when absent. */
+  /** Largest file allowed, in bytes; unlimited when absent. */
   max_bytes?: number | undefined;
 }
 
-/** An answer with a good status, and the address it came from. */
+/** A successful response, and the URL it came from. */
 export interface HttpAnswer {
   response: Response;
   url: string;
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-// RFC 9110 and RFC 6585: too slow, too early, too many, each worth another try.
+// RFC 9110 and RFC 6585: timeouts, too early and too many requests, all worth a retry.
 
 /**
- * Sends a GET and follows its redirects, the guard asked at every hop and nothing carried along but the given headers.
- * Rejects with `input_not_found`, `input_forbidden` or `input_unreachable`; statuses in `expected` are given back instead.
+ * Sends a GET and follows redirects, checking each hop with the guard and sending nothing but the given headers. Rejects
+ * with `input_not_found`, `input_forbidden` or `input_unreachable`; responses with a status in `expected` are returned.
  */
 export async function requestHttp(
   url: string,
@@ -79,7 +79,7 @@ export async function requestHttp(
   }
 }
 
-/** An `input_unreachable` that names the host alone, as the rest of a URL may be secret. */
+/** Returns an `input_unreachable` that names only the host, because the rest of a URL may be secret. */
 export function unreachable(url: string, what: string, retryable: boolean, cause?: unknown): MediaError {
   return new MediaError("input_unreachable", `The source at ${hostOf(url)} ${what}.`, { retryable, cause });
 }
@@ -88,7 +88,7 @@ function hostOf(url: string): string {
   return URL.parse(url)?.host ?? "the given address";
 }
 
-/** Lets go of a body that nobody reads, so that its connection is freed. */
+/** Cancels an unread body to free its connection. */
 export async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }
@@ -121,7 +121,7 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
 function statusError(url: string, status: number): MediaError {
   const host = URL.parse(url)?.host;
   if (status === 404 || status === 410) {
-    return new MediaError("input_not_found", `There is no such file at ${host} (it answered ${status}).`);
+    return new MediaError("input_not_found", `The file does not exist at ${host} (it answered ${status}).`);
   }
   if (status === 401 || status === 403) {
     return new MediaError("input_forbidden", `${host} refuses access to the source (it answered ${status}).`);

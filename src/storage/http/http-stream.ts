@@ -7,27 +7,27 @@ import { inTime } from "./http-body.ts";
 import { contentLength, type HttpFacts, parseContentRange } from "./http-facts.ts";
 import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } from "./http-request.ts";
 
-/** How often a broken body is taken up again where it broke. */
+/** How often a broken body is resumed. */
 export const MAX_RESUMES = 5;
-// A range is short: when it stays silent twice, its server is dead, and that is to be told soon.
+// Ranges are short: a server that stalls twice on one is dead, and the error should come soon.
 const RANGE_SILENCE_RESUMES = 3;
 
-/** Told how many bytes have come so far; the reading waits for it and fails with it. */
+/** Called with the bytes received so far; reading waits for it and fails with it. */
 export type Watch = (received: number) => Promise<void> | void;
 
-/** What of a file is read, and how. */
+/** What to read of a file, and how. */
 export interface HttpReading {
-  /** An answer with it that is already there. */
+  /** A response that has already arrived. */
   first?: Response | null;
-  /** A range that lies within the file, of a server that has ranges; default is the whole. */
+  /** A range within the file, from a server that supports ranges. Default: the whole file. */
   range?: ByteRange;
   watch?: Watch | undefined;
 }
 
 /**
- * Reads a file from its start, or a range of it. A read rejects with `input_too_large`, with `timeout` when it takes too long in
- * all, and with `input_unreachable` when the bytes stop coming, break off, are not as many as declared or of another version; a
- * break is mended by asking for the rest, where the server has ranges.
+ * Reads a file, or a range of it, in order. A read rejects with `input_too_large`; with `timeout` when the whole takes too
+ * long; and with `input_unreachable` when the bytes stall, break off, differ from the declared size or belong to another
+ * version. After a break it requests the rest, where the server supports ranges.
  */
 export function createHttpSource(
   facts: HttpFacts,
@@ -69,7 +69,7 @@ export function createHttpSource(
 
   const nextOrResume = async (view: Uint8Array<ArrayBuffer>) => {
     const { length } = view;
-    // The memory given to a broken body is lost with it.
+    // The memory passed to a broken body is lost.
     for (let free = view; ; free = new Uint8Array(length)) {
       try {
         return await next(free);
@@ -78,7 +78,7 @@ export function createHttpSource(
         await body?.cancel();
         body = null;
         if (!(thrown instanceof BrokenBody)) throw thrown;
-        // What broke is the end alone.
+        // The break came after the last byte.
         if (received === due) return null;
         const cost = range && thrown instanceof Silence ? RANGE_SILENCE_RESUMES : 1;
         if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
@@ -128,7 +128,7 @@ interface Asked {
   end?: number | undefined;
 }
 
-// By range even from the start, where there are ranges: an answer that tells of its place and of the whole.
+// Uses a range even from the start where possible, because that response states its position and the total.
 async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: HttpOptions): Promise<Response> {
   const last = end === undefined ? "" : end - 1;
   const headers: Record<string, string> = facts.ranges ? { Range: `bytes=${start}-${last}` } : {};
@@ -151,7 +151,7 @@ function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts
   const range = parseContentRange(headers.get("content-range"));
   const fits = range?.start === start && (end === undefined || range.end === end);
   if (status === 206 && fits && range.total === facts.size) return;
-  throw unreachable(facts.url, "did not give the range it was asked for", true);
+  throw unreachable(facts.url, "did not send the requested range", true);
 }
 
 function checkDeclared(
@@ -164,7 +164,7 @@ function checkDeclared(
   const declared = length === null ? due : received + length;
   checkSize(declared, max_bytes);
   if (due === null || declared === due) return;
-  throw unreachable(url, `declared ${due} bytes first and ${declared} then`, true);
+  throw unreachable(url, `declared first ${due} and then ${declared} bytes`, true);
 }
 
 function checkReceived(

@@ -8,33 +8,36 @@ import { isTransient } from "../../util/transient-status.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { discard } from "./http-request.ts";
 
-/** A file to be put, of known size. */
+/** A file of known size to upload. */
 export interface FileBody {
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** Gives the bytes of a range; a Blob that reads them when they are sent keeps none in memory. Called again when a request is repeated. */
+  /**
+   * Opens a range of the file; a Blob that reads it while it is sent keeps nothing in memory. Called again when a request is
+   * retried.
+   */
   open(range: ByteRange): Promise<Blob | Uint8Array<ArrayBuffer>>;
 }
 
-/** How a file is put. */
+/** How to upload a file. */
 export interface WriteOptions {
   /** The platform's fetch. */
   fetch(url: string, init: RequestInit): Promise<Response>;
   signal: AbortSignal;
-  /** Milliseconds until a request is first repeated, twice as long each further time; default 250. */
+  /** Milliseconds until the first retry of a request; doubles each time. Default 250. */
   pause_ms?: number;
-  /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
+  /** Milliseconds that a request may take in addition to the time for its bytes. Default 30 s. */
   timeout_ms?: number;
 }
 
-/** Bytes of a file up to which it is put in one request. */
+/** Files up to this many bytes are uploaded in one request. */
 export const MAX_PUT_BYTES = 32 * MIB;
-/** Bytes of each part of a larger file but the last. */
+/** Size of each part of a larger file except the last, in bytes. */
 export const PART_BYTES = 16 * MIB;
-/** Tries of one request in all. */
+/** Attempts per request. */
 export const WRITE_TRIES = 5;
 
-// A line slower than this is as good as none.
+// A connection slower than this counts as dead.
 const BYTES_PER_MS = 256;
 const Written = z.object({ size: z.int().min(0), etag: z.string() });
 const Begun = z.object({ upload: z.string().min(1) });
@@ -42,8 +45,9 @@ const Part = z.object({ etag: z.string() });
 const Fault = z.object({ kind: z.string(), message: z.string() });
 
 /**
- * Puts a file at a URL that takes files, in one request or in parts, and gives its size and ETag. Faults of the network and of the server are tried
- * again a few times. Rejects with `upload_forbidden`, `storage_full` or `upload_failed`; of a file in parts nothing is left behind then.
+ * Uploads a file to a URL that accepts files, in one request or in parts, and returns its size and ETag. Retries failures of
+ * the network and the server a few times. Rejects with `upload_forbidden`, `storage_full` or `upload_failed`; an upload in
+ * parts is then removed.
  */
 export async function putFile(
   url: string,
@@ -76,11 +80,11 @@ export async function putFile(
     const list = async () => Uint8Array.from(new TextEncoder().encode(JSON.stringify({ parts })));
     return sent(size, await send(at, { method: "POST", headers: json }, Written, options, list));
   } catch (thrown) {
-    // Also after an abort, so not by its signal; what cannot be taken back now expires.
-    const gone = await options
+    // Runs after an abort too, so it ignores the signal; what cannot be removed now expires.
+    const removed = await options
       .fetch(at, { method: "DELETE", signal: AbortSignal.timeout(5000) })
       .catch(() => null);
-    if (gone) await discard(gone);
+    if (removed) await discard(removed);
     throw thrown;
   }
 }
@@ -106,7 +110,7 @@ async function send<T>(
       if (response.ok) {
         const answer = schema.safeParse(await response.json());
         if (answer.success) return answer.data;
-        fault = "gave an answer that is none";
+        fault = "sent a malformed response";
       }
     } catch (thrown) {
       signal.throwIfAborted();
@@ -121,16 +125,18 @@ async function send<T>(
 
 function sent<T extends { size: number }>(size: number, written: T): T {
   if (written.size === size) return written;
-  throw new MediaError("upload_failed", `Of ${size} bytes that were sent, ${written.size} are stored.`);
+  throw new MediaError("upload_failed", `Of ${size} bytes sent, ${written.size} are stored.`);
 }
 
 async function toFault(url: string, response: Response | null, cause: unknown): Promise<MediaError> {
-  // The rest of the URL gives access, so it is not told.
+  // The rest of the URL grants access, so leave it out.
   const host = URL.parse(url)?.host ?? "the given address";
   if (!response) return errorFor("upload_failed", { code: "no_answer", from: "output", host }, { cause });
   const { status } = response;
   if (response.ok)
-    return new MediaError("upload_failed", `The output's store at ${host} gave no proper answer.`, { cause });
+    return new MediaError("upload_failed", `The output's store at ${host} sent no valid response.`, {
+      cause,
+    });
   const text = await response.text().catch(() => "");
   const known = Fault.safeParse(parseJson(text));
   const { kind, message } = known.data ?? { kind: "", message: "" };
@@ -142,7 +148,7 @@ async function toFault(url: string, response: Response | null, cause: unknown): 
     return new MediaError("upload_forbidden", `${host} refuses the output (it answered ${status})${said}`);
   }
   const retryable = isTransient(status);
-  return new MediaError("upload_failed", `${host} did not take the output (it answered ${status})${said}`, {
+  return new MediaError("upload_failed", `${host} did not accept the output (it answered ${status})${said}`, {
     retryable,
   });
 }

@@ -1,17 +1,17 @@
 import type { ByteRange, ByteReader } from "../../core/ports.ts";
 
-/** Fetches a range of a file that is known to lie within it. */
+/** Fetches a range that lies within the file. */
 export type FetchRange = (range: ByteRange, signal?: AbortSignal) => Promise<Uint8Array>;
 
-/** How much is read ahead and kept. */
+/** How much to prefetch and to keep. */
 export interface RangeCacheOptions {
-  /** Bytes fetched at least at a time; doubled while reads go on where the last fetch ended. */
+  /** Least bytes to fetch at a time; doubles while reads continue where the last fetch ended. */
   ahead: number;
-  /** The most that is fetched ahead of a read. */
+  /** Most bytes to fetch ahead of a read. */
   most: number;
   /** Bytes kept for later reads. */
   keep: number;
-  /** Bytes known from the start of the file. */
+  /** Bytes already known from the start of the file. */
   head?: Uint8Array;
 }
 
@@ -20,7 +20,7 @@ interface Span {
   bytes: Uint8Array;
 }
 
-/** Reads a file by ranges with few fetches: small reads side by side share one, and what was fetched lately is kept. */
+/** Reads a file by ranges with few fetches: small adjacent reads share one, and recent fetches are kept. */
 export function createRangeCache(
   size: number,
   fetchRange: FetchRange,
@@ -31,7 +31,7 @@ export function createRangeCache(
   let ahead = options.ahead;
   let edge = head?.length ?? -1;
 
-  // A read starts inside a kept span, or is fetched anew from where it starts.
+  // A read starts inside a kept span, or else fetches from where it starts.
   const spanAt = async (at: number, end: number, signal?: AbortSignal): Promise<Span> => {
     const kept = spans.find((span) => at >= span.start && at < span.start + span.bytes.length);
     if (kept) {
@@ -54,7 +54,7 @@ export function createRangeCache(
     const first = await spanAt(start, end, signal);
     const from = start - first.start;
     if (end - first.start <= first.bytes.length) {
-      // What is not kept is nobody else's.
+      // A span that is not cached has no other user.
       const whole = end - start === first.bytes.length && !spans.includes(first);
       return whole ? first.bytes : first.bytes.slice(from, end - first.start);
     }
@@ -68,7 +68,7 @@ export function createRangeCache(
     }
   };
 
-  // One at a time: a second read often wants what the first one is about to fetch.
+  // One at a time: a second read often needs what the first is about to fetch.
   let last: Promise<unknown> = Promise.resolve();
   return {
     size,
@@ -83,7 +83,7 @@ export function createRangeCache(
   };
 }
 
-// The latest are last; a span larger than the cache is not kept at all.
+// The latest come last; a span larger than the cache is not kept at all.
 function evict(spans: readonly Span[], keep: number): Span[] {
   const kept: Span[] = [];
   let total = 0;

@@ -1,9 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
 
-/** A file's handle, with what only some browsers or only workers have. */
+/** A file handle, including what only some browsers or only workers offer. */
 export type OpfsFile = Omit<FileSystemFileHandle, "createSyncAccessHandle"> & {
   createSyncAccessHandle?(): Promise<SyncAccess>;
-  /** Moves the file at once. */
+  /** Moves the file atomically. */
   move?(folder: FileSystemDirectoryHandle, name: string): Promise<void>;
 };
 
@@ -13,15 +13,15 @@ interface SyncAccess {
   close(): void;
 }
 
-/** Takes the bytes of a file in their order. */
+/** Receives the bytes of a file in order. */
 interface Sink {
   write(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   close(): Promise<void>;
-  /** Lets go of the file, whatever it holds. */
+  /** Closes the file, whatever it holds. */
   abort(): Promise<void>;
 }
 
-/** Writes the bytes into an empty file and gives their number; rejects as the stream does, or with `storage_full`. */
+/** Writes the bytes into an empty file and returns their number; rejects as the stream does, or with `storage_full`. */
 export async function fillFile(
   file: OpfsFile,
   body: ReadableStream<Uint8Array> | Uint8Array,
@@ -49,7 +49,7 @@ async function writeAll(
   return size;
 }
 
-// Not every browser iterates over streams. Who stops early lets go of the stream.
+// Not every browser can iterate over streams. Stopping early cancels the stream.
 async function* pull(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {
@@ -65,7 +65,7 @@ async function* pull(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Arra
 
 async function openSync(file: OpfsFile): Promise<Sink> {
   const access = await file.createSyncAccessHandle?.();
-  if (!access) throw new MediaError("service_unavailable", "The browser gives no access to its files.");
+  if (!access) throw new MediaError("service_unavailable", "The browser denies access to its files.");
   let at = 0;
   return {
     async write(bytes) {
@@ -93,7 +93,7 @@ async function openWritable(file: OpfsFile): Promise<Sink> {
       try {
         await writable.write(bytes);
       } catch (thrown) {
-        // Chromium breaks a large write off in this way when it finds no room for the rest.
+        // Chromium aborts a large write like this when it finds no room for the rest.
         throw thrown instanceof Error && thrown.name === "AbortError" ? full(thrown) : thrown;
       }
     },
@@ -102,7 +102,7 @@ async function openWritable(file: OpfsFile): Promise<Sink> {
   };
 }
 
-/** Names the error of a browser that has no room left `storage_full`; gives any other as it is. */
+/** Converts a browser's out-of-space error to `storage_full`; returns any other unchanged. */
 export function nameFull(thrown: unknown): unknown {
   return thrown instanceof Error && thrown.name === "QuotaExceededError" ? full(thrown) : thrown;
 }

@@ -1,13 +1,16 @@
 import type { StoredInfo } from "../../core/ports.ts";
 import { toHex } from "../../util/hex.ts";
 
-// Names of 255 characters are allowed; a longer part of a key goes over several folders.
+// Names may have 255 characters; longer segments of a key span several folders.
 const LONGEST = 200;
 
-/** The first letter of a name tells what a folder is: a folder of keys, an object with its versions, or a piece of a long name. */
+/**
+ * The first character of a name marks the type of folder: a folder of keys, an object with its versions, or a piece of a
+ * long name.
+ */
 export const MARK = { folder: "+", object: "=", piece: "~" } as const;
 
-/** Writes a key in letters that every file system has and keeps apart; what starts with a prefix still does. */
+/** Encodes a key in characters that every file system supports and distinguishes; prefixes stay prefixes. */
 export function encodeKey(key: string): string {
   const bytes = new TextEncoder().encode(key);
   return Array.from(bytes, (byte) => {
@@ -16,12 +19,12 @@ export function encodeKey(key: string): string {
   }).join("");
 }
 
-/** Gives the key that {@link encodeKey} wrote. */
+/** Decodes a key from {@link encodeKey}. */
 export function decodeKey(encoded: string): string {
   return decodeURIComponent(encoded);
 }
 
-/** Gives the folders that lead to an object, its own included. */
+/** Returns the folders that lead to an object, including its own. */
 export function foldersOf(key: string): string[] {
   const parts = encodeKey(key).split("/");
   return parts.flatMap((part, n) => {
@@ -31,18 +34,18 @@ export function foldersOf(key: string): string[] {
   });
 }
 
-/** A version of an object: its bytes are a file whose name says the rest, so that all of it appears at once. */
+/** A version of an object: a file whose name holds the metadata, so that it all appears atomically. */
 export interface Version extends StoredInfo {
-  /** Counts from 1; the highest counts. */
+  /** Counts from 1; the highest is current. */
   number: number;
 }
 
-/** Gives the name of a version's file; later versions sort behind earlier ones. */
+/** Returns the name of a version's file; later versions sort after earlier ones. */
 export function versionName({ number, size, etag, mime }: Version): string {
   return [String(number).padStart(12, "0"), size, etag, encodeKey(mime).replaceAll("/", "%2f")].join("~");
 }
 
-/** Reads the name of a version's file; null when it is none. */
+/** Parses the name of a version's file; null when it is something else. */
 export function parseVersion(name: string): Version | null {
   const match = /^(\d{12})~(\d+)~([^~]+)~([^~]*)$/.exec(name);
   if (!match) return null;

@@ -8,9 +8,9 @@ import {
   versionName,
 } from "./opfs-names.ts";
 
-/** An object as it stands in the tree. */
+/** A stored object. */
 export interface Found extends Version {
-  /** The bytes; they are read when they are asked for. */
+  /** The bytes, read on demand. */
   file: File;
 }
 
@@ -19,14 +19,14 @@ interface Branch {
   parent: FileSystemDirectoryHandle;
   name: string;
   handle: FileSystemDirectoryHandle;
-  /** Encoded; of a folder, what its keys start with. */
+  /** Encoded; for a folder, the prefix of its keys. */
   key: string;
 }
 
-// A version that goes while it is looked for has a later one, or the object was cleared.
+// A version that disappears during the search has a successor, or the object was cleared.
 const LOOKS = 5;
 
-/** Gives the folder of a key's versions; null where there is none and none is to be made. */
+/** Returns the folder of a key's versions; null when it does not exist and `create` is false. */
 export async function openObject(
   root: FileSystemDirectoryHandle,
   key: string,
@@ -41,7 +41,7 @@ export async function openObject(
   return folder;
 }
 
-/** Gives the latest whole version; null when there is none. */
+/** Returns the latest complete version; null when there is none. */
 export async function findVersion(object: FileSystemDirectoryHandle): Promise<Found | null> {
   for (let look = 0; look < LOOKS; look++) {
     const versions = await listVersions(object);
@@ -50,14 +50,14 @@ export async function findVersion(object: FileSystemDirectoryHandle): Promise<Fo
       const handle = await present(object.getFileHandle(versionName(version)));
       const file = handle && (await present(handle.getFile()));
       if (!file) break;
-      // One of another size is still being copied.
+      // A file of another size is still being copied.
       if (file.size === version.size) return { ...version, file };
     }
   }
   return null;
 }
 
-/** Lists the versions of an object, the latest first. */
+/** Lists the versions of an object, latest first. */
 export async function listVersions(object: FileSystemDirectoryHandle): Promise<Version[]> {
   const names = (await present(collect(object.keys()))) ?? [];
   return names
@@ -67,14 +67,14 @@ export async function listVersions(object: FileSystemDirectoryHandle): Promise<V
     .filter((version) => version !== null);
 }
 
-/** Removes the objects whose keys start with the prefix. */
+/** Deletes the objects whose keys start with the prefix. */
 export async function removeBelow(root: FileSystemDirectoryHandle, prefix: string): Promise<void> {
   for (const { parent, name } of await collect(branches(root, "", encodeKey(prefix)))) {
     await present(parent.removeEntry(name, { recursive: true }));
   }
 }
 
-/** Lists the objects whose keys start with the prefix, by their keys. */
+/** Lists the objects whose keys start with the prefix, in order of their keys. */
 export async function listBelow(root: FileSystemDirectoryHandle, prefix: string) {
   const objects: { key: string; object: FileSystemDirectoryHandle }[] = [];
   const visit = async (found: AsyncIterable<Branch>): Promise<void> => {
@@ -87,7 +87,7 @@ export async function listBelow(root: FileSystemDirectoryHandle, prefix: string)
   return objects.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Gives null for what is not there. */
+/** Resolves to null when the file or folder does not exist. */
 export async function present<T>(promise: Promise<T>): Promise<T | null> {
   try {
     return await promise;
@@ -97,7 +97,7 @@ export async function present<T>(promise: Promise<T>): Promise<T | null> {
   }
 }
 
-// The topmost branches all of whose keys start with the prefix.
+// The topmost branches whose keys all start with the prefix.
 async function* branches(
   parent: FileSystemDirectoryHandle,
   above: string,

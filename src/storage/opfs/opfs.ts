@@ -4,30 +4,33 @@ import { fillFile, nameFull, type OpfsFile } from "./opfs-fill.ts";
 import { type Version, versionName } from "./opfs-names.ts";
 import { type Found, findVersion, listBelow, listVersions, openObject, removeBelow } from "./opfs-tree.ts";
 
-/** Storage in the browser's own files, with what only files give. */
+/** Storage in the browser's own files, plus access to them as File objects. */
 export interface OpfsStorage extends Storage {
-  /** Gives an object as a file that is read only when it is used; null when there is none. */
+  /** Returns an object as a File, which is read only when used; null when it does not exist. */
   file(key: string): Promise<File | null>;
-  /** Gives all objects whose keys start with the prefix, in the order of their keys. */
+  /** Returns all objects whose keys start with the prefix, in order of their keys. */
   files(prefix: string): Promise<{ key: string; file: File }[]>;
-  /** Rejects with `storage_full` when the browser says that it has no room for so many bytes more; it may still run full, as what browsers say is rounded. */
+  /**
+   * Rejects with `storage_full` when the browser reports too little room for so many bytes more. Storage may still run full,
+   * because browsers round what they report.
+   */
   ensureRoom(bytes: number): Promise<void>;
 }
 
 const UNFINISHED = "unfinished";
 
 /**
- * Opens storage in a folder of the origin private file system, in a page or, faster, in a dedicated worker. What a crash left half written
- * is removed. Rejects with `service_unavailable`, not worth a retry, where the browser has no such files or gives no access to them, as in some
- * private windows: nothing is full then, and nothing is wrong with the media.
+ * Opens storage in a folder of the origin private file system, in a page or, faster, in a dedicated worker. Removes files
+ * that a crash left incomplete. Rejects with `service_unavailable`, not worth a retry, when the browser has no such files or
+ * denies access to them, as in some private windows.
  */
 export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
   const root = await openRoot(name);
   const unfinished = await root.getDirectoryHandle(UNFINISHED, { create: true });
-  // A browser may write beside the file, under its name with an ending.
+  // A browser may write to a temporary file with the same name plus an extension.
   const alone = <T>(part: string, options: LockOptions, work: (lock: Lock | null) => Promise<T>) =>
     navigator.locks.request(`${name} unfinished ${part.split(".")[0]}`, options, work) as Promise<T>;
-  // Another tab may be writing: it holds a lock on each of its files.
+  // Another tab may be writing; it holds a lock on each of its files.
   for await (const part of unfinished.keys()) {
     void alone(part, { ifAvailable: true }, async (lock) => {
       if (lock) await unfinished.removeEntry(part);
@@ -49,7 +52,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
       await fillFile(await object.getFileHandle(target, { create: true }), (await part.getFile()).stream());
       await unfinished.removeEntry(part.name);
     }
-    // The latest alone stays, whoever wrote it.
+    // Keep only the latest version, whoever wrote it.
     for (const older of (await listVersions(object)).slice(1)) {
       await object.removeEntry(versionName(older)).catch(() => {});
     }
@@ -107,7 +110,7 @@ async function openRoot(name: string): Promise<FileSystemDirectoryHandle> {
     const origin = await navigator.storage.getDirectory();
     return await origin.getDirectoryHandle(name, { create: true });
   } catch (cause) {
-    const message = "The browser gives this page no files of its own, as in some private windows.";
+    const message = "The browser denies this page files of its own, as in some private windows.";
     throw new MediaError("service_unavailable", message, { cause, retryable: false });
   }
 }
@@ -128,7 +131,7 @@ function infoOf({ size, etag, mime }: Version): StoredInfo {
   return { size, etag, mime };
 }
 
-// The same bytes, not a copy, under the name that the key gives them.
+// Shares the bytes under the name from the key, without copying.
 function named({ file, mime }: Found, key: string): File {
   const { lastModified } = file;
   return new File([file], key.slice(key.lastIndexOf("/") + 1), { type: mime, lastModified });

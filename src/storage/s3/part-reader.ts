@@ -1,25 +1,25 @@
 import { KIB } from "../../util/bytes.ts";
 import { createByteSource } from "../http/byte-source.ts";
 
-/** One part of a stream; `last` when nothing follows, and then it may be short or empty. */
+/** One part of a stream; with `last`, nothing follows, and it may be short or empty. */
 export interface Part {
   bytes: Uint8Array<ArrayBuffer>;
   last: boolean;
 }
 
-/** Cuts a stream into parts of the same size. */
+/** Cuts a stream into parts of equal size. */
 export interface PartReader {
-  /** Gives the next part; rejects with the stream's own error. */
+  /** Returns the next part; rejects with the stream's own error. */
   next(): Promise<Part>;
-  /** Gives back the memory of a part that is done with, for one to come. */
+  /** Accepts the memory of a finished part for reuse. */
   recycle(bytes: Uint8Array): void;
-  /** Lets go of the stream. */
+  /** Cancels the stream. */
   cancel(reason: unknown): Promise<void>;
 }
 
 const SCRATCH_BYTES = 256 * KIB;
 
-/** Builds a {@link PartReader} that makes parts of `size` bytes, whatever the pieces are that the stream comes in. */
+/** Creates a {@link PartReader} with parts of `size` bytes, however the stream is chunked. */
 export function createPartReader(body: ReadableStream<Uint8Array>, size: number): PartReader {
   const source = createByteSource(body);
   const free: ArrayBuffer[] = [];

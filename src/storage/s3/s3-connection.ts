@@ -1,16 +1,19 @@
 import { MediaError } from "../../core/errors.ts";
 
-/** Where S3 storage is and by which key it is reached: the fields of a stored connection. */
+/** Location and keys of S3 storage: the fields of a stored connection. */
 export interface S3Connection {
-  /** Address of the service without a bucket, such as `https://s3.eu-west-1.amazonaws.com`; it may have a path. */
+  /** URL of the service without a bucket, such as `https://s3.eu-west-1.amazonaws.com`; may have a path. */
   endpoint: string;
-  /** As the service calls it; `auto` for R2, and what was set up (else `us-east-1`) for Ceph and MinIO. */
+  /** The service's name of the region: `auto` for R2; for Ceph and MinIO as configured, otherwise `us-east-1`. */
   region: string;
   access_key_id: string;
   secret_access_key: string;
-  /** Of keys that expire. */
+  /** For temporary keys. */
   session_token?: string;
-  /** True: the bucket stands in the path; false: in the host's name. Default false for AWS, whose new buckets ask for it, and true elsewhere, where all take it. */
+  /**
+   * Whether the bucket is part of the path (true) or of the host name (false). Default: false for AWS, where new buckets
+   * require it; true elsewhere, where every service accepts it.
+   */
   force_path_style?: boolean;
 }
 
@@ -23,7 +26,10 @@ export interface S3Place {
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html
 const MAX_KEY_BYTES = 1024;
 
-/** Reads `s3://<bucket>/<key>`, the key as it is written; throws `invalid_output` for any other shape and for keys that no URL can name. */
+/**
+ * Parses `s3://<bucket>/<key>`, with the key taken literally. Throws `invalid_output` for any other form and for keys that
+ * no URL can express.
+ */
 export function parseS3Url(url: string): S3Place {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/su.exec(url) ?? [];
   if (bucket === undefined || key === undefined) {
@@ -33,7 +39,10 @@ export function parseS3Url(url: string): S3Place {
   return { bucket, key };
 }
 
-/** Gives the URL of an object, or with an empty key of the bucket. Throws `invalid_output` for keys that no URL can name, `request_invalid` for an endpoint that is none. */
+/**
+ * Returns the URL of an object, or of the bucket when the key is empty. Throws `invalid_output` for keys that no URL can
+ * express, and `request_invalid` for a malformed endpoint.
+ */
 export function objectUrl(
   { endpoint, force_path_style }: Pick<S3Connection, "endpoint" | "force_path_style">,
   { bucket, key }: S3Place,
@@ -46,7 +55,7 @@ export function objectUrl(
     });
   }
   checkKey(key);
-  // A name with a dot fits no certificate of the form *.s3.amazonaws.com.
+  // A bucket name with a dot matches no certificate for *.s3.amazonaws.com.
   const virtual =
     force_path_style === undefined
       ? /\.amazonaws\.com(\.cn)?$/.test(base.hostname) && !bucket.includes(".")
@@ -64,7 +73,7 @@ function checkKey(key: string): void {
   if (!key.isWellFormed()) throw fault("must be whole Unicode text");
   if (new TextEncoder().encode(key).length > MAX_KEY_BYTES)
     throw fault(`must not be longer than ${MAX_KEY_BYTES} bytes`);
-  // Whatever way they are written, URLs drop them.
+  // However they are encoded, URL parsers remove them.
   if (key.split("/").some((part) => part === "." || part === ".."))
     throw fault("must not have . or .. between slashes");
 }
@@ -73,7 +82,7 @@ function encodeKey(key: string): string {
   return key.split("/").map(encode).join("/");
 }
 
-// RFC 3986, as signatures have it: nothing but letters, digits and -_.~ stays.
+// Encodes as RFC 3986 and signatures require: everything except letters, digits and -_.~.
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

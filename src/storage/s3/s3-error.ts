@@ -3,32 +3,32 @@ import { isTransient } from "../../util/transient-status.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { readXml, textOf } from "./s3-xml.ts";
 
-/** What a request is for; the kind of its error follows from it. */
+/** The purpose of a request, which determines the kind of its error. */
 export type S3Purpose = "read" | "write";
 
-/** What a service answered in place of what was asked for. */
+/** What a service answered instead of the expected result. */
 export interface S3Fault {
-  /** 0 where there was no answer. */
+  /** 0 when there was no answer. */
   status: number;
-  /** Such as `NoSuchBucket`; empty where none was given. */
+  /** Such as `NoSuchBucket`; empty when there was none. */
   code: string;
-  /** The time of the service in milliseconds since the Unix epoch, as far as it told. */
+  /** The service's clock in milliseconds since the Unix epoch; null when not stated. */
   server_ms: number | null;
 }
 
-// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, and what R2, Ceph, MinIO and Backblaze add.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html, plus codes of R2, Ceph, MinIO and Backblaze.
 const REFUSALS: Readonly<Record<string, string>> = {
-  AccessDenied: "the key does not have the right to do that there, or a signed URL has expired",
+  AccessDenied: "the key has no permission for this, or a signed URL has expired",
   AccountProblem: "there is a problem with the account",
-  AllAccessDisabled: "the access is turned off",
-  AuthorizationHeaderMalformed: "the region is not that of the bucket",
-  AuthorizationQueryParametersError: "the signed URL is not right",
+  AllAccessDisabled: "access is disabled",
+  AuthorizationHeaderMalformed: "the region is not the bucket's",
+  AuthorizationQueryParametersError: "the signed URL is invalid",
   ExpiredToken: "the session token has expired",
   InvalidAccessKeyId: "it does not know the access key id",
-  InvalidToken: "the session token is not right",
+  InvalidToken: "the session token is invalid",
   RequestExpired: "the signed request has expired",
   RequestTimeTooSkewed: "the clock of this machine differs too much from its own; set it right",
-  SignatureDoesNotMatch: "the signature is wrong, as it is with a wrong secret access key",
+  SignatureDoesNotMatch: "the signature is wrong, as happens with a wrong secret access key",
   TokenRefreshRequired: "the session token has expired",
   Unauthorized: "it does not know the access key id",
 };
@@ -58,7 +58,7 @@ const KINDS = {
   other: { read: "input_unreachable", write: "upload_failed" },
 } as const satisfies Record<string, Record<S3Purpose, ErrorKind>>;
 
-/** Reads what is wrong from an answer and its text, which may be empty, as that of a HEAD is. */
+/** Parses the error in a response and its text, which may be empty, as after a HEAD. */
 export function readS3Fault({ status, headers }: Response, text: string): S3Fault {
   const told = timeOf(headers.get("date"));
   try {
@@ -70,12 +70,12 @@ export function readS3Fault({ status, headers }: Response, text: string): S3Faul
   }
 }
 
-/** True when the same request may do better a little later. */
+/** Returns whether the same request may succeed a little later. */
 export function isPassing({ status, code }: S3Fault): boolean {
   return !isFull({ status, code }) && (status === 0 || isTransient(status) || PASSING_CODES.has(code));
 }
 
-/** Makes the error of a fault; of what the service says only the code is told, as its words may hold what is secret. */
+/** Creates the error of a fault. It quotes only the service's code, because its message may contain secrets. */
 export function toS3Error(
   fault: S3Fault,
   purpose: S3Purpose,
@@ -107,8 +107,8 @@ export function toS3Error(
       `${host} refuses access to the bucket ${bucket}${why ? `: ${why}` : ""} ${said}.`,
     );
   if (status === 404 && purpose === "read")
-    return make("input_not_found", `There is no such object in the bucket ${bucket} at ${host} ${said}.`);
-  const did = purpose === "read" ? "did not give the object" : "did not take the object";
+    return make("input_not_found", `The object does not exist in the bucket ${bucket} at ${host} ${said}.`);
+  const did = purpose === "read" ? "did not send the object" : "did not accept the object";
   return make(KINDS.other[purpose], `${host} ${did} ${said}.`, isPassing(fault));
 }
 

@@ -6,7 +6,10 @@ import type { S3Signer } from "./s3-sign.ts";
 
 const WHY = new Set(["input_forbidden", "input_not_found", "input_unreachable"]);
 
-/** Opens an object as a source, by signed requests for its ranges; a body that breaks off is taken up again. It rejects as `openHttp` does, and says why access was refused. */
+/**
+ * Opens an object as a source by signed range requests, and resumes a body that breaks off. Rejects as `openHttp` does, with
+ * the reason when access was refused.
+ */
 export async function openS3(
   signer: S3Signer,
   key: string,
@@ -15,7 +18,7 @@ export async function openS3(
   const open = () =>
     openHttp(`s3://${signer.bucket}/`, {
       ...options,
-      // Every request is signed anew, as signatures expire.
+      // Signs every request anew, because signatures expire.
       async fetch(_, { headers, ...init }) {
         const signed = await signer.sign({ method: "GET", key });
         return options.fetch(signed.url, {
@@ -29,7 +32,7 @@ export async function openS3(
     return await open();
   } catch (thrown) {
     if (!(thrown instanceof MediaError && WHY.has(thrown.kind) && !thrown.retryable)) throw thrown;
-    // Asked in the way that gives the reason; where it is a wrong clock, that is set right by it.
+    // Asks in a way that returns the reason; a wrong clock is corrected on the way.
     const asked = { purpose: "read", signal: options.signal } as const;
     const bucket = createS3Bucket(signer, { fetch: options.fetch, tries: 2 });
     await discard(await bucket.send({ method: "GET", key, headers: { range: "bytes=0-0" } }, asked));

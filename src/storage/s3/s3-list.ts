@@ -5,12 +5,12 @@ import { childrenOf, textOf } from "./s3-xml.ts";
 
 const DELETES_AT_ONCE = 16;
 
-/** Lists the keys that start with a prefix, a page of up to a thousand at a time. */
+/** Lists the keys that start with a prefix, in pages of up to a thousand. */
 export async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked): AsyncGenerator<string[]> {
   for (let after = ""; ; ) {
     const query = {
       "list-type": "2",
-      // Keys may hold what XML cannot.
+      // Keys may contain characters that XML cannot.
       "encoding-type": "url",
       prefix,
       ...(after !== "" && { "continuation-token": after }),
@@ -28,7 +28,10 @@ export async function* listKeys(bucket: S3Bucket, prefix: string, asked: Asked):
   }
 }
 
-/** Deletes every object whose key starts with a prefix, one by one: to delete many at once needs an MD5, which no browser can make. */
+/**
+ * Deletes every object whose key starts with a prefix, one by one: deleting many at once requires an MD5, which browsers
+ * cannot compute.
+ */
 export async function clearObjects(bucket: S3Bucket, prefix: string): Promise<void> {
   const asked: Asked = { purpose: "write" };
   for await (const keys of listKeys(bucket, prefix, asked)) {

@@ -5,25 +5,25 @@ import { type Asked, lackingAnswer, type S3Bucket } from "./s3-send.ts";
 import type { S3Request } from "./s3-sign.ts";
 import { childrenOf, textOf, xmlText } from "./s3-xml.ts";
 
-/** A part that is there. */
+/** An uploaded part. */
 export interface S3Part {
-  /** From 1 on. */
+  /** Counts from 1. */
   part: number;
   /** Without quotes. */
   etag: string;
-  /** Bytes; null where it was not asked for. */
+  /** In bytes; null when not queried. */
   size: number | null;
 }
 
-/** Parts that an object can have at most. */
+/** Most parts that an object can have. */
 export const MAX_PARTS = 10_000;
 
-/** The type of an object that was stored without one. */
+/** The type of an object stored without one. */
 export const UNKNOWN_TYPE = "application/octet-stream";
 
 const WRITE: Asked = { purpose: "write" };
 
-/** Begins an upload in parts; gives its id. */
+/** Starts a multipart upload and returns its id. */
 export async function beginUpload(
   bucket: S3Bucket,
   key: string,
@@ -38,7 +38,7 @@ export async function beginUpload(
   return upload;
 }
 
-/** Puts a part, which may be there already; gives its ETag. */
+/** Uploads a part, replacing an earlier one, and returns its ETag. */
 export async function putPart(
   bucket: S3Bucket,
   key: string,
@@ -52,7 +52,7 @@ export async function putPart(
   return { part, etag: etagOf(response), size: body instanceof Blob ? body.size : body.length };
 }
 
-/** Lists the parts that are there; null when there is no such upload, `unknown` where the service has no such list. */
+/** Lists the uploaded parts; null when the upload does not exist, `unknown` when the service cannot list parts. */
 export async function listParts(
   bucket: S3Bucket,
   key: string,
@@ -77,7 +77,7 @@ export async function listParts(
   }
 }
 
-/** Makes the object of all its parts, `size` bytes in all, and gives what is stored then; rejects with `upload_failed` when that is not as long. */
+/** Completes an upload of `size` bytes and returns what is stored; rejects with `upload_failed` when the stored size differs. */
 export async function completeUpload(
   bucket: S3Bucket,
   key: string,
@@ -100,20 +100,23 @@ export async function completeUpload(
   };
   const { response } = await bucket.ask(request, { ...WRITE, signal, expected: [404] });
   const info = await headObject(bucket, key, "write", signal);
-  // It may be done, and the answer was lost: then there is no such upload any more, and the object is there.
+  // If it succeeded but the answer was lost, the upload no longer exists and the object does.
   const done = response.ok || info?.etag.endsWith(`-${parts.length}`);
   if (done && info?.size === size) return info;
-  if (!response.ok) throw new MediaError("upload_failed", "The upload was given up by someone else.");
-  throw new MediaError("upload_failed", `Of ${size} bytes that were sent, ${info?.size ?? 0} are stored.`);
+  if (!response.ok) throw new MediaError("upload_failed", "The upload was aborted elsewhere.");
+  throw new MediaError("upload_failed", `Of ${size} bytes sent, ${info?.size ?? 0} are stored.`);
 }
 
-/** Gives an upload up, so that nothing of it stays; what cannot be reached now is left to the rules of the bucket. Never rejects. */
+/**
+ * Aborts an upload so that nothing of it remains; if the service cannot be reached, the bucket's rules must clean up. Never
+ * rejects.
+ */
 export async function abortUpload(bucket: S3Bucket, key: string, upload: string): Promise<void> {
   const request = { method: "DELETE", key, query: { uploadId: upload } } as const;
   await bucket.ask(request, { ...WRITE, expected: [404] }).catch(() => {});
 }
 
-/** Puts an object in one request; gives what is stored then. */
+/** Stores an object in one request and returns what is stored. */
 export async function putObject(
   bucket: S3Bucket,
   key: string,
@@ -126,7 +129,7 @@ export async function putObject(
   return { size: body instanceof Blob ? body.size : body.length, etag: etagOf(response), mime };
 }
 
-/** Gives what is known of an object; null when there is none. */
+/** Returns an object's metadata; null when it does not exist. */
 export async function headObject(
   bucket: S3Bucket,
   key: string,
@@ -140,7 +143,7 @@ export async function headObject(
   return { size, etag: etagOf(response), mime: response.headers.get("content-type") ?? UNKNOWN_TYPE };
 }
 
-/** The ETag of an answer without its quotes; rejects with `upload_failed` where a page is not shown it. */
+/** Returns the ETag of a response without quotes; rejects with `upload_failed` when a page cannot see it. */
 export function etagOf({ headers }: Response): string {
   const etag = bare(headers.get("etag") ?? "");
   if (etag !== "") return etag;

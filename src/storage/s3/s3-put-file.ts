@@ -15,20 +15,23 @@ import {
 import type { S3Bucket } from "./s3-send.ts";
 import { MIN_PART_BYTES, PARTS_AT_ONCE, type PartOptions } from "./s3-upload.ts";
 
-/** Remembers how far an upload has come, over restarts: values that are plain data, by name. */
+/** Remembers the progress of an upload across restarts, as plain values by name. */
 export interface UploadMemory {
   get(name: string): Promise<unknown>;
   put(name: string, value: unknown): Promise<void>;
 }
 
-/** How a file goes up. */
+/** How to upload a file. */
 export interface PutFileOptions extends PartOptions {
   signal: AbortSignal;
-  /** By which an upload in parts of the same bytes goes on where it stopped: what the service has is not sent again. Without one, nothing stays of an upload that fails. */
+  /**
+   * Lets a multipart upload of the same bytes resume: parts that the service has are not sent again. Without it, a failed
+   * upload leaves nothing behind.
+   */
   memory?: UploadMemory;
-  /** Bytes up to which a file is put in one request; default that of a part. */
+  /** Files up to this many bytes go in one request. Default: the size of a part. */
   single_bytes?: number;
-  /** Told how many bytes are there by now. */
+  /** Receives the number of bytes stored so far. */
   onProgress?(sent: number): void;
 }
 
@@ -40,8 +43,8 @@ interface Begun {
 }
 
 /**
- * Puts a file of known size as an object, in one request or in parts side by side. When it fails for what may pass and there is a memory, what
- * is there stays for the next time; else it is taken back. Rejects as writes to S3 storage do.
+ * Stores a file of known size as an object, in one request or in parallel parts. After a retryable failure the stored parts
+ * are kept when there is a memory; otherwise they are removed. Rejects as writes to S3 storage do.
  */
 export async function putS3File(
   bucket: S3Bucket,
@@ -73,7 +76,7 @@ export async function putS3File(
   }
 }
 
-/** Takes back what an upload that shall not go on has left. Never rejects. */
+/** Removes what an upload that will not continue has left behind. Never rejects. */
 export async function dropUpload(bucket: S3Bucket, memory: UploadMemory): Promise<void> {
   const begun = (await memory.get("begun").catch(() => null)) as Begun | null;
   if (begun) await abortUpload(bucket, begun.key, begun.upload);
@@ -100,7 +103,7 @@ async function beginOrGoOn(
   return { begun, done: new Map() };
 }
 
-// What the service lists counts; where it has no lists, what was remembered.
+// The service's list takes precedence; without one, what was remembered.
 async function known(
   begun: Begun,
   there: S3Part[] | "unknown",
@@ -140,7 +143,7 @@ async function putParts(
   };
   tell();
   await sideBySide(missing, parts_at_once, put, (thrown) => {
-    // What is on its way may arrive, where the upload goes on another time; else it would for nothing.
+    // If the upload will resume, let requests in flight finish; otherwise they would be wasted.
     if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
   });
   return [...done.values()];

@@ -7,44 +7,53 @@ import { isPassing, readS3Fault, type S3Fault, type S3Purpose, toS3Error } from 
 import type { S3Request, S3Signer } from "./s3-sign.ts";
 import { readXml, type XmlElement } from "./s3-xml.ts";
 
-/** How requests to S3 are sent. */
+/** How to send requests to S3. */
 export interface S3SendOptions {
-  /** The platform's fetch; default the global one. */
+  /** The platform's fetch. Default: the global one. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Tries of one request in all; default 5. */
+  /** Attempts per request. Default 5. */
   tries?: number;
-  /** Milliseconds until a request is first repeated, twice as long each further time, and up to half as long again by chance; default 250. */
+  /** Milliseconds until the first retry of a request; doubles each time, plus up to half as much at random. Default 250. */
   pause_ms?: number;
-  /** Milliseconds that a request may take beside those for its bytes; default 30 s. */
+  /** Milliseconds that a request may take in addition to the time for its bytes. Default 30 s. */
   timeout_ms?: number;
-  /** True on Node, whose fetch else copies what it sends: bytes go as a stream with their Content-Length, which fetch takes in no browser and no Worker. Default false. */
+  /**
+   * True on Node, whose fetch would otherwise copy request bodies: sends bytes as a stream with a Content-Length, which
+   * fetch supports in no browser and no Worker. Default false.
+   */
   stream_bodies?: boolean;
-  /** Called when there was no answer: where the network is known to be gone it waits a little and gives true, and the try does not count. */
+  /**
+   * Called when a request got no answer. While the network is known to be down it waits a little and returns true, and the
+   * attempt does not count.
+   */
   reconnect?: (signal?: AbortSignal) => Promise<boolean>;
 }
 
-/** How one request is sent. */
+/** How to send one request. */
 export interface Asked {
   purpose: S3Purpose;
   signal?: AbortSignal | undefined;
-  /** Statuses beside the good ones that are an answer too, whose bodies are read already; never that there is no such bucket. */
+  /** Error statuses to return as answers, with their bodies already read; never applies to a missing bucket. */
   expected?: readonly number[];
 }
 
-/** A bucket that takes requests. Everything rejects with a MediaError of the purpose, or with the signal's reason. */
+/** A bucket that accepts requests. Every call rejects with a MediaError for its purpose, or with the signal's reason. */
 export interface S3Bucket {
   readonly name: string;
-  /** Sends a request and gives its answer, the body not read yet. */
+  /** Sends a request and returns the response with its body unread. */
   send(request: S3Request, asked: Asked): Promise<Response>;
-  /** The same with the XML of its answer; null where that has no body. */
+  /** Like `send`, and parses the XML of the response; null when it has no body. */
   ask(request: S3Request, asked: Asked): Promise<{ response: Response; xml: XmlElement | null }>;
 }
 
-// A line slower than this is as good as none.
+// A connection slower than this counts as dead.
 const BYTES_PER_MS = 256;
 const MAX_PAUSE_MS = 20_000;
 
-/** Sends signed requests to a bucket: what may pass (no connection, 5xx, 429) is tried again with growing pauses, and a wrong clock is set right once. */
+/**
+ * Sends signed requests to a bucket. Transient failures (no connection, 5xx, 429) are retried with growing pauses, and a
+ * wrong clock is corrected once.
+ */
 export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S3Bucket {
   const { tries = 5, pause_ms = 250, timeout_ms = 30_000, stream_bodies = false } = options;
   const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
@@ -60,7 +69,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
     const size = body instanceof Blob ? body.size : (body?.length ?? 0);
     const limit = limitTime(timeout_ms + Math.ceil(size / BYTES_PER_MS), { signal });
     try {
-      // A redirect would lead elsewhere than what was signed.
+      // A redirect would leave the signed host.
       const whole = { method, headers, body, signal: limit.signal, redirect: "manual" } as const;
       const streamed = stream_bodies && body instanceof Uint8Array;
       const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
@@ -71,7 +80,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       return { fault, host, pause: pauseOf(response) };
     } catch (cause) {
       signal?.throwIfAborted();
-      // A host that may not be contacted: to try again would not help.
+      // A host that must not be contacted, so a retry would not help.
       if (cause instanceof MediaError) throw cause;
       if (cause instanceof BadAnswer) return { fault: cause.fault, host, cause, pause: null };
       return { fault: { status: 0, code: "", server_ms: null }, host, cause, pause: null };
@@ -91,7 +100,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       const outcome = await attempt(request, asked, take);
       if ("value" in outcome) return outcome.value;
       const { fault, host, cause, pause } = outcome;
-      // A HEAD that is refused says no more than that.
+      // A refused HEAD gives no reason.
       const skewed =
         fault.code === "RequestTimeTooSkewed" || (fault.code === "" && [400, 403].includes(fault.status));
       if (skewed && !clock_set && fault.server_ms !== null && signer.setClock(fault.server_ms)) {
@@ -118,25 +127,25 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
         const text = await response.text();
         if (text.trim() === "") return { response, xml: null };
         const xml = parse(text, response);
-        // A completed upload may fail after its good status was sent.
+        // Completing an upload may fail after a success status has been sent.
         if (xml.name === "Error") throw new BadAnswer(readS3Fault(response, text));
         return { response, xml };
       }),
   };
 }
 
-/** Makes `upload_failed` of an answer without what it should have. */
+/** Returns the `upload_failed` error for a response that lacks a required part. */
 export function lackingAnswer(what: string): MediaError {
   return new MediaError("upload_failed", `The storage's answer has no ${what}.`, { retryable: false });
 }
 
-// `duplex` is not in the types of every runtime.
+// `duplex` is missing from some runtimes' types.
 function asStream(bytes: Uint8Array, headers: Record<string, string>): RequestInit & { duplex: "half" } {
   const length = { "content-length": String(bytes.length) };
   return { body: streamOf(bytes), duplex: "half", headers: { ...headers, ...length } };
 }
 
-// An answer with a good status that is a fault all the same.
+// A response with a success status that reports an error.
 class BadAnswer extends Error {
   readonly fault: S3Fault;
   constructor(fault: S3Fault) {

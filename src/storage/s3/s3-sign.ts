@@ -2,44 +2,44 @@ import { AwsV4Signer } from "aws4fetch";
 import { sha256Hex } from "../../util/hex.ts";
 import { objectUrl, type S3Connection } from "./s3-connection.ts";
 
-/** A request to an object, or with an empty key to the bucket. */
+/** A request to an object, or to the bucket when the key is empty. */
 export interface S3Request {
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   key: string;
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** Bytes are signed with their SHA-256, which the service checks; a Blob is read while it is sent, and is not. */
+  /** Bytes are signed by their SHA-256, which the service verifies; a Blob is read while it is sent, and is not. */
   body?: Uint8Array<ArrayBuffer> | Blob;
 }
 
-/** Where a signed request goes, and the headers that it must have. */
+/** Where to send a signed request, and the headers it must have. */
 export interface SignedRequest {
   url: string;
   headers: Record<string, string>;
 }
 
-/** Gives requests to one bucket what lets them in. */
+/** Signs requests to one bucket. */
 export interface S3Signer {
   readonly bucket: string;
   sign(request: S3Request): Promise<SignedRequest>;
-  /** Takes the time that the service has, in milliseconds, for all that is signed from now on; false when that is no news. */
+  /** Adopts the service's clock, in milliseconds, for all later signatures; returns false when it barely differs. */
   setClock(server_ms: number): boolean;
 }
 
-/** What a presigned URL is asked for: plain data, so that it can be sent to whoever has the keys. */
+/** A request for a presigned URL: plain data that can be sent to the holder of the keys. */
 export interface PresignRequest {
   method: S3Request["method"];
   bucket: string;
   key: string;
-  /** `uploads`, `uploadId`, `partNumber` …, as S3 has them; they are part of the URL. */
+  /** S3's `uploads`, `uploadId`, `partNumber` …; part of the URL. */
   query: Record<string, string>;
-  /** Content-Type that is sent; null for none. */
+  /** Content-Type to be sent; null for none. */
   content_type: string | null;
-  /** Bytes that are sent. */
+  /** Bytes to be sent. */
   content_length: number;
 }
 
-/** Signs nothing itself but asks for each request: for those who hold no keys. Headers in the answer are sent, too. */
+/** Creates a signer without keys, which calls `ask` to have each request signed. Headers in the answer are sent too. */
 export function createAskingSigner(
   bucket: string,
   ask: (request: PresignRequest) => Promise<SignedRequest>,
@@ -58,13 +58,13 @@ export function createAskingSigner(
   };
 }
 
-/** Seconds that a presigned URL may be good for at most: seven days. */
+/** Longest validity of a presigned URL in seconds: seven days. */
 export const MAX_PRESIGN_SECONDS = 604_800;
 
-// Less than what services allow (15 minutes), more than a request takes on its way.
+// Less than services tolerate (15 minutes), more than a request takes to arrive.
 const NEWS_MS = 60_000;
 
-/** Signs requests with the keys of a connection. The keys are in no URL and in no message. */
+/** Creates a signer with the keys of a connection. The keys never appear in URLs or messages. */
 export function createS3Signer(connection: S3Connection, bucket: string): S3Signer {
   const keys = keysOf(connection);
   let ahead_ms = 0;
@@ -73,7 +73,7 @@ export function createS3Signer(connection: S3Connection, bucket: string): S3Sign
     async sign({ method, key, query, headers = {}, body }) {
       const url = objectUrl(connection, { bucket, key }, query);
       const hash = body instanceof Blob ? "UNSIGNED-PAYLOAD" : await sha256Hex(body ?? new Uint8Array(0));
-      // Only what no browser, proxy or runtime changes on the way is signed.
+      // Signs only what no browser, proxy or runtime changes on the way.
       const signed = { "x-amz-content-sha256": hash };
       const signer = new AwsV4Signer({
         ...{ ...keys, method, url, headers: signed },
@@ -92,8 +92,8 @@ export function createS3Signer(connection: S3Connection, bucket: string): S3Sign
 }
 
 /**
- * Signs a request in its URL, so that whoever has the URL may send it, without a key, for so many seconds (1 to 604 800). Headers given, such
- * as Content-Type and Content-Length, are bound: they must be sent just so.
+ * Signs a request in its URL, so that anyone who has the URL can send it without a key for 1 to 604 800 seconds. Given
+ * headers, such as Content-Type and Content-Length, are bound: they must be sent unchanged.
  */
 export async function presignS3(
   connection: S3Connection,
@@ -108,7 +108,7 @@ export async function presignS3(
     ...{ signQuery: true, allHeaders: true },
   });
   const signed = (await signer.sign()).url;
-  // A plus is a space to some services and a plus to others.
+  // Some services read a plus as a space, others as a plus.
   signed.search = signed.search.replaceAll("+", "%20");
   return signed.href;
 }
@@ -122,7 +122,7 @@ function keysOf({ access_key_id, secret_access_key, session_token, region }: S3C
   };
 }
 
-// As SigV4 writes times: 20261121T150405Z.
+// SigV4's time format: 20261121T150405Z.
 function stamp(ms: number): string {
   return new Date(ms).toISOString().replace(/[:-]|\.\d{3}/g, "");
 }

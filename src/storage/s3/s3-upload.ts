@@ -14,20 +14,26 @@ import {
 } from "./s3-multipart.ts";
 import type { S3Bucket } from "./s3-send.ts";
 
-/** How streams go up. */
+/** How to upload streams. */
 export interface PartOptions {
-  /** Bytes of each part but the last, at least 5 MiB. Default 5 MiB, so that an object may have up to 52 GB; what waits or is sent is in memory. */
+  /**
+   * Bytes of each part except the last, at least 5 MiB. Default 5 MiB, for objects of up to 52 GB. Parts that wait or are
+   * being sent are held in memory.
+   */
   part_bytes?: number;
-  /** Parts on their way at once, at most; default 4. */
+  /** Most parts to send at once. Default 4. */
   parts_at_once?: number;
 }
 
-/** Bytes of the smallest part that S3 takes, but for the last one. */
+/** Bytes of the smallest part that S3 accepts, except for the last. */
 export const MIN_PART_BYTES = 5 * MIB;
-/** Parts on their way at once where nothing else is said. */
+/** Default number of parts to send at once. */
 export const PARTS_AT_ONCE = 4;
 
-/** Puts a stream of any length as an object, in one request or in parts side by side, in constant memory. When it fails nothing stays. */
+/**
+ * Stores a stream of any length as an object, in one request or in parallel parts, in constant memory. A failed upload
+ * leaves nothing behind.
+ */
 export async function uploadStream(
   bucket: S3Bucket,
   key: string,
@@ -77,7 +83,7 @@ async function sendParts(
       })
       .catch((thrown: unknown) => {
         failures.push(thrown);
-        // None goes on for nothing, nor arrives when the upload was given up.
+        // Stops the others, so that none arrives after the upload was aborted.
         stop.abort(thrown);
       })
       .finally(() => running.delete(run));

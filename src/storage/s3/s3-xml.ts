@@ -1,20 +1,23 @@
-/** An element of an XML answer: its text, decoded, and the elements in it. */
+/** An element of an XML response: its decoded text and child elements. */
 export interface XmlElement {
   name: string;
-  /** Of the element itself; empty where there are elements in it. */
+  /** The element's own text; empty when it has children. */
   text: string;
   children: XmlElement[];
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
-// A list of a thousand long keys has no more.
+// More than a list of a thousand long keys.
 const MAX_CHARACTERS = 8_000_000;
 const MAX_DEPTH = 16;
-// A declaration or comment, an end, a start with attributes that nobody reads, or text.
+// A declaration or comment, an end tag, a start tag with ignored attributes, or text.
 const TOKEN =
   /<\?[^?]*\?>|<!--[^-]*-->|<\/([^\s<>/]+)\s*>|<([^\s<>/!?]+)((?:\s+[^\s<>/="']+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
 
-/** Reads the XML of an answer, which has elements, text and nothing that could refer to more; throws an Error for all else. */
+/**
+ * Parses the XML of a response: elements and text, without entities or references to other documents. Throws an Error for
+ * anything else.
+ */
 export function readXml(text: string): XmlElement {
   if (text.length > MAX_CHARACTERS) throw new Error("The XML is too long.");
   const top: XmlElement = { name: "", text: "", children: [] };
@@ -25,34 +28,35 @@ export function readXml(text: string): XmlElement {
     const inner = open.at(-1) ?? top;
     if (words !== undefined) inner.text += decode(words);
     else if (end !== undefined) {
-      if (inner.name !== end || open.length === 1) throw new Error("The XML ends what it did not begin.");
+      if (inner.name !== end || open.length === 1)
+        throw new Error("The XML closes an element that is not open.");
       if (inner.children.length > 0) inner.text = "";
       open.pop();
     } else if (start !== undefined) {
       const element: XmlElement = { name: start, text: "", children: [] };
       inner.children.push(element);
       if (empty === "") open.push(element);
-      if (open.length > MAX_DEPTH) throw new Error("The XML is too deep.");
+      if (open.length > MAX_DEPTH) throw new Error("The XML is nested too deeply.");
     }
   }
   const [root] = top.children;
   if (at !== text.trim().length || open.length > 1 || top.children.length !== 1 || !root || top.text.trim()) {
-    throw new Error("This is no XML of an answer.");
+    throw new Error("This is not the XML of a response.");
   }
   return root;
 }
 
-/** The text of the first element of a name in another; empty when there is none. */
+/** Returns the text of the first child of a name; empty when there is none. */
 export function textOf(element: XmlElement, name: string): string {
   return element.children.find((child) => child.name === name)?.text ?? "";
 }
 
-/** The elements of a name in another. */
+/** Returns the children of a name. */
 export function childrenOf(element: XmlElement, name: string): XmlElement[] {
   return element.children.filter((child) => child.name === name);
 }
 
-/** Writes text so that it stands for itself in XML. */
+/** Escapes text for XML. */
 export function xmlText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

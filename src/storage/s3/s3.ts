@@ -10,32 +10,33 @@ import { createS3Bucket, type S3Bucket, type S3SendOptions } from "./s3-send.ts"
 import { createS3Signer } from "./s3-sign.ts";
 import { type PartOptions, uploadStream } from "./s3-upload.ts";
 
-/** A bucket by the keys of a connection, and how it is used. */
+/** A bucket with the keys of a connection, and upload options. */
 export interface S3Options extends S3Connection, S3SendOptions, PartOptions {
   bucket: string;
 }
 
 /**
- * Storage in a bucket of any service that speaks S3, on every web-standard runtime. Streams of any length go up in parts side by side, in
- * constant memory; every body is signed with its SHA-256, and the size of what is stored is read back. Reads reject with
- * `input_forbidden`, `input_not_found` (no such bucket) or `input_unreachable`, writes with `upload_forbidden`, `storage_full` or `upload_failed`.
+ * Creates storage in a bucket of any S3-compatible service, on every web-standard runtime. Streams of any length are
+ * uploaded in parallel parts in constant memory; every body is signed with its SHA-256, and the stored size is checked.
+ * Reads reject with `input_forbidden`, `input_not_found` (no such bucket) or `input_unreachable`; writes with
+ * `upload_forbidden`, `storage_full` or `upload_failed`.
  */
 export function createS3Storage(options: S3Options): Storage {
   return storageOf(createS3Bucket(createS3Signer(options, options.bucket), options), options);
 }
 
-/** Storage over a bucket that takes requests, whoever signs them. */
+/** Creates storage on a bucket, whatever signs its requests. */
 export function storageOf(bucket: S3Bucket, options: PartOptions = {}): Storage {
   return {
     async read(key, range) {
       if (range && range.end <= range.start) return empty(await headObject(bucket, key, "read"));
-      // Packed text would come without its length; a page cannot say so, and is not asked to.
+      // A compressed response would lack its length; a page cannot set this header and need not.
       const headers: Record<string, string> = { "accept-encoding": "identity" };
       if (range) headers.range = `bytes=${range.start}-${range.end - 1}`;
       const asked = { purpose: "read", expected: [404, 416] } as const;
       const response = await bucket.send({ method: "GET", key, headers }, asked);
       if (response.status === 404) return null;
-      // One that starts behind the end.
+      // The range starts beyond the end.
       if (response.status === 416) return empty(await headObject(bucket, key, "read"));
       return toStored(response, range !== undefined);
     },
@@ -52,7 +53,7 @@ async function toStored(response: Response, ranged: boolean): Promise<StoredObje
   if (size === null || (ranged && response.status !== 206)) {
     await discard(response);
     const message =
-      "The storage does not tell which bytes it gives: for pages, the CORS rules of the bucket must expose Content-Range.";
+      "The storage does not say which bytes it sent: for pages, the CORS rules of the bucket must expose Content-Range.";
     throw new MediaError("input_unreachable", message, { retryable: false });
   }
   const mime = headers.get("content-type") ?? UNKNOWN_TYPE;
