@@ -1,19 +1,19 @@
-/** What an H.264 sequence parameter set tells of the stored pictures. */
+/** What an H.264 sequence parameter set says about the stored pictures. */
 export interface AvcPictures {
   /** 0 gray, 1 4:2:0, 2 4:2:2, 3 4:4:4. */
   chroma: number;
   /** Bits per component. */
   bit_depth: number;
-  /** False when pictures may be stored as fields; whether they are, only the pictures tell. */
+  /** False when pictures may be stored as fields; only the pictures show whether they are. */
   progressive: boolean;
 }
 
-// ITU-T H.264, 7.3.2.1.1: the profiles whose parameter sets tell chroma and depth.
+// ITU-T H.264, 7.3.2.1.1: profiles whose parameter sets state chroma and depth.
 const HIGH_PROFILES: ReadonlySet<number> = new Set([
   100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135,
 ]);
 
-/** Reads the first parameter set of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1); null when there is none to read. */
+/** Parses the first parameter set of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1); null when there is none. */
 export function readAvcConfig(record: Uint8Array): AvcPictures | null {
   const sets = (record[5] ?? 0) & 0x1f;
   const length = ((record[6] ?? 0) << 8) | (record[7] ?? 0);
@@ -53,7 +53,7 @@ function readSps(unit: Uint8Array): AvcPictures | null {
   return bits.over() ? null : { chroma, bit_depth, progressive };
 }
 
-// 7.3.2.1.1.1; a delta is signed: odd codes count up, even ones down.
+// 7.3.2.1.1.1; deltas are signed: odd codes are positive, even ones negative.
 function skipScaling(bits: Bits, lists: number): void {
   for (let list = 0; list < lists; list++) {
     if (!bits.take(1)) continue;
@@ -68,9 +68,9 @@ function skipScaling(bits: Bits, lists: number): void {
 
 interface Bits {
   take(count: number): number;
-  /** An unsigned Exp-Golomb code (9.1). */
+  /** Reads an unsigned Exp-Golomb code (9.1). */
   unsigned(): number;
-  /** True when more was taken than there was. */
+  /** Returns whether reading went past the end. */
   over(): boolean;
 }
 
@@ -91,7 +91,7 @@ function createBits(bytes: Uint8Array): Bits {
   return { take, unsigned, over: () => at > bytes.length * 8 };
 }
 
-// 7.4.1: a 3 behind two zeros only keeps start codes from appearing.
+// 7.4.1: a 3 after two zeros only prevents accidental start codes.
 function withoutEmulation(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, at) => byte !== 3 || at < 2 || bytes[at - 1] !== 0 || bytes[at - 2] !== 0);
 }

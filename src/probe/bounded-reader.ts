@@ -1,28 +1,28 @@
 import type { ByteReader } from "../core/ports.ts";
 import { KIB } from "../util/bytes.ts";
 
-/** How much of a file a probe may look at. */
+/** How much of a file a probe may read. */
 export interface ProbeBounds {
-  /** Reads in all, of however few bytes. */
+  /** Reads in total, however short. */
   reads: number;
   /** Blocks of 64 KiB read. */
   blocks: number;
-  /** Blocks read that do not follow the one before. */
+  /** Blocks read that do not follow the previous one. */
   jumps: number;
 }
 
-/** A reader that keeps to bounds and remembers what went wrong beneath it. */
+/** A reader that enforces bounds and remembers a failure of the reader below it. */
 export interface BoundedReader extends ByteReader {
-  /** What a read of the file itself rejected with, if any did. */
+  /** Returns what a read of the file itself rejected with, if any. */
   failure(): unknown;
 }
 
-/** Thrown by a read that goes beyond the bounds. */
+/** Thrown by a read beyond the bounds. */
 export class OutOfBounds extends Error {}
 
 const BLOCK = 64 * KIB;
 
-/** Bounds the reads of a file, so that no file, however made, has all of it read; reads of the same block count once. */
+/** Bounds the reads of a file, so that no crafted file makes a probe read all of it; reads of the same block count once. */
 export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: AbortSignal): BoundedReader {
   const seen = new Set<number>();
   let jumps = 0;
@@ -57,7 +57,7 @@ export function boundReader(reader: ByteReader, bounds: ProbeBounds, signal?: Ab
   };
 }
 
-/** Gives null in place of what could only be told by reading beyond the bounds. */
+/** Resolves to null when the answer would take reads beyond the bounds. */
 export async function withinBounds<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

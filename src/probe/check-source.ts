@@ -2,16 +2,16 @@ import { BOUNDS } from "../core/formats.ts";
 import type { Source } from "../core/source.ts";
 import { unsupported } from "./sniff.ts";
 
-/** Turns away sound or moving pictures of which ffprobe found no frame; throws `input_unsupported`. */
+/** Throws `input_unsupported` for sound or moving pictures without any frame in ffprobe's report. */
 export function checkFrames(source: Source, report: unknown): void {
   const { frames } = report as { frames?: unknown };
   const none = Array.isArray(frames) && frames.length === 0;
   if (none && source.kind !== "image" && source.duration === undefined) {
-    throw unsupported("The file's streams are empty: there is nothing in them.");
+    throw unsupported("The file's streams are empty.");
   }
 }
 
-/** Turns away what no step could work on; throws `input_unsupported` for pictures of absurd size. */
+/** Throws `input_unsupported` for pictures of absurd size, on which no step could work. */
 export function checkSource(source: Source): Source {
   if (source.codecs?.video == null) return source;
   const { max } = BOUNDS.pixels;

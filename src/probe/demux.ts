@@ -30,10 +30,10 @@ import { unsupported } from "./sniff.ts";
 import { readMp3Start } from "./sound/mp3-start.ts";
 import { completeStreams, durationOf, type Measures, microseconds } from "./whole-file.ts";
 
-/** What mediabunny tells of a file. */
+/** What mediabunny finds in a file. */
 export interface Demuxed {
   source: Source;
-  /** False when it left open what planning needs: a codec it does not know, pixels, or whether pictures are interlaced. */
+  /** False when something needed for planning is missing: a known codec, the pixel format, or whether pictures are interlaced. */
   complete: boolean;
 }
 
@@ -49,7 +49,7 @@ const FORMATS: ReadonlyMap<InputFormat, string> = new Map<InputFormat, string>([
   [ADTS, "aac"],
 ]);
 
-/** Reads a file's headers by ranges; null when it is of none of these formats after all, or has no streams that mediabunny knows. */
+/** Reads a file's headers by ranges; null when it turns out to be of another format, or has no streams that mediabunny knows. */
 export async function demux(
   reader: ByteReader,
   formats: InputFormat[],
@@ -104,9 +104,9 @@ async function withInput<T>(
     source: new CustomSource({
       getSize: () => reader.size,
       read: (start, end) => reader.read({ start, end }),
-      // What fails is heard of where it is waited for.
+      // Failures are observed where they are awaited.
       handleUnhandledError: () => {},
-      // So that every read comes by here, where an endless loop over a malformed file is stopped.
+      // So that every read passes through the bounds, which stop an endless loop over a malformed file.
       maxCacheSize: 0,
     }),
   });
@@ -131,22 +131,21 @@ async function readInput(input: Input, known: Given): Promise<Demuxed | null> {
   const given = await input.getTracks();
   for (const track of given) {
     const read = await readTrack(track, format, tracks.length, known);
-    // An index is sure that there are no packets; else they may only be where mediabunny does not find them.
+    // Only an index proves that there are no packets; without one, mediabunny may just not find them.
     if (read.packets?.any === false && !index) return null;
     if (read.packets?.any !== false) tracks.push(read);
   }
   const video = tracks.find(({ track }) => track.isVideoTrack());
   const audio = tracks.find(({ track }) => track.isAudioTrack());
   const [first] = tracks;
-  if (!first && given.length > 0)
-    throw unsupported("The file's streams are empty: there is nothing in them.");
+  if (!first && given.length > 0) throw unsupported("The file's streams are empty.");
   if (!first || (!video && !audio)) return null;
   const kind = video ? "video" : "audio";
   const picture = video?.track.isVideoTrack() ? await pictureFacts(video.track, video.packets?.rate) : null;
   const sound = audio?.track.isAudioTrack() ? await soundFacts(audio.track) : null;
   const mime = mimeOf(format, kind);
   const extras = await readExtras(input, format, known.extras);
-  // Last, as it may go beyond the bounds.
+  // Last, because it may exceed the bounds.
   const duration = index
     ? Math.max(...tracks.map(({ stream }) => stream.duration ?? 0)) || null
     : await durationOf(input, format, known, first.packets);
@@ -178,7 +177,7 @@ async function readTrack(track: InputTrack, format: string, place: number, known
   const index = known.index?.get(track.id);
   const codec = await track.getCodec();
   const packets = codec ? await countPackets(track, format, index, known.start) : null;
-  // With an index mediabunny is asked for nothing that would make it read the index too: it takes far more memory for it.
+  // With an index of our own, avoid what would make mediabunny read the index too: it takes far more memory.
   const bitrate = packets?.bitrate || (index ? 0 : await track.getAverageBitrate());
   const duration = index ? index.shown : await track.getDurationFromMetadata();
   const language = await track.getLanguageCode();
@@ -195,13 +194,13 @@ async function readTrack(track: InputTrack, format: string, place: number, known
   return { track, stream, packets };
 }
 
-// A file starts for a viewer with its first stream.
+// Playback of a file starts with its first stream.
 async function endOf(track: InputTrack, start: FileStart | null): Promise<number | null> {
   const end = start?.ends.get(track.id);
   return end === undefined ? null : microseconds(end - Math.max(0, await track.input.getFirstTimestamp()));
 }
 
-// mediabunny (1.61) counts from the first packet and knows of no delay, ffmpeg from the first packet less its delay.
+// mediabunny (1.61) counts from the first packet and ignores delays; ffmpeg subtracts the first packet's delay.
 async function primingOf(
   tracks: readonly InputTrack[],
   delays: ReadonlyMap<number, number>,

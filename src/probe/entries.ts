@@ -15,34 +15,37 @@ import { h264Entry } from "./h264-entry.ts";
 import { openSource } from "./open-source.ts";
 import { isShown } from "./vp8-frame.ts";
 
-/** Finds a place in a source by a time, both in seconds; null where it is not known. */
+/** Finds a position in a source by a time, both in seconds; null when unknown. */
 export type Find = (time: number) => Promise<number | null>;
 
-/** Finds what lies around the start of a cut. */
+/** Finds what surrounds the start of a cut. */
 export interface Finder {
-  /** Where decoding has to begin so that every picture from a time on is whole. */
+  /** Finds where decoding must start so that every picture from a time on is complete. */
   entry: Find;
-  /** Where the picture begins that is on screen at a time. */
+  /** Finds the start of the picture visible at a time. */
   shown: Find;
 }
 
-// Some keyframes and what lies around them, for each of hundreds of cuts.
+// A few keyframes and their surroundings, for each of hundreds of cuts.
 const BOUNDS: ProbeBounds = { reads: 1_000_000, blocks: 4096, jumps: 4000 };
-// Keyframes to look at, going back, before a stretch is taken to have no entry.
+// Keyframes to check, going back, before giving up on a stretch.
 const TRIES = 40;
-// A picture on an edge but for rounding belongs to the span that starts there.
+// A picture on an edge, allowing for rounding, belongs to the span that starts there.
 const NUDGE = 0.0005;
 const GUESSED_FPS = 25;
 
-// Whose keyframes the container marks, and which are entries by themselves or for the pictures behind them.
+// Containers that mark keyframes that are entry points on their own or for the pictures that follow.
 const FORMATS: ReadonlySet<string> = new Set(["mp4", "mov", "matroska", "webm", "mpegts"]);
 
-/** Whether entries of a source can be looked up at all; of others the marks of their container are all there is. */
+/** Returns whether entry points of a source can be looked up; for others, the container's marks are all there is. */
 export function hasEntries({ format, codecs }: Source): boolean {
   return FORMATS.has(format) && !(format === "mpegts" && !/^h26[45]$/.test(codecs?.video ?? ""));
 }
 
-/** Opens a source to find its entries and pictures, looking at the pictures themselves: what a container marks as a keyframe may refer to earlier ones. */
+/**
+ * Opens a source to find its entry points and pictures. Examines the pictures themselves, because what a container marks as
+ * a keyframe may refer to earlier ones.
+ */
 export async function withEntries<T>(
   reader: ByteReader,
   source: Source,
@@ -60,7 +63,7 @@ export async function withEntries<T>(
         getSize: () => bounded.size,
         read: (start, end) => bounded.read({ start, end }, signal),
         handleUnhandledError: () => {},
-        // Every read comes by the bounds, which end an endless loop over a malformed file.
+        // Every read passes through the bounds, which stop an endless loop over a malformed file.
         maxCacheSize: 0,
       }),
     });
@@ -71,7 +74,7 @@ export async function withEntries<T>(
     try {
       return await work();
     } catch {
-      // Whatever is wrong with the file, the encoder will say it better.
+      // The encoder will describe a damaged file better.
       signal.throwIfAborted();
       return null;
     }
@@ -94,7 +97,7 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
   const description = config?.description ? bytesOf(config.description) : null;
   const frame = 1 / (source.fps ?? GUESSED_FPS);
 
-  // Pictures to leave out behind a keyframe; null where it is no entry.
+  // Pictures to discard after a keyframe; null when it is not an entry point.
   const leadOf = async (key: EncodedPacket): Promise<number | null> => {
     if (codec === "avc") return h264Entry(key.data, description);
     return (await track.determinePacketType(key)) === "key" ? 0 : null;
@@ -102,7 +105,7 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
 
   const entry: Find = async (time) => {
     let key = await sink.getKeyPacket(origin + time + NUDGE);
-    // Of a codec that is unknown here, one group more than the container asks for.
+    // For an unknown codec, start one group earlier than the container suggests.
     if (!codec) key = key && ((await sink.getKeyPacket(before(key))) ?? key);
     for (let left = TRIES; key && left > 0; left--) {
       const at = key.timestamp - origin;
@@ -110,14 +113,14 @@ async function createFinder(track: InputVideoTrack, origin: number, source: Sour
       if (lead !== null && at + lead * frame <= time + NUDGE) return Math.max(0, Math.min(at, time));
       key = await sink.getKeyPacket(before(key));
     }
-    // Decoding from the very start is always right, and the only way where nothing before is an entry.
+    // Decoding from the very start is always correct, and the only way when nothing earlier is an entry point.
     return key ? null : 0;
   };
 
   const shown: Find = async (time) => {
     const options = { metadataOnly: codec !== "vp8" };
     let packet = await sink.getPacket(origin + time + NUDGE, options);
-    // A hidden picture may have the time of the one behind it, or one just after the one before.
+    // A hidden picture may have the time of the next one, or one just after the previous.
     if (packet && isHidden(packet)) {
       const next = await sink.getNextPacket(packet, options);
       const together = next && next.timestamp <= packet.timestamp;

@@ -7,11 +7,11 @@ import { readMovieExtras } from "./isobmff/movie-extras.ts";
 import type { MatroskaExtras } from "./matroska/matroska-extras.ts";
 import { readId3 } from "./sound/id3.ts";
 
-/** What a file holds beside pictures and sound. */
+/** What a file contains besides pictures and sound. */
 export interface Extras {
-  /** Index of each track in the file, by track id; a track without one has its place in the list. */
+  /** Index of each track in the file, by track id; a missing track keeps its position in the list. */
   places: ReadonlyMap<number, number>;
-  /** Streams that are neither pictures nor sound; one without an index follows the others. */
+  /** Streams that are neither pictures nor sound; those without an index follow the others. */
   streams: (Omit<SourceStream, "index"> & { index?: number })[];
   tags: Tags | undefined;
   chapters: number;
@@ -24,7 +24,7 @@ export interface ExtrasSource {
   matroska: MatroskaExtras | null;
 }
 
-/** Reads tags, covers, chapters and further streams of a file out of what its probe reads anyway. */
+/** Reads the tags, covers, chapters and other streams of a file from what its probe reads anyway. */
 export async function readExtras(
   input: Input,
   format: string,
@@ -36,7 +36,7 @@ export async function readExtras(
     const streams = covers.map(({ mime, common }) => coverStream(common ? mime : ""));
     return { places: new Map(), streams, tags: readTags(tags), chapters };
   }
-  // It would read attachments whole.
+  // mediabunny would read attachments completely.
   if (format === "matroska" || format === "webm") {
     return { places: new Map(), streams: [], tags: undefined, chapters: 0 };
   }
@@ -76,12 +76,12 @@ export function withExtras(source: Source, { streams, tags, chapters }: Extras):
 }
 
 function ownTag(format: string, name: string, text: string): readonly [name: string, value: string] {
-  // Comments of Vorbis call a comment a description.
+  // Vorbis comments call a comment a description.
   if ((format === "flac" || format === "ogg") && /^description$/i.test(name)) return ["comment", text];
   return format === "wav" ? [name, asUtf8(text)] : [name, text];
 }
 
-// mediabunny (1.61) takes the texts of a WAV for Latin-1; most programs write UTF-8.
+// mediabunny (1.61) reads the texts of a WAV as Latin-1; most programs write UTF-8.
 function asUtf8(text: string): string {
   try {
     const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));

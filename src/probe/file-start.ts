@@ -1,23 +1,23 @@
 import type { ByteReader } from "../core/ports.ts";
 import { OutOfBounds } from "./bounded-reader.ts";
 
-/** The start of a file that tells of all of it, so that mediabunny need not be given more. */
+/** The start of a file that describes all of it, so that mediabunny need not see more. */
 export interface FileStart {
-  /** A file of its own, with the headers and the first packets. */
+  /** A file in its own right, with the headers and first packets. */
   reader: ByteReader;
-  /** True when it is known that no packet was left out. */
+  /** Whether it is known that no packet was left out. */
   whole: boolean;
-  /** Bytes that the file has for packets, those left out too. */
+  /** Bytes of all packets in the file, including those left out. */
   body: number;
-  /** Frames a second by track id, where headers tell. */
+  /** Frames per second by track id, where headers state them. */
   fps: ReadonlyMap<number, number>;
-  /** Second at which the last frame of a track ends by track id, where headers tell; counted as the packets are. */
+  /** End of a track's last frame in seconds by track id, where headers state it; on the packets' clock. */
   ends: ReadonlyMap<number, number>;
-  /** Whether the first packets of sound have the bitrate of all; `unknown` when nothing tells it, nor the duration. */
+  /** Whether the first packets of sound are representative of the bitrate; `unknown` when nothing states it, nor the duration. */
   bitrate: "constant" | "variable" | "unknown";
 }
 
-/** A file in memory, made of parts one after another. */
+/** Returns a file in memory that consists of consecutive parts. */
 export function memoryReader(parts: readonly Uint8Array[]): ByteReader {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -28,12 +28,12 @@ export function memoryReader(parts: readonly Uint8Array[]): ByteReader {
   return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };
 }
 
-/** A file of which nothing from `limit` on is read: a read across it gives zeros there, and one beyond it throws OutOfBounds. */
+/** Returns a file that is not read beyond `limit`: a read across it gets zeros there, and one beyond it throws OutOfBounds. */
 export function limitReader(reader: ByteReader, limit: number): ByteReader {
   return {
     size: reader.size,
     async read({ start, end }, signal) {
-      if (start >= limit) throw new OutOfBounds("The start of the file was to be enough.");
+      if (start >= limit) throw new OutOfBounds("The start of the file is not enough.");
       if (end <= limit) return reader.read({ start, end }, signal);
       const bytes = new Uint8Array(Math.min(end, reader.size) - start);
       bytes.set(await reader.read({ start, end: limit }, signal));

@@ -2,9 +2,9 @@ const NAL = { slice: 1, partition_c: 4, idr: 5, sei: 6 } as const;
 const RECOVERY_POINT = 6;
 
 /**
- * Reads from an H.264 access unit how many pictures after it a decoder that starts here has to leave out before everything is whole
- * (ISO/IEC 14496-10, D.2.8): 0 for an IDR picture or an open group, more with intra refresh. Null when decoding cannot start here.
- * `description` is the avcC record; without one the unit has start codes (Annex B).
+ * Returns how many pictures a decoder that starts at an H.264 access unit must discard before everything is complete
+ * (ISO/IEC 14496-10, D.2.8): 0 for an IDR picture or an open group, more with intra refresh. Null when decoding cannot start
+ * here. `description` is the avcC record; without it the unit has start codes (Annex B).
  */
 export function h264Entry(unit: Uint8Array, description: Uint8Array | null): number | null {
   for (const nal of nalUnits(unit, description)) {
@@ -35,7 +35,7 @@ function* nalUnits(unit: Uint8Array, description: Uint8Array | null): Generator<
   }
 }
 
-// The place behind the next 00 00 01.
+// The position after the next 00 00 01.
 function nextStart(unit: Uint8Array, from: number): number {
   for (let at = from; at + 2 < unit.length; at++) {
     if (unit[at] === 0 && unit[at + 1] === 0 && unit[at + 2] === 1) return at + 3;
@@ -48,7 +48,7 @@ function dropEscapes(nal: Uint8Array): Uint8Array {
   return nal.filter((byte, at) => !(byte === 3 && at > 1 && nal[at - 1] === 0 && nal[at - 2] === 0));
 }
 
-// A list of messages, each with its type and size in bytes of 255 and a rest.
+// A list of messages; type and size are each a run of 255s plus a remainder.
 function recoveryFrames(sei: Uint8Array): number | null {
   let at = 1;
   const number = () => {

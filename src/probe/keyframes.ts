@@ -5,15 +5,16 @@ import { readMovieIndex } from "./isobmff/isobmff.ts";
 import { readSyncTimes } from "./isobmff/sync-times.ts";
 import { readCueTimes } from "./matroska/matroska-cues.ts";
 
-// The index alone, which may be as large as one of a probe.
+// Reads the index only, which may be as large as in a probe.
 const BOUNDS: ProbeBounds = { reads: 1000, blocks: 512, jumps: 80 };
 
-// Twice as many as six hours have with one every half second; whoever has more can be cut anywhere.
+// Twice as many as six hours have with one every half second; a source with more can be cut anywhere.
 const MOST = 100_000;
 
 /**
- * Gives the times of a source's keyframes in seconds, ascending, as its index lists them: no media are read. Empty where there is no
- * index, it is damaged or too large, or (as with sources that have nothing but keyframes) it says nothing. Rejects only when stopped.
+ * Returns the times of a source's keyframes in seconds, ascending, from its index, without reading media. Empty when there
+ * is no index, it is damaged or too large, or does not distinguish keyframes because all pictures are. Rejects only when
+ * aborted.
  */
 export async function readKeyframes(
   reader: ByteReader,

@@ -1,4 +1,4 @@
-// mediabunny's names of codecs, where Framewright (and ffmpeg) has others.
+// mediabunny's codec names that differ from Framewright's (and ffmpeg's).
 const CODECS: Readonly<Record<string, string>> = {
   avc: "h264",
   hevc: "h265",
@@ -18,7 +18,7 @@ const CODECS: Readonly<Record<string, string>> = {
   alaw: "pcm_alaw",
 };
 
-// WebCodecs' names of colors, where ffmpeg has others.
+// WebCodecs' color names that differ from ffmpeg's.
 const COLORS: Readonly<Record<string, string>> = {
   pq: "smpte2084",
   hlg: "arib-std-b67",
@@ -27,12 +27,12 @@ const COLORS: Readonly<Record<string, string>> = {
   rgb: "gbr",
 };
 
-/** Framewright's name of a codec as mediabunny names it. */
+/** Converts mediabunny's name of a codec to Framewright's. */
 export function codecName(codec: string): string {
   return CODECS[codec] ?? codec;
 }
 
-/** ffmpeg's name of a color fact as WebCodecs names it. */
+/** Converts WebCodecs' name of a color property to ffmpeg's. */
 export function colorName(color: string): string {
   return COLORS[color] ?? color;
 }

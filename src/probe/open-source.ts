@@ -3,13 +3,12 @@ import { boundReader } from "./bounded-reader.ts";
 import { readMovieIndex } from "./isobmff/isobmff.ts";
 import { hideDamage } from "./matroska/matroska-damage.ts";
 
-// mediabunny reads a few times for each packet; a million packets are six hours of sound.
+// mediabunny reads a few times per packet; a million packets are six hours of sound.
 const READS = 2_000_000;
 
 /**
- * Prepares a source that was made by strangers for mediabunny, which can run for ever over a damaged one: an MP4 or MOV
- * whose index contradicts itself gives null, and of any file only so much is read. Let mediabunny cache nothing of it, so
- * that every read is counted.
+ * Prepares an untrusted source for mediabunny, which can loop forever over a damaged one: returns null for an MP4 or MOV
+ * with an inconsistent index, and bounds the reads of any file. Disable mediabunny's cache, so that every read counts.
  */
 export async function openSource(
   reader: ByteReader,

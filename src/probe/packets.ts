@@ -3,22 +3,25 @@ import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
 import type { TrackIndex } from "./isobmff/sample-index.ts";
 
-/** What the packets of a track tell. */
+/** What the packets of a track show. */
 export interface Packets {
-  /** False when there are none. */
+  /** Whether there are any. */
   any: boolean;
-  /** Packets a second: of video, the average frame rate. */
+  /** Packets per second: for video, the average frame rate. */
   rate: number;
-  /** Bits a second; 0 when that cannot be told. */
+  /** Bits per second; 0 when unknown. */
   bitrate: number;
 }
 
-// So many tell the averages where there is no index.
+// Enough packets for averages when there is no index.
 const COUNTED = 50;
-// How far pictures are out of order at most: where reading ends, some that are shown before the last ones are missing.
+// Largest reordering distance: where reading stops, some pictures shown before the last ones are missing.
 const DISORDER = 8;
 
-/** Tells the averages of a track: from its index, else by reading its first packets; null when that is too much, or says nothing. */
+/**
+ * Returns the averages of a track, from its index or else from its first packets; null when that takes too many reads, or is
+ * inconclusive.
+ */
 export async function countPackets(
   track: InputTrack,
   format: string,
@@ -29,7 +32,7 @@ export async function countPackets(
     const { packets, bytes, seconds } = index;
     return { any: packets > 0, rate: ratio(packets, seconds), bitrate: ratio(bytes * 8, seconds) };
   }
-  // FLAC's frames have to be searched for, and without any the search does not end (mediabunny 1.61).
+  // FLAC's frames must be searched for, and without any the search never ends (mediabunny 1.61).
   if (format === "flac") return null;
   if (start) return countStart(track, start);
   const stats = await withinBounds(() => track.computePacketStats(COUNTED));
@@ -38,7 +41,7 @@ export async function countPackets(
   return { any: packetCount > 0, rate: ratio(averagePacketRate, 1), bitrate: ratio(averageBitrate, 1) };
 }
 
-// Of pictures not all bytes are at hand, and the first is far larger than those behind it.
+// Pictures are not read completely, and the first is far larger than later ones.
 async function countStart(track: InputTrack, start: FileStart): Promise<Packets | null> {
   const packets: { time: number; bytes: number }[] = [];
   await withinBounds(async () => {

@@ -5,13 +5,13 @@ import { bytesOf } from "../util/buffers.ts";
 import { colorName } from "./names.ts";
 import { type Pixels, readPixels } from "./pixel-format.ts";
 
-/** The fields of a Source about its pictures, and whether none that planning needs is missing. */
+/** The fields of a Source about its pictures, and whether they suffice for planning. */
 export interface PictureFacts {
   facts: Partial<Source>;
   complete: boolean;
 }
 
-/** Tells what a video track's headers say of its pictures; `fps` is their average rate, where known. */
+/** Returns what a video track's headers say about its pictures; `fps` is their average rate, where known. */
 export async function pictureFacts(video: InputVideoTrack, fps: number | undefined): Promise<PictureFacts> {
   const [coded_width, coded_height] = [await video.getCodedWidth(), await video.getCodedHeight()];
   const { num, den } = await video.getPixelAspectRatio();

@@ -1,16 +1,19 @@
 import { readAvcConfig } from "./avc-sps.ts";
 
-/** What a stream's headers tell of its stored pixels. */
+/** What a stream's headers say about its stored pixels. */
 export interface Pixels {
   /** ffmpeg's name, such as `yuv420p10le`. */
   pixel_format: string;
   /** Bits per component. */
   bit_depth: number;
-  /** Null when the headers leave open whether pictures are interlaced. */
+  /** Null when the headers do not say whether pictures are interlaced. */
   interlaced: boolean | null;
 }
 
-/** What the pixels are read from: mediabunny's codec, its parameter string (RFC 6381), and the decoder's configuration record. */
+/**
+ * The inputs of {@link readPixels}: mediabunny's codec, its parameter string (RFC 6381), and the decoder configuration
+ * record.
+ */
 export interface CodecHeaders {
   codec: string | null;
   parameters: string | null;
@@ -20,7 +23,7 @@ export interface CodecHeaders {
 
 const CHROMA = ["gray", "yuv420p", "yuv422p", "yuv444p"] as const;
 
-/** Tells the stored pixels from a stream's headers; null when they do not tell, so that only decoding a picture would. */
+/** Derives the stored pixels from a stream's headers; null when only decoding a picture would show them. */
 export function readPixels(headers: CodecHeaders): Pixels | null {
   const { codec, description, full_range } = headers;
   const parts = headers.parameters?.split(".") ?? [];
@@ -28,7 +31,7 @@ export function readPixels(headers: CodecHeaders): Pixels | null {
     case "avc": {
       const avc = description && readAvcConfig(description);
       if (!avc) return null;
-      // ffmpeg decodes gray H.264 of 8 bits to 4:2:0.
+      // ffmpeg decodes 8-bit gray H.264 to 4:2:0.
       const chroma = avc.chroma === 0 && avc.bit_depth === 8 ? 1 : avc.chroma;
       return pixels(chroma, avc.bit_depth, full_range, avc.progressive ? false : null);
     }
@@ -71,7 +74,7 @@ function pixels(
   const plain = CHROMA[chroma];
   if (!plain || ![8, 9, 10, 12, 14].includes(bit_depth)) return null;
   const deep = bit_depth === 8 ? plain : `${plain}${bit_depth}le`;
-  // ffmpeg gives full-range 8-bit pictures of these codecs names of their own.
+  // ffmpeg has separate names for full-range 8-bit pictures of these codecs.
   const jpeg = full_range && bit_depth === 8 && plain !== "gray";
   return { pixel_format: jpeg ? plain.replace("yuv", "yuvj") : deep, bit_depth, interlaced };
 }

@@ -13,22 +13,22 @@ import { sniff } from "./sniff.ts";
 import { measureFrames } from "./sound/sound-frames.ts";
 import { microseconds } from "./whole-file.ts";
 
-/** What is known of a file before it is looked into. */
+/** What is known about a file before the probe. */
 export interface ProbeGiven {
   url: string;
-  /** Content-Type as served; it decides nothing, as servers are often wrong. */
+  /** Content-Type as served; never decisive, because servers are often wrong. */
   mime?: string;
 }
 
-/** Runs ffprobe on a file and gives its JSON report, as `parseFfprobe` reads it; for what byte ranges and mediabunny cannot tell. */
+/** Runs ffprobe on a file and returns its JSON report for `parseFfprobe`, for what mediabunny cannot read by ranges. */
 export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
 
-// 16 MiB in 64 places: several times what any file that is made as usual takes.
+// 16 MiB in 64 places: several times what any ordinary file takes.
 const BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
 
 /**
- * Looks into a media file by reading ranges of it. Throws `input_unsupported` for what is no media or cannot be worked on,
- * `probe_failed` when it cannot be told what it is, and whatever the reader throws.
+ * Probes a media file by reading ranges of it. Throws `input_unsupported` for a file that is not media or cannot be
+ * processed, `probe_failed` when its type cannot be determined, and whatever the reader throws.
  */
 export async function probeMedia(
   reader: ByteReader,
@@ -46,7 +46,7 @@ export async function probeMedia(
     signal.throwIfAborted();
     throw thrown instanceof MediaError
       ? thrown
-      : new MediaError("probe_failed", "The file could not be looked into.", { cause: thrown });
+      : new MediaError("probe_failed", "The file could not be probed.", { cause: thrown });
   });
   const reported = withEnds(parseFfprobe(report, { url: given.url, filesize: reader.size }), ends);
   const source: Source = fragmented ? { ...reported, fragmented } : reported;
@@ -54,7 +54,7 @@ export async function probeMedia(
   return measured(checkSource(source), reader, signal);
 }
 
-// Guessed from a bitrate, by mediabunny and ffprobe alike.
+// Both mediabunny and ffprobe guess their duration from a bitrate.
 const GUESSED: ReadonlySet<string> = new Set(["ac3", "eac3", "dts", "amr"]);
 
 async function measured(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
@@ -64,7 +64,7 @@ async function measured(source: Source, reader: ByteReader, signal: AbortSignal)
   return guessed ? { ...source, duration_estimated: true } : source;
 }
 
-/** Replaces an estimated duration by that of the frames of the whole file, however large, where these can be counted. */
+/** Replaces an estimated duration by the sum of the file's frames, whatever its size, where frames can be counted. */
 export async function measureWhole(source: Source, reader: ByteReader, signal: AbortSignal): Promise<Source> {
   const { duration_estimated, ...plain } = source;
   if (!duration_estimated) return source;
@@ -81,7 +81,7 @@ function lastingFor(source: Source, seconds: number): Source {
   return { ...source, duration, bitrate, ...(streams ? { streams } : {}) };
 }
 
-// ffprobe reports no end of the last frame that is exact in every file.
+// ffprobe does not report an end of the last frame that is exact in every file.
 function withEnds(source: Source, ends: TrackEnds): Source {
   const { kind, streams } = source;
   if (kind === "image" || !streams) return source;
@@ -95,7 +95,7 @@ function withEnds(source: Source, ends: TrackEnds): Source {
   };
 }
 
-// A damaged header may say that there are no channels, or no samples in a second.
+// A damaged header may claim zero channels, or a sample rate of zero.
 function hasPlainSound({ audio }: Source): boolean {
   return audio === undefined || (audio.channels >= 1 && audio.sample_rate >= 1);
 }
@@ -108,7 +108,7 @@ interface Tried {
 
 const NOTHING: Tried = { demuxed: null, ends: new Map(), fragmented: false };
 
-// A file that makes mediabunny fail is left to ffprobe; a read that fails ends the probe.
+// When mediabunny fails on a file, ffprobe takes over; a read that fails ends the probe.
 async function tryDemux(
   reader: ByteReader,
   formats: InputFormat[],

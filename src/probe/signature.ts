@@ -2,12 +2,12 @@ import { ADTS, FLAC, type InputFormat, MATROSKA, MP3, MP4, OGG, QTFF, WAVE, WEBM
 
 // A QuickTime file may start without ftyp, with any of these boxes.
 const BOXES: ReadonlySet<string> = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
-// What the first packet of an Ogg stream that mediabunny reads starts with.
+// How the first packet of an Ogg stream starts if mediabunny reads it.
 const OGG_HEADS = ["OpusHead", "\u0001vorbis"];
 
 /**
- * Tells from its first bytes which of mediabunny's formats a file may be; none when it is left to ffprobe. Only a signature
- * at the very start counts: frames of MP3 also turn up inside other files.
+ * Returns which of mediabunny's formats a file may have, from its first bytes; none to leave it to ffprobe. Only a signature
+ * at the very start counts: MP3 frames also appear inside other files.
  */
 export function formatsOf(head: Uint8Array): InputFormat[] {
   const at = (start: number, end: number) => String.fromCharCode(...head.subarray(start, end));
@@ -20,7 +20,7 @@ export function formatsOf(head: Uint8Array): InputFormat[] {
   return head[0] === 0xff && ((head[1] ?? 0) & 0xe0) === 0xe0 ? [MP3, ADTS] : [];
 }
 
-// Ogg's first pages open its streams one by one (RFC 3533); mediabunny would pass over those that it does not know.
+// An Ogg file's first pages open its streams one by one (RFC 3533); mediabunny would skip unknown ones.
 function isPlainOgg(head: Uint8Array): boolean {
   for (let at = 0; at + 27 < head.length; ) {
     const opens = ((head[at + 5] ?? 0) & 2) !== 0;

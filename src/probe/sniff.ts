@@ -5,11 +5,11 @@ import { errorFor } from "../words/reason-words.ts";
 const HEAD = 4096;
 const TEXT = 512;
 
-/** Gives the first bytes of a file, and turns away at once what no media file starts like: throws `input_unsupported` with what the file is instead. */
+/** Returns the first bytes of a file. Throws `input_unsupported`, naming the file's type, when no media file starts like this. */
 export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<Uint8Array> {
   if (reader.size === 0) throw unsupported("The file is empty.");
   const head = await reader.read({ start: 0, end: HEAD }, signal);
-  if (head.every((byte) => byte === head[0])) throw unsupported("The file holds no media.");
+  if (head.every((byte) => byte === head[0])) throw unsupported("The file contains no media.");
   const text = asText(head.subarray(0, TEXT), reader.size > TEXT);
   if (text === null) return head;
   if (/<(!doctype html|html|head|body)\b/i.test(text)) {
@@ -17,12 +17,12 @@ export async function sniff(reader: ByteReader, signal?: AbortSignal): Promise<U
   }
   if (/<svg\b/i.test(text)) throw unsupported("SVG isn't supported; use PNG or JPEG.");
   if (/^\s*#EXTM3U/.test(text)) throw errorFor("input_unsupported", { code: "playlist" });
-  // Netpbm and YUV4MPEG2 files start with letters and are media all the same.
+  // Netpbm and YUV4MPEG2 files start with text but are media.
   if (/^(P[1-7FfHh]?[\s#]|YUV4MPEG2 )/.test(text)) return head;
   throw unsupported("The file is text, not media.");
 }
 
-// Text is UTF-8 without control characters but white space; null for anything else.
+// Text is UTF-8 without control characters other than whitespace; null for anything else.
 function asText(head: Uint8Array, cut: boolean): string | null {
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27))) return null;
   try {
@@ -32,7 +32,7 @@ function asText(head: Uint8Array, cut: boolean): string | null {
   }
 }
 
-/** An `input_unsupported` with that message. */
+/** Returns an `input_unsupported` error with the message. */
 export function unsupported(message: string): MediaError {
   return new MediaError("input_unsupported", message);
 }

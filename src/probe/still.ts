@@ -1,19 +1,19 @@
 import type { ByteReader } from "../core/ports.ts";
 import { viewOf } from "../util/buffers.ts";
 
-/** What ffprobe would say of a still, as its JSON writer names it. */
+/** ffprobe's report on a still, as its JSON writer names things. */
 export interface StillReport {
   format: { format_name: string };
   streams: Record<string, unknown>[];
   frames: Record<string, unknown>[];
 }
 
-// Where a camera puts a small picture and its own notes in front of the large one.
+// Cameras put a thumbnail and their own notes before the picture.
 const HEAD = 262_144;
 
 /**
- * Tells of a JPEG or WebP of the plain kinds, which nearly all are, what ffprobe would, by its first and last bytes: the picture need not be decoded
- * for that. Null for anything else, and wherever something is not as it usually is. Rejects as the reader does.
+ * Reports on a common JPEG or WebP, as nearly all are, what ffprobe would, from its first and last bytes without decoding.
+ * Null for any other format, and for anything unusual. Rejects as the reader does.
  */
 export async function readStill(reader: ByteReader, signal: AbortSignal): Promise<StillReport | null> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
@@ -25,14 +25,14 @@ export async function readStill(reader: ByteReader, signal: AbortSignal): Promis
     }
     return readWebp(view, reader.size);
   } catch (thrown) {
-    // What is told lies further behind.
+    // The facts lie beyond the bytes read.
     if (thrown instanceof RangeError) return null;
     throw thrown;
   }
 }
 
 const FULL = { color_range: "pc", color_space: "bt470bg", bits_per_raw_sample: "8" } as const;
-// By the samples across and down of luma, and of both chromas.
+// By the horizontal and vertical samples of luma and of both chroma components.
 const PIXELS: ReadonlyMap<number, string> = new Map([
   [0x1111, "yuvj444p"],
   [0x1212, "yuvj444p"],
@@ -55,7 +55,7 @@ function readJpeg(view: DataView): StillReport | null {
       stream = jpegStream(view, body);
       if (!stream) return null;
     } else if (marker === 0xffe0 && text(view, body, 5) === "JFIF\0") {
-      // A density that is not the same across and down makes oblong pixels.
+      // Unequal densities mean oblong pixels.
       const [across, down] = [view.getUint16(body + 8), view.getUint16(body + 10)];
       if (across === 0 || across !== down) return null;
     } else if (marker === 0xffe1 && text(view, body, 6) === "Exif\0\0") {
@@ -80,7 +80,7 @@ function jpegStream(view: DataView, body: number): Record<string, unknown> | nul
   return { width, height, pix_fmt, ...FULL };
 }
 
-// Several pictures in one file, other colors than YCbCr, and what is seldom or lossless.
+// Several pictures in one file, colors other than YCbCr, and rare or lossless types.
 function isUnusual(view: DataView, marker: number, body: number): boolean {
   if (marker === 0xffe2 && text(view, body, 4) === "MPF\0") return true;
   if (marker === 0xffee && text(view, body, 5) === "Adobe") return view.getUint8(body + 11) !== 1;
@@ -101,7 +101,7 @@ function exifOrientation(view: DataView): number | null {
   return null;
 }
 
-// RFC 9649: one picture with loss, which may have a profile beside it.
+// RFC 9649: one lossy picture, possibly with a color profile.
 function readWebp(view: DataView, size: number): StillReport | null {
   if (text(view, 0, 4) !== "RIFF" || text(view, 8, 4) !== "WEBP") return null;
   if (view.getUint32(4, true) + 8 !== size) return null;

@@ -1,4 +1,4 @@
-/** Writes a time, given in seconds since 1970, as ffprobe does; null for one that no calendar has. */
+/** Formats a time in seconds since 1970 as ffprobe does; null when it is out of range. */
 export function timestamp(seconds: number): string | null {
   const date = new Date(Math.round(seconds * 1e6) / 1000);
   if (Number.isNaN(date.getTime())) return null;

@@ -5,22 +5,25 @@ import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
 import type { Packets } from "./packets.ts";
 
-/** What the averages over a whole file are told from. */
+/** What averages over a whole file are derived from. */
 export interface Measures {
-  /** Bytes of the whole file. */
+  /** Size of the whole file in bytes. */
   size: number;
   start: FileStart | null;
-  /** Tells the seconds of a file by reading it through. */
+  /** Measures the duration in seconds by reading the whole file. */
   measure: () => Promise<number>;
 }
 
-// Without an index these can only be measured by reading them through, which is done up to so many bytes.
+// Without an index these can only be measured by reading them completely, which is done up to so many bytes.
 const MEASURED: Readonly<Record<string, number>> = { aac: MIB, matroska: 16 * MIB, webm: 16 * MIB, flac: 0 };
 
-// How far packets of one bitrate differ on average.
+// Average deviation between packets of a constant bitrate.
 const UNEVEN = 0.02;
 
-/** Tells how many seconds a file without an index lasts: by its headers, else its size or all of it; null when that is too much. */
+/**
+ * Returns the duration in seconds of a file without an index: from its headers, else its size or all of it; null when that
+ * takes too many reads.
+ */
 export async function durationOf(
   input: Input,
   format: string,
@@ -33,13 +36,13 @@ export async function durationOf(
   if (told && average && Math.abs(average / told - 1) > UNEVEN) return microseconds(average);
   if (told && told > 0) return microseconds(told);
   const measured = size <= (MEASURED[format] ?? size);
-  // The frames of ADTS are much the same size all along.
+  // ADTS frames are of similar size throughout.
   const guessed = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
   const seconds = measured ? await withinBounds(measure) : guessed;
   return seconds && seconds > 0 ? microseconds(seconds) : null;
 }
 
-/** Adds what only the whole file tells of streams whose start alone was read. */
+/** Adds what only the whole file shows about streams that were read from their start alone. */
 export function completeStreams(
   streams: SourceStream[],
   start: FileStart | null,
@@ -47,7 +50,7 @@ export function completeStreams(
 ): SourceStream[] {
   if (!start || !duration) return streams;
   const timed = start.bitrate === "unknown" ? streams.map((stream) => ({ ...stream, duration })) : streams;
-  // What the others leave of all is the bitrate of the one stream whose first packets do not tell it.
+  // The total minus the other streams is the bitrate of the one whose first packets do not show it.
   const alone = start.bitrate === "variable" && timed.length === 1;
   const open = timed.filter(({ bitrate }) => alone || bitrate === undefined);
   const told = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);

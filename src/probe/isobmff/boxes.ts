@@ -1,12 +1,12 @@
-/** One box of an ISO base media file (ISO/IEC 14496-12, 4.2) inside bytes that are at hand. */
+/** One box of an ISO base media file (ISO/IEC 14496-12, 4.2) within bytes in memory. */
 export interface Box {
   kind: string;
-  /** Where its content starts and ends in the bytes. */
+  /** Start and end of its content in the bytes. */
   start: number;
   end: number;
 }
 
-/** Lists the boxes between two places; one that claims to reach beyond the end is the last and is cut there. */
+/** Lists the boxes in a range; one that claims to extend beyond the end is the last and is cut there. */
 export function listBoxes(view: DataView, start: number, end: number): Box[] {
   const boxes: Box[] = [];
   for (let at = start; at + 8 <= end; ) {
@@ -18,7 +18,7 @@ export function listBoxes(view: DataView, start: number, end: number): Box[] {
   return boxes;
 }
 
-/** Finds the first box of a path of kinds, each inside the one before. */
+/** Finds the first box on a path of nested types; null when there is none. */
 export function findBox(view: DataView, within: Box, ...path: string[]): Box | null {
   let found: Box | undefined = within;
   for (const kind of path) {
@@ -27,7 +27,7 @@ export function findBox(view: DataView, within: Box, ...path: string[]): Box | n
   return found ?? null;
 }
 
-/** Reads the header of the box at a place of which `left` bytes are left in the file; a size of 0 means to the end. */
+/** Parses the header of a box that has `left` bytes up to the end of the file; a size of 0 extends to the end. */
 export function readBoxHeader(
   view: DataView,
   at: number,

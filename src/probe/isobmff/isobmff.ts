@@ -5,15 +5,15 @@ import { unsupported } from "../sniff.ts";
 import { findBox, readBoxHeader } from "./boxes.ts";
 import { readTracks, type TrackIndex } from "./sample-index.ts";
 
-/** The index of an MP4 or MOV: what its packets are, told without reading them. */
+/** The index of an MP4 or MOV, which describes its packets without reading them. */
 export interface MovieIndex {
   /** By track id. */
   tracks: ReadonlyMap<number, TrackIndex>;
-  /** True when packets are told of in the midst of the file, so that this is not all of them. */
+  /** Whether fragments describe further packets, so that the index is incomplete. */
   fragmented: boolean;
-  /** The index itself, from its header on. */
+  /** The index itself, including its header. */
   moov: DataView;
-  /** The file, its index held in memory. */
+  /** The file, with its index in memory. */
   reader: ByteReader;
 }
 
@@ -23,7 +23,7 @@ const STILLS = /^(avif|avis|heic|heix|heim|heis|mif1|msf1|jpeg)$/;
 
 /**
  * Reads the index (moov) of an MP4 or MOV; null for a still picture in such a file, or an index too large to hold. Throws
- * `input_unsupported` when there is no whole index, as when an upload or download was cut off.
+ * `input_unsupported` when the index is missing or incomplete, as after an interrupted upload or download.
  */
 export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | null> {
   let at = 0;
@@ -38,7 +38,7 @@ export async function readMovieIndex(reader: ByteReader): Promise<MovieIndex | n
     at += size;
   }
   const cut = at > reader.size ? `: it has ${reader.size} bytes and should have more than ${at}` : "";
-  throw unsupported(`The file is incomplete, its index (moov) is missing or cut off${cut}.`);
+  throw unsupported(`The file is incomplete; its index (moov) is missing or cut off${cut}.`);
 }
 
 async function readMoov(reader: ByteReader, start: number, end: number): Promise<MovieIndex> {

@@ -5,9 +5,9 @@ import { type Box, findBox, listBoxes } from "./boxes.ts";
 import type { MovieIndex } from "./isobmff.ts";
 import { readHandler } from "./track-boxes.ts";
 
-/** What an MP4 or MOV holds beside pictures, sound and tags. */
+/** What an MP4 or MOV contains besides pictures, sound and tags. */
 export interface MovieExtras {
-  /** Index of each track, counted as ffmpeg does, by track id. */
+  /** Index of each track in ffmpeg's order, by track id. */
   places: ReadonlyMap<number, number>;
   streams: SourceStream[];
   tags: (readonly [name: string, value: string])[];
@@ -22,12 +22,12 @@ const CODECS: Readonly<Record<string, string>> = {
   stpp: "ttml",
   c608: "eia_608",
 };
-/** Seconds from 1904, where QuickTime's times start, to 1970. */
+/** Seconds from 1904, the QuickTime epoch, to 1970. */
 export const MOVIE_EPOCH = 2_082_844_800;
-// Types of values in the iTunes list.
+// Value types in the iTunes list.
 const PICTURES: Readonly<Record<number, string>> = { 13: "mjpeg", 14: "png", 27: "bmp" };
 
-/** Reads subtitles, data, covers and chapters out of the index of an MP4 or MOV. */
+/** Reads subtitles, data, covers and chapters from the index of an MP4 or MOV. */
 export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   const boxes = listBoxes(moov, 8, moov.byteLength);
   const ids = new Map(boxes.filter(({ kind }) => kind === "trak").map((trak) => [trak, trackId(moov, trak)]));
@@ -57,7 +57,7 @@ export function readMovieExtras({ moov, tracks }: MovieIndex): MovieExtras {
   return { places, streams, tags, chapters };
 }
 
-// Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some programs count them from 1970.
+// Seconds since 1904 (ISO/IEC 14496-12, 8.2.2); some programs count from 1970.
 function readCreation(moov: DataView, { start, end }: Box): string | null {
   if (end - start < 12) return null;
   const seconds =
@@ -71,7 +71,7 @@ function trackId(moov: DataView, trak: Box): number {
   return moov.getUint32(tkhd.start + (moov.getUint8(tkhd.start) === 1 ? 20 : 12));
 }
 
-// QuickTime's chapters are samples of a track of text that others refer to.
+// QuickTime stores chapters as samples of a text track that other tracks refer to.
 function chapterTracks(moov: DataView, trak: Box): number[] {
   const chap = findBox(moov, trak, "tref", "chap");
   const ids: number[] = [];
@@ -93,7 +93,7 @@ function readStream(moov: DataView, trak: Box, index: number): SourceStream | nu
   };
 }
 
-// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2); the numbers of old QuickTime files stay below them.
+// Three letters of five bits each (ISO/IEC 14496-12, 8.4.2); old QuickTime language codes are smaller numbers.
 function readLanguage(moov: DataView, mdhd: Box | null): string | null {
   const at = mdhd && mdhd.start + (moov.getUint8(mdhd.start) === 1 ? 32 : 20);
   const packed = at !== null && mdhd && at + 2 <= mdhd.end ? moov.getUint16(at) : 0;
@@ -117,7 +117,7 @@ function countChapters(moov: DataView, udta: Box): number {
   return chpl && at !== null && at < chpl.end ? moov.getUint8(at) : 0;
 }
 
-// 3GPP TS 26.244, 8.10: a language, a name, what kind of place it is, and degrees in 16.16 bits, which ffmpeg writes as ISO 6709.
+// 3GPP TS 26.244, 8.10: language, name, role of the place, and degrees in 16.16 bits, which ffmpeg writes as ISO 6709.
 function readLocation(moov: DataView, udta: Box): string | null {
   const loci = findBox(moov, udta, "loci");
   let at = (loci?.start ?? 0) + 6;

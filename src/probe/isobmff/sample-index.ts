@@ -1,25 +1,25 @@
 import { type Box, findBox, listBoxes } from "./boxes.ts";
 import { readEdits, readTimescale } from "./track-boxes.ts";
 
-/** What the index of an MP4 or MOV tells of the packets of one track. */
+/** What the index of an MP4 or MOV says about the packets of one track. */
 export interface TrackIndex {
   packets: number;
   /** Bytes of all packets. */
   bytes: number;
-  /** Seconds that all packets last. */
+  /** Duration of all packets in seconds. */
   seconds: number;
-  /** Seconds that a player shows of them, edits at the start and end taken into account. */
+  /** Seconds of them that a player shows, after edits at the start and end. */
   shown: number;
-  /** Seconds from the first packet shown of any track to the end of this one's last; null where its edits leave that open. */
+  /** Seconds from the first packet shown of any track to the end of this track's last; null when its edits leave that open. */
   end: number | null;
-  /** False when its tables contradict each other, so that working with them may never end. */
+  /** False when its tables are inconsistent, so that processing them may never end. */
   sound: boolean;
 }
 
-// How much longer than its packets a track may be shown, in seconds: a late start counts.
+// Most seconds by which a track may outlast its packets, including a late start.
 const LATE = 60;
 
-/** Reads the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id. */
+/** Parses the sample tables of every track (ISO/IEC 14496-12, 8.6 and 8.7), by track id. */
 export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
   const tracks = new Map<number, TrackIndex>();
   const stretches = new Map<number, Stretch | null>();
@@ -28,7 +28,7 @@ export function readTracks(view: DataView, moov: Box): Map<number, TrackIndex> {
     const tkhd = findBox(view, trak, "tkhd");
     const stbl = findBox(view, trak, "mdia", "minf", "stbl");
     if (!tkhd || !stbl || tkhd.end - tkhd.start < 36) continue;
-    // Version 1 of these boxes has times of 64 bits.
+    // Version 1 of these boxes has 64-bit times.
     const wide = view.getUint8(tkhd.start) === 1;
     const id = view.getUint32(tkhd.start + (wide ? 20 : 12));
     const ticks = wide ? Number(view.getBigUint64(tkhd.start + 28)) : view.getUint32(tkhd.start + 20);
@@ -63,7 +63,8 @@ interface Stretch {
   end: number;
 }
 
-// An edit list of empty edits and then one stretch (8.6.6); null for any other. `first` is when the first packet is composed.
+// Parses an edit list of empty edits followed by one stretch (8.6.6); null for any other. `first` is the composition time of the
+// first packet.
 function readStretch(
   view: DataView,
   trak: Box,
@@ -83,7 +84,7 @@ function readStretch(
     if (!plain || !last) return null;
     const skipped = over(from, readTimescale(view, mdhd)) - first;
     const rest = seconds - Math.max(0, skipped);
-    // The length counts in coarse ticks of the file; where it is that of everything, the track's own are finer.
+    // The length is in coarse ticks of the file; when it means everything, the track's own are finer.
     const whole = length === 0 || Math.abs(given - rest) <= 2 / movie;
     const start = delay + Math.max(0, -skipped);
     return { start, end: whole ? start + rest : delay + given };
@@ -91,7 +92,7 @@ function readStretch(
   return null;
 }
 
-// stts and ctts: pairs of how many packets and what each of them has.
+// stts and ctts: pairs of a packet count and the value of each.
 function readRuns(view: DataView, box: Box | null): { count: number; sum: number; first: number } {
   let [count, sum] = [0, 0];
   const first = box && box.end - box.start >= 16 ? view.getInt32(box.start + 12) : 0;
@@ -103,7 +104,7 @@ function readRuns(view: DataView, box: Box | null): { count: number; sum: number
   return { count, sum, first };
 }
 
-// Packets may share one size, and then only the times tell whether there are so many.
+// When all packets share one size, only the times show whether their number is plausible.
 function readSizes(view: DataView, box: Box | null, timed: number): { count: number; sum: number } {
   if (!box || box.end - box.start < 12) return { count: 0, sum: 0 };
   const shared = view.getUint32(box.start + 4);

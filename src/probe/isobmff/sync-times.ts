@@ -2,8 +2,8 @@ import { type Box, findBox, listBoxes } from "./boxes.ts";
 import { readEdits, readHandler, readTimescale } from "./track-boxes.ts";
 
 /**
- * Gives the times in seconds of the sync samples of the first pictures track (ISO/IEC 14496-12, 8.6), as a player shows them: edits
- * are taken into account. Empty when there are more than `most`, or the table is absent, as where every sample is one.
+ * Returns the presentation times in seconds of the first video track's sync samples (ISO/IEC 14496-12, 8.6), with edits
+ * applied. Empty when there are more than `most`, or without a table, which means that every sample is one.
  */
 export function readSyncTimes(moov: DataView, most: number): number[] {
   const movie: Box = { kind: "moov", start: 8, end: moov.byteLength };
@@ -28,7 +28,7 @@ export function readSyncTimes(moov: DataView, most: number): number[] {
   let before = 0;
   for (let index = 0; index < count; index++) {
     const sample = moov.getUint32(stss.start + 8 + index * 4) - 1;
-    // A table that goes back would have to be walked from its start again and again.
+    // A table that goes backwards would have to be walked from its start again and again.
     if (sample < before) return [];
     before = sample;
     times.push((decode(sample).sum + (offset ? offset(sample).value : 0)) / ticks + shift);
@@ -36,7 +36,7 @@ export function readSyncTimes(moov: DataView, most: number): number[] {
   return times;
 }
 
-// Seconds by which media times are shown later: empty edits at the start, less where the first real one begins.
+// Seconds to add to media times: the empty edits at the start, minus the start of the first real one.
 function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: number): number {
   let shift = 0;
   if (!elst) return shift;
@@ -47,7 +47,7 @@ function readShift(view: DataView, elst: Box | null, ticks: number, movieTicks: 
   return shift;
 }
 
-// stts and ctts: pairs of how many samples and what each of them has; samples are asked for in order.
+// stts and ctts: pairs of a sample count and the value of each; samples are requested in order.
 function walkRuns(view: DataView, box: Box): (sample: number) => { sum: number; value: number } {
   let [at, first, sum] = [box.start + 8, 0, 0];
   return (sample) => {

@@ -1,13 +1,16 @@
 import { type Box, findBox } from "./boxes.ts";
 
-/** Reads the ticks in a second of the times in an mvhd or mdhd (ISO/IEC 14496-12, 8.2.2 and 8.4.2); 0 when the box is absent or cut off. */
+/**
+ * Returns the timescale, in ticks per second, of an mvhd or mdhd (ISO/IEC 14496-12, 8.2.2 and 8.4.2); 0 when the box is
+ * absent or truncated.
+ */
 export function readTimescale(view: DataView, box: Box | null): number {
   if (!box || box.end - box.start < 24) return 0;
-  // Two times stand before it, which are wide in version 1.
+  // Two times precede it, which have 64 bits in version 1.
   return view.getUint32(box.start + (view.getUint8(box.start) === 1 ? 20 : 12));
 }
 
-/** Reads the four letters of what a track holds, such as `vide` or `soun` (8.4.3); null when nothing tells it. */
+/** Returns a track's handler type, such as `vide` or `soun` (8.4.3); null when it is missing. */
 export function readHandler(view: DataView, trak: Box): string | null {
   const hdlr = findBox(view, trak, "mdia", "hdlr");
   if (!hdlr || hdlr.end - hdlr.start < 12) return null;
@@ -19,15 +22,15 @@ export function readHandler(view: DataView, trak: Box): string | null {
 export interface Edit {
   /** Ticks of the whole file. */
   length: number;
-  /** Ticks of the track at which it begins; below 0 for nothing. */
+  /** Start in ticks of the track; below 0 for an empty edit. */
   from: number;
-  /** Whether it is played as fast as it was made. */
+  /** Whether it plays at normal speed. */
   plain: boolean;
-  /** Whether it is the list's last. */
+  /** Whether it is the last in the list. */
   last: boolean;
 }
 
-/** Reads an edit list (8.6.6) one entry at a time, as a damaged one may be long. */
+/** Parses an edit list (8.6.6) one entry at a time, because a damaged one may be long. */
 export function* readEdits(view: DataView, elst: Box): Generator<Edit, void> {
   const wide = view.getUint8(elst.start) === 1;
   const size = wide ? 20 : 12;

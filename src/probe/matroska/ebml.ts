@@ -1,16 +1,16 @@
 import type { ByteReader } from "../../core/ports.ts";
 import { toHex } from "../../util/hex.ts";
 
-/** One element of a Matroska file (RFC 8794, 4 to 6) inside bytes that are at hand. */
+/** One element of a Matroska file (RFC 8794, 4 to 6) within bytes in memory. */
 export interface Element {
   id: number;
-  /** Where its header, its content, and what follows it start; `end` is null when its size is not told. */
+  /** Offsets of its header, its content and its end; `end` is null for an unknown size. */
   start: number;
   data: number;
   end: number | null;
 }
 
-/** The elements of Matroska (RFC 9559, 5.1) that the probe looks for. */
+/** The Matroska elements (RFC 9559, 5.1) that the probe uses. */
 export const EBML = {
   header: 0x1a45dfa3,
   segment: 0x18538067,
@@ -46,10 +46,10 @@ export const EBML = {
   tag_string: 0x4487,
 } as const;
 
-// The most bytes that the header of an element takes.
+// The most bytes that an element's header takes.
 const HEADER = 12;
 
-/** Reads the header of the element at a place; null when it is none, or is not all there. */
+/** Parses an element's header; null when it is malformed or incomplete. */
 export function readElement(bytes: Uint8Array, at: number): Element | null {
   const width = vintWidth(bytes, at);
   if (width > 4) return null;
@@ -60,7 +60,7 @@ export function readElement(bytes: Uint8Array, at: number): Element | null {
   return { id, start: at, data, end: size === Number.POSITIVE_INFINITY ? null : data + size };
 }
 
-/** Reads the header of the element at a place of a file. */
+/** Reads the header of an element in a file. */
 export async function readElementAt(reader: ByteReader, at: number): Promise<Element | null> {
   const element = readElement(await reader.read({ start: at, end: at + HEADER }), 0);
   if (!element) return null;
@@ -68,7 +68,7 @@ export async function readElementAt(reader: ByteReader, at: number): Promise<Ele
   return { id, start: at, data: at + data, end: end === null ? null : at + end };
 }
 
-/** Lists the elements inside another whose bytes are at hand, as far as they are whole. */
+/** Lists the complete children of an element in memory. */
 export function listElements(bytes: Uint8Array, start: number, end: number): (Element & { end: number })[] {
   const elements: (Element & { end: number })[] = [];
   for (let at = start; at < end; ) {
@@ -80,7 +80,10 @@ export function listElements(bytes: Uint8Array, start: number, end: number): (El
   return elements;
 }
 
-/** Reads a number of variable length; infinity when all its bits are set, which stands for a size not told, and null when it is not all there. */
+/**
+ * Parses a variable-length number; infinity when all bits are set, which marks an unknown size, and null when it is
+ * incomplete.
+ */
 export function readVint(bytes: Uint8Array, at: number): number | null {
   const width = vintWidth(bytes, at);
   if (width > 8 || at + width > bytes.length) return null;
@@ -90,12 +93,12 @@ export function readVint(bytes: Uint8Array, at: number): number | null {
   return value >= marker - 1 ? Number.POSITIVE_INFINITY : value;
 }
 
-/** Reads an unsigned number from its bytes, the highest first; above 2^53 it is not exact. */
+/** Parses a big-endian unsigned number; inexact above 2^53. */
 export function readUint(bytes: Uint8Array, start: number, end: number): number {
   return bytes.subarray(start, end).reduce((value, byte) => value * 256 + byte, 0);
 }
 
-/** Writes the header of an element, its size in eight bytes. */
+/** Encodes an element's header with a size of eight bytes. */
 export function writeElement(id: number, size: number): Uint8Array {
   const width = Math.ceil((32 - Math.clz32(id)) / 8);
   const bytes = new Uint8Array(width + 8);
@@ -105,19 +108,19 @@ export function writeElement(id: number, size: number): Uint8Array {
   return bytes;
 }
 
-/** Writes the header of a Void element that is so many bytes long in all, at least 2. */
+/** Encodes the header of a Void element of `length` bytes in total, at least 2. */
 export function writeVoid(length: number): Uint8Array {
   const short = length - 2;
   if (short < 127) return Uint8Array.of(EBML.void, 0x80 | short);
   return writeElement(EBML.void, length - 9);
 }
 
-// Its first bits tell how many bytes a number takes: 1 to 8, or 9 for none.
+// The leading bits encode the width of a number: 1 to 8 bytes, or 9 for invalid.
 function vintWidth(bytes: Uint8Array, at: number): number {
   return Math.clz32(bytes[at] ?? 0) - 23;
 }
 
-/** Writes the content of an element as hexadecimal digits, without zeros in front. */
+/** Formats an element's content as hexadecimal digits without leading zeros. */
 export function readHex(bytes: Uint8Array, { data, end }: { data: number; end: number }): string {
   return toHex(bytes.subarray(data, end)).replace(/^0+/, "");
 }

@@ -5,25 +5,25 @@ import type { TrackEntry } from "./matroska-tracks.ts";
 
 /** The start of a file's clusters. */
 export interface Clusters {
-  /** Clusters made anew, with the packets of the tracks asked for; of a large picture only its start. */
+  /** Rebuilt clusters with the packets of the requested tracks; only the start of a large picture. */
   parts: Uint8Array[];
-  /** How many packets there are, by track number. */
+  /** Number of packets by track number. */
   packets: ReadonlyMap<number, number>;
-  /** True when no packet was left out. */
+  /** Whether no packet was left out. */
   whole: boolean;
 }
 
-// What a picture tells is in its first bytes; sound is kept whole, as its bytes are counted.
+// A picture's facts are in its first bytes; sound is kept whole, because its bytes are counted.
 const KEPT = { video: 16 * KIB, audio: MIB } as const;
-// So far it costs little to look, even when all is told: the first request for a file brings about as much.
+// Reading this far costs little even when everything is known: the first request for a file fetches about as much.
 const AT_HAND = 24 * KIB;
-// Where looking ends, whatever is told; behind a large picture the file is read in another place.
+// Limits on the search; each large picture that is skipped costs another read elsewhere.
 const MOST = { elements: 2000, bytes: 2 * MIB, skips: 24 } as const;
-// Between large pictures sound is dear: then fewer of its packets do.
+// Between large pictures sound is expensive to reach, so fewer of its packets suffice.
 const DEAR = { skips: 2, enough: 4 } as const;
 const TRACK_NUMBER = 8;
 
-/** Reads the clusters between two places of a file until there are enough packets of every track, or too much was read. */
+/** Reads the clusters in a range of a file until there are enough packets of every track, or a limit is reached. */
 export async function readClusters(
   reader: ByteReader,
   start: number,
@@ -45,7 +45,7 @@ export async function readClusters(
       at = element.data;
       continue;
     }
-    // A cluster whose size is not told ends where another element of the segment starts; those are passed like any other.
+    // A cluster of unknown size ends at the next element of the segment, which is handled like any other.
     if (element?.end == null || element.end > end) break;
     at = element.end;
     if (element.id === EBML.timestamp) {
@@ -68,7 +68,7 @@ export async function readClusters(
   return { parts, packets, whole: at >= end };
 }
 
-// A SimpleBlock, or the Block inside a BlockGroup: both start with their track, time and flags (RFC 9559, 10.1 and 10.2).
+// A SimpleBlock, or the Block in a BlockGroup; both start with track, time and flags (RFC 9559, 10.1 and 10.2).
 async function findBlock(
   reader: ByteReader,
   element: Element,

@@ -2,7 +2,7 @@ import type { ByteReader } from "../../core/ports.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import { EBML, readElement, readUint } from "./ebml.ts";
 
-// RFC 9559, 5.1: what is in the cues and on the way to them.
+// RFC 9559, 5.1: the elements in the cues and on the way to them.
 const ID = {
   ...EBML,
   seek: 0x4dbb,
@@ -15,18 +15,21 @@ const ID = {
 } as const;
 
 const VIDEO = 1;
-// What stands before the first cluster, and the cues of six hours, are smaller.
+// More than the headers before the first cluster, or the cues of six hours.
 const HEAD = 256 * KIB;
 const MAX_CUES = 8 * MIB;
 
 interface Part {
   id: number;
-  /** Where its content starts and ends in the bytes; `end` may lie beyond them. */
+  /** Start and end of its content in the bytes; `end` may lie beyond them. */
   start: number;
   end: number;
 }
 
-/** Gives the times in seconds at which the cues of a Matroska or WebM file list the first pictures track; empty when it has none. */
+/**
+ * Returns the times in seconds that the cues of a Matroska or WebM file list for the first video track; empty when there are
+ * none.
+ */
 export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Promise<number[]> {
   const head = await reader.read({ start: 0, end: HEAD }, signal);
   const segment = children(head, 0, head.length).find(({ id }) => id === ID.segment);
@@ -53,7 +56,7 @@ export async function readCueTimes(reader: ByteReader, signal: AbortSignal): Pro
   });
 }
 
-// Elements that follow each other, up to the one that begins at or beyond the end, or is the last wanted.
+// Consecutive elements, up to the end of the range or the last one wanted.
 function children(bytes: Uint8Array, start: number, end: number, last?: number): Part[] {
   const parts: Part[] = [];
   for (let at = start; at < Math.min(end, bytes.length); ) {

@@ -2,7 +2,7 @@ import type { ByteRange, ByteReader } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import { EBML, readElementAt, writeVoid } from "./ebml.ts";
 
-// A longer stretch is no damaged start any more.
+// A longer gap is not just a damaged start.
 const SEARCHED = 128 * MIB;
 const BLOCK = MIB;
 const TOP_ELEMENTS = 64;
@@ -18,8 +18,9 @@ const BEFORE_BLOCKS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Shows damage between the headers of a Matroska file and its first sound cluster as a Void element (RFC 9559, 5), which every
- * demuxer skips: none has to resynchronize over megabytes. Places stay what they are. Returns the reader itself where there is no such damage.
+ * Presents damage between a Matroska file's headers and its first intact cluster as a Void element (RFC 9559, 5), which
+ * every demuxer skips, so that none has to resynchronize over megabytes. Offsets stay unchanged. Returns the reader itself
+ * when there is no such damage.
  */
 export async function hideDamage(reader: ByteReader, signal: AbortSignal): Promise<ByteReader> {
   const damage = await findDamage(reader, signal);
@@ -41,7 +42,7 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
       at = end;
       continue;
     }
-    // Of headers that are damaged, demuxers find the next one soon or never.
+    // After damaged headers, demuxers find the next cluster soon or never.
     if (!tracks || (await isSound(reader, at))) return null;
     const next = await findCluster(reader, at + 1, signal);
     return next === null ? null : { start: at, end: next };
@@ -52,7 +53,7 @@ async function findDamage(reader: ByteReader, signal: AbortSignal): Promise<Byte
 async function findCluster(reader: ByteReader, from: number, signal: AbortSignal): Promise<number | null> {
   const most = Math.min(reader.size, from + SEARCHED);
   for (let start = from; start < most; start += BLOCK) {
-    // An ID may lie across two blocks.
+    // An ID may span two blocks.
     const bytes = await reader.read({ start, end: start + BLOCK + CLUSTER_ID.length - 1 }, signal);
     for (let at = bytes.indexOf(CLUSTER_ID[0]); at >= 0; at = bytes.indexOf(CLUSTER_ID[0], at + 1)) {
       const found = CLUSTER_ID.every((byte, index) => bytes[at + index] === byte);
@@ -62,7 +63,7 @@ async function findCluster(reader: ByteReader, from: number, signal: AbortSignal
   return null;
 }
 
-/** Whether what starts at a place is a cluster with a timestamp before its blocks. */
+/** Returns whether a cluster with a timestamp before its blocks starts at an offset. */
 async function isSound(reader: ByteReader, at: number): Promise<boolean> {
   const cluster = await readElementAt(reader, at);
   if (cluster?.id !== EBML.cluster) return false;

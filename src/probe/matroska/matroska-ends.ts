@@ -2,8 +2,8 @@ import { EBML, listElements, readElement, readHex, readUint } from "./ebml.ts";
 import type { TrackEntry } from "./matroska-tracks.ts";
 
 /**
- * Reads when the last frame of each track ends, in seconds by track number. A block has no duration of its own as most muxers
- * write it, so the last frame's is told by the DURATION tag of its track (RFC 9559, 5.1.8), or by Info where there is one track.
+ * Returns the end of each track's last frame in seconds, by track number. Most muxers write blocks without durations, so it
+ * comes from the DURATION tag of the track (RFC 9559, 5.1.8), or from Info in a file with one track.
  */
 export function readEnds(
   info: Uint8Array,
@@ -48,7 +48,10 @@ function isUid({ id }: { id: number }): boolean {
   return id === EBML.tag_track_uid;
 }
 
-/** Reads the delay of each track's codec out of Info and Tracks, in seconds by track number: whole ticks of the file, as ffmpeg counts them. */
+/**
+ * Returns each track's codec delay from Info and Tracks in seconds, by track number, rounded to whole ticks of the file as
+ * in ffmpeg.
+ */
 export function readDelays(info: Uint8Array, entries: readonly TrackEntry[]): Map<number, number> {
   const tick = readTick(info);
   return new Map(entries.map(({ number, delay }) => [number, (Math.round(delay / tick) * tick) / 1e9]));
@@ -62,7 +65,7 @@ function readDuration(info: Uint8Array): number | undefined {
   return (ticks * readTick(info)) / 1e9;
 }
 
-// Nanoseconds.
+// Nanoseconds per tick.
 function readTick(info: Uint8Array): number {
   const scale = fieldsOf(info).find(({ id }) => id === EBML.timestamp_scale);
   return (scale && readUint(info, scale.data, scale.end)) || NANOSECONDS;

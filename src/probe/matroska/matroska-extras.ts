@@ -5,7 +5,7 @@ import { viewOf } from "../../util/buffers.ts";
 import { timestamp } from "../timestamp.ts";
 import { EBML, type Element, listElements, readElement, readElementAt, readUint } from "./ebml.ts";
 
-/** What a Matroska file holds beside pictures and sound. */
+/** What a Matroska file contains besides pictures and sound. */
 export interface MatroskaExtras {
   /** Index of each track, by track number. */
   places: ReadonlyMap<number, number>;
@@ -14,7 +14,7 @@ export interface MatroskaExtras {
   chapters: number;
 }
 
-/** Elements of a segment that tell of extras, each where it was found. */
+/** Elements of a segment that hold extras, with their positions. */
 export type ExtraElements = ReadonlyMap<number, Element & { end: number }>;
 
 const ID = {
@@ -30,7 +30,7 @@ const ID = {
   ...{ tag: 0x7373, targets: 0x63c0, simple_tag: 0x67c8, tag_name: 0x45a3, tag_text: 0x4487 },
   ...{ edition: 0x45b9, chapter: 0xb6, file: 0x61a7, file_mime: 0x4660 },
 } as const;
-// Of a track, an edition, a chapter or a file, and not of the whole.
+// Targets of tags that describe a track, edition, chapter or attachment and not the whole file.
 const PARTS: ReadonlySet<number> = new Set([0x63c5, 0x63c9, 0x63c4, 0x63c6]);
 const MOST_BYTES = 262_144;
 const MOST_FILES = 32;
@@ -58,7 +58,7 @@ export const EXTRA_IDS: ReadonlySet<number> = new Set([
   EBML.tags,
 ]);
 
-/** Reads extras out of a segment's headers: Info and Tracks, which are at hand, and small elements that were found in front of the clusters. */
+/** Reads extras from a segment's headers: Info and Tracks, already in memory, and small elements found before the clusters. */
 export async function readMatroskaExtras(
   reader: ByteReader,
   segment: number,
@@ -89,7 +89,7 @@ export async function readMatroskaExtras(
   };
 }
 
-// Nanoseconds from the start of 2001 (RFC 9559, 5.1.2.11).
+// Nanoseconds since the start of 2001 (RFC 9559, 5.1.2.11).
 function readCreation(info: Uint8Array): string | null {
   const [field] = fieldsOf(info, readElement(info, 0)?.data ?? 0, info.length, ID.date);
   if (!field || field.end - field.data !== 8) return null;
@@ -97,7 +97,7 @@ function readCreation(info: Uint8Array): string | null {
   return timestamp(Number(view.getBigInt64(field.data)) / 1e9 + Date.UTC(2001) / 1000);
 }
 
-// Some writers put tags and chapters behind everything, and say where in front of it.
+// Some muxers write tags and chapters at the end, and refer to them at the start.
 async function seekBehind(
   reader: ByteReader,
   segment: number,
@@ -149,7 +149,7 @@ function readOther(bytes: Uint8Array): Pick<MatroskaExtras, "places" | "streams"
   return { places, streams };
 }
 
-// Only what the files are is read, not the files.
+// Reads only the descriptions of the attachments, not their contents.
 async function readAttachments(
   reader: ByteReader,
   attachments: (Element & { end: number }) | undefined,

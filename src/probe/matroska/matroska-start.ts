@@ -14,18 +14,18 @@ const PASSED: ReadonlySet<number> = new Set([
   ...[EBML.seek_head, EBML.cues, EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
 ]);
 
-/** What the headers and the first clusters of a file hold. */
+/** The headers and first clusters of a file. */
 export interface MatroskaStart {
   start: FileStart | null;
   extras: MatroskaExtras;
-  /** Seconds that the decoder of a track needs before what it returns is heard, by track number. */
+  /** Codec delay in seconds, by track number. */
   delays: ReadonlyMap<number, number>;
 }
 
 /**
- * Makes of a Matroska file or WebM a small one: its headers, and so much of its first clusters as tells of every track,
- * since mediabunny (1.61) reads clusters whole, and those may have megabytes. Null when it is not laid out as usual; `start` is null
- * when a track has no packet near the start.
+ * Reduces a Matroska or WebM file to a small one: its headers, and enough of its first clusters to describe every track.
+ * mediabunny (1.61) reads whole clusters, which may have megabytes. Null when the layout is unusual; `start` is null when a
+ * track has no packet near the start.
  */
 export async function readMatroskaStart(reader: ByteReader): Promise<MatroskaStart | null> {
   const layout = await readLayout(reader);
@@ -54,12 +54,12 @@ interface Layout {
   head: Uint8Array;
   info: Uint8Array;
   tracks: Uint8Array;
-  /** Null where they are not in front of the clusters. */
+  /** Null when they are not before the clusters. */
   tags: Uint8Array | null;
-  /** Where in the file the first cluster starts, and the segment ends. */
+  /** Offsets of the first cluster and of the segment's end in the file. */
   clusters: number;
   end: number;
-  /** Where the content of the segment starts. */
+  /** Offset of the segment's content. */
   segment: number;
   places: ExtraElements;
 }
@@ -68,7 +68,7 @@ async function readLayout(reader: ByteReader): Promise<Layout | null> {
   const header = await readElementAt(reader, 0);
   if (header?.id !== EBML.header || header.end === null || header.end > MAX_HEADER) return null;
   const segment = await readElementAt(reader, header.end);
-  // What is behind the segment may be another one.
+  // Another segment may follow.
   if (segment?.id !== EBML.segment || (segment.end ?? reader.size) < reader.size) return null;
   const read = (start: number, end: number) => reader.read({ start, end });
   let [info, tracks, tags]: (Uint8Array | null)[] = [null, null, null];

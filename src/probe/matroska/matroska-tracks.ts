@@ -1,26 +1,26 @@
 import { EBML, listElements, readElement, readHex, readUint } from "./ebml.ts";
 
-/** What a track's entry in Tracks (RFC 9559, 5.1.4.1) tells of its packets. */
+/** What a track's entry in Tracks (RFC 9559, 5.1.4.1) says about its packets. */
 export interface TrackEntry {
   number: number;
-  /** Eight bytes at most, as hexadecimal digits; tags name a track by it. */
+  /** At most eight bytes, as hexadecimal digits; tags refer to a track by it. */
   uid: string;
   kind: "video" | "audio";
-  /** Frames a second of pictures that are told to come evenly. */
+  /** Frames per second of pictures declared to be evenly spaced. */
   fps: number | null;
-  /** Nanoseconds that a decoder needs before what it returns is heard. */
+  /** Codec delay in nanoseconds. */
   delay: number;
-  /** How many packets tell its averages. */
+  /** How many packets suffice for averages. */
   enough: number;
 }
 
 const VIDEO = 1;
 const AUDIO = 2;
-// Pictures that are told to come evenly need be seen only for what their stream tells.
+// Evenly spaced pictures are only needed for their stream's properties.
 const ENOUGH = { even: 1, uneven: 60, sound: 16 } as const;
 const MAX_FPS = 1000;
 
-/** Reads the entries of pictures and sound out of a Tracks element. */
+/** Parses the entries of pictures and sound in a Tracks element. */
 export function readTracks(bytes: Uint8Array): TrackEntry[] {
   const tracks = readElement(bytes, 0);
   if (!tracks) return [];

@@ -16,7 +16,7 @@ const BITRATES = [
 ] as const;
 const MPEG_RATES = [44_100, 48_000, 32_000] as const;
 
-// ETSI TS 102 366, 4.4.1 and table F.4.1: kbit/s of every two codes.
+// ETSI TS 102 366, 4.4.1 and table F.4.1: kbit/s of each pair of codes.
 const AC3_BITRATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640];
 const AC3_RATES = [48_000, 44_100, 32_000] as const;
 // ETSI TS 102 366, E.1.3.1.4.
@@ -24,10 +24,10 @@ const EAC3_BLOCKS = [1, 2, 3, 6] as const;
 // ETSI TS 102 114, table 5-5.
 const DTS_RATES = [0, 8, 16, 32, 0, 0, 11.025, 22.05, 44.1, 0, 0, 12, 24, 48].map((khz) => khz * 1000);
 
-/** Reads the header of a frame, of which ten bytes are there; null when it is none. */
+/** Parses a frame's header, given at least ten bytes; null when it is not one. */
 export type ReadFrame = (bytes: Uint8Array, at: number) => Frame | null;
 
-/** The formats that are frames and nothing else, so that only counting these says how long they are. */
+/** Formats that consist of frames alone, so that their duration shows only by counting these. */
 export const FRAMES: Readonly<Record<string, ReadFrame>> = {
   aac: readAdts,
   mp3: readMpeg,
@@ -76,7 +76,7 @@ function readAc3(bytes: Uint8Array, at: number): Frame | null {
   const rate = full ?? (half && half / 2);
   if (!rate) return null;
   const blocks = full ? (EAC3_BLOCKS[(b4 >> 4) & 3] ?? 6) : 6;
-  // Further substreams sound at the same time as the first.
+  // Further substreams play at the same time as the first.
   const first = b2 >> 6 !== 1 && ((b2 >> 3) & 7) === 0;
   return { bytes: ((((b2 & 7) << 8) | b3) + 1) * 2, seconds: first ? (blocks * 256) / rate : 0 };
 }
@@ -87,7 +87,7 @@ function readDts(bytes: Uint8Array, at: number): Frame | null {
     at + 10,
   );
   const sync = ((b0 << 24) | (b1 << 16) | (b2 << 8) | b3) >>> 0;
-  // An extension of the frame before (DTS-HD).
+  // An extension of the previous frame (DTS-HD).
   if (sync === 0x64582025) {
     const wide = ((b6 & 1) << 19) | (b7 << 11) | (b8 << 3) | (b9 >> 5);
     const narrow = ((b6 & 31) << 11) | (b7 << 3) | (b8 >> 5);

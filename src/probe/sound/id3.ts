@@ -3,7 +3,7 @@ import { COVER_CODECS } from "../../core/tags.ts";
 import { memoryReader } from "../file-start.ts";
 import { ID3_GENRES } from "./id3-genres.ts";
 
-/** What the ID3 tags of a file hold. */
+/** The contents of a file's ID3 tags. */
 export interface Id3 {
   tags: (readonly [name: string, value: string])[];
   /** In order. */
@@ -14,7 +14,7 @@ export interface Id3 {
 /** A picture in an ID3 tag. */
 export interface Id3Cover {
   mime: string;
-  /** False where ffmpeg does not find it. */
+  /** False when ffmpeg does not find it. */
   common: boolean;
   read(): Promise<Uint8Array>;
 }
@@ -22,10 +22,10 @@ export interface Id3Cover {
 const HEADER = 10;
 const MOST_TAGS = 16;
 const MOST_FRAMES = 256;
-// A longer text is none that is carried over.
+// Longer texts are not carried over.
 const TEXT = 16_384;
 const PICTURE_HEAD = 64;
-// Of a tag that must be decoded as a whole: 4 MiB, which includes a large cover.
+// Limit for a tag that must be decoded as a whole: 4 MiB, enough for a large cover.
 const WHOLE = 4_194_304;
 const TAG_FLAGS = { unsynchronised: 0x80, extended: 0x40 } as const;
 const FRAME_FLAGS = { unsynchronised: 0x02, length: 0x01 } as const;
@@ -49,7 +49,7 @@ export async function readId3(reader: ByteReader): Promise<Id3> {
   return { ...found, tags: withDate(found.tags) };
 }
 
-// Before version 2.4 a year and a day of it, such as 0405 for the 4th of May, are apart.
+// Before version 2.4, the year and the day (0405 for the 4th of May) are separate.
 function withDate(tags: Id3["tags"]): Id3["tags"] {
   const [year, day] = [/^(TYER?)$/, /^(TDAT?)$/].map((name) => tags.find((tag) => name.test(tag[0])));
   if (!day) return tags;
@@ -68,7 +68,7 @@ interface Tag {
 
 async function readTag(tag: Tag, found: Id3): Promise<void> {
   const { reader, version, flags } = tag;
-  // Up to version 2.3, sizes of frames do not count the bytes that were put in.
+  // Up to version 2.3, frame sizes do not count the inserted bytes.
   const whole = version < 4 && (flags & TAG_FLAGS.unsynchronised) !== 0;
   if (whole) {
     const end = Math.min(tag.end, tag.start + WHOLE);
@@ -112,14 +112,14 @@ async function readFrames(tag: Tag, common: boolean, found: Id3): Promise<void> 
   }
 }
 
-// Version 2.4 counts the size of the header itself in it.
+// Version 2.4 includes the header itself in its size.
 async function extendedBytes({ reader, start, version, flags }: Tag): Promise<number> {
   if ((flags & TAG_FLAGS.extended) === 0) return 0;
   const head = await reader.read({ start, end: start + 4 });
   return version === 4 ? sevenBits(head, 0) : 4 + number(head);
 }
 
-// Takes out the zeros that were put behind bytes of 255, so that no decoder takes them for the start of a frame of sound.
+// Removes the zeros inserted after bytes of 255, which keep decoders from finding frames of sound in the tag.
 function resynchronise(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, at) => byte !== 0 || bytes[at - 1] !== 0xff);
 }
@@ -130,7 +130,7 @@ function mimeOf(name: string, bytes: Uint8Array): string {
   return /png$/i.test(told) ? COVER_CODECS.png : told.toLowerCase();
 }
 
-// Behind an encoding, a type, what it shows, and a description that two zeros end where letters have two bytes.
+// After an encoding, a type, the picture's role, and a description that ends in two zeros when characters have two bytes.
 function pictureIn(name: string, bytes: Uint8Array): Uint8Array {
   const step = bytes[0] === 1 || bytes[0] === 2 ? 2 : 1;
   let at = name === "PIC" ? 5 : bytes.indexOf(0, 1) + 2;
@@ -148,7 +148,7 @@ function readText(name: string, bytes: Uint8Array): readonly [string, string] | 
     const text = decode(bytes.subarray(1), encoding).filter(Boolean).join(";");
     return [name, /^TCON?$/.test(name) ? genreOf(text) : text];
   }
-  // COMM and USLT: a language, what it is about, and the text; a comment about something is of a program.
+  // COMM and USLT: a language, a description, and the text; comments with a description come from programs.
   const [described = "", value = ""] = decode(bytes.subarray(4), encoding);
   return described === "" || !name.startsWith("COM") ? [name, value] : null;
 }
@@ -158,7 +158,7 @@ function genreOf(text: string): string {
   return ID3_GENRES[Number(inBrackets ?? alone)] ?? text;
 }
 
-// Texts in turn, each ended by a zero.
+// Consecutive texts, each terminated by a zero.
 function decode(bytes: Uint8Array, encoding: number): string[] {
   const texts = new TextDecoder(ENCODINGS[encoding] ?? "latin1").decode(swapped(bytes, encoding)).split("\0");
   return texts.map((text) => text.replace(/^\ufeff/, ""));
@@ -166,14 +166,14 @@ function decode(bytes: Uint8Array, encoding: number): string[] {
 
 const ENCODINGS = ["latin1", "utf-16le", "utf-16le", "utf-8"] as const;
 
-// To little-endian, which is what every platform decodes.
+// To little-endian, which every platform decodes.
 function swapped(bytes: Uint8Array, encoding: number): Uint8Array {
   const big = encoding === 2 || (encoding === 1 && bytes[0] === 0xfe && bytes[1] === 0xff);
   if (!big) return bytes;
   return bytes.map((_, at) => bytes[at % 2 === 0 ? at + 1 : at - 1] ?? 0);
 }
 
-// Fields of fixed places in the last 128 bytes; version 1.1 ends the comment with a zero and the number of the track.
+// Fixed fields in the last 128 bytes; version 1.1 ends the comment with a zero and the track number.
 async function readVersion1(reader: ByteReader): Promise<Id3["tags"]> {
   const bytes = await reader.read({ start: Math.max(0, reader.size - 128), end: reader.size });
   if (bytes.length < 128 || latin(bytes.subarray(0, 3)) !== "TAG") return [];
@@ -191,7 +191,7 @@ async function readVersion1(reader: ByteReader): Promise<Id3["tags"]> {
   return tags.filter(([, value]) => value !== "");
 }
 
-// Latin-1 by the letter of it; many programs write UTF-8.
+// Officially Latin-1; many programs write UTF-8.
 function asText(bytes: Uint8Array): string {
   const text = untilZero(bytes);
   try {

@@ -2,22 +2,22 @@ import type { ByteReader } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import { FRAMES, type ReadFrame } from "./frame-headers.ts";
 
-/** How long raw sound lasts. */
+/** Measured duration of raw sound. */
 export interface SoundLength {
-  /** Null where there are too many frames to read. */
+  /** Null when there are too many frames to read. */
   seconds: number | null;
 }
 
-/** Bytes up to which a probe counts the frames of a file: half an hour of sound at 128 kbit/s. */
+/** Files up to this many bytes have their frames counted by a probe: half an hour of sound at 128 kbit/s. */
 export const COUNTED = 32 * MIB;
-// Of a file, at least; what is less is another kind of frames.
+// Least share of a file that its frames must make up; less means another type of frame.
 const SHARE = 0.5;
 const BLOCK = 2 * MIB;
 const FIRST = 64;
 const HEADER = 10;
 /**
- * Adds up the frames of a file of raw sound with at most so many bytes; null for any other format, and for an MP3 whose first frame
- * holds the number of all. Rejects as the reader does.
+ * Adds up the frames of a raw sound file of at most `most` bytes; null for any other format, and for an MP3 whose first
+ * frame states the total. Rejects as the reader does.
  */
 export async function measureFrames(
   reader: ByteReader,
@@ -58,7 +58,7 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   let synced = false;
   while (at + HEADER <= bytes.length) {
     const frame = readFrame(bytes, at);
-    // What looks like a frame is one when another follows; where there were frames before, one is enough.
+    // A candidate is a frame when another follows; after previous frames, one is enough.
     const next = frame ? at + frame.bytes : 0;
     const follows: boolean =
       frame !== null && (synced || next + HEADER > bytes.length || readFrame(bytes, next) !== null);
@@ -76,7 +76,7 @@ function walk(bytes: Uint8Array, readFrame: ReadFrame, last: boolean) {
   return sum;
 }
 
-// ID3v2 (id3.org, 3.1): its size is in four bytes of seven bits, its own header not counted.
+// ID3v2 (id3.org, 3.1): the size has four bytes of seven bits and excludes the header.
 async function passTags(reader: ByteReader, signal: AbortSignal): Promise<number> {
   for (let at = 0; ; ) {
     const head = await reader.read({ start: at, end: Math.min(reader.size, at + HEADER) }, signal);
