@@ -49,8 +49,7 @@ export function parseFfprobe(json: unknown, given: ProbedFile): Source {
     asText(asRecord(format.tags).major_brand),
     codecs,
   );
-  if (!name || (!video && !audio))
-    throw unsupported("The file has no readable sound or pictures.");
+  if (!name || (!video && !audio)) throw unsupported("The file has no readable sound or pictures.");
 
   const animated = name.image && isAnimated(format, video);
   const still = name.image && !animated;

@@ -26,7 +26,8 @@ export async function placeFile(
   const key = folder + name;
   if (encoded instanceof ReadableStream) return { key, mime, size: await write(storage, key, encoded, mime) };
   const [file, ...more] = Array.isArray(encoded) ? encoded : encoded.written;
-  if (!file || more.length > 0) throw new MediaError("encode_failed", "The encoder returned more than one file.");
+  if (!file || more.length > 0)
+    throw new MediaError("encode_failed", "The encoder returned more than one file.");
   if ("bytes" in file) return { key, mime, size: await write(storage, key, file.bytes, mime) };
   const info = file.name === name ? await storage.head(key) : null;
   if (info?.size === file.size && file.size > 0) return { key, mime, size: file.size };

@@ -73,7 +73,8 @@ async function run(stitching: Stitching, write: (bytes: Uint8Array) => Promise<v
       return gatherer.add(bytes);
     });
     await mux(stitching, replay, false);
-    if (written !== rehearsal.size) throw misfit(`${written} bytes were written instead of ${rehearsal.size}`);
+    if (written !== rehearsal.size)
+      throw misfit(`${written} bytes were written instead of ${rehearsal.size}`);
     await gatherer.flush();
   } catch (thrown) {
     stitching.signal?.throwIfAborted();

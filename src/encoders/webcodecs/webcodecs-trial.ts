@@ -67,7 +67,10 @@ const LIBVPX_COARSEST = 255;
 
 async function coarsest(codec: VideoCodec): Promise<number> {
   if (codec !== "vp9") return COARSEST[codec];
-  const [standard, libvpx] = [await noiseBytes(codec, COARSEST.vp9), await noiseBytes(codec, LIBVPX_COARSEST)];
+  const [standard, libvpx] = [
+    await noiseBytes(codec, COARSEST.vp9),
+    await noiseBytes(codec, LIBVPX_COARSEST),
+  ];
   return libvpx > 0 && libvpx * 3 < standard ? LIBVPX_COARSEST : COARSEST.vp9;
 }
 
