@@ -160,7 +160,7 @@ async function soundAlone({ plan, chunk, source, input, signal }: ChunkJob): Pro
   return bytes && { size: bytes.length, read: async ({ start, end }) => bytes.subarray(start, end) };
 }
 
-async void) { => function receive(response: Response, onSign: () => void) { => void) {
+async function receive(response: Response, onSign: () => void) {
   if (!response.body || response.headers.get("Content-Type") !== FRAME_MIME) {
     await response.body?.cancel();
     throw new MediaError("worker_lost", `The light encoder answered with status ${response.status}.`);
