@@ -1,15 +1,15 @@
 import { MediaError } from "../core/errors.ts";
 
 /**
- * Returns why a request cannot be sent to a worker, with the path of the first value at fault. Other refusals of the browser,
- * such as a lack of memory, keep its own message.
+ * Returns the error for a request that cannot be sent to a worker, with the path of the offending value. For other failures,
+ * such as a lack of memory, it quotes the browser's message.
  */
 export function cloneFault(args: readonly unknown[], cause: unknown): MediaError {
   for (const arg of args) {
     const found = findFault(arg, "", new Set());
     if (!found) continue;
     const { path, value } = found;
-    const message = `${path || "The request"} ${faultOf(value)}; a request holds text, numbers, true, false, null, lists and plain objects of these.`;
+    const message = `${path || "The request"} ${faultOf(value)}; a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.`;
     return new MediaError("request_invalid", message, { cause, ...(path && { param: path }) });
   }
   const why = cause instanceof Error ? cause.message : String(cause);
@@ -50,6 +50,6 @@ function faultOf(value: unknown): string {
   if (ArrayBuffer.isView(value))
     return "is a view of a detached ArrayBuffer, whose bytes were transferred elsewhere";
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  if (tag !== "Object" && tag !== "Array") return `is a ${tag}, which no worker can be given`;
-  return "is no plain object, such as a Proxy of a framework's state; pass a plain copy";
+  if (tag !== "Object" && tag !== "Array") return `is a ${tag}, which cannot be sent to a worker`;
+  return "is not a plain object, but for example a Proxy of a framework's state; pass a plain copy";
 }

@@ -11,11 +11,11 @@ import {
 import { GIB } from "../util/bytes.ts";
 import { sleep } from "../util/sleep.ts";
 
-/** A connection in the media worker: with keys, or without where the page signs each request. */
+/** A connection in the media worker: with keys, or without when the page signs each request. */
 export interface ConnectionSettings {
   id: string;
   is_default: boolean;
-  /** Null where the page signs. */
+  /** Null when the page signs. */
   keys: S3Connection | null;
   /** Whether large files are uploaded in parts. */
   parts: boolean;
@@ -23,11 +23,14 @@ export interface ConnectionSettings {
 
 /** The S3 storage of a client, held in memory only. */
 export interface Connections {
-  /** Throws `connection_required` when there is none to use, `connection_not_found` for an unknown id; `param` names the field at fault. */
+  /**
+   * Throws `connection_required` when none is available, `connection_not_found` for an unknown id; `param` names the
+   * offending field.
+   */
   check(id: string | null, param: string, what: string): void;
   /** Returns the signer for a bucket. Rejects as `check` throws. */
   signer(bucket: string, id: string | null): S3Signer;
-  /** Returns a bucket, with the maximum size of a file uploaded in one request; null for the usual one. Rejects as `check` throws. */
+  /** Returns a bucket, and the largest file to upload in one request; null for the usual limit. Rejects as `check` throws. */
   bucket(name: string, id: string | null): { bucket: S3Bucket; single_bytes: number | null };
 }
 
@@ -66,7 +69,7 @@ export function createConnections(
   };
 }
 
-// Tries do not count while the browser reports that it is offline; as that may be outdated, they are made all the same.
+// Attempts do not count while the browser reports that it is offline; they are made anyway, because the report may be outdated.
 function createReconnect(): (signal?: AbortSignal) => Promise<boolean> {
   let since: number | null = null;
   return async (signal) => {

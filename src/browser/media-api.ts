@@ -11,21 +11,21 @@ import type { SignAnswer } from "./page/sign-requests.ts";
 /** A record of either type. */
 export type Run = Task | Step;
 /** The type of a record. */
-export type Sort = Run["object"];
-/** A visitor's file, or its handle. */
+export type RecordType = Run["object"];
+/** A visitor's file or its handle. */
 export type LocalFile = Blob | FileSystemFileHandle;
 
-/** Where ffmpeg's wasm core is, and how it is cached. */
+/** Where to load ffmpeg's wasm core from, and how to cache it. */
 export interface CoreFiles {
   /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm?: string;
   /** URL of `ffmpeg-core.js` (ESM), plain or gzipped. */
   glue?: string;
-  /** Name of the cache that keeps it for the next visit; null for none. Default `framewright-core`. */
+  /** Name of the cache that keeps it for the next visit; null disables caching. Default `framewright-core`. */
   cache?: string | null;
 }
 
-/** Where ffmpeg's core with threads is, which the package does not contain. */
+/** Where to load ffmpeg's threaded core from, which the package does not contain. */
 export interface ThreadedCoreFiles extends CoreFiles {
   wasm: string;
   glue: string;
@@ -38,7 +38,7 @@ export interface MediaSettings {
   /** Name of the database and of the folder. */
   name: string;
   prefer: "quality" | "speed";
-  /** Maximum number of encoder workers; null for as many as fit the machine. */
+  /** Most encoder workers to run; null for as many as fit the machine. */
   encoderWorkers: number | null;
   /** URLs of ffmpeg's wasm core; null for those of the package. */
   core: CoreFiles | null;
@@ -51,7 +51,7 @@ export interface MediaSettings {
   allowPrivate: boolean;
   /** Seconds after which outputs are deleted. */
   keepSeconds: number;
-  /** Maximum size in bytes of a visitor's file that is copied into storage. */
+  /** Size limit in bytes of a visitor's file that is copied into storage. */
   keepInputBytes: number;
   /** S3 storage for outputs and inputs; never stored. */
   connections: ConnectionSettings[];
@@ -62,9 +62,9 @@ export interface MediaSettings {
 /** The bytes of a run that succeeded. */
 export interface RunFiles {
   source: Source;
-  /** Id of the fallback's task that did the work; null where the page did it. */
+  /** Id of the fallback's task that did the work; null when the page did it. */
   remote: string | null;
-  /** All files by their path below the output's folder. */
+  /** All files by their paths relative to the output folder. */
   files: { name: string; file: File }[];
 }
 
@@ -85,9 +85,9 @@ export interface LocalUsage {
 /** The current state of a run. */
 export interface Standing {
   record: Run;
-  /** The encoder chosen for its encode, where the record does not contain it; null while there is none. */
+  /** The encoder chosen for its encode, when the record does not contain it; null while there is none. */
   choice: EncoderChoice | null;
-  /** What it waits for; absent while it works. */
+  /** What it is waiting for; absent while it works. */
   waiting?: Waiting;
   /** How much of its file was sent to the fallback, during the upload. */
   upload?: UploadProgress;
@@ -96,17 +96,17 @@ export interface Standing {
 /** The media worker's methods; all reject with a MediaError. */
 export interface MediaApi {
   open(settings: MediaSettings): Promise<void>;
-  create(sort: Sort, request: unknown, file: LocalFile | null): Promise<Run>;
-  get(sort: Sort, id: string): Promise<Run>;
+  create(type: RecordType, request: unknown, file: LocalFile | null): Promise<Run>;
+  get(type: RecordType, id: string): Promise<Run>;
   /** Returns the current state of a run, for its first watcher. */
-  standing(sort: Sort, id: string): Promise<Standing>;
-  list(sort: Sort, options: ListOptions): Promise<Page<Run>>;
-  cancel(sort: Sort, id: string): Promise<Run>;
+  standing(type: RecordType, id: string): Promise<Standing>;
+  list(type: RecordType, options: ListOptions): Promise<Page<Run>>;
+  cancel(type: RecordType, id: string): Promise<Run>;
   retry(id: string): Promise<Task>;
-  remove(sort: Sort, id: string): Promise<void>;
+  remove(type: RecordType, id: string): Promise<void>;
   files(id: string): Promise<RunFiles>;
   waiting(id: string): Promise<WaitingFile | null>;
-  /** Continues a run with the file that it waits for; null where the visitor allowed reading the original again. */
+  /** Resumes a run with the file that it waits for; null when the visitor allowed reading the original again. */
   resume(id: string, file: LocalFile | null): Promise<Run>;
   /** Returns the handle of a run's file; only the page can ask the visitor for permission. */
   handle(id: string): Promise<FileSystemFileHandle | null>;
@@ -125,9 +125,12 @@ export interface MediaApi {
 export type MediaEvent =
   | ({ type: "changed" } & Standing)
   | { type: "removed"; id: string }
-  /** Asks the page to create a task at the fallback, with `file` as its input where there is one, unless it exists there as `remote`, and to follow it. */
+  /**
+   * Asks the page to create a task at the fallback, with `file` as its input if there is one, unless it already exists there
+   * as `remote`, and to follow it.
+   */
   | { type: "follow"; id: string; request: unknown; remote: string | null; file: Blob | null }
   /** Asks the page to sign a request to S3 storage with a connection's function. */
   | { type: "sign"; asked: number; connection: string; request: PresignRequest }
-  /** Asks the page to cancel the task at the fallback, where it may exist as `remote`. */
+  /** Asks the page to cancel the task at the fallback, if it exists there as `remote`. */
   | { type: "unfollow"; id: string; remote: string | null };

@@ -29,7 +29,7 @@ type Message<E> =
 
 /** The calling end. */
 export interface Caller<A extends Api> {
-  /** The functions of the other end, each a message away; they reject with a {@link MediaError}. */
+  /** The functions of the other end, each called by message; they reject with a {@link MediaError}. */
   readonly api: A;
   /** Fails all pending and later calls. */
   fail(error: MediaError): void;

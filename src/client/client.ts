@@ -32,20 +32,20 @@ export interface NewStep<K extends StepKind = StepKind> {
   webhook_url?: string;
 }
 
-/** How a file is uploaded to a service. */
+/** How to upload a file to a service. */
 export interface SendOptions extends Partial<Omit<UploadRequest, "size">> {
   /** Stops the upload and discards what was sent. */
   signal?: AbortSignal;
-  /** Called with the bytes sent so far, and the size of the file; bytes that are sent again count once. */
+  /** Called with the bytes sent so far and the size of the file; bytes sent again count once. */
   onProgress?(sent: number, size: number): void;
 }
 
-/** How the file of a new task or step is uploaded to a service; the local client uploads none. */
+/** How to upload the file of a new task or step to a service; the local client uploads none. */
 export type CreateOptions = Pick<SendOptions, "signal" | "onProgress">;
 
-/** How a run is followed by {@link Client.run}. */
+/** How {@link Client.run} follows a run. */
 export interface RunOptions<K extends EncodeKind = EncodeKind> {
-  /** Cancels the task, and rejects with the signal's reason. */
+  /** Aborting it cancels the task and rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Called with the state of the task, then with its changes. */
   onProgress?(update: Update<Task<K>>): void;
@@ -55,9 +55,9 @@ export interface RunOptions<K extends EncodeKind = EncodeKind> {
 
 /** The result of {@link Client.run}. */
 export interface RunResult<K extends EncodeKind = EncodeKind> {
-  /** The file; of adaptive video the master playlist. */
+  /** The file; for adaptive video, the master playlist. */
   blob: Blob;
-  /** What the file holds. */
+  /** Properties of the file. */
   source: Source;
   task: Task<K> & { status: "succeeded" };
   /** The bytes in other forms: a URL, a stream, a file on disk. */
@@ -66,9 +66,9 @@ export interface RunResult<K extends EncodeKind = EncodeKind> {
 
 /** Options of a list; `after` and `before` are ids. */
 export interface ListOptions<Status extends string = string, Kind extends string = string> {
-  /** 1 to 100, default 20. */
+  /** From 1 to 100. Default 20. */
   limit?: number;
-  /** Newest first by default. */
+  /** Default `desc`, newest first. */
   order?: "asc" | "desc";
   after?: string;
   before?: string;
@@ -76,7 +76,7 @@ export interface ListOptions<Status extends string = string, Kind extends string
   kind?: Kind;
 }
 
-/** Options for iterating over a whole list; `limit` is the number of records per request, default 100. */
+/** Options for iterating over a whole list; `limit` is the number of records per request. Default 100. */
 export type EachOptions<Status extends string = string, Kind extends string = string> = Omit<
   ListOptions<Status, Kind>,
   "before"
@@ -92,11 +92,11 @@ export interface Page<T> {
 export interface Output {
   /** The file to open: the only one, or the master playlist. */
   readonly source: Source;
-  /** A URL for a media element or a download, good as long as the client is open. */
+  /** Returns a URL for a media element or a download, valid as long as the client is open. */
   url(): Promise<string>;
   blob(): Promise<Blob>;
   stream(): Promise<ReadableStream<Uint8Array>>;
-  /** Writes the file to where the visitor chose; rejects with `storage_full` when there is no room. */
+  /** Writes the file to the place that the visitor chose; rejects with `storage_full` when there is no room. */
   saveTo(handle: FileSystemFileHandle): Promise<void>;
 }
 
@@ -107,12 +107,12 @@ export interface Tasks {
   list(options?: ListOptions<TaskStatus, EncodeKind>): Promise<Page<Task>>;
   /** Iterates over all tasks; fetches a page at a time, as they are consumed. */
   each(options?: EachOptions<TaskStatus, EncodeKind>): AsyncGenerator<Task, void>;
-  /** Resolves with the finished task, whatever its status; rejects with the signal's reason on abort, while the task continues. */
+  /** Resolves to the finished task, whatever its status; rejects with the signal's reason on abort, while the task continues. */
   wait<K extends EncodeKind = EncodeKind>(
     task: (AnyRun & { object: "task"; kind: K }) | string,
     options?: { signal?: AbortSignal },
   ): Promise<Task<K>>;
-  /** Stops the work and resolves with the cancelled task; rejects with `task_finished` when there is nothing to stop. */
+  /** Stops the work and resolves to the cancelled task; rejects with `task_finished` when there is nothing to stop. */
   cancel(id: string): Promise<Task>;
   /** Creates a new task with the request of a finished one; rejects with `task_running` while that runs. */
   retry(id: string): Promise<Task>;
@@ -127,7 +127,7 @@ export interface Steps {
   list(options?: ListOptions<StepStatus, StepKind>): Promise<Page<Step>>;
   /** Iterates over all standalone steps; fetches a page at a time, as they are consumed. */
   each(options?: EachOptions<StepStatus, StepKind>): AsyncGenerator<Step, void>;
-  /** Resolves with the finished step, whatever its status; rejects with the signal's reason on abort, while the step continues. */
+  /** Resolves to the finished step, whatever its status; rejects with the signal's reason on abort, while the step continues. */
   wait<K extends StepKind = StepKind>(
     step: (AnyRun & { object: "step"; kind: K }) | string,
     options?: { signal?: AbortSignal },
@@ -137,26 +137,27 @@ export interface Steps {
   delete(id: string): Promise<void>;
 }
 
-/** The interface to tasks and steps, the same for the page's own machine and for a service. Every method rejects with a {@link MediaError}. */
+/**
+ * The interface to tasks and steps, the same for the page's own machine and for a service. Every method rejects with a
+ * {@link MediaError}.
+ */
 export interface Client {
   readonly tasks: Tasks;
   readonly steps: Steps;
   /**
-   * Creates a task, follows it to its end and resolves with its output in memory. Rejects with the task's own error where it fails; whatever else
-   * ends it early, such as an abort, cancels the task.
+   * Creates a task, follows it to its end and resolves to its output in memory. Rejects with the task's own error when it
+   * fails; anything else that ends it early, such as an abort, cancels the task.
    *
-   * @example
-   * const { blob } = await client.run({ input: file, kind: "video", options: { width: 640 } });
+   * @example const { blob } = await client.run({ input: file, kind: "video", options: { width: 640 } });
    */
   run<K extends EncodeKind>(request: NewTask<K>, options?: RunOptions<K>): Promise<RunResult<K>>;
-  /** Returns what a file holds, without a task; rejects with `input_unsupported` for what is not media. */
+  /** Probes a file without a task; rejects with `input_unsupported` when it is not media. */
   probe(input: NewStep["input"], options?: { signal?: AbortSignal }): Promise<Source>;
   /**
-   * Yields the current state of a task or step, then its changes, at most about one a second; the last one is its end. Rejects for an unknown one,
-   * and with the signal's reason on abort.
+   * Yields the current state of a task or step, then its changes, at most about one a second, ending with the finished run.
+   * Rejects for an unknown run, and with the signal's reason on abort.
    *
-   * @example
-   * for await (const { progress, waiting, error } of client.watch(task)) console.log(progress, waiting, error);
+   * @example for await (const { progress, waiting, error } of client.watch(task)) console.log(progress, waiting, error);
    */
   watch<T extends AnyRun = AnyRun>(
     run: T | string,
@@ -170,9 +171,12 @@ export interface Client {
   ): () => void;
   /** Calls the listener with the error that ends the watch early: the run is unknown, was deleted, or the client was closed. */
   on(run: RunRef, event: "error", listener: (error: MediaError) => void): () => void;
-  /** Resolves with the bytes of a run that succeeded. Rejects with the error of a run that failed, and with `media_not_found` when there are none. */
+  /**
+   * Resolves to the bytes of a run that succeeded. Rejects with the error of a run that failed, and with `media_not_found`
+   * when there are none.
+   */
   output(run: RunRef): Promise<Output>;
-  /** Closes connections and workers; runs at a service continue, those of the page when it is opened again. */
+  /** Closes connections and workers; runs at a service continue, those of the page resume when it is opened again. */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

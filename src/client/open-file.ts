@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 
-/** Opens a visitor's file; rejects with `input_unreachable` and what to do about it when a handle does not let it be read. */
+/** Opens a visitor's file; rejects with `input_unreachable` and advice when a handle does not allow reading it. */
 export async function openFile(file: Blob | FileSystemFileHandle): Promise<Blob> {
   try {
     return "getFile" in file ? await file.getFile() : file;
@@ -15,11 +15,11 @@ export async function openFile(file: Blob | FileSystemFileHandle): Promise<Blob>
 const HANDLE_FAULTS: Readonly<Record<string, string>> = {
   NotAllowedError:
     "may not be read before the visitor allows it: call requestPermission() of its handle after a click",
-  NotFoundError: "is not there any more: it was moved or deleted after it was chosen; choose it again",
-  NotReadableError: "cannot be read: another program may hold it, or it changed after it was chosen",
+  NotFoundError: "no longer exists: it was moved or deleted after it was chosen; choose it again",
+  NotReadableError: "cannot be read: another program may be using it, or it changed after it was chosen",
 };
 
-/** The name of a visitor's file; `blob` where it has none. */
+/** Returns the name of a visitor's file; `blob` when it has none. */
 export function nameOf(file: Blob | FileSystemFileHandle): string {
   return "name" in file && typeof file.name === "string" && file.name !== "" ? file.name : "blob";
 }

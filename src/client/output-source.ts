@@ -3,7 +3,10 @@ import type { Source } from "../core/source.ts";
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
-/** Returns the file that a task or step made. Throws the error of a run that failed, and `media_not_found` where there is no file, as of a probe. */
+/**
+ * Returns the output of a task or step. Throws the error of a run that failed, and `media_not_found` when there is no file,
+ * as for a probe.
+ */
 export function outputSource(record: Task | Step): Source {
   if (record.error) {
     const { kind, message } = record.error;
@@ -17,7 +20,7 @@ export function outputSource(record: Task | Step): Source {
     );
   }
   if (last.kind === "probe") {
-    throw new MediaError("media_not_found", "There is no output: a probe only looks into its input.");
+    throw new MediaError("media_not_found", "There is no output: a probe only inspects its input.");
   }
   return last.output;
 }

@@ -1,6 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 
-/** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a file of the visitor. */
+/** Media that can be stored and passed again: a URL (http, https, s3, `data:`, or relative to the page), or a visitor's file. */
 export type MediaInput = string | Blob | FileSystemFileHandle;
 
 /** Media in any form that a client accepts; a Response or stream is read once, when the run is created. */
@@ -14,7 +14,7 @@ export type AnyMedia =
 
 /** A request to pass on, and the bytes of its input. */
 export interface GivenRequest {
-  /** Its input is a URL as text, or for a step an object that holds one; null where there is only a file. */
+  /** Its input is a URL as text, or for a step an object that contains one; null when there is only a file. */
   request: unknown;
   file: Blob | FileSystemFileHandle | null;
 }
@@ -31,9 +31,9 @@ const ACCEPTED =
 const FOLD_BYTES = 8_388_608;
 
 /**
- * Reads the input of a request: makes URLs absolute, and bytes in any form a file. A Response or stream is read to its end. What is missing or
- * malformed is left to the parser of requests. Rejects with `request_invalid` for a value that holds no media, `invalid_input` for bytes that
- * cannot be read any more, `input_unreachable` when a stream breaks off.
+ * Reads the input of a request: makes URLs absolute, and turns bytes in any form into a file. Reads a Response or stream to
+ * its end. Leaves missing or malformed fields to the parser of requests. Rejects with `request_invalid` for a value that is
+ * not media, `invalid_input` for bytes that can no longer be read, and `input_unreachable` when a stream breaks off.
  */
 export async function readInput(object: "task" | "step", request: unknown): Promise<GivenRequest> {
   if (typeof request !== "object" || request === null) return { request, file: null };
@@ -78,7 +78,7 @@ async function readUrl(text: string): Promise<GivenMedia> {
   return { input: absolute?.href ?? text, file: null };
 }
 
-// Parsed by hand, as a page's content security policy may keep fetch from reading one.
+// Parsed by hand, because a page's content security policy may block fetch.
 function readDataUrl(text: string): Blob {
   const [, type = "", base64, data] = /^data:([^,]*?)(;base64)?,(.*)$/is.exec(text) ?? [];
   try {
@@ -89,7 +89,7 @@ function readDataUrl(text: string): Blob {
     const bytes = Uint8Array.from(base64 ? atob(binary) : binary, (each) => each.charCodeAt(0));
     return new Blob([bytes], { type });
   } catch (cause) {
-    throw invalid("must be a whole data: URL, of the shape data:<type>;base64,<bytes>.", cause);
+    throw invalid("must be a complete data: URL, of the form data:<type>;base64,<bytes>.", cause);
   }
 }
 
@@ -99,7 +99,7 @@ function bytesOf(given: ArrayBufferLike | ArrayBufferView): Uint8Array<ArrayBuff
     throw invalid("is a detached ArrayBuffer: it was transferred elsewhere, and its bytes went with it.");
   }
   const [start, length] = ArrayBuffer.isView(given) ? [given.byteOffset, given.byteLength] : [0, undefined];
-  // A Blob accepts no shared memory.
+  // A Blob does not accept shared memory.
   return new Uint8Array(buffer, start, length).slice();
 }
 
@@ -107,8 +107,8 @@ async function readResponse(response: Response): Promise<File> {
   if (response.type === "opaque") {
     throw invalid("is an opaque Response, whose bytes no script can read; fetch it with CORS.");
   }
-  if (!response.ok) throw invalid(`is a Response of status ${response.status}, which holds no media.`);
-  if (response.bodyUsed) throw invalid("is a Response that was read already; clone it before you read it.");
+  if (!response.ok) throw invalid(`is a Response of status ${response.status}, which contains no media.`);
+  if (response.bodyUsed) throw invalid("is a Response that was already read; clone it before you read it.");
   const type = response.headers.get("Content-Type") ?? "";
   const blob = response.body ? await readStream(response.body, type) : new Blob([], { type });
   const name = URL.parse(response.url)?.pathname.split("/").at(-1) ?? "";
@@ -123,7 +123,7 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
   try {
     new Response(stream as ReadableStream<Uint8Array>);
   } catch (cause) {
-    throw invalid("is a ReadableStream that was read in part already; give it whole.", cause);
+    throw invalid("is a ReadableStream that was already read in part; pass it unread.", cause);
   }
   const reader = stream.getReader();
   const parts: Blob[] = [];
@@ -138,7 +138,7 @@ async function readStream(stream: ReadableStream<unknown>, type: string): Promis
     if (done) return new Blob([...parts, ...chunks], { type });
     if (!ArrayBuffer.isView(value)) {
       await reader.cancel().catch(() => {});
-      throw invalid(`must be a ReadableStream of bytes: it holds ${nameOf(value)}, not a Uint8Array.`);
+      throw invalid(`must be a ReadableStream of bytes: it yields ${nameOf(value)}, not a Uint8Array.`);
     }
     chunks.push(value as BlobPart);
     held += value.byteLength;

@@ -24,7 +24,10 @@ type TaskState =
   | { status: "succeeded"; output: string; error: null }
   | { status: "failed"; output: string | null; error: RunError };
 
-/** A step standing alone: one operation on one file. A union by `kind` and `status`, as {@link Task}; the output of a `probe` is what the file holds. */
+/**
+ * A standalone step: one operation on one file. A union by `kind` and `status`, like {@link Task}; the output of a `probe`
+ * is the Source of the file.
+ */
 export type Step<K extends StepKind = StepKind> = K extends StepKind
   ? Omit<StepRecord, "kind" | "options" | "status" | "error" | "output"> & {
       kind: K;
@@ -37,13 +40,13 @@ type StepState =
   | { status: "succeeded"; output: Source; error: null }
   | { status: "failed"; output: null; error: RunError };
 
-/** A task or step in any state; what is known of it only by its type. */
+/** A task or step in any state, known only by its type. */
 export type AnyRun = TaskRecord | StepRecord;
 
 /** A task or step, or its id. */
 export type RunRef = AnyRun | string;
 
-/** The record that a reference leads to: a task, a step, or either of them for an id. */
+/** The record behind a reference: a task, a step, or either of them for an id. */
 export type RecordOf<T> = T extends { object: "task"; kind: infer K extends EncodeKind }
   ? Task<K>
   : T extends { object: "step"; kind: infer K extends StepKind }

@@ -5,7 +5,7 @@ import { isFinished } from "../core/transitions.ts";
 import type { Client, NewStep, NewTask, RunOptions, RunResult, Task } from "./client.ts";
 import { outputSource } from "./output-source.ts";
 
-/** Implements {@link Client.run} on the methods that it is made of. */
+/** Implements {@link Client.run} with the client's other methods. */
 export async function runTask<K extends EncodeKind>(
   { tasks, watch, output }: Pick<Client, "tasks" | "watch" | "output">,
   request: NewTask<K>,
@@ -31,7 +31,7 @@ export async function runTask<K extends EncodeKind>(
   }
 }
 
-/** Implements {@link Client.probe}: a standalone step that is deleted when it has answered. */
+/** Implements {@link Client.probe}: a standalone step, deleted once it has answered. */
 export async function probeInput(
   { steps }: Pick<Client, "steps">,
   input: NewStep["input"],

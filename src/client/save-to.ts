@@ -6,7 +6,10 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   "SecurityError",
 ]);
 
-/** Writes a stream to a file that the visitor chose, whose content stays when this fails. Rejects with `storage_full`, `forbidden`, `upload_failed`, or as the stream does. */
+/**
+ * Writes a stream to a file that the visitor chose; on failure the file keeps its content. Rejects with `storage_full`,
+ * `forbidden`, `upload_failed`, or as the stream does.
+ */
 export async function saveTo(
   handle: FileSystemFileHandle,
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -30,12 +33,16 @@ function saveError(thrown: unknown): MediaError {
   const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";
   const cause = thrown;
   if (name === "QuotaExceededError") {
-    return new MediaError("storage_full", "There is no room for the file; free some and save it again.", {
-      cause,
-    });
+    return new MediaError(
+      "storage_full",
+      "There is no room for the file; free some space and save it again.",
+      {
+        cause,
+      },
+    );
   }
   if (FORBIDDEN.has(name)) {
-    return new MediaError("forbidden", "The file may not be written; ask the visitor for it again.", {
+    return new MediaError("forbidden", "Writing the file is not allowed; ask the visitor for it again.", {
       cause,
     });
   }

@@ -3,21 +3,21 @@ import { EncoderChoice } from "../core/choice.ts";
 import type { RunError } from "../core/step.ts";
 import { Task } from "../core/task.ts";
 
-/** A change of a task or step, with its pace as far as it is known. */
+/** A change of a task or step, with its pace where known. */
 export interface Update<T> {
   /** The record after the change. */
   record: T;
-  /** Percent of the whole run, 0 to 100, that never goes down; null until it can be measured. */
+  /** Percentage of the whole run, 0 to 100, which never falls; null until it can be measured. */
   progress: number | null;
-  /** Seconds of media done in a second; null until known. */
+  /** Seconds of media processed per second; null until known. */
   speed: number | null;
   /** Seconds until the end; null until known. */
   eta: number | null;
   /** The encoder chosen for its encode and why; null until it is chosen, absent from services of earlier versions. */
   choice?: EncoderChoice | null | undefined;
-  /** Why it failed; null unless it did. */
+  /** Why it failed; null otherwise. */
   error: RunError | null;
-  /** What it waits for before it continues; null while it works, absent in updates from a service. */
+  /** What it is waiting for; null while it works, absent in updates from a service. */
   waiting?: Waiting | null | undefined;
   /** How much of the run's file was sent to the local client's `fallback`, during the upload; null otherwise, absent in updates from a service. */
   upload?: UploadProgress | null | undefined;
@@ -29,17 +29,17 @@ export type Waiting = { for: "encoder" } | ({ for: "file" } & WaitingFile);
 /** The file that a run waits for, as the visitor knows it. */
 export interface WaitingFile {
   name: string;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
   /** `permission`: the visitor has to allow reading it again; `gone`: the visitor has to choose it again. */
   reason: "gone" | "permission";
 }
 
-/** How far an upload is. */
+/** The progress of an upload. */
 export interface UploadProgress {
-  /** Bytes. */
+  /** Bytes sent. */
   sent: number;
-  /** Bytes of the whole file. */
+  /** Size of the file in bytes. */
   size: number;
 }
 

@@ -1,4 +1,7 @@
-/** Writes bytes as hexadecimal digits. `Uint8Array.prototype.toHex` is missing in Node 24 and in the oldest browsers that the library runs in. */
+/**
+ * Formats bytes as hexadecimal digits. `Uint8Array.prototype.toHex` is missing in Node 24 and in the oldest supported
+ * browsers.
+ */
 export function toHex(bytes: Iterable<number>): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

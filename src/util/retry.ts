@@ -1,20 +1,19 @@
 import { sleep } from "./sleep.ts";
 
-/** How work is retried. */
 export interface RetryOptions {
-  /** Tries in all, the first included. */
+  /** Attempts in total, including the first. */
   tries: number;
-  /** Milliseconds before another try, after so many. */
+  /** Milliseconds to wait after a number of failed attempts. */
   pauseMs(tried: number): number;
-  /** Ends a pause; work takes a signal of its own. */
+  /** Ends a pause; the work takes its own signal. */
   signal?: AbortSignal | undefined;
-  /** Whether another try may help after this failure; by default always. */
+  /** Whether another attempt may help after this failure. Default: always. */
   helps?(thrown: unknown): boolean;
 }
 
 /**
- * Tries work again after pauses, and rejects with the last failure. Not p-retry: that takes a TypeError for a mistake in the code unless
- * it knows its words as a browser's network error, which those of workerd and Node's streams are not.
+ * Retries work after pauses and rejects with the last failure. Not p-retry, which takes a TypeError for a programming error
+ * unless it recognizes a browser's network error, and does not know the messages of workerd and Node's streams.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { tries, pauseMs, signal, helps = () => true } = options;
@@ -28,7 +27,7 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-/** Returns pauses that double from the first one, up to a longest one. */
+/** Returns pauses that double from the first one up to a maximum. */
 export function doubling(firstMs: number, mostMs = Number.POSITIVE_INFINITY): (tried: number) => number {
   return (tried) => Math.min(firstMs * 2 ** (tried - 1), mostMs);
 }

@@ -1,6 +1,6 @@
 /**
- * Works on items in their order, at most `limit` at once. After a failure no further item is taken up; `onFailure` hears of it and may end
- * the work under way. Rejects with the first failure, when none is under way any more.
+ * Works on items in order, at most `limit` at once. After a failure it starts no further item; `onFailure` may stop the work
+ * in progress. Rejects with the first failure once no work is in progress.
  */
 export async function sideBySide<T>(
   items: Iterable<T>,

@@ -1,4 +1,4 @@
-/** Waits for work at most so many milliseconds; what `late` returns or throws then takes its place. */
+/** Waits for work for at most `ms` milliseconds; after that, what `late` returns or throws takes its place. */
 export async function within<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
   const { promise, resolve } = Promise.withResolvers<typeof LATE>();
   const timer = setTimeout(resolve, Math.min(ms, MOST_MS), LATE);
@@ -11,22 +11,22 @@ export async function within<T, L>(work: Promise<T>, ms: number, late: () => L):
 }
 
 const LATE = Symbol("late");
-// A longer timer would go off at once.
+// A longer timer would fire at once.
 const MOST_MS = 2 ** 31 - 1;
 
-/** A limit of time for whatever takes an AbortSignal. */
+/** A time limit for anything that takes an AbortSignal. */
 export interface TimeLimit {
-  /** Aborts when the time is over, and when the caller's own signal does. */
+  /** Aborts when the time is up, and when the caller's own signal does. */
   readonly signal: AbortSignal;
-  /** True once the time is over. */
+  /** Whether the time is up. */
   readonly isOver: boolean;
-  /** Starts the time again, after a sign of progress. */
+  /** Restarts the time, after a sign of progress. */
   restart(): void;
-  /** Lifts the limit; the caller's own signal stays. */
+  /** Removes the limit; the caller's own signal stays. */
   clear(): void;
 }
 
-/** Starts a {@link TimeLimit} of so many milliseconds. */
+/** Starts a {@link TimeLimit} of `ms` milliseconds. */
 export function limitTime(
   ms: number,
   options: { signal?: AbortSignal | undefined; reason?: unknown } = {},

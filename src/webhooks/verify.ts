@@ -2,15 +2,19 @@ import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { MediaError } from "../core/errors.ts";
 import { WebhookEvent } from "../core/webhook.ts";
 
-/** Headers of a request, as a platform of the web or Node gives them. */
+/** Headers of a request, as the web platform or Node provides them. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const SIGNED = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 
 /**
- * Gives the event that was posted to a webhook, once its signature by Standard Webhooks is found right. The body is the text as it came, as parsing and writing
- * it again changes it; of several secrets, as while they are changed, one is enough. Throws `forbidden` for what the service did not sign within the last
- * five minutes, `request_invalid` for a secret that is none or a body that is no event. An event may come twice: its `id` tells.
+ * Verifies a webhook's signature (Standard Webhooks) and returns its event. An event may arrive more than once; its `id`
+ * identifies it.
+ *
+ * @param body The text exactly as received, because parsing and rewriting it would change it.
+ * @param secret The endpoint's secret; with several, as during a rotation, one match is enough.
+ * @throws `forbidden` when the service did not sign the body within the last five minutes, `request_invalid` for a malformed
+ * secret or a body that is not an event.
  */
 export function verifyWebhook(
   body: string,
@@ -26,7 +30,7 @@ export function verifyWebhook(
     );
   const parsed = WebhookEvent.safeParse(readJson(body));
   if (parsed.success) return parsed.data;
-  const message = "The body is signed, and no event that this version knows.";
+  const message = "The body is signed, but is not an event that this version knows.";
   throw new MediaError("request_invalid", message, { cause: parsed.error });
 }
 
@@ -52,7 +56,7 @@ function readSecret(secret: string): Webhook {
   try {
     return new Webhook(secret);
   } catch {
-    // What the library says of it may show it.
+    // The library's message may contain the secret.
     throw new MediaError("request_invalid", "secret must be the text that begins with whsec_.", {
       param: "secret",
     });

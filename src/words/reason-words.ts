@@ -1,7 +1,7 @@
 import type { ErrorReason } from "../core/error-reason.ts";
 import { type ErrorKind, MediaError, type MediaErrorOptions } from "../core/errors.ts";
 
-// The error of a field is made where its rules are.
+// The error of a field is created where its rules are.
 type Described = Exclude<ErrorReason, { code: "field" }>;
 
 const HOSTS = {
@@ -11,7 +11,7 @@ const HOSTS = {
 } as const;
 const NEEDS = { video: "Video needs pictures", image: "An image needs pictures" } as const;
 
-/** Creates the error of a reason, with its sentence as the message. */
+/** Creates the error for a reason, with a sentence as its message. */
 export function errorFor(kind: ErrorKind, reason: Described, options: MediaErrorOptions = {}): MediaError {
   return new MediaError(kind, describeReason(reason), { ...options, reason });
 }
@@ -31,11 +31,11 @@ function describeReason(reason: Described): string {
     case "size_not_positive":
       return "The target size must be a number above 0.";
     case "size_unbounded":
-      return "A target size is for video and sound alone; here the size in pixels and the quality decide.";
+      return "A target size applies to video and sound only; here the size in pixels and the quality decide.";
     case "size_lossless":
-      return `${reason.format} keeps all of the sound and has no bitrate; a target size needs mp3, aac, ogg or opus.`;
+      return `${reason.format} is lossless and has no bitrate; a target size needs mp3, aac, ogg or opus.`;
     case "size_unknown_duration":
-      return "How long the source plays is unknown, so options.target_size cannot be held; use bitrate.";
+      return "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.";
     case "size_too_small":
       return `options.target_size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
     case "no_answer":

@@ -27,12 +27,12 @@ const NAMES: Readonly<Record<string, string>> = {
   native: "native ffmpeg",
 };
 
-/** Names an encoder in a sentence. */
+/** Returns an encoder's name for use in a sentence. */
 export function nameEncoder(encoder: string): string {
   return NAMES[encoder] ?? encoder;
 }
 
-/** Describes in one clause why an encoder does not do a piece of work, such as "the wasm core has no AV1 encoder". */
+/** Describes in one clause why an encoder refuses a piece of work, such as "the wasm core has no AV1 encoder". */
 export function describeRefusal(refusal: Refusal): string {
   const build = BUILDS[refusal.encoder] ?? BROWSER;
   switch (refusal.code) {
@@ -71,9 +71,9 @@ export function describeRefusal(refusal: Refusal): string {
     case "bit_depth":
       return `it encodes ${refusal.max_depth} bits only`;
     case "memory":
-      return `it needs about ${megabytes(refusal.needed_bytes)} of memory, and ${megabytes(refusal.available_bytes)} are available`;
+      return `it needs about ${megabytes(refusal.needed_bytes)} of memory, and ${megabytes(refusal.available_bytes)} is available`;
     case "input_memory":
-      return `${megabytes(refusal.needed_bytes)} of the input would have to be in memory at once, and ${megabytes(refusal.available_bytes)} are available`;
+      return `${megabytes(refusal.needed_bytes)} of the input would have to be in memory at once, and ${megabytes(refusal.available_bytes)} is available`;
     case "pixels":
       return `a picture of ${refusal.pixels} pixels is too large; the limit is ${refusal.max_pixels}`;
     case "time":
@@ -110,7 +110,10 @@ export function describeRefusals(refusals: readonly Refusal[]): string {
   return `No encoder here can do this (${reasons.join("; ") || "there are no encoders"}).`;
 }
 
-/** Describes in plain sentences why the encoders that were meant for a piece of work refused it, each reason once; empty where none was. */
+/**
+ * Describes in plain sentences why the intended encoders refused a piece of work, each reason once; empty when none was
+ * intended.
+ */
 export function explainRefusals(refusals: readonly Refusal[]): string {
   const meant = refusals.filter(({ code }) => !OTHER_WORK.has(code));
   const clauses = new Set(meant.map(describeRefusal));
@@ -122,7 +125,7 @@ export function asSentence(clause: string): string {
   return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 }
 
-/** Whole seconds, one at least. */
+/** Rounds to whole seconds, at least 1. */
 export function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.round(seconds));
 }

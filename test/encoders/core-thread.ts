@@ -43,7 +43,7 @@ const instantiate = task.cores === "kept" ? keeper.instantiate : stockCore.insta
 
 const given: number[] = [];
 
-function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
+function freeBuffer({ buffer }: Uint8Array<ArrayBuffer>): void {
   given.push(buffer.byteLength);
   structuredClone(buffer, { transfer: [buffer] });
 }
@@ -53,7 +53,7 @@ async function start(): Promise<WasmCore> {
   const { createCore } = stockCore;
   const core = await createWasmCore({
     ...{ createCore, instantiate, memory },
-    ...(task.gives_back && { giveBack }),
+    ...(task.gives_back && { freeBuffer }),
   });
   core.mount("/in/input", file);
   core.makeFolder("/out");

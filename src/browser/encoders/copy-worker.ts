@@ -1,4 +1,4 @@
 import { createCopyEncoder } from "../../encoders/run/copy.ts";
-import { serveApart } from "./isolated-worker.ts";
+import { serveIsolated } from "./isolated-worker.ts";
 
-serveApart(createCopyEncoder());
+serveIsolated(createCopyEncoder());

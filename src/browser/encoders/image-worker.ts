@@ -1,9 +1,9 @@
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
 import { followLife } from "../../encoders/pool/encoder-worker-life.ts";
-import { serveApart } from "./isolated-worker.ts";
+import { serveIsolated } from "./isolated-worker.ts";
 
 // The media worker passes the URL of the AVIF wasm and the lock that ties their lives together in this worker's name.
 const [wasm = "", life = ""] = (globalThis as unknown as { name: string }).name.split(" ");
 const [avif, canvas] = [createAvifEncoder({ wasm, guard: followLife(life).guard }), createCanvasEncoder()];
-serveApart({ encode: (job) => (job.plan.format === "avif" ? avif : canvas).encode(job) });
+serveIsolated({ encode: (job) => (job.plan.format === "avif" ? avif : canvas).encode(job) });

@@ -5,31 +5,31 @@ import { blobOf } from "../../encoders/pool/wasm-pool-input.ts";
 import { type Caller, callOver } from "../rpc.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
-/** The methods of a worker with an encoder of its own: one job at a time, and its stream until that ends. */
-export interface ApartApi {
-  /** Returns the files, or null where a stream follows. */
+/** The methods of a worker with its own encoder: one job at a time, including its stream. */
+export interface IsolatedApi {
+  /** Returns the files, or null when a stream follows. */
   encode(job: Pick<ChunkJob, "plan" | "chunk" | "source">, file: Blob): Promise<EncodedFile[] | null>;
   /** Returns the next bytes of the stream; null at its end. */
   next(): Promise<Uint8Array | null>;
 }
 
-/** Events of such a worker: the share that is done. */
-export type ApartEvent = number;
+/** Events of such a worker: the finished share. */
+export type IsolatedEvent = number;
 
 interface Seat {
   /** Name of its encoder. */
   name: string;
   end(): void;
-  caller: Caller<ApartApi>;
+  caller: Caller<IsolatedApi>;
   onShare(share: number): void;
 }
 
 /**
- * Creates a runner of encoders in workers of their own, as an encode cannot be interrupted, and a damaged source may keep it busy forever: an abort
- * ends the worker. A job that is silent for `silence_seconds` fails as `stalled`. Across all jobs, as many workers stay ready for the next
- * job as may run at once.
+ * Creates a runner of encoders in dedicated workers, because an encode cannot be interrupted and a damaged source may keep
+ * it busy forever: an abort terminates the worker. A job that is silent for `silence_seconds` fails as `stalled`. As many
+ * workers stay ready for the next job as may run at once.
  */
-export function runApart(
+export function runIsolated(
   start: (life: string) => Worker,
   { workers, silence_seconds }: { workers: number; silence_seconds: number },
 ): (encoder: LocalEncoder) => LocalEncoder {
@@ -40,7 +40,7 @@ export function runApart(
     const seat: Seat = {
       name: "",
       end,
-      caller: callOver(worker, (share: ApartEvent) => seat.onShare(share)),
+      caller: callOver(worker, (share: IsolatedEvent) => seat.onShare(share)),
       onShare() {},
     };
     worker.addEventListener("error", (event) => {
@@ -50,7 +50,7 @@ export function runApart(
     return seat;
   }
 
-  /** Waits for an answer while the job runs and is not silent; otherwise ends the worker. */
+  /** Waits for an answer while the job reports progress; otherwise terminates the worker. */
   function guard<T>(seat: Seat, signal: AbortSignal, work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const end = (reason: unknown) => {
@@ -58,7 +58,7 @@ export function runApart(
       reject(reason);
     };
     const aborted = () => end(signal.reason);
-    const message = `The ${seat.name} encoder gave nothing for ${silence_seconds} seconds.`;
+    const message = `The ${seat.name} encoder was silent for ${silence_seconds} seconds.`;
     const timer = setTimeout(() => end(new MediaError("stalled", message)), silence_seconds * 1000);
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });

@@ -1,12 +1,12 @@
 import type { Encoder } from "../../encoders/encoder.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
 import { type Port, serveOver } from "../rpc.ts";
-import type { ApartApi, ApartEvent } from "./isolated-encoder.ts";
+import type { IsolatedApi, IsolatedEvent } from "./isolated-encoder.ts";
 
 /** Serves an encoder to the media worker; call it once, while the worker's module loads. */
-export function serveApart(encoder: Pick<Encoder, "encode">): void {
+export function serveIsolated(encoder: Pick<Encoder, "encode">): void {
   let stream: ReadableStreamDefaultReader<Uint8Array> | null = null;
-  const tell = serveOver<ApartApi, ApartEvent>(globalThis as unknown as Port, {
+  const tell = serveOver<IsolatedApi, IsolatedEvent>(globalThis as unknown as Port, {
     async encode(job, file) {
       const { signal } = new AbortController();
       const encoded = await encoder.encode({

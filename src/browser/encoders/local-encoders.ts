@@ -8,7 +8,7 @@ import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import type { Plan } from "../../plan/index.ts";
 import type { MediaSettings } from "../media-api.ts";
-import { runApart } from "./isolated-encoder.ts";
+import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
 /** The settings of the encoders. */
@@ -25,7 +25,7 @@ export interface LocalEncoders {
   pool: WasmPool;
 }
 
-// The VP9 and AV1 encoders use all processors; that of H.264 leaves some idle unless two run side by side.
+// The VP9 and AV1 encoders use all processors; the H.264 encoder leaves some idle unless two run in parallel.
 const WEBCODECS_WORKERS = 2;
 const WORTH_SECONDS = 8;
 
@@ -38,9 +38,9 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const load = () => loadCore({ ...core });
   const pool = createWasmPool({ load, ...(encoderWorkers !== null && { workers: encoderWorkers }) });
   const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
-  const copy = runApart(startCopy, limits)(createCopyEncoder());
+  const copy = runIsolated(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
-  const runImages = runApart((life) => startImage(`${wasm} ${life}`), limits);
+  const runImages = runIsolated((life) => startImage(`${wasm} ${life}`), limits);
   const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
   const threaded = createWasmMt({ core: threadedCore });
   const webcodecs: LocalEncoder = {
@@ -52,7 +52,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   return { ordered: [copy, ...images, ...rest], pool };
 }
 
-// Spelled out so that bundlers find the files.
+// Spelled out so that bundlers find the file.
 const AVIF_WASM = new URL("@jsquash/avif/codec/enc/avif_enc.wasm", import.meta.url);
 
 function startCopy(): Worker {

@@ -3,17 +3,17 @@ import type { Encoder } from "../../encoders/encoder.ts";
 import { cutPlan, type Plan } from "../../plan/index.ts";
 import type { Offer } from "../../route/offer.ts";
 
-/** An encoder of this machine, with how it likes its work. */
+/** An encoder of this machine, and how to split work for it. */
 export interface LocalEncoder extends Encoder {
-  /** Jobs that it does at once; absent for one. */
+  /** Jobs that it runs at once. Default 1. */
   readonly workers?: number;
-  /** Seconds of source that a chunk of an uncut plan should have; null where it is better left whole, as where this is absent. */
+  /** Returns the best seconds of source per chunk of an uncut plan; null, or absent, when it is better left whole. */
   chunkSeconds?(plan: Plan, source: Source): number | null;
   /** Tries what a plan needs on this machine, so that `refuse` knows; never rejects. */
   prepare?(plan: Plan, source: Source): Promise<void>;
 }
 
-// Where times are nonsense a small file seems to last for days, and would be cut into thousands of chunks, each read from the start.
+// With damaged times, a small file may seem to last for days and would be cut into thousands of chunks, each read from the start.
 const LEAST_BYTES = 16_384;
 
 /** Returns what the encoders of this machine would do with an uncut plan, after each has tried what it needs; never rejects. */
@@ -33,7 +33,7 @@ export async function localOffers(
       chunk_seconds,
       chunks: cut.chunks.filter(({ track }) => track !== "audio").length,
       at_once: encoder.workers ?? 1,
-      // A page has no containers to wait for: its order is its choice.
+      // A page has no containers to wait for, so the order of its encoders decides.
       seconds: null,
     };
   });

@@ -10,24 +10,24 @@ import type { LocalFile } from "../media-api.ts";
 export interface InputFiles {
   /** Stores the file of a run; rejects with `input_unreachable` when it cannot be read. */
   add(run_id: string, file: LocalFile): Promise<void>;
-  /** Reuses the file of another run; false when that has none. */
+  /** Reuses the file of another run; returns false when that has none. */
   copy(from: string, to: string): Promise<boolean>;
-  /** Whether the run works on a visitor's file. */
+  /** Returns whether the run works on a visitor's file. */
   has(run_id: string): Promise<boolean>;
-  /** Returns the file where it can be read; null where it is gone or not allowed. */
+  /** Returns the file if it can be read; null when it is gone or not allowed. */
   find(run_id: string): Promise<Blob | null>;
   /** Describes a file that cannot be read and why; null when there never was one. */
   missing(run_id: string): Promise<WaitingFile | null>;
   /** Returns the file's handle; null when it has none. */
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
-  /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` when it is a different one. */
+  /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` for a different file. */
   replace(run_id: string, file: LocalFile): Promise<void>;
   remove(run_id: string): Promise<void>;
 }
 
 /**
- * Creates the storage of runs' files: handles, and files of at most `keep_bytes`, are stored and survive the page; others last as long as it is open.
- * A browser copies a file that it stores.
+ * Creates the storage of runs' files. Handles, and files of at most `keep_bytes`, are stored and survive the page, because a
+ * browser copies a file that it stores; others last as long as the page is open.
  */
 export function createInputFiles(rows: InputStore, keep_bytes: number): InputFiles {
   const held = new Map<string, Blob>();
@@ -79,11 +79,11 @@ export function createInputFiles(rows: InputStore, keep_bytes: number): InputFil
     async replace(run_id, file) {
       const row = await rows.get(run_id);
       if (!row)
-        throw new MediaError("invalid_input", "The run has no file of the visitor.", { param: "file" });
+        throw new MediaError("invalid_input", "The run has no file from the visitor.", { param: "file" });
       const blob = await openFile(file);
       const { sha256 } = await fingerprintOf(blob);
       if (blob.size !== row.size || sha256 !== row.fingerprint) {
-        const message = `That is another file than ${row.name} of ${row.size} bytes, which the run began with.`;
+        const message = `This is not the file that the run began with: ${row.name} of ${row.size} bytes.`;
         throw new MediaError("invalid_input", message, { param: "file" });
       }
       await put(run_id, file, blob, sha256);

@@ -12,7 +12,7 @@ import { isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-url
 
 /** Where the inputs of a run come from. */
 export interface LocalInputTools {
-  /** The visitor's file that the run works on, and its URL; null where the input is something else. */
+  /** The visitor's file that the run works on, and its URL; null when the input is something else. */
   own: { url: string; blob: Blob } | null;
   files: InputFiles;
   storage: Storage;
@@ -46,7 +46,7 @@ export function createLocalInputs({ own, files, storage, urls, connections, open
       const s3 = /^s3:/i.test(url) ? parseS3Url(url) : null;
       const file = s3
         ? await openS3(connections.signer(s3.bucket, null), s3.key, options)
-        : // A page cannot follow redirects by hand; the first address is checked when a run is created.
+        : // A page cannot follow redirects by hand; the first URL is checked when a run is created.
           await openHttp(url, { ...options, guard: null });
       return { reader: file.reader, mime: file.mime, file };
     },
@@ -54,7 +54,7 @@ export function createLocalInputs({ own, files, storage, urls, connections, open
 }
 
 function openBlob(blob: Blob | null, url: string): OpenInput {
-  if (!blob) throw new MediaError("input_not_found", "There is no such file any more.");
+  if (!blob) throw new MediaError("input_not_found", "The file no longer exists.");
   const reader = createBlobReader(blob);
   const mime = blob.type || null;
   const file: HttpFile = {

@@ -2,9 +2,9 @@ import type { LocalFile } from "../media-api.ts";
 
 /** URLs of files on this machine: outputs and visitors' files. */
 export interface LocalUrls {
-  /** `opfs:/<folder>/<key>`: a stored object. */
+  /** Returns `opfs:/<folder>/<key>`, the URL of a stored object. */
   of(key: string): string;
-  /** The key of one of the client's stored objects; null for any other URL. */
+  /** Returns the key of one of the client's stored objects; null for any other URL. */
   key(url: string): string | null;
 }
 
@@ -17,7 +17,7 @@ export function createLocalUrls(folder: string): LocalUrls {
   };
 }
 
-/** The URL of a visitor's file on its task: `file:` and its name. */
+/** Returns the URL of a visitor's file on its task: `file:` and its name. */
 export function fileUrl(name: string): string {
   return `file:${name.replaceAll(/[%?#/\\\p{Cc}]/gu, (each) => encodeURIComponent(each))}`;
 }
@@ -27,12 +27,12 @@ export function ownFileUrl(name: string, step_id: string): string {
   return `${fileUrl(name)}#${step_id}`;
 }
 
-/** The run id in a file URL; null where there is none. */
+/** Returns the run id in a file URL; null when there is none. */
 export function runOfFile(url: string): string | null {
   return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
 }
 
-/** Whether a URL is a path in the origin private file system, `opfs:/folder/file`. */
+/** Returns whether a URL is a path in the origin private file system, `opfs:/folder/file`. */
 export function isOpfsPath(url: unknown): url is string {
   return typeof url === "string" && url.startsWith("opfs:/");
 }

@@ -16,7 +16,7 @@ import type { Run } from "../media-api.ts";
 
 /** A stored file. */
 export interface StoredBlob {
-  /** Path below the output's folder. */
+  /** Path relative to the output folder. */
   name: string;
   blob: Blob;
   mime: string;
@@ -26,13 +26,13 @@ export interface StoredBlob {
 export interface RunUploads {
   /** Executes the upload step: sends the files of its input to the run's destination, `main` last. */
   run(record: Run, source: Source, files: StoredBlob[], main: string, context: StepContext): Promise<Source>;
-  /** Whether a failed task only lacks its upload. */
+  /** Returns whether a failed task lacks only its upload. */
   isLeft(record: Run): boolean;
-  /** Lets a new task resume the upload of such a one, if its output still exists. */
+  /** Lets a new task resume the upload of such a task, if its output still exists. */
   takeOver(before: Task, after: Task): Promise<void>;
-  /** The outputs of the steps before the upload, for a task that took over from another; null for any other. */
+  /** Returns the outputs of the steps before the upload, for a task that took over from another; null for any other. */
   taken(run_id: string): Promise<TakenOver | null>;
-  /** Aborts an upload that is not to be resumed. Never rejects. */
+  /** Aborts an upload that will not be resumed. Never rejects. */
   drop(record: Run): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
 
 const NAMES = "uploads";
 const TAKEN = "taken over";
-// A single-request upload reads more while it sends.
+// Single-request uploads read larger pieces while they send.
 const IN_MEMORY = 2 ** 25;
 
 /** Creates the uploads of a client's runs. */
@@ -70,7 +70,7 @@ export function createRunUploads(
   return {
     async run(record, source, files, main, { run_id, durably, progress }) {
       const destination = destinationOf(record);
-      if (!destination) throw new MediaError("internal_error", "The run names no destination.");
+      if (!destination) throw new MediaError("internal_error", "The run has no destination.");
       const { bucket: name, key } = parseS3Url(destination.url);
       return durably("upload", async (signal) => {
         const { bucket, single_bytes } = connections.bucket(name, destination.connection_id);
@@ -110,7 +110,7 @@ export function createRunUploads(
     async takeOver(before, after) {
       const [from, to] = [runFolder("out", before.id), runFolder("out", after.id)];
       const files = await storage.files(from);
-      // An earlier retry took them, or they were too old: the task starts over.
+      // An earlier retry took them, or they have expired: the task starts over.
       if (files.length === 0) return;
       for (const { key, file } of files) {
         await storage.write(to + key.slice(from.length), file.stream(), file.type);
@@ -134,7 +134,7 @@ export function createRunUploads(
         const { bucket } = connections.bucket(name, destination.connection_id);
         for (const file of names) await dropUpload(bucket, memoryOf(record.id, file));
       } catch {
-        // Without the connection the bucket's lifecycle rules have to remove it.
+        // Without the connection, the bucket's lifecycle rules have to remove it.
       }
     },
   };

@@ -8,7 +8,7 @@ import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
 import type { LocalUrls } from "./local-urls.ts";
 import type { StoredBlob } from "./run-upload.ts";
 
-/** Where the input of an upload may come from. */
+/** Possible sources of an upload's input. */
 export interface UploadSources {
   storage: OpfsStorage;
   /** The visitor's file that the run works on. */
@@ -17,7 +17,10 @@ export interface UploadSources {
   inputs: Inputs;
 }
 
-/** Returns the files of an upload's input, all of them for adaptive video, and the name of the one to open. Copies remote files to this machine first. */
+/**
+ * Returns the files of an upload's input, all of them for adaptive video, and the name of the one to open. Copies remote
+ * files to this machine first.
+ */
 export async function storedFiles(
   { storage, own, urls, inputs }: UploadSources,
   source: Source,
@@ -43,7 +46,7 @@ export async function storedFiles(
     });
   }
   const file = await storage.file(at);
-  if (!file) throw new MediaError("upload_failed", "The file to upload is not in storage any more.");
+  if (!file) throw new MediaError("upload_failed", "The file to upload is no longer in storage.");
   return { found: [toBlob(main, file)], main };
 }
 

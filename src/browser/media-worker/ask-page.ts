@@ -3,7 +3,7 @@ import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts"
 import { within } from "../../util/time-limit.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 
-/** Has the page sign requests to S3 storage. */
+/** Requests that the page signs for S3 storage. */
 export interface PageAsks {
   /** Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
   sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
@@ -24,7 +24,7 @@ export function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
       asks.set(asked, waiting);
       tell({ type: "sign", asked, connection, request });
       const late = () => {
-        throw new MediaError("upload_failed", "The page gave no signed URL within a minute.");
+        throw new MediaError("upload_failed", "The page returned no signed URL within a minute.");
       };
       return within(waiting.promise, ANSWER_MS, late).finally(() => asks.delete(asked));
     },

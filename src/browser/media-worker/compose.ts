@@ -13,10 +13,13 @@ import { createPageAsks } from "./ask-page.ts";
 import { createMediaHost } from "./media-host.ts";
 import { openRunStores } from "./run-stores.ts";
 
-// Each read takes a browser a while, and probing a damaged file takes thousands of small ones.
+// Each read from the browser has a cost, and probing a damaged file takes thousands of small ones.
 const READING = { ahead: 64 * KIB, most: MIB, keep: 8 * MIB } as const;
 
-/** Assembles the media worker: its stores, its encoders, and the host over them. Rejects when the browser allows no storage. */
+/**
+ * Assembles the media worker: its stores, its encoders, and the host on top of them. Rejects when the browser allows no
+ * storage.
+ */
 export async function compose(
   settings: MediaSettings,
   tell: (event: MediaEvent) => void,
@@ -32,14 +35,14 @@ export async function compose(
       ...{ settings, stores, storage, encoders: ordered },
       urls: createLocalUrls(settings.name),
       connections: createConnections(settings.connections, page.sign),
-      // The next run encodes while one is stitched.
+      // So that the next run encodes while one is stitched.
       runs_at_once: pool.workers + 1,
       offers: (plan, source) => localOffers(ordered, plan, source),
       inFlight: (encoder) => (encoder as LocalEncoder).workers ?? 1,
       probe(reader, given, signal, onWait) {
         const fetchRange: FetchRange = (range, until) => reader.read(range, until);
         const cached = createRangeCache(reader.size, fetchRange, READING);
-        // Encoder workers read a file of the page by themselves.
+        // Encoder workers read a page's file themselves.
         const look = async (input: ByteReader, until: AbortSignal) =>
           (await readStill(cached, until)) ?? pool.probe(input === cached ? reader : input, until, onWait);
         return probeMedia(cached, given, look, signal);

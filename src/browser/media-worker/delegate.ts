@@ -12,16 +12,16 @@ import type { RunRecords } from "./run-records.ts";
 
 /** Delegates tasks that no encoder here can do to the fallback, which the page reaches; the records stay here. */
 export interface Delegation {
-  /** Whether a run may be delegated: there is a fallback, and the run is a task. */
+  /** Returns whether a run may be delegated: there is a fallback, and the run is a task. */
   takes(record: Run): boolean;
-  /** Adds the reason why the fallback, if any, does not do a run either to the run's error. */
+  /** Adds to a run's error why the fallback, if any, does not do it either. */
   explain(record: Run, error: Fault): Fault;
   /** Returns a run's task at the fallback and why it is there; null when the run is not delegated. */
   find(run_id: string): Promise<Delegated | null>;
   /** Creates the task at the fallback and follows it to its end. */
   begin(run_id: string, refusals: Refusal[], signal: AbortSignal): Promise<boolean>;
-  /** Follows a delegated task to its end; false where its file still has to be sent and cannot be read. */
-  carryOn(run_id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean>;
+  /** Follows a delegated task to its end; resolves to false when its file has yet to be sent and cannot be read. */
+  resume(run_id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean>;
   /** Receives how much of a run's file was sent. */
   sending(id: string, upload: UploadProgress): Promise<void>;
   /** Receives the state of the fallback's task. */
@@ -41,7 +41,7 @@ const PIECE = "delegated";
 type Fault = Omit<RunError, "step_id">;
 
 const WORDS: Readonly<Record<FallbackFault, string>> = {
-  standalone_step: "The fallback was not asked: it does tasks, and this step stands alone.",
+  standalone_step: "The fallback was not asked: it runs tasks, and this step stands alone.",
   missing: "This page has no fallback to ask.",
   failed: "The fallback did not do it:",
 };
@@ -72,7 +72,7 @@ export function createDelegation(parts: DelegationParts): Delegation {
 
   const find = async (id: string) => ((await pieces.get(id, PIECE))?.value ?? null) as Delegated | null;
 
-  async function carryOn(id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean> {
+  async function resume(id: string, delegated: Delegated, signal: AbortSignal): Promise<boolean> {
     const record = (await records.get("task", id)) as Task;
     if (!has_fallback) {
       await failOpen(record, withFallback(unavailable(delegated.refusals), "missing"));
@@ -115,9 +115,9 @@ export function createDelegation(parts: DelegationParts): Delegation {
       await pieces.put(id, PIECE, delegated);
       // The encoder chosen here did not do it.
       await records.choose(id, null);
-      return carryOn(id, delegated, signal);
+      return resume(id, delegated, signal);
     },
-    carryOn,
+    resume,
     async sending(id, upload) {
       if (ends.has(id)) await records.sending(id, upload);
     },

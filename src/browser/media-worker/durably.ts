@@ -4,13 +4,13 @@ import type { Durably } from "../../core/ports.ts";
 import type { PieceStore } from "../../stores/indexeddb.ts";
 import { sleep } from "../../util/sleep.ts";
 
-// Three tries, for failures of the network and of encoders; one and two seconds apart.
+// For failures of the network and of encoders; one and two seconds apart.
 const ATTEMPTS = 3;
 const PAUSE_MS = 1000;
 
 /**
- * Creates the {@link Durably} of a run: the result of a piece of work is stored, and returned again after a reload. A retryable error is retried;
- * when the signal aborts the run is over.
+ * Creates the {@link Durably} of a run: the result of a step is stored, and returned again after a reload. A retryable error
+ * is retried; when the signal aborts, the run is over.
  */
 export function createDurably(pieces: PieceStore, run_id: string, signal: AbortSignal): Durably {
   return async <T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -20,7 +20,7 @@ export function createDurably(pieces: PieceStore, run_id: string, signal: AbortS
       if (signal.aborted) throw new RunOver();
       try {
         const value = await work(signal);
-        // A result after the run is over is not stored: its files are being deleted.
+        // Results that arrive after the end of the run are not stored: its files are being deleted.
         if (signal.aborted) throw new RunOver();
         await pieces.put(run_id, name, value);
         return value;
@@ -28,14 +28,14 @@ export function createDurably(pieces: PieceStore, run_id: string, signal: AbortS
         if (signal.aborted || thrown instanceof RunOver) throw new RunOver();
         const error = named(thrown);
         if (!error.retryable || attempt === ATTEMPTS) throw error;
-        // The next iteration handles a run that is over.
+        // The next iteration notices the end of the run.
         await sleep(PAUSE_MS * attempt, signal).catch(() => {});
       }
     }
   };
 }
 
-// The browsers' own error where storage is full.
+// Converts the browsers' error when storage is full.
 function named(thrown: unknown): MediaError {
   if (thrown instanceof Error && thrown.name === "QuotaExceededError") {
     return new MediaError("storage_full", "The browser has no room left for the files of this task.", {

@@ -8,11 +8,11 @@ import type { Run } from "../media-api.ts";
 import type { Delegation } from "./delegate.ts";
 import { createDurably } from "./durably.ts";
 import type { RunRecords } from "./run-records.ts";
-import { sortOf } from "./run-records.ts";
+import { typeOf } from "./run-records.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-/** Dependencies of {@link carryOut}. */
-export interface CarryOutTools {
+/** Dependencies of {@link executeRun}. */
+export interface ExecuteRunTools {
   stores: RunStores;
   records: RunRecords;
   /** Creates the work of a run's steps; null while its file cannot be read. */
@@ -22,14 +22,17 @@ export interface CarryOutTools {
   tidy(record: Run): Promise<void>;
 }
 
-/** Executes a run from its current state to its end, or until the signal aborts; resolves with false where its file cannot be read. Never rejects. */
-export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSignal): Promise<boolean> {
+/**
+ * Executes a run from its current state to its end, or until the signal aborts; resolves to false when its file cannot be
+ * read. Never rejects.
+ */
+export async function executeRun(tools: ExecuteRunTools, id: string, signal: AbortSignal): Promise<boolean> {
   const { stores, records } = tools;
   try {
-    const record = await stores.get(sortOf(id), id);
+    const record = await stores.get(typeOf(id), id);
     if (!record) return true;
     if (!isFinished(record) && !(await run(tools, record, signal))) return false;
-    const after = await stores.get(sortOf(id), id);
+    const after = await stores.get(typeOf(id), id);
     if (!after) await tools.tidy({ ...record, status: "cancelled" });
     else if (isFinished(after)) await tools.tidy(after);
   } catch (thrown) {
@@ -37,9 +40,9 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
     const broken = new MediaError("internal_error", "The run broke off; create it again.");
     const error = thrown instanceof MediaError ? thrown : broken;
     if (error === broken) console.error(thrown);
-    const record = await stores.get(sortOf(id), id).catch(() => null);
+    const record = await stores.get(typeOf(id), id).catch(() => null);
     const failure = runErrorOf(error);
-    // A store that fails for a moment does not even give the record; of a standalone step the id says all.
+    // A store that fails for a moment cannot return the record; for a standalone step the id is enough.
     const event: RunEvent = record
       ? failOpenStep(record, failure)
       : { type: "step_failed", step_id: id, error: failure };
@@ -49,11 +52,11 @@ export async function carryOut(tools: CarryOutTools, id: string, signal: AbortSi
   return true;
 }
 
-async function run(tools: CarryOutTools, record: Run, signal: AbortSignal): Promise<boolean> {
+async function run(tools: ExecuteRunTools, record: Run, signal: AbortSignal): Promise<boolean> {
   const { stores, records, delegation } = tools;
   const { id } = record;
   const known = await delegation.find(id);
-  if (known !== null) return delegation.carryOn(id, known, signal);
+  if (known !== null) return delegation.resume(id, known, signal);
   const work = await tools.work(record);
   if (!work) return false;
   let refusals: Refusal[] | null = null;

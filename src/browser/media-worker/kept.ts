@@ -82,7 +82,7 @@ async function cacheBytes(name: string): Promise<number> {
   return sum(await Promise.all(sizes));
 }
 
-// Another tab may have been faster.
+// Ignores a run that another tab has already changed.
 async function unless(kinds: readonly string[], work: Promise<unknown>): Promise<void> {
   await work.catch((thrown: unknown) => {
     if (!kinds.includes(toMediaError(thrown).kind)) throw thrown;

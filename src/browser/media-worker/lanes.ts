@@ -1,4 +1,4 @@
-/** Limits how many pieces of work run at once, in order of arrival. */
+/** Limits how many operations run at once, in order of arrival. */
 export interface Lanes {
   /** Runs the work when its turn comes, or at once when the signal aborts. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;

@@ -13,12 +13,15 @@ import type { Connections } from "../connections.ts";
 // Placeholder URL for local inputs, so that one parser handles all requests.
 const STAND_IN = "https://local.invalid/input";
 
-/** The rules for a request beside its own shape. */
+/** The rules for a request besides its own schema. */
 export interface LocalRules extends HostRules {
   connections: Pick<Connections, "check">;
 }
 
-/** Parses the request of a task; `local` is the input's URL on this machine, null for one on the network. Throws as the service does. */
+/**
+ * Parses the request of a task; `local` is the input's URL on this machine, null for one on the network. Throws as the
+ * service does.
+ */
 export function parseLocalTask(body: unknown, local: string | null, rules: LocalRules): TaskRequest {
   const request = parseTaskRequest(local === null ? body : { ...Object(body), input: STAND_IN });
   refuseWebhook(request);
@@ -48,7 +51,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
   const given = body.input;
   if (typeof given === "object" && given !== null) return { ...body, input: { ...given, url: STAND_IN } };
   const encodes = ENCODE_KINDS.includes(body.kind as EncodeKind) || body.kind === "upload";
-  // It is probed before the encode, whatever the request says of it.
+  // It is probed before the encode, whatever the request says about it.
   const source = { object: "source", url: STAND_IN, kind: "video", format: "unknown" };
   return { ...body, input: encodes ? source : { url: STAND_IN } };
 }
@@ -56,7 +59,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
 // A page may be closed at any time, and its visitor could forge what it posts.
 function refuseWebhook({ webhook_url }: { webhook_url?: string }): void {
   if (webhook_url === undefined) return;
-  const message = "webhook_url is for the service; a page hears of its own tasks by on().";
+  const message = "webhook_url is for the service; a page observes its own tasks with on().";
   throw new MediaError("request_invalid", message, { param: "webhook_url" });
 }
 

@@ -14,12 +14,20 @@ import { clearMedia, runFolder } from "../../steps/media-keys.ts";
 import { createInputFiles } from "../files/input-files.ts";
 import { fileUrl, isOpfsPath, openOpfsPath, ownFileUrl, runOfFile } from "../files/local-urls.ts";
 import { createRunUploads } from "../files/run-upload.ts";
-import type { LocalFile, MediaApi, MediaEvent, MediaSettings, Run, Sort, Standing } from "../media-api.ts";
+import type {
+  LocalFile,
+  MediaApi,
+  MediaEvent,
+  MediaSettings,
+  RecordType,
+  Run,
+  Standing,
+} from "../media-api.ts";
 import { createDelegation } from "./delegate.ts";
-import { carryOut } from "./execute-run.ts";
+import { executeRun } from "./execute-run.ts";
 import { createKept } from "./kept.ts";
 import { parseLocalStep, parseLocalTask } from "./local-requests.ts";
-import { createRunRecords, sortOf } from "./run-records.ts";
+import { createRunRecords, typeOf } from "./run-records.ts";
 import { createRunTurns } from "./run-turns.ts";
 import { createRunWork, type RunWorkTools } from "./run-work.ts";
 import { sweep } from "./sweep.ts";
@@ -29,11 +37,11 @@ import type { RunStores } from "./terminal-buffer.ts";
 export interface HostParts extends Omit<RunWorkTools, "files" | "uploads"> {
   settings: MediaSettings;
   stores: RunStores;
-  /** Maximum number of runs executed at once. */
+  /** Most runs to execute at once. */
   runs_at_once: number;
 }
 
-/** Creates the media worker's methods and continues unfinished runs. `tell` sends events to the page. */
+/** Creates the media worker's methods and resumes unfinished runs. `tell` sends events to the page. */
 export function createMediaHost(
   parts: HostParts,
   tell: (event: MediaEvent) => void,
@@ -66,9 +74,9 @@ export function createMediaHost(
     work: (record: Run) => createRunWork({ ...parts, files, uploads }, record),
   };
   const turns = createRunTurns(settings.name, parts.runs_at_once, async (id, signal) => {
-    if (await carryOut(tools, id, signal)) return;
-    // Nothing of the record changed but that it waits for its file.
-    return async () => tell({ type: "changed", ...(await standing(sortOf(id), id)) });
+    if (await executeRun(tools, id, signal)) return;
+    // Nothing in the record changed, but the run now waits for its file.
+    return async () => tell({ type: "changed", ...(await standing(typeOf(id), id)) });
   });
 
   async function tidy(record: Run): Promise<void> {
@@ -80,7 +88,7 @@ export function createMediaHost(
     if ((await delegation.find(id)) === null) await stores.pieces.clear(id);
   }
 
-  /** Stores a run and all that belongs to it, then starts it; leaves nothing behind where storage is full. */
+  /** Stores a run and everything that belongs to it, then starts it; leaves nothing behind when storage is full. */
   async function begin(record: Run, prepare: () => Promise<void>): Promise<Run> {
     const { id } = record;
     try {
@@ -103,10 +111,10 @@ export function createMediaHost(
     return typeof url === "string" && runOfFile(url) !== null ? { file: null, url } : null;
   }
 
-  async function create(sort: Sort, request: unknown, given: LocalFile | null): Promise<Run> {
+  async function create(type: RecordType, request: unknown, given: LocalFile | null): Promise<Run> {
     const local = await localInput(request, given);
     const now = Date.now();
-    const record = sort === "task" ? createTaskOf() : createStepOf();
+    const record = type === "task" ? createTaskOf() : createStepOf();
     return begin(record, async () => {
       if (local?.file) await files.add(record.id, local.file);
     });
@@ -125,16 +133,16 @@ export function createMediaHost(
   }
 
   async function find(id: string): Promise<Run> {
-    return records.get(sortOf(id), id);
+    return records.get(typeOf(id), id);
   }
 
-  async function get(sort: Sort, id: string): Promise<Run> {
-    const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
-    return task?.steps.find((step) => step.id === id) ?? records.get(sort, id);
+  async function get(type: RecordType, id: string): Promise<Run> {
+    const task = type === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+    return task?.steps.find((step) => step.id === id) ?? records.get(type, id);
   }
 
-  async function standing(sort: Sort, id: string): Promise<Standing> {
-    const [record, choice] = await Promise.all([get(sort, id), records.choice(id)]);
+  async function standing(type: RecordType, id: string): Promise<Standing> {
+    const [record, choice] = await Promise.all([get(type, id), records.choice(id)]);
     const file = await waitingFile(record);
     return { record, choice, ...(file && { waiting: { for: "file", ...file } }) };
   }
@@ -152,19 +160,19 @@ export function createMediaHost(
       null) as Task | null;
   }
 
-  async function refuseInner(sort: Sort, id: string, verb: "cancel" | "delete"): Promise<void> {
-    const task = sort === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
+  async function refuseInner(type: RecordType, id: string, verb: "cancel" | "delete"): Promise<void> {
+    const task = type === "step" && !(await stores.get("step", id)) ? await parentOf(id) : null;
     if (!task) return;
     const message = `The step belongs to a task; ${verb} that: tasks.${verb}("${task.id}").`;
     throw new MediaError("request_invalid", message);
   }
 
-  async function cancel(sort: Sort, id: string): Promise<Run> {
-    await refuseInner(sort, id, "cancel");
-    await records.get(sort, id);
+  async function cancel(type: RecordType, id: string): Promise<Run> {
+    await refuseInner(type, id, "cancel");
+    await records.get(type, id);
     const record = await records.apply(id, { type: "cancelled" });
     if (!record) {
-      throw new MediaError(`${sort}_finished`, `The ${sort} is finished and cannot be cancelled.`);
+      throw new MediaError(`${type}_finished`, `The ${type} is finished and cannot be cancelled.`);
     }
     // Cancels a delegated task at the fallback too, whether or not a tab follows it now.
     const remote = (await delegation.find(id))?.remote ?? null;
@@ -174,9 +182,9 @@ export function createMediaHost(
     return record;
   }
 
-  async function remove(sort: Sort, id: string): Promise<void> {
-    await refuseInner(sort, id, "delete");
-    await records.remove(sort, id, async () => {
+  async function remove(type: RecordType, id: string): Promise<void> {
+    await refuseInner(type, id, "delete");
+    await records.remove(type, id, async () => {
       await uploads.drop(await find(id));
       await clearMedia(storage, id, ["work", "out"]);
       await files.remove(id);
@@ -192,8 +200,8 @@ export function createMediaHost(
     create,
     get,
     standing,
-    list: async (sort, options): Promise<Page<Run>> =>
-      stores.list(sort, parseListQuery(sort, givenOf(options))),
+    list: async (type, options): Promise<Page<Run>> =>
+      stores.list(type, parseListQuery(type, givenOf(options))),
     cancel,
     async retry(id) {
       const before = await records.get("task", id);

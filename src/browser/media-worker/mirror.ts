@@ -4,8 +4,8 @@ import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 
 /**
- * Copies the state of the fallback's task to its own task, which keeps its ids and times of creation and adds why the work is not done here.
- * Nothing moves backwards: a task or step that is further here stays as it is until the other catches up.
+ * Copies the state of the fallback's task to its own task, which keeps its ids and creation times and adds why the work is
+ * not done here. Nothing moves backwards: a task or step that is further along here stays until the other catches up.
  */
 export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): Task {
   const steps = task.steps.map((step, index) => follow(step, other.steps[index], refusals));
@@ -16,7 +16,7 @@ export function mirror(task: Task, other: Task, refusals: readonly Refusal[]): T
   if (!other.error) return { ...task, ...times, status, output, error: null, steps };
   const failed = other.steps.findIndex(({ id }) => id === other.error?.step_id);
   const { step_id: _, ...error } = other.error;
-  // A step that succeeded here may fail there: then the step open here fails.
+  // A step that succeeded here may fail there; the failure then goes to the step open here.
   const open = task.steps[failed] && !isFinished(task.steps[failed]) ? failed : task.steps.findIndex(isOpen);
   const own = steps[open];
   if (!own) return { ...task, ...times, status, output, error, steps };

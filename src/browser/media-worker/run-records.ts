@@ -3,7 +3,7 @@ import type { EncoderChoice } from "../../core/choice.ts";
 import { MediaError } from "../../core/errors.ts";
 import { FORMATS } from "../../core/formats.ts";
 import { applyToStep, applyToTask, isFinished, type RunEvent } from "../../core/transitions.ts";
-import type { Run, Sort, Standing } from "../media-api.ts";
+import type { RecordType, Run, Standing } from "../media-api.ts";
 import { channelOf } from "../page/earlier-runs.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
@@ -16,11 +16,11 @@ export type Notice =
 /** The records, which every tab may change, one change at a time; all tabs are notified. */
 export interface RunRecords {
   /** Rejects with `task_not_found` or `step_not_found`. */
-  get(sort: Sort, id: string): Promise<Run>;
+  get(type: RecordType, id: string): Promise<Run>;
   add(record: Run): Promise<void>;
-  /** Applies an event to a record; null when it is finished or gone and the event is too late. */
+  /** Applies an event to a record; null when it is finished or deleted and the event comes too late. */
   apply(id: string, event: RunEvent): Promise<Run | null>;
-  /** Stores the encoder chosen for a run, null for none any more; returns what {@link RunRecords.apply} does. */
+  /** Stores the encoder chosen for a run, or null to clear it; returns what {@link RunRecords.apply} does. */
   choose(id: string, choice: EncoderChoice | null): Promise<Run | null>;
   /** Returns the encoder chosen for an unfinished run; null while there is none. */
   choice(id: string): Promise<EncoderChoice | null>;
@@ -28,8 +28,11 @@ export interface RunRecords {
   sending(id: string, upload: UploadProgress): Promise<void>;
   /** Replaces a record that is not finished; null when it is. */
   replace(id: string, change: (record: Run) => Run): Promise<Run | null>;
-  /** Removes a finished record, after `clear` has removed what belongs to it; rejects as `get`, or with `task_running` or `step_running`. */
-  remove(sort: Sort, id: string, clear: () => Promise<void>): Promise<void>;
+  /**
+   * Removes a finished record, after `clear` has removed what belongs to it; rejects as `get` does, or with `task_running`
+   * or `step_running`.
+   */
+  remove(type: RecordType, id: string, clear: () => Promise<void>): Promise<void>;
   /** Sends a message to all tabs, this one included. */
   tell(notice: Notice): void;
 }
@@ -38,7 +41,7 @@ const CHOICE = "choice";
 
 type Progressed = Extract<RunEvent, { type: "step_progressed" }>;
 
-/** Creates the records over their stores; `hear` receives the messages of this tab and of all others. */
+/** Creates the records on top of their stores; `hear` receives the messages of this tab and of all others. */
 export function createRunRecords(
   name: string,
   stores: RunStores,
@@ -62,7 +65,7 @@ export function createRunRecords(
 
   async function replace(id: string, change: (record: Run) => Run): Promise<Run | null> {
     return alone(id, async () => {
-      const before = await stores.get(sortOf(id), id);
+      const before = await stores.get(typeOf(id), id);
       if (!before || isFinished(before)) return null;
       const record = change(before);
       if (record !== before) {
@@ -75,7 +78,7 @@ export function createRunRecords(
 
   async function choose(id: string, choice: EncoderChoice | null): Promise<Run | null> {
     return alone(id, async () => {
-      const record = await stores.get(sortOf(id), id);
+      const record = await stores.get(typeOf(id), id);
       if (!record || isFinished(record)) return null;
       await stores.pieces.put(id, CHOICE, choice);
       tell({ type: "changed", record, choice });
@@ -85,10 +88,10 @@ export function createRunRecords(
 
   // Waiting is not part of a record, so it is announced repeatedly for new watchers.
   async function idle(id: string, { step_id }: Progressed): Promise<Run | null> {
-    const record = await stores.get(sortOf(id), id);
+    const record = await stores.get(typeOf(id), id);
     if (!record || isFinished(record)) return null;
     const steps = record.object === "task" ? record.steps : [record];
-    // Any other step is in progress, without a measure.
+    // Any other step is in progress, but has no measure.
     if (!steps.some((step) => step.id === step_id && step.kind in FORMATS)) return record;
     idling.add(id);
     tell({ type: "changed", record, choice: await choiceOf(id), waiting: { for: "encoder" } });
@@ -101,9 +104,9 @@ export function createRunRecords(
     return after;
   }
 
-  async function get(sort: Sort, id: string): Promise<Run> {
-    const record = sortOf(id) === sort ? await stores.get(sort, id) : null;
-    if (!record) throw unknown(sort);
+  async function get(type: RecordType, id: string): Promise<Run> {
+    const record = typeOf(id) === type ? await stores.get(type, id) : null;
+    if (!record) throw unknown(type);
     return record;
   }
 
@@ -120,17 +123,17 @@ export function createRunRecords(
     choose,
     choice: choiceOf,
     async sending(id, upload) {
-      const record = await stores.get(sortOf(id), id);
+      const record = await stores.get(typeOf(id), id);
       if (record && !isFinished(record))
         tell({ type: "changed", record, choice: await choiceOf(id), upload });
     },
     replace,
     get,
-    async remove(sort, id, clear) {
+    async remove(type, id, clear) {
       await alone(id, async () => {
-        const record = await get(sort, id);
+        const record = await get(type, id);
         if (!isFinished(record)) {
-          throw new MediaError(`${sort}_running`, `The ${sort} still runs; cancel it first.`);
+          throw new MediaError(`${type}_running`, `The ${type} still runs; cancel it first.`);
         }
         await clear();
         await stores.delete(record);
@@ -146,11 +149,11 @@ function change(record: Run, event: RunEvent): Run {
   return record.object === "task" ? applyToTask(record, event, now) : applyToStep(record, event, now);
 }
 
-/** The type of record that an id names. */
-export function sortOf(id: string): Sort {
+/** Returns the type of record that an id belongs to. */
+export function typeOf(id: string): RecordType {
   return String(id).startsWith("step_") ? "step" : "task";
 }
 
-function unknown(sort: Sort): MediaError {
-  return new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);
+function unknown(type: RecordType): MediaError {
+  return new MediaError(`${type}_not_found`, `There is no ${type} with that id.`);
 }

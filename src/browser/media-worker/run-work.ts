@@ -87,12 +87,12 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
 // A month: a file that claims to last longer is damaged.
 const MOST_SECONDS = 30 * 86_400;
 
-// Twice, as for a while the parts and the whole are both stored.
+// Twice the output, because for a while both the parts and the whole are stored.
 function outputBytes({ filesize = 0, duration = 0 }: Source, { bitrate }: Record<string, unknown>): number {
   return typeof bitrate === "number" && duration > 0
     ? (2 * bitrate * duration) / 8
     : Math.min(filesize, LEAST);
 }
 
-// The least room for an output of unknown size.
+// Least room to require for an output of unknown size.
 const LEAST = 16_777_216;

@@ -16,7 +16,10 @@ export interface SweepTools {
   tidy(record: Run): Promise<void>;
 }
 
-/** Continues unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their page. */
+/**
+ * Resumes unfinished runs and deletes what is no longer needed: expired outputs and leftovers of runs that ended with their
+ * page.
+ */
 export async function sweep({ settings, stores, storage, files, turns, tidy }: SweepTools): Promise<void> {
   const all = (await stores.all()).sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const record of all) if (!isFinished(record)) turns.join(record.id);

@@ -3,29 +3,29 @@ import { MediaError } from "../../core/errors.ts";
 import type { ListQuery } from "../../core/lists.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { InputStore, PieceStore } from "../../stores/indexeddb.ts";
-import type { Run, Sort } from "../media-api.ts";
+import type { RecordType, Run } from "../media-api.ts";
 
 /** The stores of the host. */
 export interface RunStores {
-  get(sort: Sort, id: string): Promise<Run | null>;
+  get(type: RecordType, id: string): Promise<Run | null>;
   put(record: Run): Promise<void>;
   delete(record: Run): Promise<void>;
-  list(sort: Sort, query: ListQuery): Promise<Page<Run>>;
+  list(type: RecordType, query: ListQuery): Promise<Page<Run>>;
   /** Every record. */
   all(): Promise<Run[]>;
   /** The visitors' files, by the ids of their runs. */
   inputs: InputStore;
-  /** The results of finished pieces of work. */
+  /** The results of finished durable steps. */
   pieces: PieceStore;
   /** Approximate size of records and pieces in bytes. */
   recordBytes(): Promise<number>;
 }
 
 /**
- * Wraps stores so that the end of a run is never lost to a full disk and `wait()` always settles: it is held in memory until there is
- * room. If the page is closed first, the run continues from its stored state.
+ * Wraps stores so that a full disk never loses the end of a run and `wait()` always settles: terminal records are held in
+ * memory until there is room. If the page closes first, the run resumes from its stored state.
  */
-export function holdEnds(stores: RunStores): RunStores {
+export function bufferTerminal(stores: RunStores): RunStores {
   const held = new Map<string, Run>();
 
   async function put(record: Run): Promise<void> {
@@ -38,7 +38,7 @@ export function holdEnds(stores: RunStores): RunStores {
     }
   }
 
-  // One at a time, while there is room.
+  // One at a time, as long as there is room.
   async function store(): Promise<void> {
     for (const record of held.values()) {
       await put(record);
@@ -51,17 +51,17 @@ export function holdEnds(stores: RunStores): RunStores {
   return {
     ...stores,
     put,
-    async get(sort, id) {
+    async get(type, id) {
       await store();
-      return held.get(id) ?? stores.get(sort, id);
+      return held.get(id) ?? stores.get(type, id);
     },
     async delete(record) {
       held.delete(record.id);
       await stores.delete(record);
     },
-    async list(sort, query) {
+    async list(type, query) {
       await store();
-      const page = await stores.list(sort, query);
+      const page = await stores.list(type, query);
       const records = page.records.map(current);
       const { status } = query;
       return { ...page, records: records.filter((each) => status === undefined || each.status === status) };

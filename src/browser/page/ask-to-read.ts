@@ -1,6 +1,9 @@
 import { MediaError } from "../../core/errors.ts";
 
-/** Asks the visitor to allow a file to be read again; rejects with `input_unreachable` without a click, or when the visitor refuses. */
+/**
+ * Asks the visitor to allow reading a file again; rejects with `input_unreachable` without a click, or when the visitor
+ * refuses.
+ */
 export async function askToRead(handle: FileSystemFileHandle | null): Promise<void> {
   const ask = handle && (Reflect.get(handle, "requestPermission") as (() => Promise<string>) | undefined);
   if (!ask) return;

@@ -1,6 +1,6 @@
 /**
- * Resolves with true as soon as this browser may have runs of a name: at once for those of an earlier visit, else when another tab
- * announces one; with false when the signal aborts first.
+ * Resolves to true as soon as this browser may have runs of a name: at once for those of an earlier visit, otherwise when
+ * another tab announces one. Resolves to false when the signal aborts first.
  */
 export async function findRuns(name: string, signal: AbortSignal): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -11,17 +11,17 @@ export async function findRuns(name: string, signal: AbortSignal): Promise<boole
   return promise.finally(() => channel.close());
 }
 
-/** Name of the channel on which tabs announce changes of runs. */
+/** Returns the name of the channel on which tabs announce changes to runs. */
 export function channelOf(name: string): string {
   return `${name} runs`;
 }
 
-/** Whether this browser may have runs of a name; false where none was ever created. */
+/** Returns whether this browser may have runs of a name; false when none was ever created. */
 export async function mayHaveRuns(name: string): Promise<boolean> {
   try {
     return (await indexedDB.databases()).some((database) => database.name === name);
   } catch {
-    // Where the browser does not say, there may be some.
+    // When the browser does not say, assume there may be some.
     return true;
   }
 }

@@ -55,7 +55,7 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
           : await fallback.tasks.create({ ...(request as NewTask), ...(file && { input: file }) }, sending);
         await told;
         own.remote = task.id;
-        // It was cancelled while it was created.
+        // It was cancelled while it was being created.
         if (signal.aborted) return void (await cancel(task.id));
         await api.followed(id, task);
         own.stop = fallback.on<Task>(task.id, "update", ({ record }) => {

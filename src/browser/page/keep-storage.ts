@@ -4,7 +4,7 @@ interface PageStorage {
   persist?(): Promise<boolean>;
 }
 
-/** Asks the browser once to persist its storage under disk pressure; some browsers ask the visitor. Never rejects. */
+/** Asks the browser once to keep its storage even under disk pressure; some browsers ask the visitor. Never rejects. */
 export async function keepStorage(name: string): Promise<void> {
   try {
     const asked: { getItem(key: string): string | null; setItem(key: string, value: string): void } =
@@ -15,6 +15,6 @@ export async function keepStorage(name: string): Promise<void> {
     const storage: PageStorage = navigator.storage;
     if (!(await storage.persisted?.())) await storage.persist?.();
   } catch {
-    // Where storage is not allowed there is nothing to persist.
+    // Where storage is not allowed, there is nothing to keep.
   }
 }

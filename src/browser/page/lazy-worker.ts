@@ -1,8 +1,8 @@
 import type { Port } from "../rpc.ts";
 
 /** A worker that starts when it is first needed. */
-export interface LateWorker extends Port {
-  /** Whether the next message starts it. */
+export interface LazyWorker extends Port {
+  /** Whether the worker has yet to start. */
   readonly waits: boolean;
   /** Starts the worker unless it is running or was terminated. */
   start(): void;
@@ -10,7 +10,7 @@ export interface LateWorker extends Port {
 }
 
 /** Creates a port to a worker that starts with the first message; `onStart` runs before that message is sent, and may send others. */
-export function createLateWorker(create: () => Worker, onStart: (worker: Worker) => void): LateWorker {
+export function createLazyWorker(create: () => Worker, onStart: (worker: Worker) => void): LazyWorker {
   const listeners: ((event: { data: unknown }) => void)[] = [];
   let worker: Worker | null = null;
   let ended = false;

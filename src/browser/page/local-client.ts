@@ -24,7 +24,7 @@ import type {
   MediaApi,
   MediaEvent,
   MediaSettings,
-  Sort,
+  RecordType,
   ThreadedCoreFiles,
 } from "../media-api.ts";
 import { callOver } from "../rpc.ts";
@@ -32,7 +32,7 @@ import { askToRead } from "./ask-to-read.ts";
 import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
 import { keepStorage } from "./keep-storage.ts";
-import { createLateWorker } from "./lazy-worker.ts";
+import { createLazyWorker } from "./lazy-worker.ts";
 import { createFileUrls, createLocalOutput, type LocalOutput } from "./local-output.ts";
 import { pageFault, workerFault } from "./page-support.ts";
 import { createPageConnections, type LocalConnection } from "./sign-requests.ts";
@@ -42,12 +42,12 @@ import { createChangeWatch } from "./watch-changes.ts";
 export interface LocalClientOptions {
   /** Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share their tasks. Default `framewright`. */
   name?: string;
-  /** Whether to prefer smaller, better files or shorter encodes, where there is a choice; default `quality`. */
+  /** Whether to prefer better and smaller files or shorter encodes, where there is a choice. Default `quality`. */
   prefer?: "quality" | "speed";
   /**
-   * Runs tasks that no encoder in the page can: the task is created there too, and its record mirrors that one. It must be able to read an input URL;
-   * a file is uploaded to it, with `upload` on the updates. If it does not do the work either, the error has a `fallback` with the reason, as for
-   * standalone steps.
+   * Runs tasks that no encoder in the page can: the task is also created there, and its record here mirrors that one. It
+   * must be able to read an input URL; a file is uploaded to it, with `upload` on the updates. If it cannot do the work
+   * either, the error has a `fallback` with the reason, as it does for standalone steps.
    */
   fallback?: Client;
   /**
@@ -56,11 +56,12 @@ export interface LocalClientOptions {
    */
   workers?: string | URL;
   /**
-   * S3 storage for outputs and inputs `s3://<bucket>/<key>`; tasks use the default one. Nothing of it is stored: a reopened page passes it
-   * again, and uploads resume where they stopped. The bucket's CORS rules must allow the page's origin and expose ETag and Content-Range.
+   * S3 storage for outputs, and for inputs `s3://<bucket>/<key>`; tasks use the default connection. None of it is stored: a
+   * reopened page passes it again, and uploads resume where they stopped. The bucket's CORS rules must allow the page's
+   * origin and expose ETag and Content-Range.
    */
   connections?: readonly LocalConnection[];
-  /** Maximum number of encoder workers; default: one per processor, fewer where memory is short. */
+  /** Most encoder workers to run. Default: one per processor, fewer when memory is short. */
   encoderWorkers?: number;
   /** URLs of ffmpeg's wasm core; default: those of the package. */
   core?: CoreFiles;
@@ -70,36 +71,38 @@ export interface LocalClientOptions {
   avif?: string;
   /** Allows input URLs on private hosts; those on the page's own host are always allowed. Default false. */
   allowPrivate?: boolean;
-  /** Seconds after which outputs are deleted; default 604 800, a week. Their records stay. */
+  /** Seconds after which outputs are deleted; their records stay. Default 604 800, a week. */
   keepSeconds?: number;
   /**
-   * Maximum size in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run survives its
-   * page; default 268 435 456. Use 0 for a page that keeps the files itself and passes them to {@link LocalClient.resume}.
+   * Size limit in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run
+   * survives its page. Default 268 435 456. Use 0 for a page that keeps the files itself and passes them to {@link
+   * LocalClient.resume}.
    */
   keepInputBytes?: number;
 }
 
 /** Tasks and steps on the page's own machine. */
 export interface LocalClient extends Client {
-  /** The bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
+  /** Returns the bytes of a run that succeeded; rejects with `media_not_found` when it has none. */
   output(run: RunRef): Promise<LocalOutput>;
   /**
    * Returns the file that a run waits for because it can no longer be read, as after a reload; null when it waits for none.
-   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link LocalClient.resume}. Handles
-   * survive a reload, and so do files of up to `keepInputBytes`, which are copied into the browser's storage; larger files last as long as their page.
+   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link
+   * LocalClient.resume}. Handles survive a reload, and so do files of up to `keepInputBytes`, which are copied into the
+   * browser's storage; larger files last as long as their page.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**
-   * Continues a run that waits for its file, from the last finished piece of work. Without `file` the browser asks the visitor to allow
-   * reading the original again, which needs a click. Rejects with `invalid_input` for a different file, with
+   * Resumes a run that waits for its file, from the last finished durable step. Without `file`, the browser asks the visitor
+   * to allow reading the original again, which needs a click. Rejects with `invalid_input` for a different file, and with
    * `input_unreachable` for one that cannot be read or that the visitor does not allow.
    */
   resume(run: RunRef, file?: LocalFile): Promise<Task | Step>;
   /** Counts the bytes that the library stores in this browser under the client's name, and those of ffmpeg's core. */
   usage(): Promise<LocalUsage>;
   /**
-   * Removes every finished task and step with its files, and any leftovers; resolves with the remaining usage. With `everything` it
-   * also cancels and removes the unfinished ones, and ffmpeg's cached core.
+   * Removes every finished task and step with its files, and any leftovers; resolves to the remaining usage. With
+   * `everything` it also cancels and removes unfinished runs, and removes ffmpeg's cached core.
    */
   clear(options?: { everything?: boolean }): Promise<LocalUsage>;
 }
@@ -109,13 +112,14 @@ const WEEK = 604_800;
 const KEPT_BYTES = 268_435_456;
 
 /**
- * Creates a client that runs on the page's own machine: a media worker stores tasks in IndexedDB and files in the origin private file system, and
- * runs them with the available encoders. It starts with the first call that needs it, or at once where an earlier visit left unfinished runs. A run
- * continues when its page is opened again; of several tabs one runs it and all see it.
+ * Creates a client that runs on the page's own machine: a media worker stores tasks in IndexedDB and files in the origin
+ * private file system, and runs them with the available encoders. It starts with the first call that needs it, or at once
+ * when an earlier visit left unfinished runs. A run resumes when its page is opened again; of several tabs, one executes it
+ * and all observe it.
  */
 export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
   const { fallback, name = NAME } = options;
-  const worker = createLateWorker(() => startWorker(options), openWorker);
+  const worker = createLazyWorker(() => startWorker(options), openWorker);
   const urls = createFileUrls();
   let follower: Follower | null = null;
   let closed = false;
@@ -130,7 +134,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   const connections = createPageConnections(options.connections);
   const sign = async ({ asked, connection, request }: MediaEvent & { type: "sign" }) =>
     api.signed(asked, await connections.sign(connection, request)).catch(() => {});
-  const watch = createChangeWatch((id) => api.standing(sortOf(id), id));
+  const watch = createChangeWatch((id) => api.standing(typeOf(id), id));
   if (fallback) follower = createFollower(fallback, api);
   const over = new AbortController();
   // On a first visit the worker starts only when a call needs it.
@@ -158,22 +162,22 @@ export function createLocalClient(options: LocalClientOptions = {}): LocalClient
   }
 
   async function create(
-    sort: Sort,
+    type: RecordType,
     request: NewTask | NewStep,
     { signal }: CreateOptions = {},
   ): Promise<never> {
     signal?.throwIfAborted();
     const fault = closed ? closedError() : pageFault();
     if (fault) throw fault;
-    const given = await readInput(sort, request);
+    const given = await readInput(type, request);
     void keepStorage(name);
-    return (await api.create(sort, given.request, given.file)) as never;
+    return (await api.create(type, given.request, given.file)) as never;
   }
 
-  async function list<T>(sort: Sort, asked: ListOptions): Promise<Page<T>> {
+  async function list<T>(type: RecordType, asked: ListOptions): Promise<Page<T>> {
     const isPlain = Object.values(asked).every((value) => value === undefined);
     if (worker.waits && isPlain && !(await mayHaveRuns(name))) return { records: [], more: false };
-    return (await api.list(sort, asked)) as unknown as Page<T>;
+    return (await api.list(type, asked)) as unknown as Page<T>;
   }
 
   const listTasks = (asked: ListOptions = {}) => list<Task>("task", asked);
@@ -246,7 +250,7 @@ function startWorker({ name = NAME, workers }: LocalClientOptions): Worker {
   if (fault) throw fault;
   const title = `${name} media worker`;
   try {
-    // Spelled out, as bundlers look for exactly this expression.
+    // Spelled out, because bundlers look for exactly this expression.
     if (workers === undefined) {
       return new Worker(new URL("../media-worker/media-worker.ts", import.meta.url), {
         type: "module",
@@ -276,7 +280,7 @@ function settingsOf(options: LocalClientOptions): Omit<MediaSettings, "connectio
   };
 }
 
-function sortOf(id: string): Sort {
+function typeOf(id: string): RecordType {
   return id.startsWith("step_") ? "step" : "task";
 }
 

@@ -5,7 +5,7 @@ import type { RunFiles } from "../media-api.ts";
 
 /** The output of a run in this browser. */
 export interface LocalOutput extends Output {
-  /** All files with their paths below the output's folder: one, or the playlists and segments of adaptive video. */
+  /** All files with their paths relative to the output folder: one, or the playlists and segments of adaptive video. */
   readonly files: readonly { name: string; file: File }[];
 }
 
@@ -33,8 +33,8 @@ export function createFileUrls(): FileUrls {
 }
 
 /**
- * Creates the output of a run. The URL of adaptive video leads to a master playlist made for this page: it and its media playlists
- * refer to all files by object URLs, which hls.js plays; a system player, such as Safari's, may not.
+ * Creates the output of a run. The URL of adaptive video leads to a master playlist made for this page: it and its media
+ * playlists refer to all files by object URLs, which hls.js plays but a system player, such as Safari's, may not.
  */
 export function createLocalOutput(id: string, { source, files }: RunFiles, urls: FileUrls): LocalOutput {
   // The fallback's file to open may have another name.
@@ -45,7 +45,7 @@ export function createLocalOutput(id: string, { source, files }: RunFiles, urls:
 
   async function playlistUrl(name: string): Promise<string> {
     const found = files.find((each) => each.name === name);
-    if (!found) throw new MediaError("media_not_found", "A file of the output is not there any more.");
+    if (!found) throw new MediaError("media_not_found", "A file of the output no longer exists.");
     const { file } = found;
     if (!name.endsWith(".m3u8")) return urlOf(name, () => file);
     const folder = name.slice(0, name.lastIndexOf("/") + 1);
@@ -77,7 +77,7 @@ async function readable(file: File): Promise<File> {
 }
 
 function gone(cause?: unknown): MediaError {
-  const message = "There is no such file any more; outputs are kept for a limited time.";
+  const message = "This file no longer exists; outputs are kept for a limited time.";
   return new MediaError("media_not_found", message, { cause });
 }
 

@@ -13,7 +13,7 @@ export function pageFault(): MediaError | null {
   }
   if (globalThis.isSecureContext !== false) return null;
   return unavailable(
-    "The local client needs a page that is served over https:// or from localhost: the browser gives others no files and no locks.",
+    "The local client needs a page that is served over https:// or from localhost: the browser denies others files and locks.",
   );
 }
 

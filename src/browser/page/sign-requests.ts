@@ -3,17 +3,23 @@ import type { S3Connection } from "../../storage/s3/s3-connection.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
 import type { ConnectionSettings } from "../connections.ts";
 
-/** S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request signed elsewhere. */
+/**
+ * S3 storage for outputs and inputs `s3://…`, with keys, which stay in memory, or with a function that has each request
+ * signed elsewhere.
+ */
 export type LocalConnection = {
   /** Name for the `connection_id` of upload steps. */
   id?: string;
-  /** Whether it is used where none is named. Default: the first one is. */
+  /** Whether it is used when none is named. Default: true for the first one. */
   is_default?: boolean;
-  /** Whether large files are uploaded in parts, default true. With false each file is one request of at most 5 GB. */
+  /** Whether large files are uploaded in parts. Default true. With false each file is one request of at most 5 GB. */
   parts?: boolean;
 } & (S3Connection | { sign: SignRequest });
 
-/** Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves with the URL, or the URL and the headers that it binds. */
+/**
+ * Has a request signed by a holder of the keys, such as a server with `presignS3`; resolves to the URL, or to the URL and
+ * the headers bound to it.
+ */
 export type SignRequest = (request: PresignRequest) => Promise<string | SignedRequest>;
 
 /** The answer to the media worker. */
@@ -52,7 +58,7 @@ export function createPageConnections(given: readonly LocalConnection[] = []): P
         const answer = await functions.get(id)?.(request);
         if (typeof answer === "string") return { url: answer, headers: {} };
         if (answer) return { url: answer.url, headers: { ...answer.headers } };
-        throw new MediaError("upload_failed", "The page gave no signed URL.");
+        throw new MediaError("upload_failed", "The page returned no signed URL.");
       } catch (thrown) {
         const error = thrown instanceof MediaError ? thrown : notSigned(thrown);
         const { kind, message, retryable } = error;
@@ -63,7 +69,7 @@ export function createPageConnections(given: readonly LocalConnection[] = []): P
 }
 
 function notSigned(cause: unknown): MediaError {
-  return new MediaError("upload_failed", "The page could not have the request to the storage signed.", {
+  return new MediaError("upload_failed", "The page could not get the storage request signed.", {
     cause,
   });
 }

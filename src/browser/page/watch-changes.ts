@@ -4,7 +4,7 @@ import type { Watch } from "../../client/follow/watch.ts";
 import {
   addWatcher,
   closedError,
-  letGo,
+  dropWatchers,
   refuseWatcher,
   tellAll,
   type Watched,
@@ -44,7 +44,7 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   function end(id: string, error: MediaError): void {
     const run = runs.get(id);
     runs.delete(id);
-    if (run) letGo(run, error);
+    if (run) dropWatchers(run, error);
   }
 
   function follow(id: string): Changing {

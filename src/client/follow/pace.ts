@@ -5,16 +5,16 @@ import { isFinished } from "../../core/transitions.ts";
 import type { Update } from "../update.ts";
 import { type Sample, timeLeft } from "./time-left.ts";
 
-/** Measures the pace of a run by its records, which it takes one after the other. */
+/** Measures the pace of a run from its records, passed one after the other. */
 export type Pace = (record: Task | Step) => Pick<Update<Task | Step>, "speed" | "eta">;
 
 const NONE = { speed: null, eta: null };
-// Seconds from its start in which a step has been watched from the start.
+// A step seen within this many seconds of its start counts as watched from the start.
 const FRESH = 30;
 
 /**
- * Creates a {@link Pace} of the encode of a run. `since` says from when on it measures: from the start of the encode, or, where the work may
- * have been interrupted, from when it is first seen.
+ * Creates a {@link Pace} for the encode of a run. `since` says where it measures from: the start of the encode, or, when the
+ * work may have been interrupted, the moment it is first seen.
  */
 export function createPace(since: "start" | "sight" = "start"): Pace {
   let seen: { id: string; samples: Sample[] } | null = null;
@@ -31,13 +31,13 @@ export function createPace(since: "start" | "sight" = "start"): Pace {
     if (samples.at(-1)?.percent !== sample.percent) samples.push(sample);
     const measured = timeLeft(samples);
     if (measured === null) return NONE;
-    // A step of a task has its wishes at the task.
+    // A task's step has its options at the task.
     const media = mediaSeconds(step, record.options);
     return { speed: media === null ? null : media * measured.rate, eta: measured.eta };
   };
 }
 
-/** True for the kinds of steps that encode. */
+/** Returns whether a kind of step encodes. */
 export function isEncode(kind: StepKind): boolean {
   return (ENCODE_KINDS as readonly StepKind[]).includes(kind);
 }

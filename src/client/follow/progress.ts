@@ -5,7 +5,7 @@ import type { Task } from "../../core/task.ts";
 import type { Update } from "../update.ts";
 import { createPace, isEncode, type Pace } from "./pace.ts";
 
-// Each step's share of its task in percent: the encode takes nearly all, the others enough to be seen moving.
+// Each step's share of its task in percent: nearly all for the encode, and enough for the others to be seen moving.
 const WEIGHTS: Readonly<Record<StepKind, number>> = {
   probe: 2,
   ingest: 8,
@@ -16,7 +16,10 @@ const WEIGHTS: Readonly<Record<StepKind, number>> = {
   upload: 5,
 };
 
-/** Returns the progress of a task or step in percent, which never goes down while it runs; a task reaches 100 only by succeeding. Null until anything is measured. */
+/**
+ * Returns the progress of a task or step in percent, which never falls while it runs; a task reaches 100 only by succeeding.
+ * Null until anything is measured.
+ */
 export function progressOf(record: Task | Step): number | null {
   if (record.object === "step") return record.progress;
   if (record.status === "succeeded") return 100;
@@ -26,8 +29,8 @@ export function progressOf(record: Task | Step): number | null {
 }
 
 /**
- * Builds the update for a record; its progress is at least that of the previous update. The encoder of its encode
- * is the one its output names, else the one `chosen`, else that of the previous update.
+ * Creates the update for a record, with at least the progress of the previous update. The encoder is the one in the encode's
+ * output, or else `chosen`, or else that of the previous update.
  */
 export function updateOf<T extends Task | Step>(
   record: T,

@@ -2,13 +2,13 @@
 export interface Sample {
   /** Seconds, from any origin. */
   at: number;
-  /** Percent of its step. */
+  /** Percentage of its step. */
   percent: number;
 }
 
 /** The measured pace of an encode. */
 export interface Measured {
-  /** Share of the encode done per second. */
+  /** Share of the encode completed per second. */
   rate: number;
   /** Seconds until the end. */
   eta: number;
@@ -16,20 +16,23 @@ export interface Measured {
 
 // The chunks' share of a step; stitching them only copies, and takes hardly any time.
 const ENCODED_PERCENT = 95;
-// Encoders start slowly, and machines change their pace: the last third of the time counts most. Of recorded encodes on machines that were
-// busy with other things, a half followed too late and a quarter took every hitch for a change of pace.
+// Encoders start slowly and machines change their pace, so the last third of the time counts most. On recorded encodes of busy
+// machines, a half reacted too late and a quarter took every hitch for a change of pace.
 const RECENT = 1 / 3;
-// What the last third counts beside the whole.
+// Weight of the last third relative to the whole.
 const NEWEST = 4 / 5;
-// A gap between two reports of more than this many usual ones is a hitch, and says nothing of the pace.
+// A gap longer than this many usual gaps between reports is a hitch and says nothing about the pace.
 const LONGEST_GAP = 2;
-// Less says too little: reports come about once a second.
+// Seconds; anything shorter is inconclusive, because reports come about once a second.
 const SHORTEST = 2;
-// Less between two pictures says less than what came before the first of them.
+// Seconds; with less than this between two pictures, the time before the first of them says more.
 const FIRST_SPAN = 0.9;
 const LEAST_PERCENT = 3;
 
-/** Returns the rate and the time left of an encode by its samples, oldest first; null before anything can be measured. */
+/**
+ * Estimates the rate and the remaining time of an encode from its samples, oldest first; null before anything can be
+ * measured.
+ */
 export function timeLeft(all: readonly Sample[]): Measured | null {
   const samples = withoutHitches(all);
   const last = samples.at(-1);
@@ -51,7 +54,7 @@ function slope(from: Sample, to: Sample): number {
   return (to.percent - from.percent) / (to.at - from.at) / ENCODED_PERCENT;
 }
 
-// The time before the first picture stays as it is, as it is no gap between pictures.
+// The time before the first picture is not a gap between pictures, so it stays.
 function withoutHitches(samples: readonly Sample[]): Sample[] {
   const begun = samples.filter(({ percent }) => percent > 0);
   const gaps = begun.slice(1).map(({ at }, index) => at - (begun[index]?.at ?? at));
@@ -65,7 +68,8 @@ function withoutHitches(samples: readonly Sample[]): Sample[] {
   });
 }
 
-// Two gaps do not show which is the usual one, unless the first did less in more time: a browser's encoder may stall after its first pictures.
+// Two gaps do not show which is the usual one, unless the first achieved less in more time: a browser's encoder may stall after
+// its first pictures.
 function longestOfTwo(begun: readonly Sample[], [stalled = 0, steady = 0]: readonly number[]): number {
   const [first, second, third] = begun;
   if (!first || !second || !third) return Number.POSITIVE_INFINITY;

@@ -3,7 +3,10 @@ import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
 import type { Watch } from "./watch.ts";
 
-/** Resolves with the finished run, at once where it is finished already; rejects with the error that ended the watch, or with the signal's reason. */
+/**
+ * Resolves to the finished run, at once when it is already finished; rejects with the error that ended the watch, or with
+ * the signal's reason.
+ */
 export function waitFor<T extends Task | Step>(
   watch: Watch<T>,
   run: T | string,

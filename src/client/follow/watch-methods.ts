@@ -9,7 +9,10 @@ export interface WatchMethods extends Pick<Client, "on" | "watch"> {
   wait(run: RunRef, options?: { signal?: AbortSignal }): Promise<never>;
 }
 
-/** Builds the methods over a watch, and over `updates` for those that are read one by one. Their types are those of the id: a task's leads to a task, a step's to a step. */
+/**
+ * Creates the methods on top of a watch, and of `updates` for those that are read one by one. Their types follow the
+ * reference: a task leads to a task, a step to a step.
+ */
 export function createWatchMethods(
   watch: Watch<AnyRun>,
   updates: (id: string, signal?: AbortSignal) => AsyncGenerator<Update<AnyRun>, void>,

@@ -9,7 +9,7 @@ import { updateOf } from "./progress.ts";
 import {
   addWatcher,
   closedError,
-  letGo,
+  dropWatchers,
   refuseWatcher,
   tellAll,
   type Watched,
@@ -18,9 +18,9 @@ import {
 
 /** Pauses between polls, in milliseconds. */
 export interface PollTimes {
-  /** The first pause, default 250; each one is a quarter longer than the one before. */
+  /** The first pause; each one is a quarter longer than the one before. Default 250. */
   firstMs: number;
-  /** The longest pause, default 3000. */
+  /** The longest pause. Default 3000. */
   maxMs: number;
 }
 
@@ -61,7 +61,7 @@ export function createWatch<T extends Task | Step>(
     const { signal } = run.stop;
     for (let pause = times.firstMs; ; pause = Math.min(pause * 1.25, times.maxMs)) {
       const record = await read(id, signal);
-      // The last watcher may have left while the answer was on its way.
+      // The last watcher may have left while the response was on its way.
       signal.throwIfAborted();
       if (isNews(record, run.last)) {
         run.last = updateOf(record, run.last, undefined, run.pace);
@@ -75,7 +75,7 @@ export function createWatch<T extends Task | Step>(
   function end(id: string, run: Followed<T>, error: MediaError | null): void {
     if (runs.get(id) === run) runs.delete(id);
     run.stop.abort();
-    letGo(run, error);
+    dropWatchers(run, error);
   }
 
   return {
@@ -91,13 +91,13 @@ export function createWatch<T extends Task | Step>(
   };
 }
 
-/** A run that is asked after. */
+/** A run that is polled. */
 interface Followed<T> extends Watched<T> {
   pace: Pace;
   stop: AbortController;
 }
 
-// A mirror of the record may be older than what was seen already.
+// A mirrored record may be older than what was already seen.
 function isNews<T extends Task | Step>(record: T, last: Update<T> | null): boolean {
   if (!last) return true;
   if (record.updated_at < last.record.updated_at) return false;

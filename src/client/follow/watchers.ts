@@ -3,7 +3,7 @@ import type { Update } from "../client.ts";
 
 /** Listens to a run. */
 export interface Watcher<T> {
-  /** Takes how the run stands, then every change; the last one is the finished run. */
+  /** Receives the current state of the run, then every change, ending with the finished run. */
   update(update: Update<T>): void;
   /** Called with the error that ended the watch. */
   fail(error: MediaError): void;
@@ -12,7 +12,7 @@ export interface Watcher<T> {
 /** A run that is watched. */
 export interface Watched<T> {
   watchers: Set<Watcher<T>>;
-  /** How it stood last; null until that is known. */
+  /** The last known state; null before the first. */
   last: Update<T> | null;
 }
 
@@ -20,7 +20,7 @@ export interface Watched<T> {
 export function addWatcher<T>(run: Watched<T>, watcher: Watcher<T>, empty: () => void): () => void {
   run.watchers.add(watcher);
   const { last } = run;
-  // By itself, as a caller expects of an event.
+  // Asynchronously, as callers expect of an event.
   if (last) queueMicrotask(() => run.last === last && tell(run, watcher));
   return () => {
     run.watchers.delete(watcher);
@@ -33,8 +33,8 @@ export function tellAll<T>(run: Watched<T>): void {
   for (const watcher of [...run.watchers]) tell(run, watcher);
 }
 
-/** Drops all watchers, failing each where there is an error. */
-export function letGo<T>(run: Watched<T>, error: MediaError | null): void {
+/** Drops all watchers; fails each of them if there is an error. */
+export function dropWatchers<T>(run: Watched<T>, error: MediaError | null): void {
   if (error) for (const watcher of run.watchers) watcher.fail(error);
   run.watchers.clear();
 }
@@ -45,12 +45,12 @@ export function refuseWatcher<T>(watcher: Watcher<T>): () => void {
   return () => {};
 }
 
-/** The error of calls to a closed client. */
+/** Returns the error of calls to a closed client. */
 export function closedError(): MediaError {
   return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }
 
-// What a listener throws is its own affair, as with any event.
+// Errors thrown by a listener are its own concern, as with any event.
 function tell<T>({ watchers, last }: Watched<T>, watcher: Watcher<T>): void {
   if (!last || !watchers.has(watcher)) return;
   try {

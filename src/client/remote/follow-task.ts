@@ -11,8 +11,9 @@ import { readEvents } from "./read-events.ts";
 const SILENT_MS = 45_000;
 
 /**
- * Yields the updates of a task as the service sends them, until it is finished. Reconnects when the connection breaks, and resumes after the last
- * event that was seen, however long the service is away. Rejects with `task_not_found`, or with the signal's reason.
+ * Yields the updates of a task as the service sends them, until it is finished. When the connection breaks, reconnects and
+ * resumes after the last event seen, however long the service is away. Rejects with `task_not_found`, or with the signal's
+ * reason.
  */
 export async function* followTask(
   { call, open }: Http,
@@ -24,7 +25,7 @@ export async function* followTask(
   for (let fruitless = 1; ; fruitless++) {
     const headers = { Accept: "text/event-stream", ...(seen !== "" && { "Last-Event-ID": seen }) };
     const response = await open({ method: "GET", path: `${path}/events`, headers, signal, patient: true });
-    // Its end was sent, even if it did not arrive.
+    // The final event was sent, even if it did not arrive.
     if (response.status === 204 || !response.body) {
       const { value } = await call({ method: "GET", path, signal, patient: true }, Task);
       return yield updateOf(value, last);

@@ -11,7 +11,7 @@ export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** A service and its key. */
 export interface HttpService {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   base_url: string;
   api_key: string;
   fetch: Fetch;
@@ -26,22 +26,25 @@ export interface Ask {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal | undefined;
-  /** Creates a record: sent with an idempotency key, so that a retry creates no second one. */
+  /** Whether it creates a record: sent with an idempotency key, so that a retry creates no second one. */
   creates?: boolean;
-  /** Retry as long as it may help, however long the service is away; otherwise 4 tries in all. */
+  /** Whether to retry as long as it may help, however long the service is away; otherwise it is tried 4 times. */
   patient?: boolean;
 }
 
-/** An answer, parsed. */
+/** A parsed response. */
 export interface Answer<T> {
   value: T;
   headers: Headers;
 }
 
-/** Sends a request with the key, retrying where that is safe; resolves with the answer parsed by the schema, rejects with a {@link MediaError} or the signal's reason. */
+/**
+ * Sends a request with the key, retrying where that is safe; resolves to the response parsed by the schema, rejects with a
+ * {@link MediaError} or the signal's reason.
+ */
 export type Call = <T>(ask: Ask, schema: z.ZodType<T>) => Promise<Answer<T>>;
 
-/** Like {@link Call}, but resolves with the response itself, whose body can be read until the signal aborts. */
+/** Like {@link Call}, but resolves to the response itself, whose body can be read until the signal aborts. */
 export type Open = (ask: Ask) => Promise<Response>;
 
 /** Sends requests to a service. */
@@ -60,16 +63,16 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "
 /** A failed request, and whether to retry it. */
 interface Failure {
   error: MediaError;
-  /** True when the service certainly did nothing. */
+  /** Whether the service certainly did nothing. */
   undone: boolean;
-  /** Milliseconds that the service asked the client to wait. */
+  /** Milliseconds that the service asked the client to wait; null otherwise. */
   wait_ms: number | null;
 }
 
 /**
- * Creates an {@link Http}. Transient failures are retried after growing pauses: a GET whenever that may help, and a request that creates a record
- * too, as its key prevents a second one; anything else only where
- * the service certainly did nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
+ * Creates an {@link Http}. Transient failures are retried after growing pauses: a GET whenever that may help, and a request
+ * that creates a record too, because its key prevents a second one; anything else only when the service certainly did
+ * nothing: it was never reached, or answered 429, or 503 with `Retry-After`.
  */
 export function createHttp(service: HttpService): Http {
   async function repeat<T>(ask: Ask, take: (response: Response) => Promise<T>): Promise<T> {
@@ -82,7 +85,7 @@ export function createHttp(service: HttpService): Http {
       const helps = error.retryable && (ask.method === "GET" || key !== null || undone);
       const enough = tried >= TRIES || pause > PAUSE_MS.most;
       if (!helps || (enough && !ask.patient)) throw error;
-      // Jitter, as many clients may have lost the same service.
+      // Jitter, because many clients may have lost the same service.
       await sleep(pause * (1 + Math.random() / 4), ask.signal);
     }
   }
@@ -98,7 +101,7 @@ export function createHttp(service: HttpService): Http {
   };
 }
 
-/** Milliseconds to wait after the given number of tries. */
+/** Returns the milliseconds to wait after a number of failed attempts. */
 export const pauseMs = doubling(PAUSE_MS.first, PAUSE_MS.most);
 
 async function send<T>(
@@ -118,7 +121,7 @@ async function send<T>(
       ...(body !== undefined && { "Content-Type": "application/json" }),
     },
     body: body === undefined ? null : writeJson(body),
-    // Report a service that moved; following it would send the key along.
+    // Report a service that has moved; following the redirect would send the key along.
     redirect: "manual",
     signal: limit.signal,
   };
@@ -154,11 +157,12 @@ function lostConnection(thrown: unknown, late: boolean): Failure {
   return { error, undone, wait_ms: null };
 }
 
-/** Parses the service's answer by its schema; throws `service_unavailable` for anything else. */
+/** Parses the service's response with its schema; throws `service_unavailable` for anything else. */
 export function parseAnswer<T>(text: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(text === "" ? null : readJson(text));
   if (parsed.success) return parsed.data;
-  const message = "What answered is not the service, or a version of it that this client does not know.";
+  const message =
+    "The response is not from the service, or from a version of it that this client does not know.";
   throw new MediaError("service_unavailable", message, { retryable: false, cause: parsed.error });
 }
 

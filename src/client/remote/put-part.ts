@@ -4,9 +4,9 @@ import { doubling, retry } from "../../util/retry.ts";
 import { isTransient } from "../../util/transient-status.ts";
 import type { Fetch } from "./http.ts";
 
-/** How a part is sent. */
+/** How to send a part. */
 export interface PutOptions {
-  /** Null: use XMLHttpRequest, which alone reports the bytes sent so far. */
+  /** Null to use XMLHttpRequest, which alone reports the bytes sent so far. */
   fetch: Fetch | null;
   signal: AbortSignal;
   /** Called with the bytes of the part sent so far. */
@@ -16,10 +16,13 @@ export interface PutOptions {
 const TRIES = 5;
 const PAUSE_MS = 250;
 const ANSWER_MS = 30_000;
-// A slower connection counts as none.
+// A slower connection counts as dead.
 const BYTES_PER_MS = 32;
 
-/** Uploads a part and resolves with its ETag, or null where the storage does not expose it. Retries failures of the network and the storage a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`. */
+/**
+ * Uploads a part and resolves to its ETag, or null when the storage does not expose it. Retries failures of the network and
+ * the storage a few times; rejects with `upload_forbidden`, `storage_full` or `upload_failed`.
+ */
 export function putPart(part: UploadPart, body: Blob, options: PutOptions): Promise<string | null> {
   const { signal } = options;
   return retry(() => putOnce(part, body, options), {
@@ -80,7 +83,7 @@ const putByXhr: Put = ({ url, headers }, body, signal, onSent) =>
       resolve({ status, etag: request.getResponseHeader("ETag") });
     });
     if (signal.aborted) return reject(signal.reason);
-    // Send the type of the header, not that of the slice.
+    // Send the type in the header, not that of the slice.
     request.send(new Blob([body], { type: headers["content-type"] ?? headers["Content-Type"] ?? "" }));
   });
 

@@ -10,7 +10,10 @@ const ErrorAnswer = z.object({
   reason: ErrorReason.optional().catch(undefined),
 });
 
-/** Parses the service's error from the body of an answer; null for any other body. An unknown kind becomes `internal_error` from status 500 on, else `request_invalid`. */
+/**
+ * Parses the service's error from the body of a response; null for any other body. An unknown kind becomes `internal_error`
+ * from status 500 on, otherwise `request_invalid`.
+ */
 export function readError(body: string, status: number): MediaError | null {
   const parsed = ErrorAnswer.safeParse(readJson(body));
   if (!parsed.success) return null;

@@ -2,14 +2,17 @@ import { within } from "../../util/time-limit.ts";
 
 /** One server-sent event. */
 export interface SentEvent {
-  /** Its type; `message` where the server names none. */
+  /** Its type; `message` when the server does not name one. */
   event: string;
   /** The server's latest id, sent with this event or an earlier one; empty when there was none. */
   id: string;
   data: string;
 }
 
-/** Reads server-sent events off a body, as browsers do (https://html.spec.whatwg.org/multipage/server-sent-events.html); rejects as the body does, and when nothing comes for `silent_ms`. */
+/**
+ * Parses server-sent events from a body, as browsers do (https://html.spec.whatwg.org/multipage/server-sent-events.html);
+ * rejects as the body does, and after `silent_ms` without a byte.
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   silent_ms?: number,
@@ -52,7 +55,7 @@ async function* readLines(
       yield* lines;
     }
   } finally {
-    // Releases the connection when the reader stops; a broken one is gone already.
+    // Releases the connection when the reader stops; a broken one is already gone.
     await reader.cancel().catch(() => {});
   }
 }

@@ -26,7 +26,7 @@ import type { Client, EachOptions, ListOptions, Page, SendOptions } from "../cli
 
 /** Credentials of S3-compatible storage that a service keeps. */
 export interface Connections {
-  /** Stores credentials; no answer ever contains the secret. */
+  /** Stores credentials; no response ever contains the secret. */
   create(request: ConnectionRequest): Promise<Connection>;
   get(id: string): Promise<Connection>;
   list(options?: Omit<ListOptions, "status">): Promise<Page<Connection>>;
@@ -36,7 +36,7 @@ export interface Connections {
   test(id: string, place: ConnectionTestRequest): Promise<ConnectionTest>;
   /** Signs a request to the storage, for a page that holds no keys; use it as the local client's `sign`. */
   sign(id: string, request: SignRequest): Promise<SignedRequest>;
-  /** Re-encrypts every secret with the newest of the service's keys, after a change of keys. */
+  /** Re-encrypts every secret with the newest of the service's keys, after a key rotation. */
   reencrypt(): Promise<Reencryption>;
   /** Removes a connection; rejects with `connection_in_use` while a run uses it. */
   delete(id: string): Promise<void>;
@@ -44,14 +44,17 @@ export interface Connections {
 
 /** Files uploaded straight from the caller to storage. */
 export interface Uploads {
-  /** Sends a file in parts, several at once, and resolves with the stored upload, whose `url` is an input of tasks and steps. Rejects with `upload_failed` or `upload_forbidden` and leaves nothing behind. */
+  /**
+   * Sends a file in parallel parts and resolves to the stored upload, whose `url` is an input of tasks and steps. Rejects
+   * with `upload_failed` or `upload_forbidden` and leaves nothing behind.
+   */
   send(file: Blob | FileSystemFileHandle, options?: SendOptions): Promise<Upload>;
   /** Begins an upload whose parts someone else sends, such as a page that holds no key. */
   create(request: UploadRequest): Promise<Upload>;
   get(id: string): Promise<Upload>;
   /** Assembles the file from its parts. */
   complete(id: string, completion?: UploadCompletion): Promise<Upload>;
-  /** Discards the parts, or the file where it is in managed storage. */
+  /** Discards the parts, or the file if it is in managed storage. */
   delete(id: string): Promise<void>;
 }
 
@@ -66,7 +69,7 @@ export interface DeliveryFilter {
 export interface Webhooks {
   /** URLs that events are posted to. */
   readonly endpoints: {
-    /** Adds an endpoint; only this answer contains its secret. */
+    /** Adds an endpoint; only this response contains its secret. */
     create(request: WebhookEndpointRequest): Promise<NewWebhookEndpoint>;
     get(id: string): Promise<WebhookEndpoint>;
     list(options?: Omit<ListOptions, "kind">): Promise<Page<WebhookEndpoint>>;
@@ -83,7 +86,7 @@ export interface Webhooks {
     each(
       options?: Omit<EachOptions, "status" | "kind"> & DeliveryFilter,
     ): AsyncGenerator<WebhookDelivery, void>;
-    /** Delivers its event again, as one more try of the delivery. */
+    /** Delivers its event again, as another attempt of the delivery. */
     replay(id: string): Promise<WebhookDelivery>;
   };
   /** Everything that happened in the project, posted or not. */
@@ -98,7 +101,7 @@ export interface Webhooks {
 
 /** API keys of a project; needs a key that may manage them. */
 export interface Keys {
-  /** Creates a key; only this answer contains its secret. */
+  /** Creates a key; only this response contains its secret. */
   create(request: KeyRequest): Promise<NewApiKey>;
   get(id: string): Promise<ApiKey>;
   list(options?: Omit<ListOptions, "status" | "kind">): Promise<Page<ApiKey>>;

@@ -7,16 +7,20 @@ import type { Fetch } from "./http.ts";
 
 const ANSWER_MS = 30_000;
 
-/** Parses a service's error from the body of an answer; null for any other body. */
+/** Parses a service's error from the body of a response; null for any other body. */
 export type ReadError = (body: string, status: number) => MediaError | null;
 
 /**
- * Returns an {@link Output} over the bytes behind a source's signed URL, fetched without any key; throws `media_not_found` for output in the caller's
- * own bucket. A page that has no service passes no `readError`, whose schemas would be two thirds of what it loads.
+ * Returns an {@link Output} for the bytes behind a source's signed URL, fetched without any key; throws `media_not_found`
+ * for output in the caller's own bucket. A page without a service passes no `readError`, whose schemas would be two thirds
+ * of what it loads.
  */
 export function createRemoteOutput(source: Source, fetch: Fetch, readError: ReadError = () => null): Output {
   if (!/^https?:/i.test(source.url)) {
-    throw new MediaError("media_not_found", "The output was put where the task wanted it; open it there.");
+    throw new MediaError(
+      "media_not_found",
+      "The output is in the destination that the task named; open it there.",
+    );
   }
 
   async function open(): Promise<Response> {
@@ -75,12 +79,18 @@ function withMediaErrors(
 // The URL alone grants access to the media, so no message contains it.
 function statusError(status: number): MediaError {
   if (status === 404 || status === 410) {
-    return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
+    return new MediaError(
+      "media_not_found",
+      "This file does not exist; outputs are kept for a limited time.",
+    );
   }
   if (status === 401 || status === 403) {
     return new MediaError("forbidden", "The media URL has expired; read the task again for another.");
   }
-  return new MediaError("service_unavailable", `The media were answered with status ${status}; try again.`);
+  return new MediaError(
+    "service_unavailable",
+    `The request for the media was answered with status ${status}; try again.`,
+  );
 }
 
 function lost(thrown: unknown): MediaError {

@@ -7,10 +7,10 @@ import { putPart } from "./put-part.ts";
 import type { Uploads } from "./remote-client.ts";
 import { createRecords } from "./rest.ts";
 
-// A browser's connections to one host, less two for the page's other requests.
+// A browser's connections to one host, minus two for the page's other requests.
 const PARTS_AT_ONCE = 4;
 
-/** Creates the part of a client that uploads files, by XMLHttpRequest where `fetch` is null. */
+/** Creates the part of a client that uploads files, with XMLHttpRequest when `fetch` is null. */
 export function createRemoteUploads(call: Call, fetch: Fetch | null): Uploads {
   const uploads = createRecords(call, "upload", Upload);
   const complete: Uploads["complete"] = (id, body = {}) => uploads.act(id, "complete", { body });
@@ -65,7 +65,7 @@ function descriptionOf(file: Blob): { content_type: string; name?: string } {
     : { content_type };
 }
 
-// Where the page may not read ETags, the service asks the storage for them.
+// When the page may not read ETags, the service gets them from the storage.
 function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
   const told = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
   return told.length === parts.length ? { parts: told } : {};

@@ -33,7 +33,7 @@ export interface RemoteClientOptions {
   apiKey: string;
   /** Default: the platform's own. */
   fetch?: Fetch;
-  /** How often watched runs are polled. */
+  /** How often to poll watched runs. */
   poll?: Partial<PollTimes>;
 }
 
@@ -48,7 +48,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const over = new AbortController();
   const http = untilClosed(createHttp(service), over.signal);
   const { call } = http;
-  // The schemas check the fields; that these go together by kind and status is the service's contract.
+  // The schemas check the fields; that these match kind and status is the service's contract.
   const tasks = createRecords(call, "task", TaskSchema as unknown as z.ZodType<Task>);
   const steps = createRecords(call, "step", StepSchema as unknown as z.ZodType<Step>);
   const connections = createRecords(call, "connection", Connection);
@@ -167,7 +167,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   }
 }
 
-// Requests under way finish; new ones are refused.
+// Lets requests in progress finish and refuses new ones.
 function untilClosed({ call, open }: Http, closed: AbortSignal): Http {
   return {
     async call(ask, schema) {
@@ -190,14 +190,14 @@ function parseBaseUrl(text: string): string {
     });
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new MediaError("request_invalid", "baseUrl must hold no user, password, query or fragment.", {
+    throw new MediaError("request_invalid", "baseUrl must not contain a user, password, query or fragment.", {
       param,
     });
   }
   return url.href.replace(/\/+$/, "");
 }
 
-// Checked here, as the platform's error for a malformed header would contain it.
+// Checked here, because the platform's error for a malformed header would contain it.
 function parseKey(key: string): string {
   if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
   throw new MediaError("token_invalid", "apiKey must be the text of a key, without spaces.", {

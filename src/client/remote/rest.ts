@@ -17,7 +17,7 @@ const FOLDERS = {
 } as const;
 
 /** The types of records at a service. */
-export type Sort = keyof typeof FOLDERS;
+export type RecordType = keyof typeof FOLDERS;
 
 /** The records of one type at a service. */
 export interface Records<T> {
@@ -37,10 +37,10 @@ export interface Records<T> {
   ): Promise<R>;
 }
 
-/** Creates {@link Records} with the schema of one record; ids of another shape are rejected without a request. */
+/** Creates {@link Records} with the schema of one record; malformed ids are rejected without a request. */
 export function createRecords<T extends { id: string }>(
   call: Call,
-  sort: Sort,
+  type: RecordType,
   schema: z.ZodType<T>,
 ): Records<T> {
   const ask = async <R>(given: Ask, answer: z.ZodType<R>) => (await call(given, answer)).value;
@@ -48,29 +48,29 @@ export function createRecords<T extends { id: string }>(
   async function list(asked: ListOptions = {}): Promise<Page<T>> {
     const given = Object.entries(asked).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-    const path = query.size > 0 ? `${FOLDERS[sort]}?${query}` : FOLDERS[sort];
+    const path = query.size > 0 ? `${FOLDERS[type]}?${query}` : FOLDERS[type];
     const { value, headers } = await call({ method: "GET", path }, z.array(schema));
     return { records: value, more: headers.get("Has-More") === "true" };
   }
 
   return {
-    get: async (id, more = {}) => ask({ method: "GET", path: pathOf(sort, id), ...more }, schema),
+    get: async (id, more = {}) => ask({ method: "GET", path: pathOf(type, id), ...more }, schema),
     list,
     each: (asked) => eachRecord(list, asked),
     create: (body, answer = schema as z.ZodType<never>) =>
-      ask({ method: "POST", path: FOLDERS[sort], body, creates: true }, answer),
-    update: async (id, body) => ask({ method: "PATCH", path: pathOf(sort, id), body }, schema),
+      ask({ method: "POST", path: FOLDERS[type], body, creates: true }, answer),
+    update: async (id, body) => ask({ method: "PATCH", path: pathOf(type, id), body }, schema),
     async delete(id) {
-      await call({ method: "DELETE", path: pathOf(sort, id) }, z.null());
+      await call({ method: "DELETE", path: pathOf(type, id) }, z.null());
     },
     act: async (id, action, given = {}, answer = schema as z.ZodType<never>) =>
-      ask({ method: "POST", path: `${pathOf(sort, id)}/${action}`, ...given }, answer),
+      ask({ method: "POST", path: `${pathOf(type, id)}/${action}`, ...given }, answer),
   };
 }
 
-/** Returns the path of a record; throws not found for what is no id, as it could lead elsewhere. */
-export function pathOf(sort: Sort, id: string): string {
-  if (isId(sort, id)) return `${FOLDERS[sort]}/${id}`;
-  const kind = sort === "upload" ? "media_not_found" : (`${sort}_not_found` as const);
-  throw new MediaError(kind, `There is no ${sort} with that id.`);
+/** Returns the path of a record; throws its not-found error for a malformed id, which could lead elsewhere. */
+export function pathOf(type: RecordType, id: string): string {
+  if (isId(type, id)) return `${FOLDERS[type]}/${id}`;
+  const kind = type === "upload" ? "media_not_found" : (`${type}_not_found` as const);
+  throw new MediaError(kind, `There is no ${type} with that id.`);
 }

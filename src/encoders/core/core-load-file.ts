@@ -3,7 +3,7 @@ import { sha256Hex } from "../../util/hex.ts";
 import { limitTime } from "../../util/time-limit.ts";
 import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
-import { giveBack } from "./free-buffer.ts";
+import { freeBuffer } from "./free-buffer.ts";
 
 export interface FileLoad {
   url: string | URL;
@@ -75,7 +75,7 @@ async function readFile(
       if (length + value.length > bytes.length) throw wrong(load, "it is too long");
       bytes.set(value, length);
       length += value.length;
-      giveBack(value);
+      freeBuffer(value);
       onBytes(length);
     }
   } catch (thrown) {

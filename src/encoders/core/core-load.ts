@@ -1,6 +1,6 @@
 import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "./core-load-facts.ts";
 import { loadFile } from "./core-load-file.ts";
-import { giveBack } from "./free-buffer.ts";
+import { freeBuffer } from "./free-buffer.ts";
 
 /** The stock core, ready to be posted to any number of encoder workers. */
 export interface LoadedCore {
@@ -72,7 +72,7 @@ async function compile(wasm: Uint8Array<ArrayBuffer>): Promise<WebAssembly.Modul
   try {
     return await WebAssembly.compile(wasm);
   } finally {
-    giveBack(wasm);
+    freeBuffer(wasm);
   }
 }
 

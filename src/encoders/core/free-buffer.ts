@@ -7,7 +7,7 @@ port2.close();
  * Frees the memory of `bytes` at once; nothing may use them afterwards. Garbage collection would leave some 64 MB in each
  * worker for as long as wasm runs there.
  */
-export function giveBack({ buffer }: Uint8Array<ArrayBuffer>): void {
+export function freeBuffer({ buffer }: Uint8Array<ArrayBuffer>): void {
   // A detached buffer cannot be transferred again.
   if (buffer.byteLength > 0) nowhere.postMessage(null, [buffer]);
 }

@@ -12,8 +12,8 @@ export interface MemoryBound {
   guardImports(imports: CoreImports): void;
   /** Enforces the limit when the glue grows the heap; call after instantiation. */
   guardMemory(memory: WebAssembly.Memory): void;
-  /** Enforces the limit on files written inside the core; `giveBack` receives each buffer that a file has outgrown. */
-  guardFiles(files: CoreFileSystem, giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void): void;
+  /** Enforces the limit on files written inside the core; `freeBuffer` receives each buffer that a file has outgrown. */
+  guardFiles(files: CoreFileSystem, freeBuffer?: (bytes: Uint8Array<ArrayBuffer>) => void): void;
 }
 
 const PAGE = 65_536;
@@ -62,7 +62,7 @@ export function createMemoryBound(limit: number): MemoryBound {
         return grow(Math.min(pages, Math.max(1, Math.ceil(step / PAGE))));
       };
     },
-    guardFiles(files, giveBack = () => {}) {
+    guardFiles(files, freeBuffer = () => {}) {
       const operations = files.filesystems.MEMFS.ops_table.file.stream;
       const { write } = operations;
       operations.write = (stream, buffer, offset, length, position, canOwn) => {
@@ -71,7 +71,7 @@ export function createMemoryBound(limit: number): MemoryBound {
         const capacity = before?.byteLength ?? 0;
         if (position + length > capacity) this.charge(grownTo(capacity, position + length) - capacity);
         const written = write(stream, buffer, offset, length, position, canOwn);
-        if (before && node.contents !== before) giveBack(before as Uint8Array<ArrayBuffer>);
+        if (before && node.contents !== before) freeBuffer(before as Uint8Array<ArrayBuffer>);
         return written;
       };
     },

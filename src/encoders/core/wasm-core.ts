@@ -17,7 +17,7 @@ export interface WasmCoreOptions {
   /** Receives each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
   /** Receives memory that is no longer used; by default the garbage collector reclaims it. */
-  giveBack?: (bytes: Uint8Array<ArrayBuffer>) => void;
+  freeBuffer?: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
 export interface RunResult {
@@ -70,7 +70,7 @@ export async function createWasmCore(options: WasmCoreOptions): Promise<WasmCore
   const memory = exports[CORE_NAMES.exports.memory] as WebAssembly.Memory;
   const restoreStack = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;
   bound.guardMemory(memory);
-  bound.guardFiles(core.FS, options.giveBack);
+  bound.guardFiles(core.FS, options.freeBuffer);
 
   const stack = core._malloc(STACK);
   const top = (stack + STACK) & ~15;

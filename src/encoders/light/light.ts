@@ -73,10 +73,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       }
     }
     const kind = job.kind === "probe" ? "probe_failed" : "encoder_unavailable";
-    throw new MediaError(
-      kind,
-      "The input's layout would require reading from too many places.",
-    );
+    throw new MediaError(kind, "The input's layout would require reading from too many places.");
   }
 
   async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { MIB } from "../../util/bytes.ts";
-import { giveBack } from "../core/free-buffer.ts";
+import { freeBuffer } from "../core/free-buffer.ts";
 import type { SyncFile } from "../core/paged-file.ts";
 
 // ffmpeg reads 32 KiB at a time and every read from the browser has a cost, so sequential reads fetch whole blocks.
@@ -24,7 +24,7 @@ export function createBlobFile(blob: Blob, onRead: () => void): SyncFile {
     const [oldest] = blocks;
     if (oldest && blocks.size >= KEPT) {
       blocks.delete(oldest[0]);
-      giveBack(oldest[1]);
+      freeBuffer(oldest[1]);
     }
     blocks.set(index, bytes);
     return bytes;

@@ -1,7 +1,7 @@
 import { MediaError } from "../../core/errors.ts";
 import type { LoadedCore } from "../core/core-load.ts";
 import type { CreateCore } from "../core/core-module.ts";
-import { giveBack } from "../core/free-buffer.ts";
+import { freeBuffer } from "../core/free-buffer.ts";
 import { reuseInstance } from "../core/reuse-instance.ts";
 import { createWasmCore } from "../core/wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "../core/wasm-mt-core.ts";
@@ -82,7 +82,7 @@ function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: Wo
   });
   const { instantiate } = keeper;
   return {
-    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine, giveBack }),
+    createCore: (memory, onLine) => createWasmCore({ createCore, instantiate, memory, onLine, freeBuffer }),
     tidy: keeper.drop,
     endThreads() {},
   };

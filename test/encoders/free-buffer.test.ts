@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { giveBack } from "../../src/encoders/core/free-buffer.ts";
+import { freeBuffer } from "../../src/encoders/core/free-buffer.ts";
 
 test("memory that is given back is gone at once, again and again", () => {
   for (let round = 0; round < 3; round++) {
     const bytes = new Uint8Array(1_000_000);
     const part = bytes.subarray(10, 20);
-    giveBack(bytes);
-    giveBack(bytes);
+    freeBuffer(bytes);
+    freeBuffer(bytes);
     expect([bytes.buffer.byteLength, bytes.length, part.length]).toEqual([0, 0, 0]);
   }
 });

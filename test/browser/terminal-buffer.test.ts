@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Run } from "../../src/browser/media-api.ts";
 import type { RunStores } from "../../src/browser/media-worker/terminal-buffer.ts";
-import { holdEnds } from "../../src/browser/media-worker/terminal-buffer.ts";
+import { bufferTerminal } from "../../src/browser/media-worker/terminal-buffer.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createIds } from "../../src/core/ids.ts";
 import { createTask } from "../../src/core/task.ts";
@@ -29,7 +29,13 @@ async function fullStores() {
   };
   const task = createTask({ input: "file:a.mp4", kind: "video", options: {}, metadata: {} }, newId, 1);
   await stores.put(task);
-  return { rows, room, held: holdEnds(stores), task, over: applyToTask(task, { type: "cancelled" }, 2) };
+  return {
+    rows,
+    room,
+    held: bufferTerminal(stores),
+    task,
+    over: applyToTask(task, { type: "cancelled" }, 2),
+  };
 }
 
 const ALL = { limit: 9, order: "desc" } as const;
@@ -65,6 +71,6 @@ test("what goes on is refused, and so is an end for any other reason", async () 
   room.full = true;
   await expect(held.put({ ...task, updated_at: 3 })).rejects.toMatchObject({ kind: "storage_full" });
   const closed = new MediaError("service_unavailable", "The store is closed.");
-  const broken = holdEnds({ ...held, put: () => Promise.reject(closed) });
+  const broken = bufferTerminal({ ...held, put: () => Promise.reject(closed) });
   await expect(broken.put(over)).rejects.toBe(closed);
 });
