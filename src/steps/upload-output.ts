@@ -55,13 +55,13 @@ export async function uploadOutput(
 
 async function fileOf(storage: Storage, folder: string, name: string): Promise<OutputFile> {
   const info = await storage.head(folder + name);
-  if (!info) throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+  if (!info) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
   const { size, mime } = info;
   return {
     ...{ name, size, mime },
     async open(range) {
       const object = await storage.read(folder + name, range);
-      if (!object) throw new MediaError("upload_failed", "The encoded file is not in storage any more.");
+      if (!object) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
       return readAll(object.body);
     },
   };

@@ -154,7 +154,7 @@ const CHANGES: [string, (path: string) => Promise<void>, object][] = [
     },
     { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
   ],
-  ["removed", unlink, { kind: "input_not_found", message: "The file is not there any more." }],
+  ["removed", unlink, { kind: "input_not_found", message: "The file no longer exists." }],
 ];
 
 test.for(CHANGES)(
@@ -199,7 +199,7 @@ const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
     (core) => core.subarray(0, 100_000),
     {
       message:
-        "The core of the encoder is not the one that is wanted (core.wasm.gz: it is damaged or cut off).",
+        "The encoder core is not the expected file (core.wasm.gz: it is damaged or cut off).",
       retryable: false,
     },
   ],
@@ -208,14 +208,14 @@ const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
     () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]),
     {
       message:
-        "The core of the encoder is not the one that is wanted (core.wasm.gz: it is cut off at 8 of 32232419 bytes).",
+        "The encoder core is not the expected file (core.wasm.gz: it is cut off at 8 of 32232419 bytes).",
       retryable: false,
     },
   ],
   [
     "not there",
     () => new Uint8Array(),
-    { message: "The core of the encoder could not be loaded (core.wasm.gz: status 404).", retryable: true },
+    { message: "The encoder core could not be loaded (core.wasm.gz: status 404).", retryable: true },
   ],
 ];
 
@@ -233,8 +233,8 @@ test.for(CORES)(
   },
 );
 
-const NO_FILES = "The browser gives this page no files of its own, as in some private windows.";
-const NO_DATABASE = "The browser gives this page no database, as in some private windows.";
+const NO_FILES = "The browser denies this page files of its own, as in some private windows.";
+const NO_DATABASE = "The browser denies this page a database, as in some private windows.";
 
 test.for([
   ["no files", "delete StorageManager.prototype.getDirectory", NO_FILES],

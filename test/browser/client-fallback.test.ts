@@ -108,7 +108,7 @@ test("a file that no encoder here can do is sent elsewhere", async () => {
 });
 
 test("a step says that the fallback was not asked, and without another place the reasons are told", async () => {
-  const skipped = " The fallback was not asked: it does tasks, and this step stands alone.";
+  const skipped = " The fallback was not asked: it runs tasks, and this step stands alone.";
   for (const [name, with_fallback, end, fallback] of [
     ["step", true, skipped, "standalone_step"],
     ["alone", false, "", undefined],

@@ -67,7 +67,7 @@ test("a file whose handle leads nowhere is told as such", async () => {
   expect(error).toEqual({
     kind: "input_unreachable",
     message:
-      "The file lost.wav is not there any more: it was moved or deleted after it was chosen; choose it again.",
+      "The file lost.wav no longer exists: it was moved or deleted after it was chosen; choose it again.",
   });
 });
 
@@ -101,7 +101,7 @@ test("a page that is not secure is told that it has to be", async () => {
   expect(await errorOf(page)).toEqual({
     kind: "service_unavailable",
     message:
-      "The local client needs a page that is served over https:// or from localhost: the browser gives others no files and no locks.",
+      "The local client needs a page that is served over https:// or from localhost: the browser denies others files and locks.",
     retryable: false,
   });
   await page.close();

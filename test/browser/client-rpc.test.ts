@@ -81,14 +81,14 @@ test("what cannot be copied is refused by its path, and by what it is", async ()
     [
       { metadata: { done: Promise.resolve() } },
       "metadata.done",
-      "metadata.done is a Promise, which no worker can be given",
+      "metadata.done is a Promise, which cannot be sent to a worker",
     ],
     [{ metadata: { detached } }, "metadata.detached", `metadata.detached is a detached ArrayBuffer, ${gone}`],
     [{ metadata: { view } }, "metadata.view", `metadata.view is a view of a detached ArrayBuffer, ${gone}`],
     [
       { options: new Proxy({ width: 1 }, {}) },
       "options",
-      "options is no plain object, such as a Proxy of a framework's state; pass a plain copy",
+      "options is not a plain object, but for example a Proxy of a framework's state; pass a plain copy",
     ],
     [{ metadata: ring }, "metadata.at", "metadata.at is a symbol"],
   ] as const) {

@@ -26,7 +26,7 @@ test("with signed URLs the page holds no key: in parts, in one request, and what
   });
   expect(refused.error).toMatchObject({
     kind: "upload_failed",
-    message: "The page could not have the request to the storage signed.",
+    message: "The page could not get the storage request signed.",
   });
 });
 

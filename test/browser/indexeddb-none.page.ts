@@ -5,7 +5,7 @@ import type { Cases } from "./cases.ts";
 const REFUSED = {
   kind: "service_unavailable",
   retryable: false,
-  message: "The browser gives this page no database, as in some private windows.",
+  message: "The browser denies this page a database, as in some private windows.",
 };
 
 /** Stores in browsers that give no database; each case spoils its worker. */

@@ -227,26 +227,26 @@ async function badInputs(url: string): Promise<[input: unknown, kind: string, me
     [new Map(), "request_invalid", `${ACCEPTED} a Map.`],
     [Promise.resolve(url), "request_invalid", `${ACCEPTED} a Promise; await it.`],
     [{ url }, "request_invalid", `${ACCEPTED} an Object.`],
-    [read, "invalid_input", "input is a Response that was read already; clone it before you read it."],
+    [read, "invalid_input", "input is a Response that was already read; clone it before you read it."],
     [
       new Response("No", { status: 404 }),
       "invalid_input",
-      "input is a Response of status 404, which holds no media.",
+      "input is a Response of status 404, which contains no media.",
     ],
     [
       locked,
       "invalid_input",
       "input is a ReadableStream that is locked to another reader; release that reader first.",
     ],
-    [begun, "invalid_input", "input is a ReadableStream that was read in part already; give it whole."],
-    [texts, "invalid_input", "input must be a ReadableStream of bytes: it holds a string, not a Uint8Array."],
+    [begun, "invalid_input", "input is a ReadableStream that was already read in part; pass it unread."],
+    [texts, "invalid_input", "input must be a ReadableStream of bytes: it yields a string, not a Uint8Array."],
     [broken, "input_unreachable", "input: the stream broke off before its end (the cable is out)."],
     [detached, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
     [view, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
     [
       "data:video/mp4;base64",
       "invalid_input",
-      "input must be a whole data: URL, of the shape data:<type>;base64,<bytes>.",
+      "input must be a complete data: URL, of the form data:<type>;base64,<bytes>.",
     ],
   ];
 }

@@ -107,6 +107,6 @@ test("a run without an output says why", async () => {
   const probe = done.steps[0];
   if (!probe) throw new Error("no probe");
   await expect(client.output(probe)).rejects.toMatchObject({
-    ...{ kind: "media_not_found", message: "There is no output: a probe only looks into its input." },
+    ...{ kind: "media_not_found", message: "There is no output: a probe only inspects its input." },
   });
 });

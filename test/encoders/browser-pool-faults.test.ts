@@ -47,7 +47,7 @@ test("what fails for good fails at once, and says why", async () => {
     const error = await encodeInPool({ clip: url, kind: "video", options: {} }).catch((thrown) => thrown);
     return [error.kind, error.message, poolWorkers().length];
   }, url);
-  expect(seen).toEqual(["input_unsupported", "The input is no media that can be read here.", 1]);
+  expect(seen).toEqual(["input_unsupported", "The input is not media that can be read here.", 1]);
 });
 
 test("work beyond the memory is refused, and told as such when it happens", async () => {

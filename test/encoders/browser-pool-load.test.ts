@@ -97,14 +97,14 @@ const WRONG = [
   ["cut off, packed", { wasm: "/files/cut.wasm.gz" }, "cut.wasm.gz: it is damaged or cut off"],
   ["cut off", { wasm: "/files/cut.wasm" }, "cut.wasm: it is cut off at 1000000 of 32232419 bytes"],
   ["longer", { wasm: "/files/long.wasm" }, "long.wasm: it is too long"],
-  ["altered", { wasm: "/files/altered.wasm" }, "altered.wasm: it is another one, or altered"],
+  ["altered", { wasm: "/files/altered.wasm" }, "altered.wasm: it has other contents"],
   ["a page", { wasm: "/files/page.wasm" }, "page.wasm: it is cut off at 39 of 32232419 bytes"],
-  ["of altered glue", { glue: "/files/altered.js" }, "altered.js: it is another one, or altered"],
+  ["of altered glue", { glue: "/files/altered.js" }, "altered.js: it has other contents"],
 ] as const;
 
 test.for(WRONG)("a core that is %s is refused", async ([, given, why]) => {
   const { error } = await load(given);
-  const message = `The core of the encoder is not the one that is wanted (${why}).`;
+  const message = `The encoder core is not the expected file (${why}).`;
   expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: false });
 });
 
@@ -120,7 +120,7 @@ test("a core that cannot be reached may be tried again, and its URL's secrets ar
     [stuck, "stuck.wasm: it came no further"],
   ] as const;
   for (const [{ error, took }, text] of why) {
-    const message = `The core of the encoder could not be loaded (${text}).`;
+    const message = `The encoder core could not be loaded (${text}).`;
     expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: true });
     expect(took).toBeLessThan(5000);
   }

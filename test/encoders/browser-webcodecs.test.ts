@@ -271,6 +271,6 @@ test("a source that is cut off is told as such", async () => {
   const bytes = readFileSync(await clip("mp4_faststart", { seconds: 4 }));
   await writeFile(path, bytes.subarray(0, bytes.length / 2));
   const { error } = await rig.encode(path, { width: 80, format: "webm" });
-  const message = "The input ends before its time: it is cut off.";
+  const message = "The input ends too early: it is cut off.";
   expect(error).toMatchObject({ kind: "input_unsupported", message });
 });

@@ -66,6 +66,6 @@ test.for([
   const run = await trial(await clip("mp4", { seconds: 1 }), "video", { width: 80 }, { encoder });
   await expect(runEncode(run)).rejects.toMatchObject({
     kind: "encode_failed",
-    message: "The encoder did not store what it said it did.",
+    message: "The stored file differs from what the encoder reported.",
   });
 });

@@ -31,7 +31,7 @@ test.for([
   const run = await trial(await clip("png"), "image", {}, { encoder: encoderOf(async () => [...files]) });
   await expect(runEncode(run)).rejects.toMatchObject({
     kind: "encode_failed",
-    message: "The failing encoder gave an empty file.",
+    message: "The failing encoder returned an empty file.",
   });
   expect(run.storage.keys).toEqual([]);
 });

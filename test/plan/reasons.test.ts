@@ -48,7 +48,7 @@ test.for([
   [
     () => createPlan(endless, "video", { target_size: 1000 }),
     "invalid_options",
-    "How long the source plays is unknown, so options.target_size cannot be held; use bitrate.",
+    "The duration of the source is unknown, so options.target_size cannot be met; use bitrate.",
     { code: "size_unknown_duration" },
   ],
   [
@@ -60,13 +60,13 @@ test.for([
   [
     () => optionsForSize("audio", { format: "flac" }, audioSource(), 1_000_000),
     "invalid_options",
-    "flac keeps all of the sound and has no bitrate; a target size needs mp3, aac, ogg or opus.",
+    "flac is lossless and has no bitrate; a target size needs mp3, aac, ogg or opus.",
     { code: "size_lossless", format: "flac" },
   ],
   [
     () => optionsForSize("image", {}, silent, 1000),
     "invalid_options",
-    "A target size is for video and sound alone; here the size in pixels and the quality decide.",
+    "A target size applies to video and sound only; here the size in pixels and the quality decide.",
     { code: "size_unbounded" },
   ],
   [

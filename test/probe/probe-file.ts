@@ -10,7 +10,7 @@ import { runFfprobeWith } from "../fixtures/make-clip.ts";
 export function nativeFfprobe(path: string): RunFfprobe {
   return () =>
     runFfprobeWith(ffprobeArgs(path)).catch(() => {
-      throw new MediaError("input_unsupported", "The input is no media that can be read here.");
+      throw new MediaError("input_unsupported", "The input is not media that can be read here.");
     });
 }
 

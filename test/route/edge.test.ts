@@ -82,7 +82,7 @@ const CASES = [
         { encoder: "light", code: "input_memory", needed_bytes: 4_478_976_000, available_bytes: 41_943_040 },
       ],
     },
-    "Not on the light encoder: 4272 MB of the input would have to be in memory at once, and 40 MB are available.",
+    "Not on the light encoder: 4272 MB of the input would have to be in memory at once, and 40 MB is available.",
   ),
   row(
     "a clip of 10 s at 360p",
@@ -163,7 +163,7 @@ const CASES = [
     { format: "mp3" },
     {},
     { encoder: "native", chunk_seconds: null },
-    "Not on the light encoder: 611 MB of the input would have to be in memory at once, and 40 MB are available.",
+    "Not on the light encoder: 611 MB of the input would have to be in memory at once, and 40 MB is available.",
   ),
   row(
     "a clip not worth a second encoder",

@@ -45,7 +45,7 @@ function read(start: number, end: number): Promise<unknown> {
 const GONE = (name: string) => ({
   name: "MediaError",
   kind: "input_unreachable",
-  message: `The file ${name} cannot be read any more: it was changed, moved or deleted after it was chosen. Choose it again.`,
+  message: `The file ${name} can no longer be read: it was changed, moved or deleted after it was chosen. Choose it again.`,
   retryable: false,
 });
 

@@ -49,7 +49,7 @@ describe("what is refused is told in words, with no secret in them", () => {
     expect(await fault(faulty().head("one"))).toMatchObject({ kind: "input_forbidden" });
     expect(await fault(faulty().write("one", bytes(1), "a/b"))).toMatchObject({
       kind: "upload_forbidden",
-      message: `${new URL(proxy.url).host} refuses access to the bucket faults: the key does not have the right to do that there, or a signed URL has expired (it answered 403 AccessDenied).`,
+      message: `${new URL(proxy.url).host} refuses access to the bucket faults: the key has no permission for this, or a signed URL has expired (it answered 403 AccessDenied).`,
     });
   });
 

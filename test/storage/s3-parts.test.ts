@@ -66,11 +66,11 @@ test("a fault tells its code, and never the words of the service", () => {
   const error = toS3Error(fault, "write", { host: "s3.example", bucket: "films" });
   expect([error.kind, error.message]).toEqual([
     "upload_forbidden",
-    "s3.example refuses access to the bucket films: the signature is wrong, as it is with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
+    "s3.example refuses access to the bucket films: the signature is wrong, as happens with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
   ]);
   const odd = "<Error><Code>words that are none</Code></Error>";
   expect(
     toS3Error(readS3Fault(new Response(odd, { status: 418 }), odd), "read", { host: "h", bucket: "b" })
       .message,
-  ).toBe("h did not give the object (it answered 418).");
+  ).toBe("h did not send the object (it answered 418).");
 });

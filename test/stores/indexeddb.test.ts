@@ -82,7 +82,7 @@ test("an older version in another tab is waited for, then named", async () => {
   const error = {
     kind: "service_unavailable",
     message:
-      "The store of this page does not open: another tab has an older version of the page; close it and try again.",
+      "The store of this page cannot be opened: another tab has an older version of the page; close it and try again.",
     retryable: true,
   };
   expect(await open(300)).toEqual({ blocked: 1, ...error });

@@ -63,7 +63,7 @@ test.for([
   ],
   [
     () => optionsForSize("audio", { format: "flac" }, SOUND, 1_000_000),
-    "flac keeps all of the sound and has no bitrate; a file size needs mp3, aac, ogg or opus.",
+    "flac is lossless and has no bitrate; a file size needs mp3, aac, ogg or opus.",
   ],
   [() => asked({ fps: 61 }), "Frames per second must be a number from 1 to 60."],
   [() => asked({ start: 9, end: 3 }), "End must be after the start (9)."],

@@ -71,7 +71,7 @@ export const CONNECTION_TESTS: Record<string, ConnectionTest> = {
     error: {
       kind: "upload_forbidden",
       message:
-        "storage.example refuses access to the bucket my-bucket: the signature is wrong, as it is with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
+        "storage.example refuses access to the bucket my-bucket: the signature is wrong, as happens with a wrong secret access key (it answered 403 SignatureDoesNotMatch).",
     },
   },
 };

@@ -81,7 +81,7 @@ function statusError(status: number): MediaError {
   if (status === 404 || status === 410) {
     return new MediaError(
       "media_not_found",
-      "This file does not exist; outputs are kept for a limited time.",
+      "There is no such file; outputs are kept for a limited time.",
     );
   }
   if (status === 401 || status === 403) {

@@ -198,6 +198,6 @@ test.for<[EncodeKind, object]>([
   const job = { plan, chunk, source, input: openReader(input), signal: AbortSignal.timeout(120_000) };
   await expect(rig.light.encode(job).then((files) => files.length)).rejects.toMatchObject({
     kind: "encode_failed",
-    message: "The input has nothing in the time that is wanted.",
+    message: "The input has nothing in the requested time range.",
   });
 });

@@ -192,7 +192,7 @@ test("an input that lasts too long is refused before it is fetched", async () =>
   const input = origin.serve("/long.wav", { file: await clip("wav", { seconds: 12 }) });
   const task = await rig.finished((await create("/tasks", { input, kind: "audio" })).id);
   expect(task.error).toMatchObject({ kind: "input_too_large", step_id: task.steps[1]?.id });
-  expect(task.error?.message).toBe("The input lasts 12 seconds; at most 10 are taken.");
+  expect(task.error?.message).toBe("The input lasts 12 seconds; the limit is 10.");
 });
 
 test("a file too large for the light encoder is refused with the reason, before it is copied", async () => {
