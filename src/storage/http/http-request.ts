@@ -121,7 +121,7 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
 function statusError(url: string, status: number): MediaError {
   const host = URL.parse(url)?.host;
   if (status === 404 || status === 410) {
-    return new MediaError("input_not_found", `The file does not exist at ${host} (it answered ${status}).`);
+    return new MediaError("input_not_found", `There is no such file at ${host} (it answered ${status}).`);
   }
   if (status === 401 || status === 403) {
     return new MediaError("input_forbidden", `${host} refuses access to the source (it answered ${status}).`);

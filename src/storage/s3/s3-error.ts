@@ -107,7 +107,7 @@ export function toS3Error(
       `${host} refuses access to the bucket ${bucket}${why ? `: ${why}` : ""} ${said}.`,
     );
   if (status === 404 && purpose === "read")
-    return make("input_not_found", `The object does not exist in the bucket ${bucket} at ${host} ${said}.`);
+    return make("input_not_found", `There is no such object in the bucket ${bucket} at ${host} ${said}.`);
   const did = purpose === "read" ? "did not send the object" : "did not accept the object";
   return make(KINDS.other[purpose], `${host} ${did} ${said}.`, isPassing(fault));
 }
