@@ -20,7 +20,6 @@ const VIEWS = {
   edge: { hash: "#/edge", title: "Edge", icon: "edge" },
 } as const;
 
-/** The whole page: its head, and the view that the address names. */
 export function App() {
   const { queue } = useWorkbench();
   const view = useSignal(viewOf(location.hash));
@@ -77,7 +76,7 @@ function viewOf(hash: string): keyof typeof VIEWS {
   return hash.startsWith(VIEWS.edge.hash) ? "edge" : "workbench";
 }
 
-// The address tells the view and has no room for a place on the page.
+// The address names the view, so it has no room for a fragment.
 function skip(): void {
   document.querySelector("main")?.focus();
 }

@@ -14,10 +14,10 @@ const destinations = createDestinations();
 const device = createLocalClient({
   name: "framewright-page",
   threadedCore: THREADED_CORE,
-  // Addresses are typed by the visitor, whose own network may have the files.
+  // The visitor types URLs, whose own network may have the files.
   allowPrivate: true,
   connections: [destinations.connection],
-  // The queue keeps each file, once for all that is done with it.
+  // The queue stores each file itself, once for all of its tasks.
   keepInputBytes: 0,
 });
 const edge = createEdge();

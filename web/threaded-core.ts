@@ -1,6 +1,6 @@
 import type { LocalClientOptions } from "../src/browser/index.ts";
 
-/** The core with threads, which the page brings along: by it H.265 is encoded on the visitor's machine. It is loaded when it is first needed. */
+/** The threaded core, which the page ships to encode H.265 on the visitor's machine; loaded on first use. */
 export const THREADED_CORE = {
   wasm: new URL("../dist/core-mt/ffmpeg-core-mt.wasm.gz", import.meta.url).href,
   glue: new URL("../dist/core-mt/ffmpeg-core-mt.js.gz", import.meta.url).href,

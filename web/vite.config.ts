@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 const API =
   "tasks steps connections webhooks events uploads keys media health metrics docs openapi.json".split(" ");
 
-/** How the page is built and, by `npm run dev:page`, served while it is worked on. */
+/** Builds the page and serves it during development (`npm run dev:page`). */
 export default defineConfig({
   root: import.meta.dirname,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
@@ -13,16 +13,16 @@ export default defineConfig({
     emptyOutDir: true,
     target: "esnext",
     assetsDir: "app",
-    // The policy of the page lets no address be data.
+    // The page's content security policy forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // Workers are one file each, and are loaded when they are needed.
+    // Workers are one file each, and load on demand.
     chunkSizeWarningLimit: 1000,
   },
   worker: { format: "es" },
   server: {
     headers: { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" },
-    // The service of `npm run dev`, at the same address as the page.
+    // The service of `npm run dev`, under the page's own address.
     proxy: Object.fromEntries(API.map((path) => [`^/${path}(?:[/?]|$)`, "http://127.0.0.1:8787"])),
   },
 });

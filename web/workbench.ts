@@ -5,23 +5,21 @@ import type { Edge } from "./edge/edge.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Destinations } from "./result/save/destinations.ts";
 
-/** What the parts of the page work with, put together in main.tsx alone. */
+/** The services that the parts of the page share, assembled in main.tsx only. */
 export interface Workbench {
-  /** Tasks on this machine. */
+  /** Client for tasks on this machine. */
   readonly device: LocalClient;
-  /** The service that the visitor connected with. */
+  /** The service that the visitor connected to. */
   readonly edge: Edge;
   readonly queue: Queue;
-  /** The S3 storage that outputs of this machine are sent to. */
+  /** S3 storage for outputs of this machine. */
   readonly destinations: Destinations;
 }
 
-/** Gives the parts their {@link Workbench}. */
 export const WorkbenchContext = createContext<Workbench | null>(null);
 
-/** Gives a part the {@link Workbench} of its page. */
 export function useWorkbench(): Workbench {
   const workbench = useContext(WorkbenchContext);
-  if (!workbench) throw new Error("There is no workbench around this part.");
+  if (!workbench) throw new Error("There is no WorkbenchContext around this component.");
   return workbench;
 }

@@ -151,7 +151,7 @@ test("drafts outlive a reload, but for a file too large to keep, which is asked 
   await expect(kept).toContainText("QuickTime, H.264, copied");
   await expect(gone).toContainText("Waiting for its file");
   await gone.getByLabel("File for large.mp4").setInputFiles(small);
-  await expect(gone.getByRole("alert")).toContainText("That is another file than large.mp4.");
+  await expect(gone.getByRole("alert")).toContainText("This is not the same file as large.mp4.");
   await gone.getByLabel("File for large.mp4").setInputFiles(large);
   await expect(gone).toContainText("Ready");
 

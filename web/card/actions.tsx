@@ -4,15 +4,15 @@ import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { awaitCopy } from "./made-anew.ts";
 
-/** The disclosure of an item's options, or of its result. */
+/** The button that discloses an item's options or its result. */
 interface Disclosure {
   shown: boolean;
   toggle: () => void;
-  /** Id of what is disclosed. */
+  /** Id of the disclosed element. */
   id: string;
 }
 
-/** What can be done with an item as it stands. */
+/** The actions that an item's state allows. */
 export function Actions({ item, more }: { item: Item; more: Disclosure }) {
   const { queue } = useWorkbench();
   const { id, name } = item;
@@ -82,7 +82,7 @@ export function Actions({ item, more }: { item: Item; more: Disclosure }) {
   );
 }
 
-// The second click of a double one falls on what has just come in the place of the button.
+// The second click of a double click lands on whatever replaced the button.
 function isMeant({ detail }: MouseEvent): boolean {
   return detail < 2;
 }

@@ -23,13 +23,13 @@ import { WaitingLine } from "./waiting-line.tsx";
 const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
 const Result = lazy(async () => ({ default: (await import("../result/result.tsx")).Result }));
 
-/** One file of the queue: what it is, what it becomes, where and how it stands. It is drawn anew only when its own item changes. */
+/** One item of the queue: its file, options, place and state. Memoized, so that it renders only when its own item changes. */
 export const Card = memo(function Card({
   item,
   brief,
 }: {
   item: Item;
-  /** Shows a result when it is asked for, and not by itself. */
+  /** Shows a result only when asked for. */
   brief: boolean;
 }) {
   const open = useSignal(false);
@@ -40,7 +40,7 @@ export const Card = memo(function Card({
     if (!isAwaited(item)) return;
     article.current?.focus({ preventScroll: true });
     article.current?.scrollIntoView({ block: "nearest" });
-    // Only as it appears.
+    // Only on the first render.
   }, []);
   const state = stateOf(item);
   const { source, size } = item;

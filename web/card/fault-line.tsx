@@ -4,7 +4,7 @@ import { Icon } from "../ui/icon.tsx";
 import { faultDetail, faultWords } from "../words/fault-words.ts";
 import { useWorkbench } from "../workbench.ts";
 
-// What another place may well be able to do.
+// Failures that another place may avoid.
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "encoder_unavailable",
   "out_of_memory",
@@ -12,13 +12,13 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   "input_unreachable",
 ]);
 
-/** What went wrong with an item: in plain words, in those of whoever failed, and what to do next. */
+/** What went wrong with an item: in plain words, in those of the source of the error, and what to do next. */
 export function FaultLine({
   item,
   isEdited,
 }: {
   item: Item;
-  /** The options are open, and say themselves what is wrong with them. */
+  /** Whether the options are open, which then show their own errors. */
   isEdited: boolean;
 }) {
   const { queue, edge } = useWorkbench();
@@ -31,7 +31,7 @@ export function FaultLine({
     connection !== null &&
     item.wishes.place === "device" &&
     ELSEWHERE.has(fault.kind) &&
-    // What is not looked into is read there by its address alone.
+    // An item without a source is read by its URL alone.
     (stateOf(item) === "failed" || typeof item.input === "string");
   return (
     <div class="notice bad">

@@ -2,12 +2,12 @@ import type { Item } from "../queue/item.ts";
 
 let from: Item | null = null;
 
-/** Notes that an item is being made anew, so that its visitor can be led to the new one. */
+/** Marks an item that is being recreated, so that the page can lead the visitor to the new one. */
 export function awaitCopy(item: Item): void {
   from = item;
 }
 
-/** Tells, once, that an item is the one that is awaited. */
+/** Returns, once, whether an item is the one awaited. */
 export function isAwaited({ id, name, input }: Item): boolean {
   if (!from || id <= from.id || name !== from.name || input !== from.input) return false;
   from = null;

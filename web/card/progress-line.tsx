@@ -4,13 +4,13 @@ import { useNow } from "../ui/use-now.ts";
 import { clock, countDown, timeLeft } from "../words/quantities.ts";
 import { isIdle } from "../words/state-words.ts";
 
-/** How far an item is that is sent or converted: percent, speed and time left. */
+/** The progress of an item's upload or conversion: percent, speed and time left. */
 export function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {
     return <Line label="Sent" percent={item.starting.sent} words={[]} />;
   }
-  // What waits does no work that a bar could show.
+  // A waiting item has no progress to show.
   if (state !== "processing" || isIdle(item)) return null;
   return <Converting item={item} />;
 }
@@ -19,7 +19,8 @@ function Converting({ item: { task, pace, source } }: { item: Item }) {
   const now = useNow();
   const encode = task?.steps.find(({ kind }) => kind === task.kind);
   const { progress = null, speed = null, eta = null, at = now } = pace ?? {};
-  // A single picture is done in one go, and other work may not have got anywhere yet: only the time tells that it goes on.
+  // A single picture is encoded in one go, and other work may not have started to report; only the elapsed time shows that it
+  // continues.
   const isSingle = task?.kind === "image" && source?.animated !== true;
   if (encode?.status === "processing" && (isSingle || !encode.progress)) {
     const seconds = Math.floor((now - (encode.started_at ?? now)) / 1000);

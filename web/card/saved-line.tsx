@@ -1,7 +1,10 @@
 import type { Item } from "../queue/item.ts";
 import { saving } from "../result/save/saving.ts";
 
-/** Says of an item that succeeded how large its file was and is now; nothing where that is not known, or where the output is many files. */
+/**
+ * The file sizes before and after for an item that succeeded; nothing when they are unknown, or when the output has many
+ * files.
+ */
 export function SavedLine({ item: { size, source, task } }: { item: Item }) {
   const made = task?.steps.find(({ output }) => output?.encoder)?.output;
   const before = size ?? source?.filesize ?? null;

@@ -9,7 +9,7 @@ const SIGNS = {
   adaptive_video: "stream",
 } as const satisfies Record<string, IconName>;
 
-/** The small picture of an item, or the sign of its kind. */
+/** An item's thumbnail, or the icon of its kind. */
 export function Thumbnail({ item }: { item: Item }) {
   const { thumbnail, source } = item;
   const sign = source ? SIGNS[source.kind] : item.fault ? "fault" : "clock";

@@ -7,7 +7,7 @@ import { isLoopback, parseAddress, reachService } from "./reach-service.ts";
 import { SendRow } from "./shared/feedback.tsx";
 import { useSending } from "./shared/use-sending.ts";
 
-/** Asks for the address and the key of a service, and connects. */
+/** The form that connects to a service by its address and key. */
 export function Connect() {
   const { edge } = useWorkbench();
   const loss = edge.loss.value;
@@ -15,7 +15,7 @@ export function Connect() {
   const form = useSending(
     async (given) => {
       await edge.connect(String(given.get("base_url")), String(given.get("api_key")));
-      // The form is gone, and with it what had the focus.
+      // The form is gone, and the focus with it.
       document.querySelector("main")?.focus();
     },
     ["base_url", "api_key"],
@@ -23,11 +23,11 @@ export function Connect() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (address.value || !/^https?:$/.test(location.protocol)) return;
-    // Where the page comes from a service, that is the one most likely meant.
+    // On a page served by a service, that is most likely the one meant.
     reachService(location.origin).then(
       () => {
         const input = field.current;
-        // Not under the hands of who is about to type or to paste another; and at once, not with the next drawing.
+        // Unless the visitor is about to type or paste another; and directly, not with the next render.
         if (!input || input.value || document.activeElement === input) return;
         input.value = address.value = location.origin;
       },
@@ -71,7 +71,7 @@ export function Connect() {
         )}
         <Field
           label="Key"
-          hint="From whoever runs the service. It is kept only in this browser and sent only to this service."
+          hint="From the operator of the service. It is kept only in this browser and sent only to this service."
           fault={form.at("api_key")}
         >
           {(control) => (

@@ -7,7 +7,7 @@ import { usePolling } from "./shared/while-visible.ts";
 
 const POLL_MS = 30_000;
 
-/** Which service it is, whether it answers, and what ends the connection. */
+/** The connected service, whether it responds, and the button that disconnects it. */
 export function ConsoleHead() {
   const { edge } = useWorkbench();
   const { base_url, client } = useService();
@@ -21,7 +21,7 @@ export function ConsoleHead() {
   usePolling(look, POLL_MS);
   const disconnect = () => {
     edge.disconnect();
-    // The button is gone, and with it the focus.
+    // The button is gone, and the focus with it.
     document.querySelector("main")?.focus();
   };
   return (

@@ -21,7 +21,7 @@ const TABS = {
 
 type Tab = keyof typeof TABS;
 
-/** The console of a service: connect, its tasks, and its connections, webhooks and keys. */
+/** The console of a service: the form to connect, then its tasks, connections, webhooks and keys. */
 export function Console() {
   const { edge } = useWorkbench();
   const connection = edge.connection.value;
@@ -65,7 +65,7 @@ function Connected({ connection }: { connection: EdgeConnection }) {
   );
 }
 
-// The part of the console that the address names.
+// The tab that the address names.
 function useTab(): Tab {
   const tab = useSignal(tabOf(location.hash));
   useEffect(() => {

@@ -5,12 +5,12 @@ import type { Edge, EdgeConnection, EdgeLoss } from "./edge.ts";
 import { parseAddress, parseKey, reachService } from "./reach-service.ts";
 import { onServiceSaved, readService, type SavedService, saveService } from "./saved-service.ts";
 
-/** Builds the page's {@link Edge}. What an earlier visit connected with is connected again, after the page was first painted. */
+/** Creates the page's {@link Edge}. It reconnects to the service of an earlier visit after the first paint. */
 export function createEdge(): Edge {
   const connection = signal<EdgeConnection | null>(null);
   const restoring = signal(readService() !== null);
   const loss = signal<EdgeLoss | null>(null);
-  // What is restored gives way to what came meanwhile.
+  // A restored connection gives way to one made in the meantime.
   let turn = 0;
 
   function become(next: EdgeConnection | null, lost: EdgeLoss | null = null): void {
@@ -30,7 +30,7 @@ export function createEdge(): Edge {
       const client = await clientOf(saved);
       if (mine !== turn) return void client.close();
       const made = { base_url: saved.base_url, client };
-      // A service that is away for a while is no reason to forget it.
+      // A service that is away for a while should not be forgotten.
       become(made);
       await checkKey(client).catch((thrown) => isRefusal(thrown) && edge.lose(made));
     } catch {
@@ -73,7 +73,7 @@ export function createEdge(): Edge {
 const LOST = "The service no longer accepts this page's key; it may have been revoked. Enter another.";
 const UNLOADED = "A part of the page is missing, so it could not reconnect. Reload the page.";
 
-// The client is not for the first view, and brings the checks of all that the service answers.
+// Loaded later, because the first view does not need the client and its schemas.
 async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClient> {
   const { createRemoteClient } = await import("../../src/client/index.ts");
   return createRemoteClient({ baseUrl: base_url, apiKey: api_key });
@@ -81,12 +81,12 @@ async function clientOf({ base_url, api_key }: SavedService): Promise<RemoteClie
 
 async function checkKey(client: RemoteClient): Promise<void> {
   await client.tasks.list({ limit: 1 }).catch((thrown: unknown) => {
-    // Known, if allowed something else.
+    // A key that is forbidden this request is still a known key.
     if (!(thrown instanceof MediaError) || thrown.kind !== "forbidden") throw thrown;
   });
 }
 
-/** True for what says that a service does not know its key. */
+/** Returns whether an error means that the service does not know its key. */
 export function isRefusal(thrown: unknown): boolean {
   return thrown instanceof MediaError && (thrown.kind === "token_invalid" || thrown.kind === "token_missing");
 }

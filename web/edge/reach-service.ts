@@ -2,7 +2,10 @@ import { MediaError } from "../../src/index.ts";
 
 const ANSWER_MS = 10_000;
 
-/** Reads the address of a service as people write it, with or without `https://`, for a page that came over `page_protocol`; throws `request_invalid` in words for the visitor. */
+/**
+ * Parses the address of a service as people write it, with or without `https://`, for a page loaded over `page_protocol`.
+ * Throws `request_invalid` with a message for the visitor.
+ */
 export function parseAddress(text: string, page_protocol: string): string {
   const given = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `${schemeFor(given)}://${given}`);
@@ -19,7 +22,10 @@ export function parseAddress(text: string, page_protocol: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** Asks whether a Framewright service is at an address, without any key; rejects with `service_unavailable` in words for the visitor. */
+/**
+ * Checks, without a key, that a Framewright service responds at an address. Rejects with `service_unavailable` and a message
+ * for the visitor.
+ */
 export async function reachService(base_url: string): Promise<void> {
   const { host } = new URL(base_url);
   let answer: Response;
@@ -38,13 +44,13 @@ export async function reachService(base_url: string): Promise<void> {
     throw unavailable(`${what} Check the address, and that the service is running.`);
   }
   const health: unknown = await answer.json().catch(() => null);
-  // Many a service tells its health so; these ids are ours.
+  // Many services report their health this way; these request ids are ours.
   const ours = answer.headers.get("Request-Id")?.startsWith("req_");
   if (answer.ok && ours && Reflect.get(Object(health), "status") === "ok") return;
   throw unavailable(`${host} responds, but not as a Framewright service. Check the address.`);
 }
 
-/** Checks that a text can be a key; throws `token_invalid` in words for the visitor, without the text. */
+/** Checks that a text can be a key; throws `token_invalid` with a message for the visitor that does not contain the text. */
 export function parseKey(text: string): string {
   const key = text.trim();
   if (/^[\x21-\x7e]{1,512}$/.test(key)) return key;
@@ -53,7 +59,7 @@ export function parseKey(text: string): string {
   });
 }
 
-/** True for a host of this machine alone. */
+/** Returns whether a host is this machine itself. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -1,4 +1,4 @@
-/** A service as this browser remembers it. */
+/** The service that this browser remembers. */
 export interface SavedService {
   base_url: string;
   api_key: string;
@@ -6,7 +6,7 @@ export interface SavedService {
 
 const NAME = "framewright-edge";
 
-/** Gives the service of the visit before; null where there is none, or where the browser keeps nothing. */
+/** Returns the service of the previous visit; null when there is none, or the browser stores nothing. */
 export function readService(): SavedService | null {
   try {
     const { base_url, api_key } = JSON.parse(localStorage.getItem(NAME) ?? "{}");
@@ -16,17 +16,17 @@ export function readService(): SavedService | null {
   }
 }
 
-/** Keeps a service for the next visit, or forgets it; a browser that keeps nothing has it for this visit alone. */
+/** Stores a service for the next visit, or forgets it; in a browser that stores nothing it lasts for this visit. */
 export function saveService(service: SavedService | null): void {
   try {
     if (service) localStorage.setItem(NAME, JSON.stringify(service));
     else localStorage.removeItem(NAME);
   } catch {
-    // A browser may refuse to keep anything.
+    // A browser may refuse to store anything.
   }
 }
 
-/** Calls back when another tab of this browser connects or forgets. */
+/** Calls back when another tab of this browser connects or disconnects. */
 export function onServiceSaved(changed: () => void): void {
   addEventListener("storage", ({ key }) => {
     if (key === NAME || key === null) changed();

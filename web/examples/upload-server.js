@@ -3,7 +3,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { createRemoteClient } from "framewright/client";
 import { Hono } from "hono";
 
-// The server of upload.html, which alone holds the key. Yours would first look who asks, and what for.
+// The server for upload.html, which alone holds the key. Yours should first check who asks, and for what.
 const { SERVICE_URL, SERVICE_KEY, PORT = "8080" } = process.env;
 const client = createRemoteClient({ baseUrl: SERVICE_URL, apiKey: SERVICE_KEY });
 

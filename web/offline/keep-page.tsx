@@ -5,13 +5,13 @@ import { NewVersion } from "./new-version.tsx";
 import { whenIdle } from "./when-idle.ts";
 
 const HOUR_MS = 3_600_000;
-// By then the page has loaded what its first moments need.
+// By then the page has loaded what its first view needs.
 const SETTLED_MS = 5000;
 const ASKED_MS = 1000;
 
 /**
- * Has the service worker keep the page, whose version is `version`, for when there is no network; tells the visitor when there is a new one. Does
- * nothing where the browser does not allow it.
+ * Registers the service worker, which keeps version `version` of the page for offline use, and tells the visitor about a new
+ * version. Does nothing where the browser forbids it.
  */
 export async function keepPage(version: string): Promise<void> {
   const { serviceWorker } = navigator;
@@ -35,7 +35,7 @@ export async function keepPage(version: string): Promise<void> {
     if (data.version !== version) tell();
   });
   serviceWorker.startMessages();
-  // A part of this version that nobody has any more.
+  // A chunk of this version that is no longer available anywhere.
   addEventListener("vite:preloadError", tell);
 
   const order = (wish: Order) => registration.active?.postMessage(wish);
@@ -61,7 +61,7 @@ function renew({ active, waiting }: ServiceWorkerRegistration): void {
     active?.postMessage("stop" satisfies Order);
     const ask = () => waiting.postMessage("take over" satisfies Order);
     ask();
-    // A browser that was asked while the one before was at work may not look at it again.
+    // A browser asked to update during an earlier check may not check again.
     setInterval(ask, ASKED_MS);
   } else reload();
 }
@@ -72,7 +72,7 @@ function showBelow(isThere: { value: boolean }, onReload: () => void): void {
   render(<NewVersion isThere={isThere} onReload={onReload} />, root);
 }
 
-// The visitor asked the browser to load as little as it can.
+// The visitor asked the browser to save data.
 function savesData(): boolean {
   const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
   return connection?.saveData ?? false;

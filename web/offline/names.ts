@@ -1,14 +1,17 @@
-/** The cache of a version has this name, and its version behind. */
+/** Prefix of a version's cache, followed by the version. */
 export const CACHE_PREFIX = "framewright-page ";
-/** The lock that each page of a version holds, shared with the others, has this name, and the version behind. */
+/** Prefix of the lock that all pages of a version share, followed by the version. */
 export const LOCK_PREFIX = "framewright-page ";
 /** The cache in which the encoders look for their core. */
 export const CORE_CACHE = "framewright-core";
 
-/** What a page tells the service worker: to take over from the one before, to remove what no page needs any more, to keep the large files too, and to stop that. */
+/**
+ * What a page asks of the service worker: to take over from the previous one, to delete what no page needs any longer, to
+ * keep the large files too, or to stop doing so.
+ */
 export type Order = "take over" | "tidy" | "keep all" | "stop";
 
-/** What a service worker tells the pages when it has taken over. */
+/** Sent to the pages by a service worker that has taken over. */
 export interface TookOver {
   version: string;
 }

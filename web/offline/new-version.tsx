@@ -1,7 +1,7 @@
 import { Icon } from "../ui/icon.tsx";
 import "./new-version.css";
 
-/** Tells, at the foot of the page and once there is one, of a new version of it, which a reload brings. */
+/** Announces a new version at the foot of the page, which a reload activates. */
 export function NewVersion({ isThere, onReload }: { isThere: { value: boolean }; onReload: () => void }) {
   return (
     <div class="new-version" role="status">

@@ -8,10 +8,10 @@ import { PRESETS } from "./presets/presets.ts";
 import { sameFor } from "./same-for.ts";
 import type { Form } from "./use-form.ts";
 
-/** Lets the other files of the same kind that are ready become the same, and says so. */
+/** Applies an item's options to all other items of the same kind that are ready. */
 export function ApplyToAll({ item, form: { source, wishes } }: { item: Item; form: Form }) {
   const { queue } = useWorkbench();
-  // For which wishes, and what came of it; of others nothing is said.
+  // The options it was applied for, and the result; it is shown for no others.
   const [used, setUsed] = useState<{ wishes: Wishes; words: string } | null>(null);
   const others = queue.items.value.filter(
     (other) => other.id !== item.id && stateOf(other) === "ready" && other.source?.kind === source.kind,

@@ -11,21 +11,21 @@ import { loweredWords } from "../words/lowered-words.ts";
 import { reasonWords } from "../words/reason-words.ts";
 import { bitrateBounds } from "./choices.ts";
 
-/** What is wrong with wishes, and at which field. */
+/** An error in the options, and its field. */
 export interface WishFault extends Fault {
-  /** Name of the option, `target_size`, or null where no one field is at fault. */
+  /** Name of the option, `target_size`, or null when it belongs to no single field. */
   readonly field: string | null;
 }
 
-/** What is to be said of wishes before they are started: what will come of them, or what is wrong. */
+/** What is known about options before the start: a forecast, or an error. */
 export type Verdict =
   | { readonly fault: null; readonly forecast: Forecast; readonly lowered: string | null }
   | { readonly fault: WishFault; readonly forecast: null; readonly lowered: null };
 
-/** Judges the wishes for a source as a task's request would be, and as its plan would. */
+/** Validates options for a source as a task's request and its plan would. */
 export function checkWishes({ kind, options, target_size }: Wishes, source: Source): Verdict {
   try {
-    // Any address does: the file itself is not a matter of options.
+    // Any URL will do, because the options do not depend on it.
     parseTaskRequest({ input: "https://example.com/", kind, options });
     const settled = target_size === null ? options : optionsForSize(kind, options, source, target_size);
     const made = forecast(kind, settled, source);
@@ -39,13 +39,13 @@ export function checkWishes({ kind, options, target_size }: Wishes, source: Sour
   }
 }
 
-/** Returns wishes with what is wrong with them, so that nothing wrong is started, and what gives way for their size. */
+/** Returns options with their error, so that nothing invalid is started, and with what is lowered for their size. */
 export function judged(wishes: Wishes, source: Source): Wishes {
   const { fault, lowered } = checkWishes(wishes, source);
   return { ...wishes, lowered, fault: fault && { kind: fault.kind, message: fault.message } };
 }
 
-// In the words of the page where it has its own.
+// In the page's own words where it has them.
 function sayFault({ message, reason }: MediaError, field: string | null, kind: Wishes["kind"]): string {
   if (field === "bitrate") {
     const { min, max } = bitrateBounds(kind);

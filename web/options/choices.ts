@@ -19,7 +19,7 @@ export const OPTION_NAMES = {
   adaptive_video: ["format", "quality", ...FRAME, ...SPAN],
 } as const satisfies { [K in EncodeKind]: readonly (keyof OptionsOf<K>)[] };
 
-/** Any option of any kind, each by its name; the fields of a form read them so. */
+/** All options of all kinds by name, as the fields of a form read them. */
 export interface AnyOptions {
   format?: string | undefined;
   codec?: string | undefined;
@@ -36,7 +36,7 @@ export interface AnyOptions {
   metadata?: OptionsOf<"video">["metadata"];
 }
 
-/** Gives the kinds of output that make sense for a source: sound has no pictures, and a still picture no time. */
+/** Returns the kinds of output that make sense for a source: sound has no pictures, and a still has no timeline. */
 export function kindsFor(source: Source): EncodeKind[] {
   const { kind, codecs, animated } = source;
   if (kind === "audio") return ["audio"];
@@ -45,27 +45,27 @@ export function kindsFor(source: Source): EncodeKind[] {
   return silent ? ["video", "image", "adaptive_video"] : ["video", "audio", "image", "adaptive_video"];
 }
 
-/** Gives the format that an output has where the options name none. */
+/** Returns the format of an output whose options name none. */
 export function formatOf(kind: EncodeKind, options: AnyOptions, source: Source): string {
   if (options.format !== undefined) return options.format;
   const keeps = kind === "image" && source.kind === "image" && source.format in FORMATS.image;
   return keeps ? source.format : DEFAULT_FORMAT[kind];
 }
 
-/** Tells whether a bitrate can be asked for. */
+/** Returns whether a bitrate can be chosen. */
 export function hasBitrate(kind: EncodeKind, format: string): boolean {
   return kind === "video" || (kind === "audio" && format !== "wav" && format !== "flac");
 }
 
-/** Gives the bounds of the bitrate of a kind, in bits per second. */
+/** Returns the bounds of the bitrate of a kind, in bits per second. */
 export function bitrateBounds(kind: EncodeKind): { min: number; max: number } {
   return kind === "audio" ? BOUNDS.audio_bitrate : BOUNDS.video_bitrate;
 }
 
-/** Turns wishes into those of another kind, and keeps what both know. */
+/** Converts options to another kind, keeping those that both have. */
 export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wishes {
   const known: readonly string[] = OPTION_NAMES[kind];
-  // The formats of two kinds, and what is much for one of them, have nothing in common.
+  // Formats, and what counts as a high bitrate, differ between kinds.
   const kept = Object.entries(options).filter(
     ([name]) => known.includes(name) && !["format", "codec", "bitrate"].includes(name),
   );
@@ -78,7 +78,7 @@ export function turnInto(kind: EncodeKind, { options, ...wishes }: Wishes): Wish
   };
 }
 
-/** Changes options of wishes; what is undefined then has its default. They are no preset any more. */
+/** Changes options; undefined restores a default. The result no longer counts as a preset. */
 export function withOptions(wishes: Wishes, changes: AnyOptions): Wishes {
   const all = Object.entries({ ...wishes.options, ...changes }).filter(([, value]) => value !== undefined);
   return { ...wishes, options: Object.fromEntries(all), preset: null };

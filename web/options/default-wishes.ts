@@ -1,7 +1,7 @@
 import type { Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
 
-/** The wishes that suit a file before its owner says anything: the same kind, in the format that plays everywhere. */
+/** Returns the initial options for a file: the same kind, in the format that plays everywhere. */
 export function defaultWishes(source: Pick<Source, "kind">): Wishes {
   const kind = source.kind === "adaptive_video" ? "video" : source.kind;
   return { kind, options: {}, target_size: null, preset: null, place: "device" };

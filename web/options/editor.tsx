@@ -17,7 +17,7 @@ import { SizeFields } from "./size-fields.tsx";
 import { Times } from "./times.tsx";
 import { type Form, useForm } from "./use-form.ts";
 
-/** What shall become of a file that is ready: options, presets, a preview, and where they make sense the times of a trim. */
+/** The editor of a ready item: options, presets, a preview and, where it makes sense, a trim. */
 export function Editor({ item }: { item: Item }) {
   return item.source && <EditorOf item={item} source={item.source} />;
 }
@@ -25,7 +25,7 @@ export function Editor({ item }: { item: Item }) {
 function EditorOf({ item, source }: { item: Item; source: Source }) {
   const form = useForm(item, source);
   const { wishes, options, verdict } = form;
-  // What is being typed may make no sense yet; the picture waits until it does.
+  // Options may be invalid while they are being typed; the preview keeps the last valid ones.
   const last = useRef(verdict.forecast);
   if (verdict.forecast) last.current = verdict.forecast;
   const hasPictures = wishes.kind !== "audio";
@@ -62,7 +62,7 @@ function EditorOf({ item, source }: { item: Item; source: Source }) {
   );
 }
 
-// Who has come to the end of the options need not go back up.
+// Visitors at the end of the options need not scroll back up.
 function Start({ item: { id, wishes } }: { item: Item }) {
   const { queue } = useWorkbench();
   const why = useId();
@@ -79,7 +79,7 @@ function Start({ item: { id, wishes } }: { item: Item }) {
         disabled={Boolean(wishes.fault)}
         aria-describedby={wishes.fault ? why : undefined}
         onClick={({ currentTarget }) => {
-          // All this is gone in a moment, and what stays is above.
+          // The editor is about to close, and what remains is above.
           currentTarget.closest("article")?.scrollIntoView();
           void queue.start([id]);
         }}

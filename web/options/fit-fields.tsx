@@ -11,19 +11,19 @@ const FIT_WORDS = {
   fill: ["Fill", "Stretches the picture to the exact size."],
 } as const satisfies Record<Fit, readonly [name: string, use: string]>;
 
-// From the top left to the bottom right, as they lie.
+// In reading order, from top left to bottom right.
 const GRID = [
   ["top-left", "top", "top-right"],
   ["left", "center", "right"],
   ["bottom-left", "bottom", "bottom-right"],
 ].flat() as readonly Position[];
 
-/** How pictures fill a size of another shape: fit, position, and the color of the bars. */
+/** How pictures fill a size of another aspect ratio: fit, position and background. */
 export function FitFields({ form }: { form: Form }) {
   const { options, change, faultAt } = form;
   const both = options.width !== undefined && options.height !== undefined;
   const fit = options.fit ?? (options.background === undefined ? "fill" : "contain");
-  // One side keeps the shape, so there is nothing to choose.
+  // A single side keeps the aspect ratio, so there is nothing to choose.
   if (!both && options.fit === undefined) return null;
   return (
     <>
@@ -98,7 +98,7 @@ function BackgroundField({ form: { options, change, faultAt } }: { form: Form })
   );
 }
 
-// The browser's choice of colors knows no other way to say them.
+// The browser's color input accepts no other form.
 function toSixDigits(color = "#000000"): string {
   const digits = color.replace("#", "");
   const six =

@@ -5,7 +5,7 @@ import { bytes, clock } from "../words/quantities.ts";
 import type { Form } from "./use-form.ts";
 import { QUALITY_WORDS } from "./words.ts";
 
-/** What will come of the file, in words, before anything starts; or why nothing can. */
+/** A forecast of the output in words, or why there can be none. */
 export function Outcome({ form: { wishes, options, source, verdict } }: { form: Form }) {
   const { fault, forecast, lowered } = verdict;
   if (fault) return <Notice tone="bad">{fault.message}</Notice>;

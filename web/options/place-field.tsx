@@ -8,7 +8,7 @@ const PLACES = [
   { value: "edge", label: "Edge" },
 ] as const;
 
-/** Where the work is done, and what that means for the file. */
+/** Where the work runs, and what that means for the file. */
 export function PlaceField({ form: { wishes, wish } }: { form: Form }) {
   const connection = useWorkbench().edge.connection.value;
   if (!connection && wishes.place === "device") {

@@ -7,10 +7,13 @@ import { useMediaUrl } from "../ui/use-media-url.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
 
-// Pixels; a preview is shown no higher.
+// Maximum height of a preview in pixels.
 const HEIGHT = 512;
 
-/** The picture, or one of a video's, in the shape that the output will have. The browser draws it; nothing is decoded or encoded for it. */
+/**
+ * The picture, or a frame of a video, as the output will frame it. The browser draws it, without decoding or encoding
+ * anything.
+ */
 export function Preview({
   input,
   source,
@@ -20,7 +23,7 @@ export function Preview({
 }: {
   input: MediaInput | null;
   source: Source;
-  /** Shown where the browser cannot open the file itself. */
+  /** Shown when the browser cannot open the file itself. */
   thumbnail: Blob | null;
   options: AnyOptions;
   forecast: Forecast;
@@ -44,7 +47,7 @@ export function Preview({
           class={clear ? "box clear" : "box"}
           style={{
             aspectRatio: `${width} / ${height}`,
-            // As wide as it is high enough.
+            // As wide as the height limit allows.
             width: `min(100%, ${(16 * width) / height}rem)`,
             backgroundColor: clear ? undefined : (colorOf(options.background) ?? "#000"),
           }}
@@ -68,7 +71,7 @@ export function Preview({
   );
 }
 
-// What the browser cannot show, the core can.
+// The core decodes what the browser cannot show.
 function useDecoded(input: MediaInput | null, { kind, height = HEIGHT }: Source, at: number): string | null {
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
@@ -79,7 +82,7 @@ function useDecoded(input: MediaInput | null, { kind, height = HEIGHT }: Source,
       const size = height > HEIGHT ? { height: HEIGHT } : {};
       coreFrame(device, input, kind === "image" ? size : { at, ...size }, gone.signal).then(
         (blob) => gone.signal.aborted || setFrame(blob),
-        // The thumbnail stays.
+        // Keep the thumbnail.
         () => {},
       );
     }
@@ -111,7 +114,7 @@ function Frame({
     <video
       ref={video}
       src={url}
-      // A page that is isolated is given no file of elsewhere otherwise.
+      // A cross-origin isolated page gets no files from elsewhere without this.
       crossOrigin="anonymous"
       muted
       playsInline
@@ -121,7 +124,7 @@ function Frame({
       style={look}
       // Some browsers show nothing before the first seek.
       onLoadedMetadata={({ currentTarget }) => {
-        // A browser plays the sound alone where it knows no more of it.
+        // For a codec that it does not know, a browser may play the sound alone.
         if (currentTarget.videoWidth === 0) onError();
         currentTarget.currentTime = at || 0.001;
       }}

@@ -19,7 +19,7 @@ type Way = (typeof WAYS)[number]["value"];
 const USUAL_BITRATE = { video: 2_500_000, audio: 128_000 } as const;
 const MEGABYTE = 1_000_000;
 
-/** How good or how large the output is: by steps of quality, by a bitrate, or by the size of the file. */
+/** The quality or size of the output: by quality level, by bitrate, or by file size. */
 export function RateFields({ form }: { form: Form }) {
   const { source, wishes, options, change } = form;
   const { kind } = wishes;
@@ -56,7 +56,7 @@ export function RateFields({ form }: { form: Form }) {
   );
 }
 
-// Without a quality nothing asks for an encode.
+// Without a quality, nothing requires an encode.
 const AS_IT_IS = { value: "as_it_is", label: "Keep original" } as const;
 
 function QualityField({ form, format }: { form: Form; format: string }) {
@@ -77,7 +77,7 @@ function QualityField({ form, format }: { form: Form; format: string }) {
   );
 }
 
-// Half of what it is now, in two figures.
+// Half of the current size, to two significant digits.
 function usualBytes(filesize: number | undefined): number {
   return filesize ? Number((filesize / 2).toPrecision(2)) : 10 * MEGABYTE;
 }

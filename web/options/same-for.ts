@@ -4,7 +4,10 @@ import { judged } from "./check-wishes.ts";
 import type { AnyOptions } from "./choices.ts";
 import { fromPreset, type Preset } from "./presets/presets.ts";
 
-/** Gives another file the wishes of this one: those of a preset in the size that suits that file, all others as they are. Its own times of a trim stay. */
+/**
+ * Returns the options for another file that match these: a preset in the size that suits that file, anything else unchanged.
+ * The other file keeps its trim.
+ */
 export function sameFor(
   wishes: Wishes,
   presets: readonly Preset[],

@@ -7,7 +7,7 @@ const SIDES = [2160, 1440, 1080, 720, 480, 360] as const;
 const SHARES = ["75%", "50%", "25%"] as const;
 const OTHER = "other";
 
-/** How large the pictures are: a usual size, or width and height in pixels or percent of the source's. */
+/** The size of the pictures: a common one, or width and height in pixels or percent. */
 export function SizeFields({ form }: { form: Form }) {
   const { source, options, change, verdict } = form;
   const usual = usualSizes(source);
@@ -53,7 +53,7 @@ export function SizeFields({ form }: { form: Form }) {
   );
 }
 
-// One side keeps the shape, so there is nothing to fit.
+// A single side keeps the aspect ratio, so there is nothing to fit.
 const WHOLE = {
   width: undefined,
   height: undefined,
@@ -79,7 +79,7 @@ function usualSizes({ width = 0, height = 0 }: Source): { name: string; words: s
   ];
 }
 
-// Two sides may have another shape than the source, which nobody wants to see stretched unasked.
+// Two sides may change the aspect ratio, and pictures should not be stretched unasked.
 function withSide(options: AnyOptions, name: "width" | "height", text: string): AnyOptions {
   const value = parseSide(text);
   const other = options[name === "width" ? "height" : "width"];

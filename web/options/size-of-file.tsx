@@ -7,7 +7,7 @@ const UNITS = { kB: 1000, MB: 1_000_000 } as const;
 
 type Unit = keyof typeof UNITS;
 
-/** The size that the output shall not exceed, as a number and its unit. */
+/** The size limit of the output, as a number and its unit. */
 export function SizeOfFile({ form }: { form: Form }) {
   const { wishes, wish, faultAt } = form;
   const bytes = wishes.target_size ?? Number.NaN;
@@ -30,7 +30,7 @@ export function SizeOfFile({ form }: { form: Form }) {
             value={unit}
             onChange={({ currentTarget }) => {
               const wanted = currentTarget.value as Unit;
-              // The number stays, as it is the unit that was wrong.
+              // The number stays; only the unit was wrong.
               set((bytes / UNITS[unit]) * UNITS[wanted]);
               setUnit(wanted);
             }}

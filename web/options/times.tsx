@@ -4,12 +4,12 @@ import { type Stretch, Trim } from "../trim/trim.tsx";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 
-/** Which part of a file is taken, or for a picture which moment of it; nothing for what has no time. */
+/** The part of a file to use, or for a picture the moment; nothing for files without a timeline. */
 export function Times({ input, form }: { input: MediaInput | null; form: Form }) {
   const { source, wishes, options } = form;
   if (!source.duration || !input) return null;
   if (wishes.kind === "image" && source.kind === "image") return null;
-  // The same preset is used for any part of a file.
+  // Trimming does not change the preset.
   const change = (times: Stretch) => {
     form.wish((now) => {
       const { start: _start, end: _end, ...rest } = now.options as AnyOptions;

@@ -11,15 +11,15 @@ export interface Form {
   readonly wishes: Wishes;
   readonly options: AnyOptions;
   readonly verdict: Verdict;
-  /** Says what is wrong at a field; null where nothing is. */
+  /** Returns the error of a field; null when it has none. */
   faultAt(field: string): string | null;
-  /** Changes options; undefined takes one away. */
+  /** Changes options; undefined removes one. */
   change(changes: AnyOptions): void;
-  /** Puts other wishes in the place of those that there are by then, which may be newer than what is drawn. */
+  /** Replaces the current options, which may be newer than those rendered. */
   wish(change: (wishes: Wishes) => Wishes): void;
 }
 
-/** Gives the form of an item that is ready. */
+/** Returns the form of a ready item. */
 export function useForm({ id, wishes }: Item, source: Source): Form {
   const { queue } = useWorkbench();
   const verdict = useMemo(() => checkWishes(wishes, source), [wishes, source]);

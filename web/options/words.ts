@@ -1,6 +1,5 @@
 import type { EncodeKind, MetadataMode, Position, Quality } from "../../src/index.ts";
 
-/** What each kind of output is called. */
 export const KIND_WORDS = {
   video: "Video",
   audio: "Audio",
@@ -34,7 +33,7 @@ export const CODEC_USES: Readonly<Record<string, string>> = {
   av1: "smallest, takes longest",
 };
 
-/** What each step of quality is called, and what it is good for. */
+/** The name of each quality level, and what it is good for. */
 export const QUALITY_WORDS = {
   very_low: ["Lowest", "For a quick preview: losses are obvious."],
   low: ["Low", "Small; fine detail suffers."],
@@ -43,14 +42,13 @@ export const QUALITY_WORDS = {
   very_high: ["Highest", "Close to the original, and large."],
 } as const satisfies Record<Quality, readonly [name: string, use: string]>;
 
-/** What becomes of tags and cover, and what that is good for. */
+/** What happens to tags and cover, and what that is good for. */
 export const METADATA_WORDS = {
   clean: ["Keep, except private data", "Keeps title, artist and cover; removes location and device."],
   keep: ["Keep all", "Keeps location and device too, where the format supports them."],
   strip: ["Remove", "Removes all tags and the cover."],
 } as const satisfies Record<MetadataMode, readonly [name: string, use: string]>;
 
-/** What each position is called. */
 export const POSITION_WORDS = {
   center: "Center",
   top: "Top",

@@ -2,7 +2,7 @@ import { faultWords } from "../words/fault-words.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
 
-// More than these at once are counted.
+// More than these at once are only counted.
 const MOST_NAMES = 3;
 
 const ENDS = {
@@ -15,7 +15,10 @@ const ENDS = {
   processing: "converting",
 } as const;
 
-/** Says what has happened to a queue, for those who hear it: starts, ends and faults, and progress in quarters. Empty when there is nothing to say. */
+/**
+ * Describes what has changed in a queue for screen readers: starts, ends, errors, and progress in quarters. Empty when there
+ * is nothing to say.
+ */
 export function announce(before: readonly Item[], after: readonly Item[]): string {
   const known = new Map(before.map((item) => [item.id, item]));
   const said = new Map<string, string[]>();
@@ -31,7 +34,7 @@ export function announce(before: readonly Item[], after: readonly Item[]): strin
 }
 
 function newsOf(before: Item | undefined, item: Item): string | null {
-  // What an earlier visit left is no news.
+  // Items of an earlier visit are not news.
   if (!before) return null;
   const state = stateOf(item);
   if (state !== stateOf(before)) {

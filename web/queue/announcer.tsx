@@ -4,10 +4,10 @@ import { useWorkbench } from "../workbench.ts";
 import { announce } from "./announcements.ts";
 import type { Item } from "./item.ts";
 
-// What happens within a moment is said together.
+// Changes within this time are announced together.
 const MOMENT_MS = 500;
 
-/** Tells screen readers, when they have time, what happens to the queue. */
+/** Announces changes in the queue to screen readers, politely. */
 export function Announcer() {
   const { queue } = useWorkbench();
   const words = useSignal("");

@@ -4,7 +4,7 @@ import type { Item } from "./item.ts";
 
 let last = 0;
 
-/** Builds an item of a file or URL that nobody has looked into. */
+/** Creates an item from a file or URL that has not been probed. */
 export function createItem(input: MediaInput): Item {
   return {
     id: nextId(),
@@ -23,13 +23,13 @@ export function createItem(input: MediaInput): Item {
   };
 }
 
-/** Gives a new id, which comes after all earlier ones of this tab in the order of letters. */
+/** Returns a new id, which sorts after all earlier ones of this tab. */
 export function nextId(): string {
   last = Math.max(last + 1, Date.now() * 1000);
   return `${last.toString(36).padStart(11, "0")}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
-/** The name that a visitor knows an input by: that of the file, or the last part of a URL. */
+/** Returns an input's name as the visitor knows it: the file's, or the last part of a URL. */
 export function nameOf(input: MediaInput): string {
   if (typeof input !== "string") return "name" in input ? String(input.name) : "Pasted file";
   const url = URL.parse(input);

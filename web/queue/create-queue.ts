@@ -15,10 +15,10 @@ import { isStartable, type Queue, stateOf } from "./queue.ts";
 import { openQueueStore } from "./queue-store.ts";
 
 const NAME = "framewright-queue";
-// Then the page draws, and hears its visitor.
+// After this many, the page renders and handles input.
 const ADDED_AT_ONCE = 20;
 
-/** Builds the {@link Queue} of a page over its clients, from where an earlier visit left it. */
+/** Creates the {@link Queue} of a page on top of its clients, and restores it from an earlier visit. */
 export function createQueue(device: LocalClient, edge: Edge): Queue {
   const list = createItemList(NAME, openQueueStore(NAME), { read, gone });
   const follower = createFollower(list, device, clientOf);
@@ -60,7 +60,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     if (item) follower.follow(item);
   }
 
-  // What the visitor asked for and could not be done is said on its card.
+  // The card shows why a request of the visitor failed.
   async function orFault(id: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -91,7 +91,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     await client.tasks.delete(id).catch(but("task_not_found"));
   }
 
-  // A service that is connected later has its tasks followed from then on.
+  // Follows the tasks of a service that is connected later.
   effect(() => {
     if (!edge.connection.value) return;
     for (const item of list.all()) if (item.wishes.place === "edge") follower.follow(item);
@@ -105,7 +105,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       const item = find(id);
       if (!item || stateOf(item) !== "ready") return;
       change(id, { wishes, fault: null });
-      // Whoever types sees it at once.
+      // Shows typed changes at once.
       list.show(id);
     },
     async start(ids) {
@@ -173,7 +173,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       try {
         await dropTask(item);
       } catch (thrown) {
-        // Its output is still there, so that it has to be said.
+        // Its output still exists, so the visitor must know.
         list.add({ ...item, fault: faultOf(thrown) });
         followNow(id);
       }
@@ -183,7 +183,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (!item?.task || !isFinished(item.task)) {
         throw new MediaError("media_not_found", "This file is not finished.");
       }
-      // By its id, as the URLs in an old record may have expired.
+      // By id, because the URLs in an old record may have expired.
       return needClient(item).output(item.task.id);
     },
   };

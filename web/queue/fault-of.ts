@@ -1,7 +1,7 @@
 import { MediaError } from "../../src/index.ts";
 import type { Fault } from "./item.ts";
 
-/** Turns what was thrown into what the visitor is told. */
+/** Converts an error to what the visitor is shown. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof MediaError) {
     const { kind, message, reason } = thrown;

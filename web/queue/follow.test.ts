@@ -14,7 +14,7 @@ const encoding = {
   steps: queued.steps.map((step, n) => (n === 2 ? { ...step, status: "processing" } : step)),
 } as Task;
 
-/** Follows a task of a service whose updates tell nothing of the encoder; its events tell one choice after the other, each to who asks. */
+/** Follows a task of a service whose updates carry no encoder; its events report one choice after the other, one per reader. */
 function followThere(choices: (EncoderChoice | null | undefined)[]) {
   let item: Item = { ...createItem(request.input), task: queued };
   let asked = 0;

@@ -4,14 +4,14 @@ import { faultOf } from "./fault-of.ts";
 import type { Item, Pace } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
-/** Keeps the items of a list at how their tasks stand. */
+/** Keeps a list's items up to date with their tasks. */
 export interface Follower {
-  /** Follows the task of an item until it is finished; again is the same as once. */
+  /** Follows the task of an item until it is finished; repeated calls have no effect. */
   follow(item: Item): void;
   stop(id: string): void;
 }
 
-/** Builds a {@link Follower}; `clientOf` gives null where the service of an item is not connected. */
+/** Creates a {@link Follower}; `clientOf` returns null when an item's service is not connected. */
 export function createFollower(
   list: ItemList,
   device: LocalClient,
@@ -29,7 +29,7 @@ export function createFollower(
     if (list.find(id)?.task?.id === task.id) list.change(id, { waiting: file });
   }
 
-  // The client stores no files, as the queue does.
+  // The client stores no files, because the queue does.
   async function giveKept(id: string, task: Task): Promise<boolean> {
     const file = await list.keptFile(id);
     if (!file) return false;
@@ -39,7 +39,7 @@ export function createFollower(
     );
   }
 
-  // The watch of a task that is gone would never say so.
+  // Watching a deleted task would never report that.
   async function check(id: string, client: Client, task: Task): Promise<void> {
     try {
       await client.tasks.get(task.id);
@@ -87,12 +87,12 @@ export function createFollower(
   };
 }
 
-// A service tells it by its events alone, which hold a connection: no more of them is read than how the task stands.
+// A service reports it by events only, which hold a connection: read no more of them than the current state.
 async function askChoice(client: Client, task: Task): Promise<Pace["choice"]> {
   try {
     for await (const { choice } of client.watch<Task>(task)) return choice;
   } catch {
-    // The line says less then.
+    // The line then shows less.
   }
   return undefined;
 }

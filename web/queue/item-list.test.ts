@@ -3,7 +3,7 @@ import { createItem } from "./create-item.ts";
 import { createItemList } from "./item-list.ts";
 import type { ItemRow, QueueStore } from "./queue-store.ts";
 
-/** A store in memory that keeps what `isKept` lets in, as one that is full keeps nothing. */
+/** A store in memory that accepts what `isKept` allows, like one that is full. */
 function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
   const rows = new Map<string, ItemRow>();
   const none = { input: null, thumbnail: null };
@@ -25,7 +25,7 @@ function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
   };
 }
 
-// Draws at once.
+// Renders at once.
 const now = (work: () => void) => work();
 const deaf = { read() {}, gone() {} };
 const fault = { kind: "probe_failed", message: "No." };

@@ -6,36 +6,39 @@ import { createShownItems } from "./shown-items.ts";
 
 /** The items of this tab, written to the store as they change and read from it as other tabs change them. */
 export interface ItemList {
-  /** The items as they are drawn, which follow those that are told of here within a few frames. */
+  /** The items as rendered, which follow changes made here within a few frames. */
   readonly items: ReadonlySignal<readonly Item[]>;
   readonly loaded: ReadonlySignal<boolean>;
-  /** All items as they are now. */
+  /** Returns all current items. */
   all(): Item[];
   find(id: string): Item | undefined;
   add(item: Item): void;
   /** Changes an item, unless it was removed. */
   change(id: string, changes: Partial<Item>): void;
-  /** Draws an item as it is now, not a few frames later. */
+  /** Renders an item now, not a few frames later. */
   show(id: string): void;
-  /** Takes an item away; gives it back where there was one. */
+  /** Removes an item; returns it if it existed. */
   remove(id: string): Item | undefined;
-  /** Reads what another tab may just have written of an item. */
+  /** Reads what another tab may just have written about an item. */
   refresh(id: string): Promise<Item | undefined>;
-  /** Resolves when an item is written as it is, with its file. */
+  /** Resolves when an item's current state is stored, including its file. */
   saved(id: string): Promise<void>;
-  /** Reads the file of an item that is kept in the store; null where none is, as that of a handle. */
+  /** Returns an item's file from the store; null when none is stored, as for a handle. */
   keptFile(id: string): Promise<Blob | null>;
 }
 
-/** What a list tells of what came from elsewhere. */
+/** Reports changes that come from elsewhere. */
 export interface ItemListEvents {
-  /** An item was read from the store: after a reload, or as another tab added or changed it. */
+  /** An item was read from the store: after a reload, or because another tab added or changed it. */
   read(item: Item): void;
   /** Another tab removed an item. */
   gone(id: string): void;
 }
 
-/** Builds an {@link ItemList} over a store; tabs of one `name` tell each other of their changes. `soon` does work with one of the next frames. */
+/**
+ * Creates an {@link ItemList} on top of a store; tabs of one `name` notify each other of changes. `soon` runs work with one
+ * of the next frames.
+ */
 export function createItemList(
   name: string,
   store: QueueStore,
@@ -48,7 +51,7 @@ export function createItemList(
   const channel = new BroadcastChannel(name);
   const dirty = new Set<string>();
   const adding = new Map<string, Promise<void>>();
-  // What was never written, for want of room, was not removed by another tab.
+  // An item never written, for lack of room, was not removed by another tab.
   const written = new Set<string>();
   let flushing: Promise<void> | null = null;
   const find = (id: string) => current.get(id);
@@ -64,7 +67,7 @@ export function createItemList(
   function take(stored: StoredItem): Item | null {
     const before = find(stored.id);
     written.add(stored.id);
-    // What changed here meanwhile is about to be written.
+    // What has changed here meanwhile is about to be written.
     if (before && dirty.has(stored.id)) return null;
     const item: Item = before
       ? {
@@ -84,12 +87,12 @@ export function createItemList(
 
   async function load(): Promise<void> {
     for (const each of await store.all()) if (!find(each.id)) takeAnew(each);
-    // Else the page would be drawn for an empty queue.
+    // Otherwise the page would be rendered for an empty queue.
     shown.show();
     loaded.value = true;
   }
 
-  /** Reads an item, and its file and picture where they are not here. */
+  /** Reads an item, and its file and picture if they are not here yet. */
   async function read(id: string): Promise<StoredItem | null> {
     const row = await store.get(id);
     if (!row) return null;
@@ -104,10 +107,10 @@ export function createItemList(
     events.gone(data.id);
   };
 
-  // A large file that is still being added holds nothing up but its own item.
+  // A large file that is still being added delays only its own item.
   const unwritten = () => [...dirty].filter((id) => !adding.has(id));
 
-  // One write at a time, of whatever has changed by then.
+  // One write at a time, of everything that has changed by then.
   async function flush(): Promise<void> {
     for (let ids = unwritten(); ids.length > 0; ids = unwritten()) {
       for (const id of ids) dirty.delete(id);
@@ -168,7 +171,7 @@ export function createItemList(
     },
     async refresh(id) {
       await flushing;
-      // No other tab knows of one that is not added yet.
+      // No other tab knows an item that has not been added yet.
       const stored = adding.has(id) ? null : await read(id);
       if (stored && find(id)) take(stored);
       return find(id);
@@ -185,13 +188,13 @@ export function createItemList(
   };
 }
 
-// What this tab sees of a task may be newer than what another one wrote of it.
+// This tab may know a newer state of a task than another one has written.
 function newest(before: Item, stored: StoredItem): Item["task"] {
   const { task } = before;
   return task && task.id === stored.task?.id && task.updated_at > stored.task.updated_at ? task : stored.task;
 }
 
-// What changes many times a second is not written: progress is told again by whoever does the work.
+// Frequent changes are not written: the executing client reports progress again.
 function isKept(before: Item, after: Item): boolean {
   const names = ["source", "wishes", "service", "fault", "name", "size", "thumbnail"] as const;
   return (

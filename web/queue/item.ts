@@ -9,84 +9,87 @@ import type {
   Task,
 } from "../../src/index.ts";
 
-/** Where a file is worked on: this machine, or the service that the visitor connected with. */
+/** Where a file is processed: on this machine, or at the connected service. */
 export type Place = "device" | "edge";
 
-/** What shall become of a file. */
+/** What the visitor wants a file to become. */
 export interface Wishes<K extends EncodeKind = EncodeKind> {
   readonly kind: K;
-  /** As a task takes them; what is not named has its default. */
+  /** As in a task; absent options have their defaults. */
   readonly options: OptionsOf<K>;
-  /** Size that the output shall not exceed, in bytes, from which the bitrate follows; null where quality or bitrate rule. */
+  /** Size limit of the output in bytes, which determines the bitrate; null when quality or bitrate apply. */
   readonly target_size: number | null;
-  /** Id of the preset that these wishes are; null for wishes of the visitor's own. */
+  /** Id of the preset that these options match; null for the visitor's own. */
   readonly preset: string | null;
   readonly place: Place;
-  /** What gives way to reach `target_size`, in words; null or absent where nothing does. */
+  /** What is lowered to reach `target_size`, in words; null or absent when nothing is. */
   readonly lowered?: string | null;
-  /** What is wrong with these wishes, which are not to be started then; null or absent where nothing is. */
+  /** What is wrong with these options, which then cannot be started; null or absent when nothing is. */
   readonly fault?: Fault | null;
 }
 
-/** What went wrong, as the visitor is told. */
+/** What went wrong, as shown to the visitor. */
 export interface Fault {
   readonly kind: string;
   readonly message: string;
   readonly reason?: ErrorReason | undefined;
 }
 
-/** How a task goes on. */
+/** The pace of a task. */
 export interface Pace {
-  /** Percent of the whole task; null until it can be measured. */
+  /** Percentage of the whole task; null until it can be measured. */
   readonly progress: number | null;
-  /** Seconds of media done in a second. */
+  /** Seconds of media processed per second. */
   readonly speed: number | null;
   /** Seconds until the end, counted from `at`. */
   readonly eta: number | null;
-  /** Milliseconds since the epoch at which this was heard; absent where that was before a reload. */
+  /** When this was received, in milliseconds since the epoch; absent when that was before a reload. */
   readonly at?: number;
-  /** The encoder that makes it, and why that one; null or absent until known. */
+  /** The chosen encoder, and why; null or absent until known. */
   readonly choice?: EncoderChoice | null | undefined;
-  /** True while the encode waits for a free encoder. */
+  /** Whether the encode is waiting for a free encoder. */
   readonly waits?: boolean | undefined;
 }
 
-/** The moments between the start of an item and its task. */
+/** The state between the start of an item and its task. */
 export interface Starting {
-  /** Percent of the file that the service has; null where nothing is sent. */
+  /** Percentage of the file uploaded to the service; null when nothing is uploaded. */
   readonly sent: number | null;
   /** True until its turn comes. */
   readonly waits?: boolean;
 }
 
-/** One file or URL of the queue, from the moment it is added until it is removed. Never changed in place: every change is a new one. */
+/** One file or URL of the queue, from when it is added until it is removed. Immutable: every change creates a new object. */
 export interface Item {
-  /** Ids rise with the time at which items are added. */
+  /** Ids ascend in the order in which items are added. */
   readonly id: string;
   /** Name of the file, or the last part of its URL. */
   readonly name: string;
-  /** Bytes; null where it is not known. */
+  /** In bytes; null when unknown. */
   readonly size: number | null;
-  /** What was added; null where it was a file that is gone after a reload. */
+  /** What was added; null for a file that is gone after a reload. */
   readonly input: MediaInput | null;
-  /** Id of the item from whose file this one was made anew, which is stored once for both; null or absent for one with a file of its own. */
+  /** Id of the item that this one was recreated from, whose stored file both share; null or absent for one with its own file. */
   readonly file_of?: string | null;
-  /** What a look into the file found; null before that, and where nothing was found. */
+  /** The result of the probe; null before it, and when it found nothing. */
   readonly source: Source | null;
-  /** A small picture of it; null where there is none yet, or none at all. */
+  /** A thumbnail; null when there is none (yet). */
   readonly thumbnail: Blob | null;
   readonly wishes: Wishes;
   readonly starting: Starting | null;
-  /** The task that was made of it, at `wishes.place`; null before it is started. */
+  /** The task created from it, at `wishes.place`; null before it is started. */
   readonly task: Task | null;
-  /** Base URL of the service that has the task; null for one of this machine. */
+  /** Base URL of the service that has the task; null for one on this machine. */
   readonly service: string | null;
   readonly pace: Pace | null;
-  /** The file that the task, or the item before it is started, waits for after a reload. */
+  /** The file that the task, or the unstarted item, waits for after a reload. */
   readonly waiting: WaitingFile | null;
-  /** Why it could not be looked into, or not be started. */
+  /** Why it could not be probed or started. */
   readonly fault: Fault | null;
 }
 
-/** How an item stands: `reading` while it is looked into, `ready` to be started, then as its task; `unusable` when it is no media, `waiting` while its file has to be given again. */
+/**
+ * The state of an item: `reading` while it is probed, `ready` to be started, then as its task; `unusable` when it is not
+ * media, `waiting` until its file is provided again.
+ */
 export type ItemState = "reading" | "unusable" | "ready" | "sending" | Task["status"] | "waiting";

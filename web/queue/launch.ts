@@ -15,18 +15,21 @@ import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
 import { createTurns } from "./turns.ts";
 
-/** Makes tasks of items. */
+/** Creates tasks from items. */
 export interface Launcher {
-  /** Makes the task of an item that is ready, once however often and in however many tabs it is asked for; what prevents it becomes the item's fault. */
+  /**
+   * Creates the task of a ready item, once however often and in however many tabs it is called; a failure becomes the item's
+   * fault.
+   */
   start(id: string): Promise<void>;
-  /** Gives up a start that is under way. */
+  /** Cancels a start in progress. */
   stop(id: string): void;
 }
 
-// As many files as are sent, or given to the local client, side by side.
+// Files uploaded, or passed to the local client, in parallel.
 const AT_ONCE = 3;
 
-/** Builds a {@link Launcher} of tasks on this machine and at the service that is connected. */
+/** Creates a {@link Launcher} for tasks on this machine and at the connected service. */
 export function createLauncher(name: string, list: ItemList, device: LocalClient, edge: Edge): Launcher {
   const going = new Map<string, AbortController>();
   const inTurn = createTurns(AT_ONCE);
@@ -69,7 +72,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
 
   async function launch(id: string, { signal }: AbortController): Promise<void> {
     await navigator.locks.request(`${name} start ${id}`, { ifAvailable: true }, async (lock) => {
-      // After a reload its task is given the file that is kept by then.
+      // After a reload, its task gets the file that has been stored by then.
       await list.saved(id);
       const item = lock && (await list.refresh(id));
       if (!item || item.task || item.waiting || signal.aborted) return;
@@ -90,7 +93,7 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
       const controller = new AbortController();
       going.set(id, controller);
       list.change(id, { starting: { sent: null, waits: true } });
-      // Those before it, in the order in which they were asked for.
+      // After those before it, in the order of the calls.
       const turn = inTurn(async () => {
         if (controller.signal.aborted) return;
         list.change(id, { starting: { sent: null } });
@@ -105,13 +108,13 @@ export function createLauncher(name: string, list: ItemList, device: LocalClient
   };
 }
 
-// It was given up, or removed, while its task was made.
+// The start was cancelled, or the item removed, while its task was created.
 async function discard(client: Client, { id }: Task): Promise<void> {
   await client.tasks.cancel(id).catch(() => {});
   await client.tasks.delete(id).catch(() => {});
 }
 
-// How options follow from a size is not needed for the first view.
+// Loaded later, because the first view does not need to derive options from a size.
 async function optionsOf(wishes: Wishes, source: Source): Promise<Wishes["options"]> {
   if (wishes.target_size === null) return wishes.options;
   const { sizedOptions } = await import("./sized-options.ts");

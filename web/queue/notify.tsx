@@ -5,11 +5,14 @@ import { useWorkbench } from "../workbench.ts";
 import type { Item } from "./item.ts";
 import { stateOf } from "./queue.ts";
 
-// What is done sooner is waited for.
+// Visitors wait for anything shorter.
 const LONG_MS = 30_000;
 const KEY = "framewright no notifications";
 
-/** Offers a notification once something takes long, and shows one when such a thing ends while the tab is hidden. Nothing is asked before the visitor's click. */
+/**
+ * Offers notifications once something takes long, and shows one when such work ends while the tab is hidden. Asks for
+ * permission only on a click.
+ */
 export function Notify() {
   const { queue } = useWorkbench();
   const permission = useSignal("Notification" in globalThis ? Notification.permission : "denied");
@@ -50,7 +53,7 @@ export function Notify() {
   );
 }
 
-// Where nothing may be kept, it is asked again on the next visit.
+// Where nothing can be stored, the next visit asks again.
 function wasRefused(): boolean {
   try {
     return localStorage.getItem(KEY) !== null;
@@ -83,7 +86,7 @@ function tellEnd({ name, task, id }: Item): void {
       shown.close();
     };
   } catch {
-    // Browsers of phones show those of a service worker alone.
+    // Mobile browsers support only those of a service worker.
     void navigator.serviceWorker?.getRegistration().then((found) => found?.showNotification(title, options));
   }
 }

@@ -6,7 +6,7 @@ import { totalsOf } from "./totals.ts";
 
 const TakeAll = lazy(async () => ({ default: (await import("../result/save/take-all.tsx")).TakeAll }));
 
-/** What can be done with the whole queue, and how it stands. */
+/** The actions on the whole queue, and its state. */
 export function QueueBar() {
   const { queue } = useWorkbench();
   const items = queue.items.value;

@@ -2,31 +2,34 @@ import { type DBSchema, type IDBPDatabase, type IDBPTransaction, openDB, type St
 import type { MediaInput } from "../../src/index.ts";
 import type { Item } from "./item.ts";
 
-/** What of an item outlives the page, without its file and its picture, which are written once. */
+/** What of an item outlives the page, without its file and picture, which are written once. */
 export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "waiting">;
 
-/** The file of an item and its picture; null what could not be kept. */
+/** The file and picture of an item; null for what could not be stored. */
 export type StoredFiles = Pick<Item, "input" | "thumbnail">;
 
-/** An item as it was stored. */
+/** An item as stored. */
 export type StoredItem = ItemRow & StoredFiles;
 
-/** What tells under which key the file of an item is stored. */
+/** Determines the key under which an item's file is stored. */
 type FileOf = Pick<Item, "id" | "file_of">;
 
-/** The queue as it is kept in this browser, shared by all tabs. Nothing rejects: without a database it keeps nothing. */
+/** The queue stored in this browser, shared by all tabs. Nothing rejects: without a database it stores nothing. */
 export interface QueueStore {
-  /** All items, in the order in which they were added. */
+  /** Returns all items in the order in which they were added. */
   all(): Promise<StoredItem[]>;
   get(id: string): Promise<ItemRow | null>;
   files(item: FileOf): Promise<StoredFiles>;
-  /** Adds an item with its file, which is left out where it is too large, or stored already; false where the item could not be kept. */
+  /**
+   * Adds an item with its file, unless that is too large or already stored; resolves to false when the item could not be
+   * stored.
+   */
   add(row: ItemRow, input: MediaInput | null): Promise<boolean>;
-  /** Writes items anew; gives the ids of those that are not there, which stay away. */
+  /** Rewrites items; returns the ids of those that no longer exist, which stay away. */
   put(rows: readonly ItemRow[]): Promise<string[]>;
   putInput(item: FileOf, input: MediaInput): Promise<void>;
   putThumbnail(item: FileOf, thumbnail: Blob): Promise<void>;
-  /** Removes an item, and its file unless another item is made of it. */
+  /** Removes an item, and its file unless another item uses it. */
   remove(item: FileOf): Promise<void>;
 }
 
@@ -40,10 +43,10 @@ type Upgrading = IDBPTransaction<Schema, StoreNames<Schema>[], "versionchange">;
 
 const NAMES = ["items", "inputs", "thumbnails"] as const;
 
-// A browser copies a file that it stores. A larger one is asked for again after a reload.
+// A browser copies a file that it stores. The page asks for a larger one again after a reload.
 const STORED_BYTES = 268_435_456;
 
-// From each version of the database to the next. What is published is never edited.
+// Each entry upgrades the version before. A published entry never changes.
 const UPGRADES: readonly ((db: IDBPDatabase<Schema>, transaction: Upgrading) => void)[] = [
   (db) => {
     for (const name of NAMES) db.createObjectStore(name, { keyPath: "id" });
@@ -53,7 +56,6 @@ const UPGRADES: readonly ((db: IDBPDatabase<Schema>, transaction: Upgrading) => 
   },
 ];
 
-/** Opens the store of a queue. */
 export function openQueueStore(name: string): QueueStore {
   const opened = openDB<Schema>(name, UPGRADES.length, {
     upgrade(db, from, _, transaction) {
@@ -62,7 +64,7 @@ export function openQueueStore(name: string): QueueStore {
     blocking: (_current, _next, event) => (event.target as IDBDatabase | null)?.close(),
   }).catch(() => null);
 
-  // A store that is full, or closed by the browser, costs what a reload would find, and nothing else.
+  // When the store is full, or closed by the browser, the only loss is what a reload would find.
   async function within<T>(fallback: T, work: (db: IDBPDatabase<Schema>) => Promise<T>): Promise<T> {
     const db = await opened;
     return db ? work(db).catch(() => fallback) : fallback;
@@ -134,7 +136,7 @@ export function openQueueStore(name: string): QueueStore {
   };
 }
 
-// Items that are made of one another have one file.
+// Items recreated from one another share one file.
 function keyOf({ id, file_of }: FileOf): string {
   return file_of ?? id;
 }

@@ -4,14 +4,14 @@ import { AddFiles } from "./add/add-files.tsx";
 import { QueueBar } from "./queue-bar.tsx";
 import "./queue.css";
 
-// Of more files than these, results would push one another away, and most of the page is out of sight.
+// With more items than these, open results would push each other out of sight.
 const MOST_AT_LENGTH = 5;
 
-/** The files of the queue, and where more are added. */
+/** The items of the queue, and the controls that add more. */
 export function QueueView() {
   const { queue } = useWorkbench();
   const items = queue.items.value;
-  // Nothing that would be moved away at once is shown before it is known what an earlier visit left.
+  // Show nothing that would move away once the items of an earlier visit are known.
   if (!queue.loaded.value && items.length === 0) return null;
   const isMany = items.length > MOST_AT_LENGTH;
   return (

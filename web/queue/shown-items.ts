@@ -1,20 +1,20 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import type { Item } from "./item.ts";
 
-/** Items as they are drawn. However many change at once, so few are drawn anew with each frame that the page stays at hand. */
+/** Items as rendered. However many change at once, only a few are rendered per frame, so that the page stays responsive. */
 export interface ShownItems {
   /** In the order of their ids. */
   readonly items: ReadonlySignal<readonly Item[]>;
-  /** Shows with one of the next frames that an item was added, changed or removed. */
+  /** Renders with one of the next frames that an item was added, changed or removed. */
   changed(id: string): void;
-  /** Shows changes now: that of an item, or the first of all. */
+  /** Renders now: the given item, or the first changes of all. */
   show(id?: string): void;
 }
 
-// What a slow machine draws well within 50 ms.
+// As many as a slow machine renders well within 50 ms.
 const MOST = 8;
 
-/** Builds {@link ShownItems} over the items as they are; `soon` does work with one of the next frames. */
+/** Creates {@link ShownItems} from the current items; `soon` runs work with one of the next frames. */
 export function createShownItems(
   current: ReadonlyMap<string, Item>,
   soon: (work: () => void) => void,

@@ -1,28 +1,27 @@
 import type { Item } from "./item.ts";
 import { isOver, isStartable, stateOf } from "./queue.ts";
 
-/** How a whole queue stands. */
+/** The state of a whole queue. */
 export interface Totals {
-  /** Ready, with nothing wrong in what is wished for. */
+  /** Ready, with valid options. */
   readonly ready: number;
-  /** Sent, waiting for their turn, or converted. */
+  /** Uploading, waiting for their turn, or converting. */
   readonly running: number;
   readonly succeeded: number;
   /** Finished in any way. */
   readonly over: number;
-  /** Percent of what was started together, the finished among it; null while nothing runs. */
+  /** Percentage of the current batch, including its finished items; null while nothing runs. */
   readonly percent: number | null;
 }
 
 const RUNNING: ReadonlySet<string> = new Set(["sending", "queued", "processing"]);
 
-/** Counts how the items of a queue stand. */
 export function totalsOf(items: readonly Item[]): Totals {
   const states = items.map(stateOf);
   const running = items.filter((_, index) => RUNNING.has(states[index] ?? ""));
   const count = (state: string) => states.filter((each) => each === state).length;
   const over = items.filter(isOver);
-  // What ended long before this batch began is no part of it.
+  // Items that ended long before this batch began are not part of it.
   const began = Math.min(...running.map(({ task }) => task?.created_at ?? Number.POSITIVE_INFINITY));
   const ended = over.filter(({ task }) => (task?.finished_at ?? 0) >= began).length;
   const done = running.reduce((sum, { pace }) => sum + (pace?.progress ?? 0), 100 * ended);

@@ -1,4 +1,4 @@
-/** Lets so many pieces of work go on at once, the others in the order in which they came. */
+/** Runs at most `most` operations at once, in order of arrival. */
 export function createTurns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = most;

@@ -2,7 +2,7 @@ import { Notice } from "../ui/notice.tsx";
 import { bytes } from "../words/quantities.ts";
 import type { Doing } from "./use-doing.ts";
 
-/** Shows how far something is that a click began, with what stops it, then what came of it. */
+/** Shows the progress of an operation with a button that stops it, then the result. */
 export function DoingView({ doing, label }: { doing: Doing; label: string }) {
   const { progress, fault, said, stop } = doing;
   return (

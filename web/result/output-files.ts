@@ -7,15 +7,15 @@ import { playlistEntries } from "./save/playlist-entries.ts";
 
 /** One file of an output. */
 export interface OutputFile {
-  /** Path below the folder of a stream; empty for a file that stands alone. */
+  /** Path relative to the folder of a stream; empty for a single file. */
   readonly path: string;
-  /** Bytes; null where that is not known before it is read. */
+  /** In bytes; null when unknown before it is read. */
   readonly size: number | null;
-  /** Opens it anew; nothing is held in memory. */
+  /** Opens the file anew; holds nothing in memory. */
   open(): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** What there is to take along of an item that succeeded. */
+/** The files to save for an item that succeeded. */
 export interface Taken {
   /** Name of the file, or of the folder of a stream. */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Taken {
   readonly files: readonly OutputFile[];
 }
 
-/** Lists the files of an item's output: one, or those of a stream, whose playlists are read for that where they are elsewhere. */
+/** Lists the files of an item's output: one, or those of a stream, for which remote playlists are read. */
 export async function takenOf(item: Item, queue: Pick<Queue, "output">): Promise<Taken> {
   const output = await queue.output(item.id);
   const { source } = output;
@@ -39,12 +39,12 @@ export async function takenOf(item: Item, queue: Pick<Queue, "output">): Promise
   return { name, is_folder: true, files };
 }
 
-/** The files of an output on this machine; none of one elsewhere. */
+/** Returns the files of an output on this machine; none for one elsewhere. */
 export function filesOf(output: Output): LocalOutput["files"] {
   return "files" in output ? (output as LocalOutput).files : [];
 }
 
-// All of a stream lies below its master playlist.
+// All files of a stream are below its master playlist.
 async function remoteFiles(master: URL): Promise<OutputFile[]> {
   const base = new URL(".", master).href;
   const found = new Map<string, OutputFile>();

@@ -15,7 +15,7 @@ import { canCompare, SideBySide } from "./view/side-by-side.tsx";
 
 const Player = lazy(async () => ({ default: (await import("./view/player.tsx")).Player }));
 
-/** What came of an item that succeeded: to play, to compare with what it was, and to take along. */
+/** The output of an item that succeeded: play, compare with the original, and save. */
 export function Result({ item }: { item: Item }) {
   const { output, url, fault } = useOutput(item);
   const [isCompared, setCompared] = useState(false);

@@ -3,19 +3,22 @@ import type { Fault } from "../queue/item.ts";
 import { saveFault, type Watch } from "./save/write-file.ts";
 import { faultOf } from "./use-output.ts";
 
-/** Something that takes a while, begun by a click: how far it is, what came of it, and what begins and stops it. */
+/** An operation started by a click: its progress, its result, and the functions that start and stop it. */
 export interface Doing {
-  /** Null while nothing is done; its share is 0 to 1, null where it cannot be measured. */
+  /** Null while idle; `share` is 0 to 1, null when it cannot be measured. */
   readonly progress: { readonly share: number | null; readonly bytes: number } | null;
   readonly fault: Fault | null;
-  /** What there is to say at the end; null before that. */
+  /** The final message; null before that. */
   readonly said: string | null;
-  /** Begins; what it resolves with is said. */
+  /** Starts the operation; its resolved value becomes the message. */
   begin(work: (watch: Watch) => Promise<string | null>): void;
   stop(): void;
 }
 
-/** Gives a component a {@link Doing}, which ends with it, or goes on in silence where it `outlives` it, as a download does when another view is opened. */
+/**
+ * Returns a {@link Doing} that ends with the component, or continues silently when it `outlives` it, as a download does when
+ * another view is opened.
+ */
 export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doing {
   const [state, setState] = useState<Pick<Doing, "progress" | "fault" | "said">>(IDLE);
   const over = useRef<AbortController | null>(null);
@@ -38,7 +41,7 @@ export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doi
       set({ progress: { share: null, bytes: 0 } });
       let told = 0;
       const onProgress = (done: number, total: number | null) => {
-        // More often than it can be seen it need not be drawn.
+        // No need to render more often than anyone can see.
         const now = performance.now();
         if (signal.aborted || now - told < 100) return;
         told = now;

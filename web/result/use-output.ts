@@ -3,7 +3,7 @@ import { MediaError, type Output } from "../../src/index.ts";
 import type { Fault, Item } from "../queue/item.ts";
 import { useWorkbench } from "../workbench.ts";
 
-/** The bytes of an item, as far as they are known: opened, or why they cannot be. */
+/** The output of an item: opened, loading, or why it cannot be opened. */
 export type OpenedOutput =
   | { readonly output: Output; readonly url: string; readonly fault: null }
   | { readonly output: null; readonly url: null; readonly fault: Fault | null };
@@ -26,7 +26,7 @@ export function useOutput(item: Item): OpenedOutput {
   return opened;
 }
 
-/** Says what went wrong; what nobody foresaw is said in general. */
+/** Describes an error; unexpected ones in general terms. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof MediaError) {
     const { kind, message, reason } = thrown;

@@ -1,8 +1,8 @@
 import { letGo } from "../ui/let-go.ts";
 
 /**
- * Draws frames of a video into canvases, spread evenly over its duration, one after the other; ends early when `gone` is aborted.
- * Rejects when the browser cannot play it, or there are no pictures in what it can play.
+ * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `gone` aborts.
+ * Rejects when the browser cannot play it, or plays it without pictures.
  */
 export async function drawFrames(
   url: string,
@@ -29,7 +29,7 @@ export async function drawFrames(
   }
 }
 
-/** Draws frames as {@link drawFrames} does, each decoded by `take`. */
+/** Like {@link drawFrames}, with each frame decoded by `take`. */
 export async function drawDecoded(
   take: (at: number, gone: AbortSignal) => Promise<Blob>,
   canvases: readonly HTMLCanvasElement[],

@@ -3,19 +3,19 @@ import { drawDecoded, drawFrames } from "./draw-frames.ts";
 import type { TakeFrame } from "./use-media.ts";
 
 const MOST = 12;
-// Each is a job of the core.
+// Each one is a job for the core.
 const MOST_DECODED = 6;
 // Narrower frames show nothing.
 const NARROWEST = 48;
 
-/** A dozen frames of a video in a row, on narrow screens fewer; they come by and by. */
+/** A row of a dozen frames of a video, fewer on narrow screens, that appear one by one. */
 export function Filmstrip({
   url,
   frame,
   duration,
   onFault,
 }: {
-  /** Null where the browser cannot show it, and `frame` decodes. */
+  /** Null when the browser cannot show it and `frame` decodes. */
   url: string | null;
   frame: TakeFrame | null;
   duration: number;

@@ -1,13 +1,13 @@
 import type { MediaInput } from "../../src/index.ts";
 import { roundTime } from "./parse-time.ts";
 
-// Two hours and more of film; a longer list costs more than it helps.
+// Over two hours of film; a longer list costs more than it helps.
 const MOST = 200_000;
 const WITHIN_MS = 5_000;
 
 /**
- * Reads at which seconds the pictures of a visitor's file begin, in order, so that a step is a picture even where the frame rate varies. Null for
- * an address, and where the file does not tell within a few seconds.
+ * Returns the start times of the pictures in a visitor's file, in seconds and in order, so that a step is one picture even
+ * at a variable frame rate. Null for a URL, and when reading takes more than a few seconds.
  */
 export async function readFrameTimes(input: MediaInput, gone: AbortSignal): Promise<number[] | null> {
   if (typeof input === "string") return null;

@@ -6,12 +6,12 @@ import { type Mark, snap, type Timeline } from "./timeline.ts";
 /** How a pointer holds a handle. */
 interface Grip {
   pointer: number;
-  /** Pixels from the time to where it was taken. */
+  /** Distance in pixels from the time to where the handle was grabbed. */
   offset: number;
   isMoved: boolean;
 }
 
-/** A time on the track, to be moved by mouse, touch and keyboard. `onMove` is told whether the visitor is done or still moving. */
+/** A time on the track, movable by mouse, touch and keyboard. `onMove` also says whether the move is finished. */
 export function Handle({
   mark,
   label,
@@ -38,7 +38,7 @@ export function Handle({
   };
   const release = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     if (grip.current?.pointer !== event.pointerId) return;
-    // Where a pointer was when it was taken away is not told.
+    // A cancelled pointer reports no position.
     if (grip.current.isMoved) onMove(event.type === "pointercancel" ? time : timeAt(event), true);
     grip.current = null;
   };

@@ -14,13 +14,13 @@ import "./trim.css";
 interface MomentProps {
   input: MediaInput;
   source: Source;
-  /** Seconds; not given for the first frame. */
+  /** In seconds; absent for the first frame. */
   time?: number | undefined;
-  /** Is given no time for the first frame. */
+  /** Called without a time for the first frame. */
   onChange: (time: number | undefined) => void;
 }
 
-/** A timeline of a video, with a handle for the one frame of which a picture is made. */
+/** A timeline of a video, with a handle for the frame to extract. */
 export function Moment(props: MomentProps) {
   const media = useMedia(props.input, props.source);
   const { timeline } = media;

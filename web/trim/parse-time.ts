@@ -1,10 +1,10 @@
-/** A time that was typed, in seconds, or what is wrong with it in words. */
+/** A typed time in seconds, or what is wrong with it. */
 export type ParsedTime = { seconds: number } | { fault: string };
 
 const SHAPE = /^(?:(?:(\d+):)?(\d{1,3}):)?(\d+(?:[.,]\d*)?|[.,]\d+)$/;
 const WANTED = "Write a time as 1:02.50, or in seconds as 62.5.";
 
-/** Reads a time as people type it: `1:02.50`, `1:02:03`, `62.5`, `62,5 s`. */
+/** Parses a time as people type it: `1:02.50`, `1:02:03`, `62.5`, `62,5 s`. */
 export function parseTime(text: string): ParsedTime {
   const bare = text.trim().replace(/\s*s(ec(onds?)?)?$/i, "");
   if (/^[-−]/.test(bare)) return { fault: "A time cannot be before the start." };
@@ -17,7 +17,7 @@ export function parseTime(text: string): ParsedTime {
   return Number.isFinite(total) ? { seconds: roundTime(total) } : { fault: WANTED };
 }
 
-/** Rounds a time to whole millionths of a second, as fine as any file's clock is read. */
+/** Rounds a time to microseconds, the resolution of any file's clock. */
 export function roundTime(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;
 }

@@ -1,15 +1,15 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { letGo } from "../ui/let-go.ts";
 
-/** A player whose time is set from outside, and read there. */
+/** A player whose time can be read and set. */
 export interface Playback {
-  /** Seconds in the file. */
+  /** Seconds into the file. */
   readonly time: ReadonlySignal<number>;
-  /** True while it plays a stretch, and will stop at its end. */
+  /** Whether it is playing a stretch and will stop at its end. */
   readonly isPlaying: ReadonlySignal<boolean>;
-  /** Works with an element, as a `ref` gives it; null lets it go. */
+  /** Attaches an element, as a `ref` provides it; null detaches it. */
   attach(element: HTMLMediaElement | null): void;
-  /** Shows a time; of many in a row, only the last one for sure. */
+  /** Seeks to a time; of many in a row, only the last is guaranteed. */
   seek(time: number): void;
   /** Plays from one time to another. */
   play(begin: number, end: number): void;
@@ -18,7 +18,7 @@ export interface Playback {
 
 const EVENTS = ["loadedmetadata", "timeupdate", "seeking", "seeked", "playing", "pause"] as const;
 
-/** Builds a {@link Playback} that has no element yet. */
+/** Creates a {@link Playback} without an element. */
 export function createPlayback(): Playback {
   const time = signal(0);
   const isPlaying = signal(false);
@@ -35,7 +35,7 @@ export function createPlayback(): Playback {
     }
     time.value = wanted ?? element.currentTime;
     if (event?.type === "pause") stopAt = null;
-    // Who seeks beyond the end by the player's own controls wants to hear more.
+    // A seek beyond the end with the player's own controls means to hear more.
     const isSought = event?.type === "seeking" && wanted === null;
     if (isSought && stopAt !== null && element.currentTime > stopAt) stopAt = null;
     if (stopAt !== null && !element.seeking && element.currentTime >= stopAt) {
@@ -71,7 +71,7 @@ export function createPlayback(): Playback {
       stopAt = null;
       seek(begin);
       stopAt = end;
-      // What cannot be played says so by an event of its own.
+      // Unplayable media report so in their own event.
       element?.play().catch(() => {
         stopAt = null;
         look();

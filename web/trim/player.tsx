@@ -1,6 +1,6 @@
 import type { Media } from "./use-media.ts";
 
-/** Plays the file, with the browser's own controls. */
+/** Plays the file with the browser's own controls. */
 export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
   const { url, playback, onBroken, onDuration } = media;
   if (url === null) return null;
@@ -29,7 +29,7 @@ export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
       aria-label="Player"
       onLoadedMetadata={({ currentTarget }) => {
         onDuration(currentTarget.duration);
-        // A browser plays the sound alone where it knows no more of it.
+        // For a codec that it does not know, a browser may play the sound alone.
         if (currentTarget.videoWidth === 0) onBroken();
       }}
     />

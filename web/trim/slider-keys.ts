@@ -1,6 +1,6 @@
 import { roundTime } from "./parse-time.ts";
 
-// As sliders are used everywhere, in seconds.
+// In seconds; the usual steps of sliders.
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -0.1,
   ArrowDown: -0.1,
@@ -10,12 +10,12 @@ const STEPS: Readonly<Record<string, number>> = {
   PageUp: 10,
 };
 
-/** The parts of a keyboard's event that tell where a slider goes. */
+/** The properties of a keyboard event that determine a slider's move. */
 export type SliderKey = Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "altKey" | "metaKey">;
 
 /**
- * Tells to which time a key moves a slider: an arrow a tenth of a second, with Shift a second, a Page key ten seconds, Home and
- * End to the first and the last time. Null for all other keys, which are not the slider's.
+ * Returns the time that a key moves a slider to: arrows move a tenth of a second, with Shift a second, the Page keys ten
+ * seconds, Home and End to the first and last time. Null for all other keys.
  */
 export function timeByKey(event: SliderKey, time: number, [first, last]: [number, number]): number | null {
   const { key, shiftKey, ctrlKey, altKey, metaKey } = event;

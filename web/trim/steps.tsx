@@ -1,6 +1,6 @@
 import { Icon } from "../ui/icon.tsx";
 
-/** Two buttons that move a time by the smallest step: a frame, or of sound a hundredth of a second. */
+/** Two buttons that move a time by the smallest step: a frame, or a hundredth of a second for sound. */
 export function Steps({
   label,
   isSound,

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Media } from "./use-media.ts";
 
-// While a handle is dragged, its way is not decoded.
+// Avoids decoding every position while a handle is dragged.
 const PAUSE_MS = 300;
 
-/** The picture at the player's time, decoded by the core, in place of a player that cannot show it. */
+/** The picture at the player's time, decoded by the core when the player cannot show it. */
 export function Still({ media: { frame, playback } }: { media: Media }) {
   const at = playback.time.value;
   const [url, setUrl] = useState<string | null>(null);

@@ -3,7 +3,7 @@ import { Field } from "../ui/field.tsx";
 import { clock } from "../words/quantities.ts";
 import { parseTime } from "./parse-time.ts";
 
-/** A time that can be typed. It is taken when the visitor goes on or presses Enter; Escape brings back what was there. */
+/** A time to type. Leaving the field or Enter applies it; Escape restores the previous one. */
 export function TimeField({
   label,
   time,
@@ -15,10 +15,10 @@ export function TimeField({
   label: string;
   time: number;
   hint?: string | null;
-  /** Says what is wrong with a time; null when nothing is. */
+  /** Describes what is wrong with a time; null when nothing is. */
   faultOf: (time: number) => string | null;
   onTime: (time: number) => void;
-  /** Takes the time at which the player is; null where nothing plays. */
+  /** Applies the player's current time; null when nothing plays. */
   onHere: (() => void) | null;
 }) {
   const [text, setText] = useState<string | null>(null);

@@ -1,25 +1,25 @@
 import { exactFps, type Source } from "../../src/index.ts";
 import { roundTime } from "./parse-time.ts";
 
-/** How a file is measured while its times are set. */
+/** The units in which a file is trimmed. */
 export interface Timeline {
-  /** Seconds. */
+  /** In seconds. */
   readonly duration: number;
-  /** Frames in a second; null for sound, which has none. */
+  /** Frames per second; null for sound. */
   readonly fps: number | null;
-  /** The smallest step, in seconds: a frame, or a hundredth of a second. */
+  /** The smallest step in seconds: a frame, or a hundredth of a second. */
   readonly grain: number;
-  /** Seconds at which the pictures begin, in order; absent where only their average rate is known. */
+  /** Start times of the pictures in seconds, in order; absent when only their average rate is known. */
   readonly times?: readonly number[];
 }
 
-/** What a time stands for: the first frame of a stretch, the end after its last frame, or the one frame that is seen. */
+/** What a time stands for: the first frame of a stretch, the end after its last frame, or a single visible frame. */
 export type Mark = "begin" | "end" | "moment";
 
-// A time that lies on a frame's edge but for rounding is on it.
+// Tolerance within which a time counts as on a frame's edge.
 const SLACK = 0.01;
 
-/** Measures a file; a video whose rate is not known is taken to have 25 frames in a second. */
+/** Returns the timeline of a file; assumes 25 frames per second for a video of unknown rate. */
 export function timelineOf(
   source: Pick<Source, "kind" | "fps">,
   duration: number,
@@ -47,7 +47,7 @@ export function frameAt(mark: Mark, time: number, { fps, times }: Pick<Timeline,
   return Math.max(0, mark === "begin" ? first : first - 1);
 }
 
-/** Returns the time that is some steps on, or back where they are negative: always the edge of a frame. */
+/** Returns the time a number of steps later, or earlier when negative; always the edge of a frame. */
 export function stepBy(mark: Mark, time: number, steps: number, timeline: Timeline): number {
   const { fps, grain } = timeline;
   if (fps === null) return roundTime(time + steps * grain);
@@ -55,7 +55,7 @@ export function stepBy(mark: Mark, time: number, steps: number, timeline: Timeli
   return beginOf(Math.max(0, frame + steps), timeline);
 }
 
-/** Moves a time to the nearest step. */
+/** Rounds a time to the nearest step. */
 export function snap(time: number, timeline: Timeline): number {
   const { fps, times, duration } = timeline;
   if (times) {
@@ -67,7 +67,7 @@ export function snap(time: number, timeline: Timeline): number {
   return roundTime(Math.round(time * steps) / steps);
 }
 
-/** Returns the time to show for a mark: the middle of its frame, as players round an edge either way. */
+/** Returns the time to show for a mark: the middle of its frame, because players round an edge either way. */
 export function shownAt(mark: Mark, time: number, timeline: Timeline): number {
   const { fps, times, duration, grain } = timeline;
   if (fps === null) return time;
@@ -76,7 +76,7 @@ export function shownAt(mark: Mark, time: number, timeline: Timeline): number {
   return Math.max(0, Math.min((frame + 0.5) / fps, duration - grain / 2));
 }
 
-/** Returns the time of a mark whose frame is the one that a player shows; of sound, the time itself. */
+/** Returns the time of a mark for the frame that a player shows; for sound, the time itself. */
 export function markAt(mark: Mark, shown: number, timeline: Timeline): number {
   if (timeline.fps === null) return snap(shown, timeline);
   return beginOf(frameAt("moment", shown, timeline) + (mark === "end" ? 1 : 0), timeline);

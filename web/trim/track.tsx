@@ -8,12 +8,12 @@ import type { Timeline } from "./timeline.ts";
 import type { Media } from "./use-media.ts";
 import { Waveform } from "./waveform.tsx";
 
-// Sound is decoded as a whole for its waveform.
+// Drawing a waveform decodes all of the sound.
 const MOST_BYTES = 100_000_000;
 const MOST_SECONDS = 1800;
 const MARKS = [0, 0.25, 0.5, 0.75, 1] as const;
 
-/** The file from its beginning to its end, from left to right, with handles on it; a pointer on it moves the player's time. */
+/** The file from beginning to end with handles on it; pressing it moves the player's time. */
 export function Track({
   media,
   timeline,

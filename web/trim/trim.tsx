@@ -62,7 +62,7 @@ function Times({
   const { playback } = media;
   const { fps } = timeline;
   const [used, setUsed] = useState<Edge>("begin");
-  // As long as a handle is dragged, nobody else is told.
+  // While a handle is dragged, only this component knows.
   const [dragged, setDragged] = useState<Edges | null>(null);
   const edges = dragged ?? edgesOf(stretch, timeline);
   const move = (edge: Edge, time: number, isDone = true) => {

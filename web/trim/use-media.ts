@@ -10,24 +10,24 @@ import { type Timeline, timelineOf } from "./timeline.ts";
 /** Decodes the picture at a time of a file. */
 export type TakeFrame = (at: number, gone: AbortSignal) => Promise<Blob>;
 
-/** A file while its times are set: how it is measured, how it is played, and what cannot be shown of it. */
+/** A file being trimmed: its timeline, its playback, and what cannot be shown of it. */
 export interface Media {
-  /** Null where it cannot be played, and until it is known. */
+  /** Null when it cannot be played, and until that is known. */
   readonly url: string | null;
-  /** Null as long as nobody knows how long it is. */
+  /** Null until its duration is known. */
   readonly timeline: Timeline | null;
   readonly playback: Playback;
   /** Why it cannot be played; null when it can. */
   readonly fault: string | null;
-  /** Decodes the picture at a time, for a file that the browser cannot show; null where it can, or nothing can. */
+  /** Decodes the picture at a time, for a file that the browser cannot show; null when the browser can, or nothing can. */
   readonly frame: TakeFrame | null;
-  /** Takes that it cannot be played after all. */
+  /** Reports that it cannot be played after all. */
   onBroken(): void;
-  /** Takes how long the player found it to be, in seconds. */
+  /** Reports the duration that the player found, in seconds. */
   onDuration(duration: number): void;
 }
 
-/** Opens a file for as long as the part is there. */
+/** Opens a file for the lifetime of the component. */
 export function useMedia(input: MediaInput, source: Source): Media {
   const { url, fault } = useMediaUrl(input);
   const [broken, setBroken] = useState<string | null>(null);
@@ -42,7 +42,7 @@ export function useMedia(input: MediaInput, source: Source): Media {
     if (kind !== "audio")
       readFrameTimes(input, gone.signal).then(
         (read) => gone.signal.aborted || setTimes(read),
-        // The average rate serves then.
+        // The average rate must do.
         () => {},
       );
     return () => gone.abort();

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** The waveform of a sound. The whole file is decoded for it, so it must not be large. */
+/** The waveform of a sound. It decodes the whole file, so that must not be large. */
 export function Waveform({ url, duration, onFault }: { url: string; duration: number; onFault: () => void }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -50,7 +50,7 @@ async function draw(
   });
 }
 
-// The policy of the page takes no style element, and refuses it as soon as it is on the page; a sheet that a script makes is fine.
+// The page's policy forbids style elements; a constructed style sheet is allowed.
 function adoptStyle(box: HTMLElement): void {
   const root = box.firstElementChild?.shadowRoot;
   const style = root?.querySelector("style");

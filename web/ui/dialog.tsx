@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "./icon.tsx";
 
-/** A dialog over the page, open as long as it is there; Escape and its own button call `onClose`. */
+/** A dialog over the page, open while mounted; Escape and its close button call `onClose`. */
 export function Dialog({
   title,
   onClose,
@@ -26,7 +26,7 @@ export function Dialog({
       tabIndex={-1}
       aria-labelledby={id}
       onCancel={(event) => {
-        // It is taken away by whoever put it there.
+        // The parent closes it by unmounting.
         event.preventDefault();
         onClose();
       }}

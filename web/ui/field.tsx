@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** What the control of a {@link Field} has to carry, so that its label, hint and fault are read with it. */
+/** The attributes that tie a control to the label, hint and error of its {@link Field}. */
 export interface FieldControl {
   id: string;
   "aria-describedby": string | undefined;
   "aria-invalid": boolean | undefined;
 }
 
-/** A labelled control with a hint below it and, where its value is wrong, what would be right. */
+/** A labelled control with a hint and, for an invalid value, an error message. */
 export function Field({
   label,
   hint,

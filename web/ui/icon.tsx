@@ -1,4 +1,4 @@
-// Paths on a ground of 24 by 24, drawn by lines.
+// Stroked paths on a 24 by 24 grid.
 const SIGNS = {
   add: "M12 5v14M5 12h14",
   audio: "M9 18V6l10-2v12M9 18a3 2.5 0 1 1-6 0 3 2.5 0 0 1 6 0zM19 16a3 2.5 0 1 1-6 0 3 2.5 0 0 1 6 0z",
@@ -28,10 +28,10 @@ const SIGNS = {
   video: "M3 6h12v12H3zM15 10.500l6-3.500v10l-6-3.500z",
 } as const;
 
-/** The name of a sign of the page. */
+/** The name of an icon. */
 export type IconName = keyof typeof SIGNS;
 
-/** A sign beside words, which it never replaces: it is hidden from screen readers. `size` is in pixels, default 20. */
+/** An icon beside text, which it never replaces: hidden from screen readers. `size` is in pixels, 20 by default. */
 export function Icon({ name, size = 20 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -1,14 +1,17 @@
-// What takes the focus in the place of something within it, or beside it, that was taken away.
+// Takes the focus when something within or beside it that had the focus is removed.
 const HOME = "[data-home]";
 
-/** Keeps those who use a keyboard where they are: when what has the focus is taken away, the nearest element with `data-home` gets it. For one that is a home itself, that is the one after it, or else before it. */
+/**
+ * Keeps the focus in place for keyboard users: when the focused element is removed, the nearest element with `data-home`
+ * gets the focus. When that element itself is removed, the one after it does, or else the one before.
+ */
 export function keepFocus(root: HTMLElement): void {
   let last: Element | null = null;
   root.addEventListener("focusin", ({ target }) => {
     last = target instanceof Element ? target : null;
   });
   root.addEventListener("focusout", ({ target }) => {
-    // Some browsers say so of what is being taken away, too, and all of a window that is left.
+    // Some browsers also fire it for elements being removed, and for everything in a window that loses focus.
     queueMicrotask(() => {
       if (last === target && last?.isConnected && document.activeElement !== last) last = null;
     });
@@ -21,7 +24,7 @@ export function keepFocus(root: HTMLElement): void {
     });
     if (!change) return;
     last = null;
-    // What comes into view by itself would take away what is being looked at.
+    // Scrolling would move what the visitor is looking at.
     homeAfter(change, lost, root)?.focus({ preventScroll: true });
   }).observe(root, { childList: true, subtree: true });
 }

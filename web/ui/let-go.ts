@@ -1,4 +1,7 @@
-/** Has a player let go of its file at once. What is only taken out of the page goes on loading, and asks for an address that may be gone by then. */
+/**
+ * Makes a player release its file at once. One that is only removed from the page keeps loading, possibly from a URL that no
+ * longer exists.
+ */
 export function letGo(player: HTMLMediaElement): void {
   player.removeAttribute("src");
   player.load();

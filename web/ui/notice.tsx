@@ -6,7 +6,7 @@ const SIGNS = { info: "info", good: "check", warn: "fault", bad: "fault" } as co
   IconName
 >;
 
-/** Something that the visitor should know, in a box of its own; a bad one is announced. */
+/** A message in a box; an error is announced. */
 export function Notice({
   tone = "info",
   children,

@@ -2,7 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Field } from "./field.tsx";
 
-/** A labelled number as a text: what is no number is given on as NaN, and nothing as undefined, so that whoever judges it can say what is wrong. */
+/**
+ * A labelled number, edited as text: passes NaN on for invalid input and undefined for none, so that the caller can say what
+ * is wrong.
+ */
 export function NumberField({
   label,
   value,
@@ -19,7 +22,7 @@ export function NumberField({
   fault?: string | null | undefined;
 }) {
   const [text, setText] = useState(wordOf(value));
-  // What was typed stays as it is as long as it means the value: "25." on the way to "25.5".
+  // Keep the typed text as long as it means the value: "25." on the way to "25.5".
   const shown = Object.is(numberOf(text), value) ? text : wordOf(value);
   return (
     <Field label={label} hint={hint} fault={fault}>

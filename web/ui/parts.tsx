@@ -1,4 +1,4 @@
-/** A list of facts with commas between them, of which none is torn apart at the end of a line where it has room on one. */
+/** A comma-separated list of facts that wraps only between facts, where they fit on a line. */
 export function Parts({ words }: { words: string }) {
   const parts = words.split(", ");
   return (

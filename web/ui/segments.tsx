@@ -2,7 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import "./segments.css";
 
-/** A choice of few, all in sight: radio buttons that look like one control, with a hint below and, where the choice is wrong, what would be right. */
+/**
+ * A choice of few options, all visible: radio buttons styled as one control, with a hint and, for an invalid choice, an
+ * error message.
+ */
 export function Segments<T extends string>({
   label,
   choices,
@@ -12,7 +15,7 @@ export function Segments<T extends string>({
   fault,
 }: {
   label: string;
-  /** What each choice is called, in order. */
+  /** The options in order, with their labels. */
   choices: readonly { value: T; label: ComponentChildren }[];
   value: T | null;
   onChange: (value: T) => void;

@@ -1,16 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import type { MediaInput } from "../../src/index.ts";
 
-/** Where an element of the page finds some media: an address once it is known, or why there will be none. */
+/** The URL of some media once it is known, or why there will be none. */
 export interface MediaUrl {
   readonly url: string | null;
-  /** Words for the visitor; null as long as nothing is wrong. */
+  /** A message for the visitor; null when nothing is wrong. */
   readonly fault: string | null;
 }
 
 const NONE: MediaUrl = { url: null, fault: null };
 
-/** Gives an address for media of any sort, for as long as the part is there; that of a file is revoked with it. */
+/** Returns a URL for media of any kind for the lifetime of the component; a file's URL is revoked afterwards. */
 export function useMediaUrl(input: MediaInput | null): MediaUrl {
   const [found, setFound] = useState(NONE);
   useEffect(() => {

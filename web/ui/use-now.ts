@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 
 const EVERY_MS = 1000;
 
-/** Returns the time in milliseconds since the epoch, and draws again every second. */
+/** Returns the time in milliseconds since the epoch, and renders again every second. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,7 +1,10 @@
 import { type Dropped, dropped, type Source } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
 
-/** Says what of a file its output will not have: `Leaves out: subtitles (German), chapters.`; null where that is nothing, or just what was asked for. */
+/**
+ * Describes what the output will lack of a file: `Leaves out: subtitles (German), chapters.`; null when that is nothing, or
+ * exactly what was asked for.
+ */
 export function describeDropped({ kind, options }: Wishes, source: Source | null): string | null {
   const lost = source ? listed(kind, options, source).filter(({ reason }) => reason !== "asked") : [];
   if (lost.length === 0) return null;
@@ -16,7 +19,7 @@ function listed(kind: Wishes["kind"], options: Wishes["options"], source: Source
   try {
     return dropped(kind, options, source);
   } catch {
-    // What can't be made is said where it is chosen.
+    // Errors are shown where the options are chosen.
     return [];
   }
 }

@@ -1,7 +1,7 @@
 import { ERROR_KINDS, type ErrorKind, explainRefusals, type MediaError } from "../../src/index.ts";
 import { reasonWords } from "./reason-words.ts";
 
-/** A fault in plain words: what is wrong, and what to do next. */
+/** An error in plain words: what is wrong, and what to do next. */
 export interface FaultWords {
   readonly title: string;
   readonly todo: string;
@@ -12,7 +12,7 @@ const KEY = "Connect the service again under Edge, with a key that is allowed to
 const GONE = "Remove it and add the file again.";
 const AGAIN = "Try again.";
 
-// Closed: a new kind of error has to be given its words here.
+// Exhaustive: a new kind of error must get its words here.
 const WORDS = {
   request_invalid: { title: "The request is not valid.", todo: OPTIONS },
   input_required: { title: "There is no file to work on.", todo: GONE },
@@ -121,7 +121,7 @@ const WORDS = {
   worker_lost: { title: "The conversion was interrupted.", todo: AGAIN },
 } as const satisfies Readonly<Record<ErrorKind, FaultWords>>;
 
-// The same of a file of the visitor's own, which has no address and no server.
+// For a visitor's own file, which has neither URL nor server.
 const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
   invalid_input: { title: "This file can't be used.", todo: "Add another." },
   input_not_found: { title: "This file no longer exists.", todo: GONE },
@@ -135,7 +135,7 @@ const FILE_WORDS: Readonly<Partial<Record<ErrorKind, FaultWords>>> = {
   },
 };
 
-/** Describes what went wrong in detail: the refusals of the encoders that were meant for the work, else the reason, else the error's own message. */
+/** Describes an error in detail: the refusals of the intended encoders, or else the reason, or else the error's own message. */
 export function faultDetail(
   error: Pick<MediaError, "message"> & Partial<Pick<MediaError, "reason" | "refusals">>,
 ): string {
@@ -143,7 +143,7 @@ export function faultDetail(
   return explainRefusals(refusals) || (reason && reasonWords(reason)) || message;
 }
 
-/** Says a fault of any kind in plain words, of an address or of a file; a kind that this page does not know is said as one that should not be. */
+/** Describes an error kind in plain words, for a URL or for a file; an unknown kind as an internal error. */
 export function faultWords(kind: string, isFile = false): FaultWords {
   const known = (ERROR_KINDS as readonly string[]).includes(kind) ? (kind as ErrorKind) : "internal_error";
   return (isFile && FILE_WORDS[known]) || WORDS[known];

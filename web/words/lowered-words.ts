@@ -15,7 +15,7 @@ const SOUND: Readonly<Record<string, string>> = {
   high: "high quality",
 };
 
-/** Says what gives way so that a file stays below a size; null where nothing does. */
+/** Describes what is lowered to keep a file below a size; null when nothing is. */
 export function loweredWords(
   asked: Lowered,
   settled: Lowered,

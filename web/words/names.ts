@@ -48,12 +48,12 @@ const CODECS: Readonly<Record<string, string>> = {
   dts: "DTS",
 };
 
-/** Says a container format, such as `matroska`, as people write it. */
+/** Returns the common spelling of a container format, such as `matroska`. */
 export function formatName(format: string): string {
   return FORMATS[format] ?? format.toUpperCase();
 }
 
-/** Says a codec, such as `h264`, as people write it; all PCM is alike to them. */
+/** Returns the common spelling of a codec, such as `h264`; all variants of PCM share one. */
 export function codecName(codec: string): string {
   return codec.startsWith("pcm_") ? "PCM" : (CODECS[codec] ?? codec.toUpperCase());
 }

@@ -12,7 +12,10 @@ const ENCODERS: Readonly<Record<string, string>> = {
   native: "with native FFmpeg in a container",
 };
 
-/** Says where an item is worked on: in the future before it is started, then with what, and the main reason for that, as soon as it is known. */
+/**
+ * Describes where an item is processed: in the future tense before it starts, then with the encoder and the main reason for
+ * it, once known.
+ */
 export function describePlace({ wishes, task, service, input, pace }: Item): string {
   const place =
     wishes.place === "device" ? "on this device" : `on the edge${service ? ` (${hostOf(service)})` : ""}`;
@@ -29,7 +32,7 @@ export function describePlace({ wishes, task, service, input, pace }: Item): str
   return `${said}${words && ` ${words}`}.${choice.reason ? ` ${choice.reason}` : ""}`;
 }
 
-/** Describes which encoder made an output and why; null where that is not known. */
+/** Describes which encoder made an output and why; null when unknown. */
 export function describeEncoder(output: Pick<Source, "encoder" | "reason">): string | null {
   const { encoder, reason = "" } = output;
   if (!encoder) return null;

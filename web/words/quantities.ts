@@ -1,15 +1,15 @@
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
-/** Says a number of bytes with three figures, in powers of 1000: `950 kB`, `1.43 MB`. */
+/** Formats a number of bytes with three digits, in powers of 1000: `950 kB`, `1.43 MB`. */
 export function bytes(count: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)));
   const value = count / 1000 ** power;
-  // 999.9 kB would be said as 1000 kB.
+  // 999.9 kB would otherwise become 1000 kB.
   if (power < UNITS.length - 1 && Number(value.toPrecision(3)) >= 1000) return bytes(1000 ** (power + 1));
   return `${power === 0 ? value : Number(value.toPrecision(3))} ${UNITS[power]}`;
 }
 
-/** Says a time in a file as a clock: `0:07`, `1:02:03`; with `exact`, to a hundredth of a second. */
+/** Formats a time in a file as a clock: `0:07`, `1:02:03`; with `exact`, to a hundredth of a second. */
 export function clock(seconds: number, exact = false): string {
   const hundredths = exact ? Math.round(seconds * 100) : Math.round(seconds) * 100;
   const whole = Math.floor(hundredths / 100);
@@ -19,7 +19,7 @@ export function clock(seconds: number, exact = false): string {
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(rest)}${fraction}`;
 }
 
-/** Says how long something will still take, as people do: `13 s left`, `2 h 5 min left`. */
+/** Formats the remaining time as people say it: `13 s left`, `2 h 5 min left`. */
 export function timeLeft(seconds: number): string {
   if (seconds < 1) return "almost done";
   if (seconds < 60) return `${Math.ceil(seconds)} s left`;
@@ -28,7 +28,7 @@ export function timeLeft(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
 }
 
-/** Returns the seconds left of what was to take `eta`, after some have passed: what is late is taken to need half of that again. */
+/** Returns the remaining seconds of an estimate after some have passed; once overdue, adds half of the delay again. */
 export function countDown(eta: number, passed: number): number {
   return Math.max(eta - passed, passed / 2);
 }

@@ -1,6 +1,6 @@
 import type { ErrorReason } from "../../src/index.ts";
 
-// The fields of this page, by their names in the API.
+// The page's labels of fields, by their API names.
 const FIELDS: Readonly<Record<string, string>> = {
   input: "Address",
   "options.target_size": "File size",
@@ -19,7 +19,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   "options.metadata": "Tags and cover",
 };
 
-/** Describes the reason of an error in the words of this page; null where the error's own message is as good. */
+/** Describes the reason of an error in this page's words; null when the error's own message is as good. */
 export function reasonWords(reason: ErrorReason): string | null {
   switch (reason.code) {
     case "field":

@@ -6,7 +6,7 @@ const KINDS = { video: "video", audio: "audio", image: "image", adaptive_video: 
 
 const UNKNOWN = "unknown codec";
 
-/** Says what a file is: `MP4 video, H.264 and AAC, 1920 × 1080, 30 fps, 0:32, 45.2 MB`. What is not known is left out. */
+/** Describes a file: `MP4 video, H.264 and AAC, 1920 × 1080, 30 fps, 0:32, 45.2 MB`. Omits what is unknown. */
 export function describeSource(source: Source): string {
   const { kind, format, width, height, fps, duration, filesize, codecs } = source;
   const moves = kind === "video" || kind === "adaptive_video";

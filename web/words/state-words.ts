@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<ItemState, string>> = {
   waiting: "Waiting for its file",
 };
 
-/** Says how an item stands, in the words of a card. */
+/** Describes the state of an item, as cards show it. */
 export function stateWords(item: Item): string {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.waits) return WORDS.queued;
@@ -22,7 +22,7 @@ export function stateWords(item: Item): string {
   return isIdle(item) ? "Waiting for a free encoder" : WORDS[state];
 }
 
-/** True while the task of an item runs, but its encode waits for others. */
+/** Returns whether an item's task is running, but its encode is waiting for others. */
 export function isIdle(item: Item): boolean {
   const { pace, task } = item;
   const encode = task?.steps.find(({ kind }) => kind === task.kind);

@@ -11,7 +11,7 @@ const QUALITIES = {
   very_high: "highest quality",
 } as const;
 
-/** Says what shall become of a file: `WebM, VP9, 640 wide, high quality`. */
+/** Describes the requested output of a file: `WebM, VP9, 640 wide, high quality`. */
 export function describeWishes(wishes: Wishes, source: Source | null): string {
   const { kind, options, target_size } = wishes;
   const wish = options as Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ function isCopied({ kind, options, target_size }: Wishes, source: Source | null)
   try {
     return forecast(kind, options, source).copied;
   } catch {
-    // What can't be made is said where it is chosen.
+    // Errors are shown where the options are chosen.
     return false;
   }
 }
@@ -49,7 +49,7 @@ function defaultCodec(format: string): string {
 
 function describeSize({ width, height }: Readonly<Record<string, unknown>>): string | null {
   if (width === undefined && height === undefined) return null;
-  // What is being typed may be no size yet.
+  // A size may be incomplete while it is being typed.
   if (![width, height].every((side) => side === undefined || /^\d+(\.\d+)?\s*%?$/.test(String(side))))
     return null;
   const [wide, high] = [sideWords(width), sideWords(height)];
@@ -78,9 +78,9 @@ function describeRate(
   { quality, bitrate }: Readonly<Record<string, unknown>>,
   target_size: number | null,
 ): string | null {
-  // What is being typed may be no number yet.
+  // A number may be incomplete while it is being typed.
   if (target_size !== null) return target_size > 0 ? `at most ${bytes(target_size)}` : null;
-  // On these a quality changes nothing that is seen or heard.
+  // Quality makes no visible or audible difference to these.
   if (["wav", "flac", "png", "gif"].includes(format)) return null;
   if (typeof bitrate === "number") {
     if (Number.isNaN(bitrate)) return null;

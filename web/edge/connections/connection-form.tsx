@@ -20,7 +20,7 @@ const FIELDS = [
   "force_path_style",
 ] as const satisfies readonly (keyof ConnectionRequest)[];
 
-/** Makes a connection, or changes one; its secret is only ever written. */
+/** Creates or edits a connection; its secret is write-only. */
 export function ConnectionForm({
   connection,
   onSaved,
@@ -36,7 +36,7 @@ export function ConnectionForm({
   const form = useSending(
     async (given) => {
       const { secret_access_key, ...rest } = requestOf(given);
-      // An empty secret is none that could be meant.
+      // Empty means that the stored secret stays.
       const secret = secret_access_key ? { secret_access_key } : {};
       if (connection) await connections.update(connection.id, { ...rest, ...secret });
       else await connections.create({ kind: "s3", ...rest, secret_access_key });
@@ -59,7 +59,7 @@ export function ConnectionForm({
       )}
     </Field>
   );
-  // What was said once can be changed, and not be left open again.
+  // The API can change an explicit choice but not make it undefined again.
   const style = connection?.force_path_style ?? null;
   const styles = STYLES.filter(([value]) => style === null || value !== "");
   return (

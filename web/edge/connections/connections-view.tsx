@@ -87,7 +87,7 @@ function Dialogs({ open, list, close }: { open: Open | null; list: Paged<Connect
     await connections.delete(connection.id);
     list.drop(connection.id);
     close();
-    // Another may be the default now.
+    // The default may have moved to another connection.
     await list.refresh();
   };
   return (
@@ -111,7 +111,7 @@ function Actions({
   const of = connection.name;
   const makeDefault = async () => {
     list.put(await connections.update(connection.id, { is_default: true }));
-    // Another is the default no more.
+    // The previous default is none any longer.
     await list.refresh();
   };
   return (

@@ -6,7 +6,7 @@ import { useService } from "./service.ts";
 
 const LOOKS = { quiet: "quiet", icon: "quiet icon", plain: "" } as const;
 
-/** A button of a row that asks the service for something at once; what it fails by is told in a dialog. */
+/** A button in a row that sends a request at once and shows an error in a dialog. */
 export function ActButton({
   label,
   of,
@@ -15,11 +15,11 @@ export function ActButton({
   look = "quiet",
 }: {
   label: string;
-  /** What it is done to, for those who listen. */
+  /** Name of the record, for screen readers. */
   of: string;
   icon: IconName;
   act: () => Promise<void>;
-  /** `icon` has the sign alone, `plain` a frame. */
+  /** `icon` shows the icon alone, `plain` adds a frame. */
   look?: "quiet" | "icon" | "plain";
 }) {
   const { tell } = useService();

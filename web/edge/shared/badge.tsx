@@ -12,15 +12,15 @@ const STATES = {
   disabled: ["Paused", "plain"],
 } as const;
 
-/** How a record of a service stands, in one word and a color. */
+/** The state of a record, shown as one word and a color. */
 export type BadgeState = keyof typeof STATES;
 
-/** Says how a record stands, as the page says it everywhere. */
+/** Returns the word for a state, the same throughout the page. */
 export function wordOf(state: BadgeState): string {
   return STATES[state][0];
 }
 
-/** A mark that says how a record stands; `word` says it otherwise. */
+/** Shows the state of a record; `word` overrides its text. */
 export function Badge({ state, word }: { state: BadgeState; word?: string }) {
   return <span class={`badge ${STATES[state][1]}`}>{word ?? wordOf(state)}</span>;
 }

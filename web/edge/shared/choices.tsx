@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** Several boxes to check under one name, with what is wrong with the choice. */
+/** A group of checkboxes under one label, with an error message. */
 export function Choices({
   legend,
   fault,

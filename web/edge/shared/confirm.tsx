@@ -4,7 +4,7 @@ import { Notice } from "../../ui/notice.tsx";
 import { useService } from "./service.ts";
 import { useSending } from "./use-sending.ts";
 
-/** Asks before something that cannot be undone, and does it by `act`, which takes the dialog away; a fault is told in place. */
+/** Asks for confirmation before something irreversible, then calls `act`, which closes the dialog; shows an error in place. */
 export function Confirm({
   title,
   action,
@@ -13,7 +13,7 @@ export function Confirm({
   children,
 }: {
   title: string;
-  /** What the button says that does it. */
+  /** Label of the confirming button. */
   action: string;
   act: () => Promise<void>;
   onClose: () => void;

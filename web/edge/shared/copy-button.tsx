@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { Icon } from "../../ui/icon.tsx";
 
-/** Copies a text, and says so; `label` names what is copied. With `words` they stand beside the sign. */
+/** Copies a text and confirms it; `label` names what is copied. With `words`, the label stands beside the icon. */
 export function CopyButton({ text, label, words = false }: { text: string; label: string; words?: boolean }) {
   const said = useSignal<"" | "Copied" | "Select and copy it yourself">("");
   const copy = async () => {

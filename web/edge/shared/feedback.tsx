@@ -1,7 +1,7 @@
 import { Notice } from "../../ui/notice.tsx";
 import type { Sending } from "./use-sending.ts";
 
-/** The end of a form: what it failed by where no field is at fault, and what sends it. */
+/** The end of a form: the error that belongs to no field, and the submit button. */
 export function SendRow({
   form,
   label,
@@ -11,10 +11,10 @@ export function SendRow({
 }: {
   form: Sending;
   label: string;
-  /** The label while it is sent. */
+  /** The label while sending. */
   busy: string;
   onCancel?: () => void;
-  /** The label of what calls `onCancel`. */
+  /** The label of the button for `onCancel`. */
   leave?: string;
 }) {
   return (

@@ -3,7 +3,7 @@ import { MediaError } from "../../../src/index.ts";
 import { createPaged, type Listed } from "./paged.ts";
 import { toFault } from "./service.ts";
 
-/** A list of a service, the newest first, whose answers wait for `answer` where it is given. */
+/** A list of a service, newest first, whose answers wait for `answer` if given. */
 function listOf(all: Listed[], answer?: () => Promise<void>) {
   return createPaged<Listed>(async ({ limit = 20, after }) => {
     const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
@@ -28,7 +28,7 @@ test("a list is asked for page by page, and what is shown of it again", async ()
   all.unshift({ id: "0151" });
   all.splice(3, 1);
   await list.refresh();
-  // A new one came, one of the newest hundred is gone, and what a page has no room for stays.
+  // A new record came, one of the newest hundred is gone, and those beyond the page stay.
   expect(idsOf(list)).toEqual(
     ["0151", ...numbered(150, 31).map(({ id }) => id)].filter((id) => id !== "0148"),
   );
@@ -49,7 +49,7 @@ test("what is put and dropped while an answer is under way is kept so", async ()
   gate.resolve();
   await asked;
   expect(list.records.value).toEqual([{ id: "0004" }, { id: "0003", updated_at: 2 }, { id: "0001" }]);
-  // Nothing was put since, so that what the service has counts again.
+  // Nothing was put since, so the service's records count again.
   await list.refresh();
   expect(list.records.value).toEqual([{ id: "0003", updated_at: 2 }, { id: "0001" }]);
 });

@@ -2,37 +2,39 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { ListOptions, Page } from "../../../src/index.ts";
 import type { ServiceFault } from "./service.ts";
 
-/** What a list is of. */
 export interface Listed {
   id: string;
   /** Milliseconds since the Unix epoch. */
   updated_at?: number;
 }
 
-/** A list of a service, the newest first, as far as it was asked for. */
+/** A service's list, newest first, as far as it has been fetched. */
 export interface Paged<T> {
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly records: ReadonlySignal<readonly T[] | null>;
-  /** True when there are older ones. */
+  /** Whether there are older records. */
   readonly more: ReadonlySignal<boolean>;
-  /** True while older ones are asked for. */
+  /** Whether older records are being fetched. */
   readonly busy: ReadonlySignal<boolean>;
-  /** What the last request failed by; null when it did not. */
+  /** The error of the last request; null after a success. */
   readonly fault: ReadonlySignal<ServiceFault | null>;
-  /** Asks again for what is shown, up to a hundred; never rejects. */
+  /** Fetches the shown records again, up to a hundred; never rejects. */
   refresh(): Promise<void>;
-  /** Asks for older ones; never rejects. */
+  /** Fetches older records; never rejects. */
   next(): Promise<void>;
-  /** Takes a record as it is now, from wherever that is known; an unknown one comes first. */
+  /** Updates a record with a newer version from anywhere; an unknown one goes first. */
   put(record: T): void;
-  /** Takes a record out that is gone. */
+  /** Removes a deleted record. */
   drop(id: string): void;
 }
 
 const PAGE = 20;
 const MOST = 100;
 
-/** Builds a {@link Paged} over a way to ask for a page. What was put or dropped while an answer was under way is kept so. */
+/**
+ * Creates a {@link Paged} on top of a function that fetches a page. Changes by `put` and `drop` during a request take
+ * precedence over its response.
+ */
 export function createPaged<T extends Listed>(
   list: (asked: Pick<ListOptions, "limit" | "after">) => Promise<Page<T>>,
   tell: (thrown: unknown) => ServiceFault,
@@ -65,7 +67,7 @@ export function createPaged<T extends Listed>(
     await ask({ limit }, (page) => {
       const known = records.value ?? [];
       const last = page.records.at(-1)?.id ?? "";
-      // Ids sort by time: beyond the last one of the answer are those that it had no room for.
+      // Ids sort by time: those beyond the last one in the response did not fit on the page.
       const older = page.more ? known.filter(({ id }) => id < last) : [];
       const isNew = ({ id }: T) =>
         (put_at.get(id) ?? 0) > before && !page.records.some((each) => each.id === id);
@@ -112,7 +114,7 @@ export function createPaged<T extends Listed>(
   };
 }
 
-// An answer may be older than what was told meanwhile.
+// A response may be older than an update received in the meantime.
 function newest<T extends Listed>(record: T, known: readonly T[]): T {
   const before = known.find(({ id }) => id === record.id);
   return before && (before.updated_at ?? 0) > (record.updated_at ?? 0) ? before : record;

@@ -1,11 +1,11 @@
-/** Where something lies, as it may be shown: without the query and path of a URL, which may open it for whoever reads them. */
+/** Where something is stored, as far as it may be shown: without the path and query of a URL, which may grant access. */
 export interface Place {
   host: string;
-  /** The last part of the path; empty where there is none. */
+  /** The last segment of the path; empty when there is none. */
   name: string;
 }
 
-/** Gives host and file name of a URL, the bucket for `s3://`; a text that is no URL has a name alone. */
+/** Returns the host and file name of a URL, or the bucket for `s3://`; a text that is not a URL has only a name. */
 export function placeOf(url: string): Place {
   const parsed = URL.parse(url);
   if (!parsed) return { host: "", name: url.slice(0, 100) };

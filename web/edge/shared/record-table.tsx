@@ -8,27 +8,26 @@ import "./record-table.css";
 export interface Column<T> {
   title: string;
   cell: (record: T) => ComponentChildren;
-  /** Takes what room is left. */
+  /** Takes the remaining width. */
   wide?: boolean;
 }
 
-/** Takes the row of a record, and gives what lets go of it. */
+/** Observes the row of a record; returns a function that stops. */
 export type Observe = (id: string, row: Element) => () => void;
 
-/** What a {@link RecordTable} shows, and how. */
 export interface RecordTableProps<T> {
   caption: string;
   columns: readonly Column<T>[];
   records: readonly T[];
-  /** What a record is called, for those who listen. */
+  /** Names a record for screen readers. */
   nameOf: (record: T) => string;
   details?: (record: T) => ComponentChildren;
   actions?: (record: T) => ComponentChildren;
-  /** Is given each row as long as it is there; gives what ends that. */
+  /** Called with each row while it exists; returns a function that stops. */
   observe?: Observe | undefined;
 }
 
-/** Records as a table, which becomes cards on a narrow screen. With `details` each row opens. */
+/** Shows records as a table, or as cards on a narrow screen. With `details`, rows can be expanded. */
 export function RecordTable<T extends { id: string }>({
   caption,
   columns,

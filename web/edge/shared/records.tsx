@@ -4,7 +4,7 @@ import { Notice } from "../../ui/notice.tsx";
 import type { Listed, Paged } from "./paged.ts";
 import { RecordTable, type RecordTableProps } from "./record-table.tsx";
 
-/** A list of the service under its title: what is above it, its rows as they stand, and what gets older ones. */
+/** A list of the service under its title: a toolbar, the rows, and a button that loads older ones. */
 export function Records<T extends Listed>({
   title,
   isPart = false,
@@ -16,16 +16,16 @@ export function Records<T extends Listed>({
   ...table
 }: {
   title: string;
-  /** One of several lists of a view, so that its title has to be seen. */
+  /** Whether it is one of several lists of a view, so that its title must be visible. */
   isPart?: boolean;
-  /** What is above the list, such as filters. */
+  /** The toolbar above the list, such as filters. */
   bar?: ComponentChildren;
-  /** The button that makes a record. */
+  /** The button that creates a record. */
   add?: { label: string; onClick: () => void };
   list: Paged<T>;
-  /** What is said where there is nothing: what would be here, and what to do. */
+  /** The text of an empty list: what would be here, and what to do. */
   empty: ComponentChildren;
-  /** What is below the list, and dialogs. */
+  /** Content below the list, and dialogs. */
   children?: ComponentChildren;
 } & Omit<RecordTableProps<T>, "caption" | "records">) {
   const records = list.records.value;

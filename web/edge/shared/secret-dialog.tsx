@@ -2,7 +2,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Notice } from "../../ui/notice.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
-/** Shows a secret this once, to be copied; nothing keeps it when the dialog is closed. */
+/** Shows a secret once, to be copied; nothing keeps it after the dialog closes. */
 export function SecretDialog({
   title,
   secret,
@@ -11,7 +11,7 @@ export function SecretDialog({
 }: {
   title: string;
   secret: string;
-  /** What it is good for. */
+  /** What the secret is for. */
   use: string;
   onClose: () => void;
 }) {

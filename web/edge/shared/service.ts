@@ -3,11 +3,11 @@ import { useContext } from "preact/hooks";
 import type { RemoteClient } from "../../../src/client/index.ts";
 import { type ErrorReason, MediaError } from "../../../src/index.ts";
 
-/** What went wrong, as the visitor is told. */
+/** An error as shown to the visitor. */
 export interface ServiceFault {
   readonly kind: string;
   readonly message: string;
-  /** The field at fault, where one is. */
+  /** The offending field, if any. */
   readonly param: string | undefined;
   readonly reason?: ErrorReason | undefined;
 }
@@ -16,21 +16,19 @@ export interface ServiceFault {
 export interface Service {
   readonly base_url: string;
   readonly client: RemoteClient;
-  /** Gives what was thrown in words; when the service knows the key no more, the console goes back to where one connects. */
+  /** Converts an error to words. When the service no longer accepts the key, the console also returns to the connect form. */
   tell(thrown: unknown): ServiceFault;
 }
 
-/** Gives the parts of the console their {@link Service}. */
 export const ServiceContext = createContext<Service | null>(null);
 
-/** Gives a part of the console its {@link Service}. */
 export function useService(): Service {
   const service = useContext(ServiceContext);
-  if (!service) throw new Error("There is no service around this part.");
+  if (!service) throw new Error("There is no ServiceContext around this component.");
   return service;
 }
 
-/** Gives what was thrown in words; what is no error of ours is told without its text. */
+/** Converts an error to words; errors other than MediaError keep their text to themselves. */
 export function toFault(thrown: unknown): ServiceFault {
   if (thrown instanceof MediaError) {
     const { kind, message, param, reason } = thrown;

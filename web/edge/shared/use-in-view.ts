@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo } from "preact/hooks";
 import type { Observe } from "./record-table.tsx";
 
-/** Tells `see` which rows of a table come into view and leave it. */
+/** Calls `see` when rows of a table scroll into view or out of it. */
 export function useInView(see: (id: string, seen: boolean) => void): Observe {
   const observer = useMemo(
     () =>

@@ -2,18 +2,18 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type ServiceFault, toFault } from "./service.ts";
 
-/** Something that is sent, once at a time, and what it failed by. */
+/** A submission, one at a time, and its error. */
 export interface Sending {
   readonly sending: boolean;
-  /** The fault that is told beside the button: that of no field which is there. */
+  /** The error to show beside the button, when it belongs to no field. */
   readonly fault: string | null;
-  /** What is wrong with the field of a name; null when nothing is. */
+  /** Returns the error of a field; null when it has none. */
   at(param: string): string | null;
-  /** Sends; for the submit of a form, which it keeps on the page. */
+  /** Submits; as a form's submit handler it also prevents navigation. */
   send(event?: Event): void;
 }
 
-/** Sends by `act`, whose fault is told by `tell` at the field that it names, if that is one of `fields`. */
+/** Submits with `act`. `tell` converts an error to words, which go to the field that it names if that is one of `fields`. */
 export function useSending(
   act: (form: FormData) => Promise<void>,
   fields: readonly string[] = [],
@@ -24,7 +24,7 @@ export function useSending(
   const form = useRef<HTMLFormElement | null>(null);
   const at_field = fields.includes(fault.value?.param ?? "");
   useEffect(() => {
-    // Whoever listens is led to what is wrong.
+    // Leads screen readers to the error.
     if (fault.value && at_field) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [fault.value, at_field]);
 
@@ -52,7 +52,7 @@ export function useSending(
   };
 }
 
-// A field has a label, which is not the name that the service has for it.
+// Fields have labels, which differ from their names in the API.
 function spokenOf({ message, reason }: ServiceFault): string {
   return reason?.code === "field" ? `It ${reason.rule}` : message;
 }

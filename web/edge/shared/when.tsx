@@ -2,7 +2,7 @@ const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const DAY = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
 
-/** A moment in milliseconds since the Unix epoch, shortly, and in full on being pointed at. */
+/** A time in milliseconds since the Unix epoch, in short form, with the full form as a tooltip. */
 export function When({ at }: { at: number }) {
   const date = new Date(at);
   return (

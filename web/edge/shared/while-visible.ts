@@ -1,7 +1,10 @@
 import { useEffect } from "preact/hooks";
 import { sleep } from "../../../src/util/sleep.ts";
 
-/** Runs something while the tab can be seen, and aborts its signal when it is hidden; it runs anew when the tab is seen again. Gives what ends it. */
+/**
+ * Runs something while the tab is visible: aborts its signal when the tab is hidden, and starts it again when the tab is
+ * shown. Returns a function that stops it.
+ */
 export function whileVisible(run: (signal: AbortSignal) => void): () => void {
   let running: AbortController | null = null;
   const turn = () => {
@@ -17,7 +20,7 @@ export function whileVisible(run: (signal: AbortSignal) => void): () => void {
   };
 }
 
-/** Calls something that never rejects at once and then again and again, `ms` after it was done, while the tab can be seen. */
+/** Calls a function that never rejects at once, and again `ms` after each call has finished, while the tab is visible. */
 export function usePolling(act: () => Promise<unknown>, ms: number): void {
   useEffect(
     () =>

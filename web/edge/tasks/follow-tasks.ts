@@ -4,9 +4,9 @@ import { isFinished, type Task } from "../../../src/index.ts";
 import type { Pace } from "../../queue/item.ts";
 import type { Paged } from "../shared/paged.ts";
 
-/** Follows tasks of a list by their events, each of which holds a connection. */
+/** Follows tasks of a list by their events, each of which takes a connection. */
 export interface Follower {
-  /** How fast the followed ones go on, by their ids. */
+  /** The pace of the followed tasks, by id. */
   readonly paces: ReadonlySignal<ReadonlyMap<string, Pace>>;
   /** Notes whether a task is in view. */
   see(id: string, seen: boolean): void;
@@ -14,10 +14,10 @@ export interface Follower {
   run(signal: AbortSignal): void;
 }
 
-// Over HTTP/1.1 a browser has six connections to a host, and others need some too.
+// Over HTTP/1.1 a browser opens six connections to a host, and other requests need some too.
 const MOST = 3;
 
-/** Builds a {@link Follower} of the unfinished tasks in view, at most three at a time; what they tell is put into the list. */
+/** Creates a {@link Follower} of the unfinished tasks in view, at most three at a time, that updates the list. */
 export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>): Follower {
   const in_view = signal<ReadonlySet<string>>(new Set());
   const paces = signal<ReadonlyMap<string, Pace>>(new Map());
@@ -29,7 +29,7 @@ export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>)
         list.put(record);
       }
     } catch {
-      // The list goes on asking, and tells what is wrong.
+      // The list keeps polling, and shows what is wrong.
     }
   }
 
@@ -62,7 +62,7 @@ export function createFollower(client: Pick<Client, "watch">, list: Paged<Task>)
   };
 }
 
-// Those that run change the most.
+// Running tasks change the most.
 function choose(tasks: readonly Task[], in_view: ReadonlySet<string>): string[] {
   const unfinished = tasks.filter((task) => in_view.has(task.id) && !isFinished(task));
   const running = unfinished.filter(({ status }) => status === "processing");

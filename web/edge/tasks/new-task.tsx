@@ -17,7 +17,7 @@ import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";
 
 const FIELDS = ["input", "kind", "options.format", "options.quality", "output", "webhook_url"] as const;
 
-/** Makes a task of a URL. */
+/** Creates a task from a URL. */
 export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onClose: () => void }) {
   const { client, tell } = useService();
   const kind = useSignal<EncodeKind>("video");
@@ -113,13 +113,13 @@ export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onC
 function requestOf(form: FormData): Request {
   const text = (name: string) => String(form.get(name) ?? "").trim();
   const input = text("input");
-  // The client would take it for an address below this page's.
+  // The client would take it for a URL relative to this page.
   if (!URL.canParse(input)) throw new MediaError("invalid_input", NO_ADDRESS, { param: "input" });
   const [format, quality, output, webhook_url] = ["format", "quality", "output", "webhook_url"].map(text);
   return {
     input,
     kind: text("kind") as EncodeKind,
-    // The service checks what the choices make.
+    // The service validates the combination.
     options: { ...(format && { format }), ...(quality && { quality }) } as Request["options"] & object,
     ...(output && { output }),
     ...(webhook_url && { webhook_url }),
@@ -128,7 +128,7 @@ function requestOf(form: FormData): Request {
 
 const NO_ADDRESS = "Enter a full address that starts with https://, http:// or s3://.";
 
-// Which storage an s3:// destination would go to.
+// Names the storage that an s3:// destination would use.
 function ConnectionHint() {
   const { client } = useService();
   const by = useSignal<string | null>(null);

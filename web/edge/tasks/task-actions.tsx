@@ -4,7 +4,7 @@ import { Confirm } from "../shared/confirm.tsx";
 import { placeOf } from "../shared/place.ts";
 import { useService } from "../shared/service.ts";
 
-/** What can be done with a task of the list; what the service makes of it is given to `put`. */
+/** The actions on a task in the list; `put` receives the changed task. */
 export function TaskActions({
   task,
   put,
@@ -39,7 +39,6 @@ export function TaskActions({
   );
 }
 
-/** Asks before a task is deleted. */
 export function DeleteTask({
   task,
   onGone,

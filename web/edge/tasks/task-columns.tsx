@@ -9,7 +9,7 @@ import type { Column } from "../shared/record-table.tsx";
 import { When } from "../shared/when.tsx";
 import { encodeOf, encoderWords, KIND_WORDS, secondsOf } from "./task-words.ts";
 
-/** The columns of the list of tasks; `paceOf` gives how fast one goes on, where that is known. */
+/** The columns of the task list; `paceOf` returns the pace of a task where known. */
 export function taskColumns(paceOf: (id: string) => Pace | undefined): Column<Task>[] {
   return [
     { title: "Input", wide: true, cell: (task) => <Input task={task} /> },

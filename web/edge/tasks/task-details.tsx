@@ -4,7 +4,7 @@ import { Badge } from "../shared/badge.tsx";
 import { TaskOutput } from "./task-output.tsx";
 import { encoderWords, STEP_WORDS, secondsOf } from "./task-words.ts";
 
-/** A task in full: its steps, its wishes and its output. */
+/** A task in full: its steps, options and output. */
 export function TaskDetails({ task }: { task: Task }) {
   const wishes = Object.entries(task.options);
   const metadata = Object.keys(task.metadata).length > 0 ? JSON.stringify(task.metadata, null, 2) : null;

@@ -4,13 +4,12 @@ import { Field } from "../../ui/field.tsx";
 import { wordOf } from "../shared/badge.tsx";
 import { KIND_WORDS } from "./task-words.ts";
 
-/** Which tasks are shown; an empty text stands for all. */
+/** Which tasks to show; an empty string means all. */
 export interface TaskFilter {
   status: TaskStatus | "";
   kind: EncodeKind | "";
 }
 
-/** Chooses which tasks are shown. */
 export function TaskFilters({ filter }: { filter: Signal<TaskFilter> }) {
   const set = (change: Partial<TaskFilter>) => {
     filter.value = { ...filter.value, ...change };

@@ -3,7 +3,7 @@ import { isFinished, type Task } from "../../../src/index.ts";
 import { wordOf } from "../shared/badge.tsx";
 import { placeOf } from "../shared/place.ts";
 
-/** Tells those who listen which tasks of the list have just ended. */
+/** Announces to screen readers which tasks of the list have just ended. */
 export function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
   const [news, setNews] = useState("");
   const unfinished = useRef<ReadonlySet<string>>(new Set());

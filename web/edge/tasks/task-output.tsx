@@ -13,7 +13,7 @@ import { encodeOf } from "./task-words.ts";
 
 const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));
 
-/** What came of a task that succeeded: to play, to open and to download. */
+/** The output of a task that succeeded: play, open, download. */
 export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
   const made = encodeOf(task)?.output;
@@ -78,7 +78,7 @@ function Preview({
   return <img src={url} crossOrigin="anonymous" alt={name} onError={fail} />;
 }
 
-// A link downloads from the page's own origin alone; what comes from another is fetched first.
+// A link downloads only from the page's own origin; anything else is fetched first.
 function Download({ task, url, name }: { task: Task; url: string; name: string }) {
   const { client } = useService();
   if (URL.parse(url)?.origin === location.origin)

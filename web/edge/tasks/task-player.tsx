@@ -2,7 +2,7 @@ import type { EncodeKind, Source } from "../../../src/index.ts";
 import { Player } from "../../result/view/player.tsx";
 import "../../result/result.css";
 
-/** Plays the output of a task; apart, as players are heavy. */
+/** Plays the output of a task; a separate module, because players are large. */
 export function TaskPlayer({
   kind,
   url,
@@ -12,7 +12,7 @@ export function TaskPlayer({
   kind: EncodeKind;
   url: string;
   name: string;
-  /** What is known of the output. */
+  /** Known properties of the output. */
   made: Pick<Source, "width" | "height"> | undefined;
 }) {
   const player = {

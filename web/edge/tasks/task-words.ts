@@ -8,7 +8,6 @@ import {
   type Task,
 } from "../../../src/index.ts";
 
-/** What each kind of task is called. */
 export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
   video: "Video",
   audio: "Audio",
@@ -16,7 +15,6 @@ export const KIND_WORDS: Readonly<Record<EncodeKind, string>> = {
   adaptive_video: "Stream",
 };
 
-/** What each step does. */
 export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
   probe: "Inspect",
   ingest: "Fetch",
@@ -27,7 +25,7 @@ export const STEP_WORDS: Readonly<Record<StepKind, string>> = {
   upload: "Store the result",
 };
 
-/** Says what a task was made with; the name that the API has where there is no other. */
+/** Returns the words for an encoder; the API's name when there are none. */
 export function encoderWords(encoder: string): string {
   return ENCODER_WORDS[encoder] ?? encoder;
 }
@@ -38,7 +36,6 @@ const ENCODER_WORDS: Readonly<Record<string, string>> = {
   native: "Native FFmpeg in a container",
 };
 
-/** What each quality is called. */
 export const QUALITY_WORDS: Readonly<Record<Quality, string>> = {
   very_low: "Very low",
   low: "Low",
@@ -47,17 +44,17 @@ export const QUALITY_WORDS: Readonly<Record<Quality, string>> = {
   very_high: "Very high",
 };
 
-/** Gives the formats of a kind, the default first. */
+/** Returns the formats of a kind, the default first. */
 export function formatsOf(kind: EncodeKind): string[] {
   return Object.keys(FORMATS[kind]);
 }
 
-/** Gives the step of a task that encodes. */
+/** Returns a task's encode step. */
 export function encodeOf({ steps }: Task): Step | undefined {
   return steps.find(({ kind }) => (ENCODE_KINDS as readonly string[]).includes(kind));
 }
 
-/** Gives how long something took or has taken so far, in seconds; null before it started. */
+/** Returns the seconds that something has taken so far or in total; null before it started. */
 export function secondsOf({
   started_at,
   finished_at,

@@ -41,7 +41,7 @@ const COLUMNS: Column<WebhookDelivery>[] = [
   { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
-/** Events on their way to a URL each, and what came of it. */
+/** The deliveries of events to URLs, and their results. */
 export function Deliveries() {
   const { client, tell } = useService();
   const { deliveries } = client.webhooks;
@@ -97,7 +97,7 @@ export function Deliveries() {
   );
 }
 
-// A list of deliveries has filters of its own.
+// The list of deliveries has its own filters.
 function pageOf({ limit, after }: { limit?: number; after?: string }): { limit?: number; after?: string } {
   return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
 }

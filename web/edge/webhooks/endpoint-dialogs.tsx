@@ -11,14 +11,14 @@ export type EndpointDialog =
   | { what: "secret"; secret: string }
   | { what: "rotate" | "delete"; endpoint: WebhookEndpoint };
 
-/** What the parts of the list of endpoints share. */
+/** What the parts of the endpoint list share. */
 export interface EndpointParts {
   list: Paged<WebhookEndpoint>;
   /** Opens another dialog; null closes it. */
   show: (what: EndpointDialog | null) => void;
 }
 
-/** The dialog about endpoints that is open. */
+/** The open dialog about endpoints. */
 export function EndpointDialogs({ open, list, show }: EndpointParts & { open: EndpointDialog | null }) {
   const { endpoints } = useService().client.webhooks;
   const close = () => show(null);

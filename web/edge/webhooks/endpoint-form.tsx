@@ -7,7 +7,7 @@ import { SendRow } from "../shared/feedback.tsx";
 import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
 
-/** Makes an endpoint, for all events or for those that are chosen. */
+/** Creates an endpoint, for all events or for a selection. */
 export function EndpointForm({
   onMade,
   onClose,

@@ -25,7 +25,7 @@ const COLUMNS: Column<WebhookEvent>[] = [
   { title: "At", cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
-/** What happened in the project, whether it was posted anywhere or not. */
+/** Everything that happened in the project, posted or not. */
 export function Events() {
   const { client, tell } = useService();
   const { events } = client.webhooks;

@@ -4,7 +4,7 @@ import { Confirm } from "../shared/confirm.tsx";
 import { SecretDialog } from "../shared/secret-dialog.tsx";
 import { useService } from "../shared/service.ts";
 
-/** The secret that signs what goes to the `webhook_url` of a task. */
+/** The secret that signs posts to a task's `webhook_url`. */
 export function ProjectSecret() {
   const { client } = useService();
   const open = useSignal<{ what: "ask" } | { what: "secret"; secret: string } | null>(null);

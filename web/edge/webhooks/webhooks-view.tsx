@@ -3,7 +3,7 @@ import { Endpoints } from "./endpoints.tsx";
 import { Events } from "./events.tsx";
 import { ProjectSecret } from "./project-secret.tsx";
 
-/** Where the service posts its events, what came of that, and the events themselves. */
+/** Endpoints, deliveries and events of the service. */
 export function WebhooksView() {
   return (
     <div class="stack">

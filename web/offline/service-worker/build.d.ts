@@ -1,14 +1,14 @@
-/** What the build tells the service worker of the version that it belongs to. Paths begin with a slash. */
+/** What the build tells the service worker about its version. Paths begin with a slash. */
 interface Build {
   /** A hash of all its files. */
   version: string;
-  /** What the page is made of: kept at once, as a whole. */
+  /** The files of the page: kept at once, all or none. */
   files: readonly string[];
-  /** Large files that not every visit needs: kept when they were asked for, or in an idle moment. */
+  /** Large files that not every visit needs: kept once requested, or when idle. */
   later: readonly string[];
-  /** The files of ffmpeg's core, packed with gzip: kept unpacked in the cache that the encoders read themselves. */
+  /** The gzipped files of ffmpeg's core: kept uncompressed in the cache that the encoders read themselves. */
   core: readonly string[];
-  /** The rest of what that cache may have. */
+  /** What else that cache may contain. */
   core_others: readonly string[];
 }
 

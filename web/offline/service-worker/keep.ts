@@ -6,8 +6,8 @@ export function openOwn(): Promise<Cache> {
 }
 
 /**
- * Gives a file from the cache, else null. Those whose names tell their content may be of any version, as there may be pages of an earlier
- * one; the others are of this.
+ * Returns a file from the cache, or null. A file whose name contains its hash may come from any version, because pages of an
+ * earlier one may be open; the others must belong to this version.
  */
 export async function findKept(path: string): Promise<Response | null> {
   const found = await (await openOwn()).match(path, { ignoreVary: true });
@@ -20,7 +20,7 @@ export async function findKept(path: string): Promise<Response | null> {
   return null;
 }
 
-/** Keeps all that the page is made of; rejects when a file is not there, or the server has another version by now. */
+/** Caches all files of the page; rejects when one is missing, or the server has moved on to another version. */
 export async function keepFiles(): Promise<void> {
   const cache = await openOwn();
   await Promise.all(
@@ -35,7 +35,7 @@ export async function keepFiles(): Promise<void> {
   );
 }
 
-/** Keeps the large files too, as far as they can be had before the signal aborts. */
+/** Caches the large files too, as far as possible before the signal aborts. */
 export async function keepLater(signal: AbortSignal): Promise<void> {
   const [own, core] = await Promise.all([openOwn(), caches.open(CORE_CACHE)]);
   const keeping = [
@@ -46,18 +46,19 @@ export async function keepLater(signal: AbortSignal): Promise<void> {
     ...BUILD.core.map(async (path) => {
       if (await core.match(path)) return;
       const { body, headers } = await load(path, signal);
-      // As the encoders keep it themselves, so that no visit has to unpack it again. A server may have done so on the way.
+      // As the encoders cache it, so that no visit has to decompress it again. The server may already have done so
+      // (Content-Encoding).
       const isPacked = !headers.has("Content-Encoding");
       const bytes = isPacked ? body?.pipeThrough(new DecompressionStream("gzip")) : body;
       await core.put(path, new Response(bytes ?? null));
     }),
   ];
-  // What fails is loaded when it is needed, or at the next visit.
+  // What fails is loaded when needed, or at the next visit.
   await Promise.allSettled(keeping);
 }
 
 async function load(path: string, signal?: AbortSignal): Promise<Response> {
-  // The name of a file alone does not tell that the browser's copy of it is the latest.
+  // A name without a hash does not show whether the browser's copy is current.
   const cache = isNamedByContent(path) ? "default" : "no-cache";
   const response = await fetch(path, signal ? { cache, signal } : { cache });
   if (!response.ok || response.redirected) throw new Error(`${path} is not there (${response.status}).`);

@@ -2,8 +2,9 @@ import type { Order, TookOver } from "../names.ts";
 import { findKept, keepFiles, keepLater, openOwn } from "./keep.ts";
 import { tidy } from "./tidy.ts";
 
-// The service worker of the page: it keeps all files of its version before it takes over, which it does when no page of an earlier one is
-// open any more, or a visitor asks for it. What pages of an earlier version may still load stays until they are gone.
+// The service worker of the page. It caches all files of its version before it takes over, which happens when no page of an
+// earlier version is open any longer, or at the visitor's request. Files that pages of an earlier version may still load stay
+// until those are closed.
 const scope = globalThis as unknown as ServiceWorkerGlobalScope;
 
 // A new version can take over only when this one has nothing left to do.
@@ -35,7 +36,7 @@ async function takeOver(): Promise<void> {
 const FILES = new Set(BUILD.files);
 const LATER = new Set(BUILD.later);
 
-// Null for what goes to the server as if there were no service worker: the API, media, the core, parts of files, other origins.
+// Null for requests that bypass the service worker: the API, media, the core, ranges, other origins.
 function pathOf({ method, mode, url, headers }: Request): string | null {
   const { origin, pathname } = new URL(url);
   if (method !== "GET" || origin !== scope.location.origin || headers.has("Range")) return null;
@@ -48,7 +49,7 @@ async function answer(event: FetchEvent, path: string): Promise<Response> {
   const kept = await findKept(path);
   if (kept) return kept;
   const response = await fetch(event.request);
-  // Of this version alone, and not the page itself, which may be of another by now.
+  // Files of this version only, and not the page itself, which may already belong to another.
   const isWanted = LATER.has(path) || (path !== "/" && FILES.has(path));
   if (isWanted && response.ok && !response.redirected) {
     const copy = response.clone();

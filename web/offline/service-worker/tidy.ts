@@ -1,8 +1,8 @@
 import { CACHE_PREFIX, CORE_CACHE, LOCK_PREFIX } from "../names.ts";
 
-/** Removes what was kept of versions that no page is of any more; nothing while a new version is coming. */
+/** Deletes the caches of versions without an open page; does nothing while a new version is installing. */
 export async function tidy({ registration, clients }: ServiceWorkerGlobalScope): Promise<void> {
-  // Before the look at what is coming: a version that begins to come only now is not among them.
+  // Listed before checking what is installing: a version that starts only now is not among them.
   const names = (await caches.keys()).filter((name) => name.startsWith(CACHE_PREFIX));
   if (registration.installing || registration.waiting) return;
   const windows = await clients.matchAll({ type: "window", includeUncontrolled: true });
@@ -11,14 +11,14 @@ export async function tidy({ registration, clients }: ServiceWorkerGlobalScope):
   const used = held.flatMap(({ name }) =>
     name?.startsWith(LOCK_PREFIX) ? [name.slice(LOCK_PREFIX.length)] : [],
   );
-  // One of them has not said yet of which version it is.
+  // A page has not yet reported its version.
   if (used.length < pages.length) return;
   const wanted = new Set([BUILD.version, ...used].map((version) => CACHE_PREFIX + version));
   await Promise.all(names.filter((name) => !wanted.has(name)).map((name) => caches.delete(name)));
   if (wanted.size === 1) await tidyCore();
 }
 
-// The core of an earlier build, which has another name only where it is another one.
+// The core of an earlier build, which has another name only if its contents differ.
 async function tidyCore(): Promise<void> {
   const cache = await caches.open(CORE_CACHE);
   const wanted = new Set([...BUILD.core, ...BUILD.core_others]);

@@ -4,7 +4,7 @@ import type { AnyOptions } from "../choices.ts";
 import { PRESET_BOUNDS, parsePresets } from "./parse-presets.ts";
 import type { Preset } from "./presets.ts";
 
-// In the storage of this browser.
+// Key in the browser's localStorage.
 const PRESETS_KEY = "framewright-presets";
 
 const presets = signal<readonly Preset[]>(read());
@@ -13,10 +13,10 @@ addEventListener("storage", ({ key }) => {
   if (key === null || key === PRESETS_KEY) presets.value = read();
 });
 
-/** The visitor's own presets, the oldest first. */
+/** The visitor's own presets, oldest first. */
 export const ownPresets: ReadonlySignal<readonly Preset[]> = presets;
 
-/** Keeps wishes under a name, without the times of a trim; gives the id. Another preset of that name gives way. */
+/** Saves options without the trim under a name, replacing a preset of that name; returns the id. */
 export function savePreset(name: string, { kind, options, target_size }: Wishes): string {
   const { start: _start, end: _end, ...rest } = options as AnyOptions;
   const preset: Preset = { id: crypto.randomUUID(), name, purpose: "", kind, options: rest, target_size };
@@ -24,12 +24,10 @@ export function savePreset(name: string, { kind, options, target_size }: Wishes)
   return preset.id;
 }
 
-/** Gives a preset another name. */
 export function renamePreset(id: string, name: string): void {
   write(read().map((preset) => (preset.id === id ? { ...preset, name } : preset)));
 }
 
-/** Forgets a preset. */
 export function deletePreset(id: string): void {
   write(read().filter((preset) => preset.id !== id));
 }
@@ -55,6 +53,6 @@ function write(all: readonly Preset[]): void {
     }));
     localStorage.setItem(PRESETS_KEY, JSON.stringify(kept));
   } catch {
-    // They are there as long as the page is open.
+    // They last as long as the page is open.
   }
 }

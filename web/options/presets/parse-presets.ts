@@ -1,10 +1,10 @@
 import { ENCODE_KINDS, type EncodeKind, parseTaskRequest } from "../../../src/index.ts";
 import type { Preset } from "./presets.ts";
 
-/** How many presets are kept, and how long a name may be. */
+/** Most presets to keep, and the longest name. */
 export const PRESET_BOUNDS = { count: 50, name: 60 } as const;
 
-/** Parses presets as they were kept; what is none, or not of this version's options, is left out. */
+/** Parses stored presets; drops malformed ones and those whose options this version does not have. */
 export function parsePresets(text: string | null): Preset[] {
   let kept: unknown;
   try {
@@ -29,7 +29,7 @@ function parsePreset(value: unknown): Preset | null {
   }
 }
 
-/** Tells whether a preset can have a name: there is one, and it is not too long. */
+/** Returns whether a name for a preset is neither empty nor too long. */
 export function isName(name: string): boolean {
   return name.trim() !== "" && name.length <= PRESET_BOUNDS.name;
 }

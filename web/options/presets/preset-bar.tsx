@@ -7,7 +7,7 @@ import { PresetDialog } from "./preset-dialog.tsx";
 import { fromPreset, PRESETS, type Preset } from "./presets.ts";
 import { SavePreset } from "./save-preset.tsx";
 
-/** The presets that fit a file: those of the page, then the visitor's own; and how they are kept. */
+/** The presets that fit a file: the built-in ones, then the visitor's own, with a way to save another. */
 export function PresetBar({ form }: { form: Form }) {
   const { source, wishes, wish } = form;
   const [isManaging, setManaging] = useState(false);

@@ -6,7 +6,7 @@ import { deletePreset, ownPresets, renamePreset } from "./own-presets.ts";
 import { isName, PRESET_BOUNDS } from "./parse-presets.ts";
 import type { Preset } from "./presets.ts";
 
-/** The visitor's own presets, to be renamed and deleted. */
+/** Renames and deletes the visitor's own presets. */
 export function PresetDialog({ onClose }: { onClose: () => void }) {
   const own = ownPresets.value;
   return (

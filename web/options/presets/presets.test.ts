@@ -35,7 +35,7 @@ test.for([
   ["an animation", imageSource({ animated: true }), ["image", "video"]],
 ] as const)("%s can become what makes sense, and every preset for that can be made", ([, source, kinds]) => {
   expect(kindsFor(source)).toEqual(kinds);
-  // As long as it takes for 20 MB to be a matter of bitrate.
+  // Long enough for 20 MB to constrain the bitrate.
   const lasting = source.duration ? { ...source, duration: 60 } : source;
   for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
     const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;

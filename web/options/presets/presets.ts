@@ -2,7 +2,7 @@ import type { EncodeKind, Source } from "../../../src/index.ts";
 import type { Wishes } from "../../queue/item.ts";
 import type { AnyOptions } from "../choices.ts";
 
-/** Wishes under a name, to be used for any file of which such an output can be made. */
+/** Named options, usable for any file that allows such an output. */
 export interface Preset {
   readonly id: string;
   readonly name: string;
@@ -10,12 +10,12 @@ export interface Preset {
   readonly purpose: string;
   readonly kind: EncodeKind;
   readonly options: AnyOptions;
-  /** Pixels that the short or the long side has at the most; smaller files keep their size. */
+  /** Maximum pixels of the short or the long side; smaller files keep their size. */
   readonly most?: { readonly short: number } | { readonly long: number };
   readonly target_size: number | null;
 }
 
-/** The presets of the page. */
+/** The built-in presets. */
 export const PRESETS = [
   {
     id: "web-video",
@@ -79,7 +79,7 @@ export const PRESETS = [
   },
 ] as const satisfies readonly Preset[];
 
-/** Turns wishes for a source into those of a preset; the times of a trim and the place stay as they are. */
+/** Applies a preset to a source; keeps the trim and the place. */
 export function fromPreset(preset: Preset, wishes: Wishes, source: Source): Wishes {
   const { start, end } = wishes.options as AnyOptions;
   const times = {

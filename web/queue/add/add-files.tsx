@@ -6,7 +6,7 @@ import { useWorkbench } from "../../workbench.ts";
 import { isAddress, pickHandles } from "./take-in.ts";
 import { WhatFor } from "./what-for.tsx";
 
-/** Where files are chosen and addresses typed: large and inviting while the queue is empty, a bar afterwards. */
+/** Adds files and URLs: large and inviting while the queue is empty, a bar afterwards. */
 export function AddFiles({ large }: { large: boolean }) {
   const { queue } = useWorkbench();
   const input = useRef<HTMLInputElement>(null);
@@ -33,7 +33,7 @@ export function AddFiles({ large }: { large: boolean }) {
         </button>
         <AddUrl />
       </div>
-      {/* For browsers without handles, and for whoever sets files by a program. */}
+      {/* For browsers without handles, and for scripts that set files. */}
       <input
         ref={input}
         type="file"

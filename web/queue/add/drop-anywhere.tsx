@@ -5,18 +5,18 @@ import { Icon } from "../../ui/icon.tsx";
 import { useWorkbench } from "../../workbench.ts";
 import { droppedInputs, isTaken, pastedInputs } from "./take-in.ts";
 
-/** Takes what is dropped or pasted anywhere on the page, and shows while something is dragged over it that it may be let go. */
+/** Accepts what is dropped or pasted anywhere on the page, and shows a drop target during a drag. */
 export function DropAnywhere() {
   const { queue } = useWorkbench();
   const over = useSignal(false);
   useEffect(() => {
     const page = new AbortController();
     const { signal } = page;
-    // An element that is left for one within it is no way out.
+    // Moving from an element into a nested one does not leave the page.
     let depth = 0;
     const take = (inputs: readonly MediaInput[]) => {
       queue.add(inputs);
-      // They are shown in the queue.
+      // The queue shows them.
       if (inputs.length > 0) location.hash = "#/";
     };
     const leave = () => {
@@ -65,7 +65,7 @@ export function DropAnywhere() {
   );
 }
 
-// What is typed or dropped into a field is for that field.
+// Text typed or dropped into a field belongs to that field.
 function isOwnField(event: Event): boolean {
   const { target } = event;
   return target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;

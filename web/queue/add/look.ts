@@ -6,10 +6,10 @@ import type { Place, Wishes } from "../item.ts";
 import type { ItemList } from "../item-list.ts";
 import { makeThumbnail } from "../picture/thumbnail.ts";
 
-/** Looks into the item of an id, by a client that is at that place; what it finds, or why it cannot, comes into the list. Never rejects. */
+/** Probes the item of an id with a client for that place, and puts the result or the error into the list. Never rejects. */
 export type Look = (id: string, client?: Client, place?: Place) => Promise<void>;
 
-/** Builds a {@link Look}; of several tabs one looks into an item. */
+/** Creates a {@link Look}; of several tabs, one probes an item. */
 export function createLook(name: string, list: ItemList, device: LocalClient): Look {
   return (id, client = device, place = "device") =>
     navigator.locks.request(`${name} look ${id}`, async () => {
@@ -31,7 +31,7 @@ export function createLook(name: string, list: ItemList, device: LocalClient): L
     });
 }
 
-// The facts of some files can be told and their pictures not read; no wish helps there, so that it is said before one is made.
+// For some files the facts can be read but not the pictures. No option helps there, so say so before any is chosen.
 function refuseUnreadable(source: Source, { kind, options }: Wishes): void {
   try {
     forecast(kind, options, source);

@@ -1,16 +1,19 @@
 import type { MediaInput } from "../../../src/index.ts";
 
-// Of a folder that holds half a disk, as many as anyone means.
+// More than anyone means to add, even from a folder that holds half a disk.
 const MOST_FILES = 1000;
 
-/** True where a drag brings something that the queue takes: files or a link. */
+/** Returns whether a drag contains something that the queue accepts: files or a link. */
 export function isTaken(data: DataTransfer | null): boolean {
   return data !== null && (data.types.includes("Files") || data.types.includes("text/uri-list"));
 }
 
-/** Gives what was dropped: files, by handles where the browser has them so that they outlive a reload, folders with all that is in them, and links. */
+/**
+ * Returns what was dropped: files, as handles where the browser has them, so that they outlive a reload; folders with
+ * everything in them; and links.
+ */
 export async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
-  // What a drop holds is gone after the first wait.
+  // A drop's data is gone after the first await.
   const items = [...data.items].filter(({ kind }) => kind === "file");
   const entries = items.map(async (item) => {
     const file = item.getAsFile();
@@ -27,24 +30,27 @@ export async function droppedInputs(data: DataTransfer): Promise<MediaInput[]> {
   return (files.length > 0 ? files : links).slice(0, MOST_FILES);
 }
 
-/** Gives what was pasted: files, else the addresses in a text. */
+/** Returns what was pasted: files, or else the URLs in a text. */
 export function pastedInputs(data: DataTransfer): MediaInput[] {
   const files = [...data.files];
   return files.length > 0 ? files : urlsIn(data.getData("text/plain"));
 }
 
-/** Gives the addresses that a text is made of, one a line; none where there is anything else in it. */
+/** Returns the URLs that a text consists of, one per line; none when it contains anything else. */
 export function urlsIn(text: string): string[] {
   const lines = text.split(/\s+/).filter((line) => line !== "");
   return lines.every(isAddress) ? lines : [];
 }
 
-/** True for an address of something on the web. */
+/** Returns whether a text is the URL of something on the web. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text);
 }
 
-/** Lets the visitor choose files by handles, which outlive a reload; null where the browser has none, empty when the visitor chose none. */
+/**
+ * Lets the visitor choose files as handles, which outlive a reload; null when the browser has none, empty when the visitor
+ * chose nothing.
+ */
 export async function pickHandles(): Promise<MediaInput[] | null> {
   const pick: unknown = Reflect.get(globalThis, "showOpenFilePicker");
   if (typeof pick !== "function") return null;
@@ -75,7 +81,7 @@ async function filesOfHandle(handle: FileSystemHandle): Promise<MediaInput[]> {
 async function filesOfFolder(folder: FileSystemDirectoryEntry): Promise<MediaInput[]> {
   const reader = folder.createReader();
   const found: MediaInput[] = [];
-  // A reader gives a hundred at a time.
+  // A reader returns a hundred at a time.
   for (let more = await read(reader); more.length > 0; more = await read(reader)) {
     for (const child of more) {
       if (isHidden(child.name)) continue;

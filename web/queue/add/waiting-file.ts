@@ -2,13 +2,13 @@ import type { LocalFile, WaitingFile } from "../../../src/browser/index.ts";
 import { MediaError, type MediaInput } from "../../../src/index.ts";
 import type { Item } from "../item.ts";
 
-// What not all browsers have.
+// Missing in some browsers.
 interface AskedHandle extends FileSystemFileHandle {
   queryPermission?(): Promise<PermissionState>;
   requestPermission?(): Promise<PermissionState>;
 }
 
-/** Tells which file an item that is not started waits for; null where its file can be read. */
+/** Returns which file an unstarted item waits for; null when its file can be read. */
 export async function waitingFor({ input, name, size }: Item): Promise<WaitingFile | null> {
   if (input === null) return { name, size: size ?? 0, reason: "gone" };
   if (!isHandle(input)) return null;
@@ -17,7 +17,10 @@ export async function waitingFor({ input, name, size }: Item): Promise<WaitingFi
   return { name, size: size ?? 0, reason: state === "prompt" ? "permission" : "gone" };
 }
 
-/** Gives the file that an item waits for: the one chosen, where it is the same, or the old one, which the visitor is asked to allow. */
+/**
+ * Returns the file that an item waits for: the chosen one if it is the same, or the old one after asking the visitor for
+ * permission.
+ */
 export async function takeFile(item: Item, file?: LocalFile): Promise<MediaInput> {
   const { input, name, size } = item;
   if (!file) {
@@ -27,7 +30,7 @@ export async function takeFile(item: Item, file?: LocalFile): Promise<MediaInput
   }
   const { size: given } = "getFile" in file ? await file.getFile() : file;
   if (size !== null && given !== size) {
-    throw new MediaError("invalid_input", `That is another file than ${name}.`, { param: "file" });
+    throw new MediaError("invalid_input", `This is not the same file as ${name}.`, { param: "file" });
   }
   return file;
 }

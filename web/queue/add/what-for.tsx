@@ -8,7 +8,7 @@ const USES = [
   ["stream", "Make an HLS stream for a website"],
 ] as const satisfies readonly (readonly [IconName, string])[];
 
-/** What the page is good for, at one glance, for who is here for the first time. */
+/** Explains the page at a glance to first-time visitors. */
 export function WhatFor() {
   return (
     <ul class="what-for plain">

@@ -2,21 +2,24 @@ import type { LocalClient } from "../../../src/browser/index.ts";
 import { MediaError, type MediaInput } from "../../../src/index.ts";
 import { createTurns } from "../turns.ts";
 
-/** A file of the visitor; an address would be downloaded whole for a frame. */
+/** A visitor's file; a URL would have to be downloaded for one frame. */
 export type OwnFile = Exclude<MediaInput, string>;
 
-/** Which frame is wanted, and how large. */
+/** Which frame to decode, and how large. */
 export interface WantedFrame {
-  /** Seconds; absent for a still picture. */
+  /** In seconds; absent for a still picture. */
   at?: number;
-  /** Pixels; absent for its own height. */
+  /** In pixels; absent for its own height. */
   height?: number;
 }
 
-// Each loads the file anew, and encodes of the visitor's come first.
+// Each one loads the file anew, and the visitor's encodes come first.
 const inTurn = createTurns(1);
 
-/** Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `gone` aborts. */
+/**
+ * Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `gone`
+ * aborts.
+ */
 export function coreFrame(
   device: LocalClient,
   input: OwnFile,

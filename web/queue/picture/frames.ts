@@ -1,9 +1,9 @@
-// Seldom enough to leave the machine to the encoders.
+// Rarely enough to leave the machine to the encoders.
 const EVERY_MS = 80;
-// Hidden pages draw no frames.
+// Hidden pages render no frames.
 const LATE_MS = 100;
 
-/** Builds what does work with the next frame, or a little later where none is drawn, and from one time to the next lets a while pass. */
+/** Creates a scheduler that runs work with the next frame, or a little later when none is rendered, with a pause between runs. */
 export function createFrames(): (work: () => void) => void {
   let last = Number.NEGATIVE_INFINITY;
 

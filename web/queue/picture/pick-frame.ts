@@ -1,7 +1,7 @@
-/** Below this spread of brightness a picture shows nothing: black, white, or any one color. */
+/** Below this spread of brightness a picture shows nothing: black, white, or any single color. */
 export const PLAIN = 6;
 
-/** Returns how much the brightness of RGBA pixels spreads, as their standard deviation from 0 to 127.5. */
+/** Returns the spread of brightness of RGBA pixels: their standard deviation, 0 to 127.5. */
 export function brightnessSpread(pixels: Uint8ClampedArray): number {
   const count = pixels.length / 4;
   let [sum, squares] = [0, 0];
@@ -14,7 +14,7 @@ export function brightnessSpread(pixels: Uint8ClampedArray): number {
   return count === 0 ? 0 : Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2));
 }
 
-/** Returns the times at which to look for a picture that shows something, in seconds; the first ones are the likeliest. */
+/** Returns the times, in seconds, at which to look for a picture that shows something, most promising first. */
 export function thumbnailTimes(duration: number): number[] {
   return [Math.min(1, duration / 4), duration / 4, duration / 2, (3 * duration) / 4];
 }

@@ -3,21 +3,21 @@ import type { MediaInput, Source } from "../../../src/index.ts";
 import { coreFrame } from "./core-frame.ts";
 import { brightnessSpread, PLAIN, thumbnailTimes } from "./pick-frame.ts";
 
-// Twice the size at which it is shown, for screens with fine pixels.
+// Twice the displayed size, for high-resolution screens.
 const WIDTH = 192;
 const WAIT_MS = 15_000;
-// Of a picture elsewhere that is larger, the bytes are not fetched for its thumbnail alone.
+// A larger picture from elsewhere is not fetched just for its thumbnail.
 const FETCHED_BYTES = 2e7;
-// Each costs a job of the core.
+// Each takes a job of the core.
 const DECODED = 2;
-// Pixels to a side are enough to tell a picture from a plain area.
+// Pixels per side, enough to distinguish a picture from a plain area.
 const LOOKED_AT = 16;
 
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Makes a small picture of an image or of a frame of a video, one at a time. The core decodes what the browser cannot show; null where
- * neither can, and for sound. Never rejects.
+ * Creates a thumbnail of an image or of a frame of a video, one at a time. The core decodes what the browser cannot show;
+ * null when neither can, and for sound. Never rejects.
  */
 export function makeThumbnail(input: MediaInput, source: Source, device: LocalClient): Promise<Blob | null> {
   const made = last
@@ -62,7 +62,7 @@ async function fileOf(input: Exclude<MediaInput, string>): Promise<Blob> {
   return "getFile" in input ? input.getFile() : input;
 }
 
-// An upright picture is as high as a lying one is wide; a small one is not made larger.
+// A portrait picture becomes as high as a landscape one is wide; a small one is not enlarged.
 function sizeOf({ width = WIDTH, height = WIDTH }: Source): ImageBitmapOptions {
   const resizeQuality = "high";
   if (Math.max(width, height) <= WIDTH) return {};
@@ -77,7 +77,7 @@ async function frameOf(url: string, source: Source): Promise<ImageBitmap> {
   video.src = url;
   try {
     await happens(video, "loadedmetadata");
-    // A browser plays the sound alone where it knows no more of it.
+    // For a codec that it does not know, a browser may play the sound alone.
     if (video.videoWidth === 0) throw new Error("The browser decodes no pictures of it.");
     return await liveliest(thumbnailTimes(source.duration ?? 0), async (at) => {
       video.currentTime = at;
@@ -102,7 +102,7 @@ function happens(video: HTMLVideoElement, event: "loadedmetadata" | "seeked"): P
   return promise.finally(() => over.abort());
 }
 
-// Many films begin in black.
+// Many films start with black.
 async function liveliest(
   times: readonly number[],
   take: (at: number) => Promise<ImageBitmap>,

@@ -15,7 +15,7 @@ import { useDoing } from "../use-doing.ts";
 import { corsRules, EMPTY_FORM, faultsOf, type S3Form } from "./s3-form.ts";
 import { sendToS3 } from "./send-to-s3.ts";
 
-// So that the next file need not be told anew; in memory alone.
+// Prefills the dialog for the next file; kept in memory only.
 const lastForm = signal(EMPTY_FORM);
 
 const FIELDS = {
@@ -30,7 +30,7 @@ const FIELDS = {
 const PLAIN = { type: "text" } as const;
 const SECRET = { type: "password" } as const;
 
-/** Asks where in S3 an output shall go, and sends it there. */
+/** Asks for a destination in S3 and sends an output there. */
 export function S3Dialog({ item, output, onClose }: { item: Item; output: Output; onClose: () => void }) {
   const workbench = useWorkbench();
   const connections = useConnections();
@@ -38,7 +38,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   const [isTried, setTried] = useState(false);
   const doing = useDoing();
   const isHere = filesOf(output).length > 0;
-  // A browser tells a page no more than that of an answer that it may not read.
+  // A browser tells a page no more about a response that it may not read.
   const isUnreached = doing.fault?.reason?.code === "no_answer";
   const first = isHere ? null : (connections[0]?.id ?? null);
   const isKnown = connections.some(({ id }) => id === kept.connection_id);

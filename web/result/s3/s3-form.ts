@@ -1,17 +1,16 @@
-/** What a visitor says of the storage that a file goes to. */
+/** The destination that a visitor enters for a file. */
 export interface S3Form {
-  /** Id of a connection of the service that signs; null where the keys below do. */
+  /** Id of the service's connection that signs; null when the keys below do. */
   readonly connection_id: string | null;
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** What the key begins with, such as a folder with a slash at its end. */
+  /** Start of the key, such as a folder with a trailing slash. */
   readonly prefix: string;
   readonly access_key_id: string;
   readonly secret_access_key: string;
 }
 
-/** A form that nobody has filled in. */
 export const EMPTY_FORM: S3Form = {
   connection_id: null,
   endpoint: "",
@@ -22,7 +21,7 @@ export const EMPTY_FORM: S3Form = {
   secret_access_key: "",
 };
 
-/** Says what is wrong with a form, by its fields; nothing where it can be sent. */
+/** Returns the errors in a form by field; empty when it can be sent. */
 export function faultsOf(form: S3Form): Partial<Record<keyof S3Form, string>> {
   const faults: Partial<Record<keyof S3Form, string>> = {};
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(form.bucket))
@@ -43,12 +42,15 @@ export function faultsOf(form: S3Form): Partial<Record<keyof S3Form, string>> {
   return faults;
 }
 
-/** Gives the key that an output gets: the prefix as it is, without a slash at its beginning, and the name; of a stream the folder, with a slash at its end. */
+/**
+ * Returns the key of an output: the prefix without leading slashes, and the name; for a stream the folder, with a trailing
+ * slash.
+ */
 export function keyOf({ prefix }: Pick<S3Form, "prefix">, name: string, is_folder: boolean): string {
   return `${prefix.replace(/^\/+/, "")}${name}${is_folder ? "/" : ""}`;
 }
 
-/** The rules that a bucket needs so that a page of an origin can send to it, as S3 takes them. */
+/** Returns the CORS rules, in S3's format, that let a page of an origin upload to a bucket. */
 export function corsRules(origin: string): string {
   const rule = {
     AllowedOrigins: [origin],

@@ -11,8 +11,9 @@ import { keyOf, type S3Form } from "./s3-form.ts";
 const SIGNED_SECONDS = 3600;
 
 /**
- * Sends an output to S3 by an upload step, and gives the URL that it has there. What is on this machine goes from here, signed by the keys of the
- * form or by a connection of the service; what is at the service goes from there. Rejects with why not, or with the signal's reason once it is stopped.
+ * Sends an output to S3 with an upload step and returns its URL there. Files on this machine are sent from here, signed by
+ * the keys in the form or by a connection of the service; files at the service are sent from there. Rejects with the
+ * failure, or with the signal's reason once stopped.
  */
 export async function sendToS3(
   { device, edge, destinations }: Pick<Workbench, "device" | "edge" | "destinations">,
@@ -61,7 +62,7 @@ async function watched(
   onProgress: Watch["onProgress"],
 ): Promise<Step> {
   const stop = client.on(step, "update", ({ record }) => onProgress(record.progress ?? 0, 100));
-  // One that is over by then says so itself.
+  // A step that has finished reports so itself.
   const cancel = () => void client.steps.cancel(step.id).catch(() => {});
   signal.addEventListener("abort", cancel, { once: true });
   try {

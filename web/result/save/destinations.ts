@@ -1,15 +1,18 @@
 import type { LocalConnection, SignRequest } from "../../../src/browser/index.ts";
 import { MediaError } from "../../../src/index.ts";
 
-/** The S3 storage that outputs of this machine are sent to, by keys or signatures that the page has in memory alone. */
+/** S3 storage for outputs of this machine, with keys or signers that the page keeps in memory only. */
 export interface Destinations {
-  /** What the local client is given: it has each request signed here, as long as the page is open. */
+  /** The connection for the local client: it has each request signed here while the page is open. */
   readonly connection: LocalConnection & { readonly id: string };
-  /** Has what goes to an address be signed by a function from now on: `<bucket>/<key>`, or with a slash at its end all below it. */
+  /**
+   * From now on, signs requests to an address with a function: `<bucket>/<key>`, or with a trailing slash everything below
+   * it.
+   */
   use(address: string, sign: SignRequest): void;
 }
 
-/** Builds the page's {@link Destinations}. */
+/** Creates the page's {@link Destinations}. */
 export function createDestinations(): Destinations {
   const signers = new Map<string, SignRequest>();
   return {
@@ -20,7 +23,7 @@ export function createDestinations(): Destinations {
         const fitting = [...signers].filter(([address]) =>
           address.endsWith("/") ? asked.startsWith(address) : asked === address,
         );
-        // The longest is the nearest.
+        // The longest match is the most specific.
         const [found] = fitting.sort(([one], [other]) => other.length - one.length);
         if (found) return found[1](request);
         const message = "The page was reloaded and no longer has access to the storage. Send the file again.";

@@ -8,7 +8,10 @@ import { counted, type Watch, writeFile } from "./write-file.ts";
 
 type Outputs = Pick<Queue, "output">;
 
-/** Downloads an item that succeeded: its file, or a stream as one zip. Call it on a click; gives false when the visitor chose no place. */
+/**
+ * Downloads an item that succeeded: its file, or a stream as one zip. Must be called on a click; resolves to false when the
+ * visitor chose no file.
+ */
 export function downloadOne(item: Item, queue: Outputs, watch: Watch): Promise<boolean> {
   const output = item.task?.steps.at(-1)?.output;
   const name = output ? outputName(item.name, output) : item.name;
@@ -16,7 +19,10 @@ export function downloadOne(item: Item, queue: Outputs, watch: Watch): Promise<b
   return download(name, [item], queue, watch, ([only]) => only?.files[0]?.open() ?? new Blob().stream());
 }
 
-/** Downloads items that succeeded as one zip, whose files are read while it is written; names that are alike get numbers. Call it on a click; gives false when the visitor chose no place. */
+/**
+ * Downloads items that succeeded as one zip, reading their files while it is written and numbering equal names. Must be
+ * called on a click; resolves to false when the visitor chose no file.
+ */
 export function downloadAll(items: readonly Item[], queue: Outputs, watch: Watch): Promise<boolean> {
   return download("framewright.zip", items, queue, watch, asZip);
 }
@@ -28,7 +34,7 @@ async function download(
   { signal, onProgress }: Watch,
   read: (outputs: readonly Taken[]) => Promise<ReadableStream<Uint8Array>> | ReadableStream<Uint8Array>,
 ): Promise<boolean> {
-  // First of all, as it needs the click.
+  // First, because it needs the click.
   const handle = canPickFile() ? await pickFile(name) : null;
   if (canPickFile() && !handle) return false;
   const outputs = await Promise.all(items.map((item) => takenOf(item, queue)));
@@ -64,13 +70,13 @@ function totalOf(outputs: readonly Taken[]): number | null {
     : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 }
 
-// The dialog makes the file before anything is in it; what was there before stays.
+// The picker creates the file empty; an existing file keeps its content.
 async function dropEmpty(handle: FileSystemFileHandle): Promise<void> {
   try {
     const remove = Reflect.get(handle, "remove") as (() => Promise<void>) | undefined;
     if ((await handle.getFile()).size === 0) await remove?.call(handle);
   } catch {
-    // It is the visitor's own, and empty.
+    // The file is the visitor's own, and empty.
   }
 }
 
@@ -79,5 +85,5 @@ function offer(name: string, file: Blob): void {
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The download may be long; the URL ends with the page.
+  // The download may take long; the URL ends with the page.
 }

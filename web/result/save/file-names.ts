@@ -1,16 +1,16 @@
 import type { Source } from "../../../src/index.ts";
 
-// What no file system of a visitor takes, and what would lead out of a folder.
+// Characters that some file system rejects, and those that would leave the folder.
 const FORBIDDEN = /[\\/:*?"<>|\p{Cc}]/gu;
 const LONGEST = 120;
 
-/** Names an output for the visitor: the name of what was given, with the ending of what came of it. A stream is named without one, as it is a folder. */
+/** Names an output for the visitor: the input's name with the output's extension. A stream has none, because it is a folder. */
 export function outputName(given: string, output: Pick<Source, "kind" | "url" | "format">): string {
   const stem = stemOf(given);
   return output.kind === "adaptive_video" ? stem : `${stem}.${endingOf(output)}`;
 }
 
-/** Gives every name a number behind it that was there before, as in `clip (2).mp4`; large and small letters are alike, as on many disks. */
+/** Numbers repeated names, as in `clip (2).mp4`; compares them case-insensitively, as many disks do. */
 export function numbered(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
@@ -26,7 +26,7 @@ function freeName(name: string, isTaken: (name: string) => boolean): string {
   return free;
 }
 
-/** Puts a number between a name and its ending. */
+/** Inserts a number between a name and its extension. */
 export function withNumber(name: string, number: number): string {
   const dot = name.lastIndexOf(".");
   return dot > 0 ? `${name.slice(0, dot)} (${number})${name.slice(dot)}` : `${name} (${number})`;

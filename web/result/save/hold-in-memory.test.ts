@@ -3,7 +3,7 @@ import { holdInMemory } from "./hold-in-memory.ts";
 
 const { signal } = new AbortController();
 
-/** Three pieces of four bytes, and how far they were taken. */
+/** Three pieces of four bytes, and how many were read. */
 function threePieces() {
   const taken = { pieces: 0, is_cancelled: false };
   const source: UnderlyingDefaultSource<Uint8Array> = {

@@ -3,14 +3,17 @@ import { bytes } from "../../words/quantities.ts";
 
 /** How much of a stream may be held in memory. */
 export interface HoldLimits {
-  /** Bytes of the stream; null where that is not known before it is read. */
+  /** Bytes of the stream; null when unknown before it is read. */
   readonly total: number | null;
-  /** More bytes than these are not held. */
+  /** Most bytes to hold. */
   readonly most: number;
   readonly signal: AbortSignal;
 }
 
-/** Holds a stream in memory as a whole; rejects with `storage_full` as soon as it is known to be too large, as the stream does, or with the signal's reason. */
+/**
+ * Reads a whole stream into memory. Rejects with `storage_full` as soon as it is known to be too large, as the stream does,
+ * or with the signal's reason.
+ */
 export async function holdInMemory(
   stream: ReadableStream<Uint8Array>,
   { total, most, signal }: HoldLimits,
@@ -25,7 +28,7 @@ export async function holdInMemory(
     write(piece) {
       size += piece.length;
       if (size > most) throw tooLarge(most);
-      // A browser may keep a blob elsewhere than in the memory of the page.
+      // A browser may keep a blob outside the page's memory.
       pieces.push(new Blob([piece]));
     },
   });

@@ -1,6 +1,6 @@
 import { MediaError } from "../../../src/index.ts";
 
-// Not every browser has them, and TypeScript's own types do not.
+// Missing in some browsers, and in TypeScript's own types.
 interface Pickers {
   showSaveFilePicker?(options: { suggestedName: string; id: string }): Promise<FileSystemFileHandle>;
   showDirectoryPicker?(options: { mode: "readwrite"; id: string }): Promise<FileSystemDirectoryHandle>;
@@ -10,22 +10,22 @@ const ID = "framewright";
 
 const pickers = () => globalThis as Pickers;
 
-/** True where the visitor can choose a folder to save to. */
+/** Returns whether the visitor can choose a folder to save to. */
 export function canPickFolder(): boolean {
   return pickers().showDirectoryPicker !== undefined;
 }
 
-/** True where the visitor can choose where a file is saved, so that it can be written piece by piece. */
+/** Returns whether the visitor can choose where to save a file, so that it can be written piece by piece. */
 export function canPickFile(): boolean {
   return pickers().showSaveFilePicker !== undefined;
 }
 
-/** Asks for a place for a file, which needs a click; gives null when the visitor closes the dialog. */
+/** Asks where to save a file, which needs a click; resolves to null when the visitor closes the dialog. */
 export function pickFile(suggestedName: string): Promise<FileSystemFileHandle | null> {
   return asked(pickers().showSaveFilePicker?.({ suggestedName, id: ID }));
 }
 
-/** Asks for a folder that may be written to, which needs a click; gives null when the visitor closes the dialog. */
+/** Asks for a writable folder, which needs a click; resolves to null when the visitor closes the dialog. */
 export function pickFolder(): Promise<FileSystemDirectoryHandle | null> {
   return asked(pickers().showDirectoryPicker?.({ mode: "readwrite", id: ID }));
 }

@@ -1,4 +1,4 @@
-/** Lists the addresses that an HLS playlist names, each once and as it stands there: of playlists, segments and their beginnings. */
+/** Lists the URIs in an HLS playlist, each once and as written: playlists, segments and init segments. */
 export function playlistEntries(text: string): string[] {
   const entries = text.split(/\r?\n/).map((line) => {
     if (line.startsWith("#")) return /[:,]URI="([^"]+)"/.exec(line)?.[1] ?? "";

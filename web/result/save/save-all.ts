@@ -5,15 +5,18 @@ import { faultOf } from "../use-output.ts";
 import { withNumber } from "./file-names.ts";
 import { counted, saveFault, type Watch, writeFile } from "./write-file.ts";
 
-/** What came of saving items to a folder. */
+/** The result of saving items to a folder. */
 export interface Saved {
-  /** Names in the folder of what was saved whole. */
+  /** Names in the folder of the files saved completely. */
   readonly names: readonly string[];
   /** What could not be saved, by the names of the items. */
   readonly faults: readonly { readonly name: string; readonly fault: Fault }[];
 }
 
-/** Saves items that succeeded to a folder, one after the other: nothing that is there is written over, and of what fails or is stopped nothing is left. A full disk or a folder that may not be written to ends it. Rejects with the signal's reason alone. */
+/**
+ * Saves items that succeeded to a folder, one after the other. Overwrites nothing, and leaves nothing of an item that fails
+ * or is stopped. A full disk or a read-only folder ends the whole operation. Rejects with the signal's reason only.
+ */
 export async function saveAll(
   items: readonly Item[],
   folder: FileSystemDirectoryHandle,
@@ -86,7 +89,7 @@ async function isThere(folder: FileSystemDirectoryHandle, name: string): Promise
     await folder.getFileHandle(name);
     return true;
   } catch (thrown) {
-    // A folder of that name is no file, but is there.
+    // A folder of that name also occupies it.
     if (thrown instanceof DOMException && thrown.name === "TypeMismatchError") return true;
     if (thrown instanceof DOMException && thrown.name === "NotFoundError") return false;
     throw thrown;

@@ -1,6 +1,9 @@
 import { bytes } from "../../words/quantities.ts";
 
-/** Says how large a file was, is now, and what that saves: `12.4 MB → 3.1 MB, 75 % smaller`. A file that grew is said to have grown. Sizes are in bytes. */
+/**
+ * Describes how large a file was, is now, and what that saves: `12.4 MB → 3.1 MB, 75 % smaller`; also when it grew. Sizes
+ * are in bytes.
+ */
 export function saving(before: number, after: number): string {
   return `${bytes(before)} → ${bytes(after)}, ${change(before, after)}`;
 }
@@ -9,7 +12,7 @@ function change(before: number, after: number): string {
   if (after === before || before === 0) return after === before ? "as large as before" : "larger";
   const percent = Math.round((Math.abs(after - before) / before) * 100);
   if (after < before) {
-    // Nothing is saved whole.
+    // Never claim to save all of it.
     if (percent >= 100) return "more than 99 % smaller";
     return percent === 0 ? "less than 1 % smaller" : `${percent} % smaller`;
   }

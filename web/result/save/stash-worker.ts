@@ -1,7 +1,10 @@
-/** What the worker is told: to open an empty file, to write behind what is in it, and to close it. It answers each by null, or by the name of what went wrong. */
+/**
+ * Orders to the worker: open an empty file, append bytes to it, close it. It answers each with null, or with the name of the
+ * error.
+ */
 export type StashOrder = { readonly path: readonly [folder: string, name: string] } | Uint8Array | "close";
 
-// What only workers have.
+// Available in workers only.
 interface SyncAccess {
   write(bytes: Uint8Array, options: { at: number }): number;
   flush(): void;
@@ -21,7 +24,7 @@ scope.onmessage = ({ data }) =>
   void carryOut(data).then(
     () => scope.postMessage(null),
     (thrown: unknown) => {
-      // So that the page can remove what is there.
+      // So that the page can delete the file.
       access?.close();
       scope.postMessage(thrown instanceof Error ? thrown.name : "UnknownError");
     },

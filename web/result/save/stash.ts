@@ -3,14 +3,14 @@ import { saveFault, writeFile } from "./write-file.ts";
 import { writeInWorker } from "./write-in-worker.ts";
 
 const FOLDER = "framewright-downloads";
-// What a tab of a phone bears too.
+// Acceptable even for a tab on a phone.
 const MOST_IN_MEMORY = 500_000_000;
 const lockOf = (name: string) => `${FOLDER}/${name}`;
 
 /**
- * Puts a stream of `total` bytes, null where that is not known, into the browser's own file system, so that it can be downloaded from there
- * however large it is, and keeps it while this page is open. Where the browser gives the page no files, as in some private windows, it is held
- * in memory; one of more than 500 MB is refused with `storage_full` before that is full.
+ * Writes a stream of `total` bytes, null when unknown, to the browser's own file system, so that a download of any size can
+ * be served from there, and keeps it while this page is open. Where the browser denies the page files, as in some private
+ * windows, holds it in memory, and rejects one of more than 500 MB with `storage_full`.
  */
 export async function stash(
   stream: ReadableStream<Uint8Array>,
@@ -38,7 +38,7 @@ export async function stash(
   }
 }
 
-// Removes what pages that are closed by now have left.
+// Deletes what closed pages have left behind.
 async function clearStash(folder: FileSystemDirectoryHandle): Promise<void> {
   try {
     for await (const name of folder.keys()) {
@@ -47,7 +47,7 @@ async function clearStash(folder: FileSystemDirectoryHandle): Promise<void> {
       });
     }
   } catch {
-    // It is tried again with the next download.
+    // Tried again with the next download.
   }
 }
 

@@ -8,7 +8,7 @@ import "./take-all.css";
 import { useDoing } from "../use-doing.ts";
 import { type Saved, saveAll } from "./save-all.ts";
 
-/** Downloads items that succeeded as one zip, or saves them to a folder of the visitor. */
+/** Downloads items that succeeded as one zip, or saves them to a folder. */
 export function TakeAll({ items }: { items: readonly Item[] }) {
   const { queue } = useWorkbench();
   const doing = useDoing({ outlives: true });

@@ -13,14 +13,14 @@ import { outputName } from "./file-names.ts";
 const CopyDialog = lazy(async () => ({ default: (await import("../view/copy-dialog.tsx")).CopyDialog }));
 const S3Dialog = lazy(async () => ({ default: (await import("../s3/s3-dialog.tsx")).S3Dialog }));
 
-/** Where an output can go from the page: to the visitor's disk, to S3, and as a call of the API into code. */
+/** Ways to take an output from the page: to disk, to S3, or as an API call in code. */
 export function TakeAlong({ item, output, url }: { item: Item; output: Output; url: string }) {
   const { queue } = useWorkbench();
   const [dialog, setDialog] = useState<"copy" | "s3" | null>(null);
   const doing = useDoing({ outlives: true });
   const close = () => setDialog(null);
   const { source } = output;
-  // A file of this machine the browser itself copies; one elsewhere it would open.
+  // The browser itself saves a file of this machine; it would open one from elsewhere.
   const isPlain = source.kind !== "adaptive_video" && filesOf(output).length > 0;
   const download = () =>
     doing.begin(async (watch) => ((await downloadOne(item, queue, watch)) ? "The file is ready." : null));

@@ -1,9 +1,9 @@
 import { MediaError } from "../../../src/index.ts";
 
-/** How something that takes a while is watched and stopped. */
+/** Observes and stops an operation. */
 export interface Watch {
   readonly signal: AbortSignal;
-  /** Takes how many bytes are done, of how many; null where that is not known. */
+  /** Receives the bytes done and the total; null when unknown. */
   onProgress(done: number, total: number | null): void;
 }
 
@@ -13,7 +13,10 @@ const NOT_ALLOWED: ReadonlySet<string> = new Set([
   "SecurityError",
 ]);
 
-/** Writes a stream to a file; when that fails, what was in the file before stays. Rejects with `storage_full`, `forbidden`, `upload_failed`, as the stream does, or with the signal's reason. */
+/**
+ * Writes a stream to a file; on failure the file keeps its content. Rejects with `storage_full`, `forbidden`,
+ * `upload_failed`, as the stream does, or with the signal's reason.
+ */
 export async function writeFile(
   handle: FileSystemFileHandle,
   stream: ReadableStream<Uint8Array>,
@@ -34,7 +37,7 @@ export async function writeFile(
   }
 }
 
-/** Passes a stream on, and tells of the bytes that come by. */
+/** Passes a stream through and reports the bytes. */
 export function counted(
   stream: ReadableStream<Uint8Array>,
   onBytes: (count: number) => void,
@@ -48,7 +51,7 @@ export function counted(
   return stream.pipeThrough(count);
 }
 
-/** Says why something could not be saved, and what to do. */
+/** Describes why something could not be saved, and what to do. */
 export function saveFault(thrown: unknown): MediaError {
   if (thrown instanceof MediaError) return thrown;
   const name = thrown instanceof Error || thrown instanceof DOMException ? thrown.name : "";

@@ -1,13 +1,16 @@
 import type { StashOrder } from "./stash-worker.ts";
 
-/** Writes a stream to a file of the browser's own file system in a worker, as browsers can that write nowhere else (Safari before 26). Rejects with a DOMException, as the stream does, or with the signal's reason. */
+/**
+ * Writes a stream to a file in the browser's own file system from a worker, for browsers that support no other way (Safari
+ * before 26). Rejects with a DOMException, as the stream does, or with the signal's reason.
+ */
 export async function writeInWorker(
   path: readonly [folder: string, name: string],
   stream: ReadableStream<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
   const worker = new Worker(new URL("./stash-worker.ts", import.meta.url), { type: "module" });
-  // One after the other: a stream waits for what it has written.
+  // One at a time: the stream waits until its chunk is written.
   const order = (what: StashOrder) =>
     new Promise<void>((resolve, reject) => {
       worker.onmessage = ({ data }: MessageEvent<string | null>) =>

@@ -2,7 +2,7 @@ import { makeZip } from "client-zip";
 import type { Taken } from "../output-files.ts";
 import { numbered } from "./file-names.ts";
 
-/** Makes a zip of outputs while it is read: each file is opened when its turn comes, and none is held. Media do not get smaller by zip, so they are put in as they are. */
+/** Streams a zip of outputs: opens each file in its turn and holds none. Media do not compress, so they are stored. */
 export function zipStream(outputs: readonly Taken[]): ReadableStream<Uint8Array> {
   return makeZip(entries(outputs));
 }

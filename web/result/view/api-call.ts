@@ -1,23 +1,23 @@
 import type { EncodeKind } from "../../../src/index.ts";
 
-/** What of an item a call of the API is made of. */
+/** The parameters of an API call that matches an item. */
 export interface ApiCall {
-  /** Base URL of the service; null where the page knows of none. */
+  /** Base URL of the service; null when the page knows none. */
   readonly base_url: string | null;
-  /** URL of the input; null for a file of the visitor's machine. */
+  /** URL of the input; null for a file on the visitor's machine. */
   readonly url: string | null;
   /** Name of the file. */
   readonly name: string;
   readonly kind: EncodeKind;
-  /** As a task has them. */
+  /** As in a task. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Stands for the key, which is never in the text. */
+/** Stands for the key, which never appears in the text. */
 export const KEY_PLACEHOLDER = "YOUR_API_KEY";
 const SERVICE_PLACEHOLDER = "https://media.example.com";
 
-/** Writes the call as a line of the shell: a file of the visitor is given by a URL that stands for it, with a word about it. */
+/** Writes the call as a shell command; a visitor's file becomes a placeholder URL with a comment. */
 export function asCurl({ base_url, url, name, kind, options }: ApiCall): string {
   const input = url ?? `https://example.com/${encodeURIComponent(name)}`;
   const body = JSON.stringify({ input, kind, ...optionsOf(options) }, null, 2);
@@ -36,7 +36,10 @@ export function asCurl({ base_url, url, name, kind, options }: ApiCall): string 
   ].join("\n");
 }
 
-/** Writes the call, the wait for its end and the URL of the output in TypeScript, for Node; a file of the visitor is read and sent. */
+/**
+ * Writes the call, the wait for its end and the URL of the output in TypeScript for Node; a visitor's file is read and
+ * uploaded.
+ */
 export function asTypeScript({ base_url, url, name, kind, options }: ApiCall): string {
   const request = [
     url === null ? `input: file,` : `input: ${JSON.stringify(url)},`,
@@ -67,13 +70,13 @@ function optionsOf(options: Readonly<Record<string, unknown>>): { options?: Reco
   return Object.keys(given).length > 0 ? { options: given } : {};
 }
 
-// Options are flat; their names need no quotes.
+// Options are flat, and their names need no quotes.
 function literal(options: Record<string, unknown>): string {
   const pairs = Object.entries(options).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `{ ${pairs.join(", ")} }`;
 }
 
-// The one thing that ends a text in single quotes is a single quote.
+// Only a single quote ends a single-quoted string.
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

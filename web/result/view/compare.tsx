@@ -7,16 +7,16 @@ import { useMediaUrl } from "../../ui/use-media-url.ts";
 import { bytes } from "../../words/quantities.ts";
 import "./compare.css";
 
-/** One of two pictures that are laid over each other; of a video, one moment. */
+/** One of two pictures to compare; for a video, one frame. */
 export interface CompareSide {
-  /** Best the same object at each call: another one is read anew. */
+  /** Pass the same object each time: another one is read anew. */
   readonly input: MediaInput;
   readonly source: Pick<Source, "kind" | "width" | "height" | "filesize" | "fps">;
-  /** Seconds in the video; default 0. A picture has no such. */
+  /** Seconds into a video. Default 0; ignored for pictures. */
   readonly time?: number;
 }
 
-/** Two pictures over each other, and a slider that uncovers the one or the other; `alt` says what they show. */
+/** Two pictures on top of each other, with a slider that reveals one or the other; `alt` describes them. */
 export function Compare({ before, after, alt }: { before: CompareSide; after: CompareSide; alt: string }) {
   const [share, setShare] = useState(50);
   const [isWhole, setIsWhole] = useState(true);
@@ -41,7 +41,7 @@ export function Compare({ before, after, alt }: { before: CompareSide; after: Co
         <section
           class="scroll"
           aria-label={`${alt}, before and after`}
-          // What scrolls has to be reached by keyboard too.
+          // Scrollable content must be reachable by keyboard.
           tabIndex={isWhole ? undefined : 0}
           onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollLeft)}
         >
@@ -95,7 +95,7 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
   const onError = () => setBroken(url);
   const video = useRef<HTMLVideoElement>(null);
   const { time = 0 } = side;
-  // The middle of a frame, as browsers round its edge either way.
+  // The middle of a frame, because browsers round its edge either way.
   const shown = shownAt("moment", time, timelineOf(side.source, Number.POSITIVE_INFINITY));
   const seek = () => {
     if (video.current) video.current.currentTime = shown;
@@ -126,7 +126,7 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
   );
 }
 
-// The page is isolated: what lies elsewhere comes with the consent of its server alone.
+// The page is cross-origin isolated, so files from elsewhere need their server's consent.
 function originOf(url: string): { crossOrigin?: "anonymous" } {
   return url.startsWith("blob:") ? {} : { crossOrigin: "anonymous" };
 }

@@ -6,7 +6,7 @@ import { useWorkbench } from "../../workbench.ts";
 import { type ApiCall, asCurl, asTypeScript, KEY_PLACEHOLDER } from "./api-call.ts";
 import "./copy-dialog.css";
 
-/** Shows the call of the API that does with an item what the page did, to be copied. */
+/** Shows the API call that does what the page did with an item, for copying. */
 export function CopyDialog({ item, onClose }: { item: Item; onClose: () => void }) {
   const { edge } = useWorkbench();
   const call: ApiCall = {

@@ -3,10 +3,13 @@ import { codecName, formatName } from "../../words/names.ts";
 import { describeEncoder } from "../../words/place-words.ts";
 import { bytes, clock } from "../../words/quantities.ts";
 
-/** A fact in words, under its name. */
+/** A fact in words, with its name. */
 export type Fact = readonly [name: string, words: string];
 
-/** Says what is known of an output: format, codecs, pixels, time, frames, sound, bitrate, how it was made; of a stream by the bytes of its files too, as far as they are here. */
+/**
+ * Lists what is known about an output: format, codecs, pixels, duration, frames, sound, bitrate and encoder; for a stream
+ * also its size, from the files available here.
+ */
 export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   const { codecs, audio, renditions } = source;
   const isStream = source.kind === "adaptive_video";
@@ -35,7 +38,7 @@ export function factsOf(source: Source, sizes: readonly number[] = []): Fact[] {
   return facts.filter((fact): fact is Fact => typeof fact[1] === "string" && fact[1] !== "");
 }
 
-// An MP3 of MP3 is said once.
+// An MP3 codec in an MP3 file is named once.
 function namesOf(codecs: readonly string[], format: string): string | null {
   const names = codecs.map(codecName);
   return names.length === 1 && names[0] === formatName(format) ? null : names.join(" + ");

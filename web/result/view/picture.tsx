@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Notice } from "../../ui/notice.tsx";
 
-/** Shows a picture whole, on a checkerboard where it lets the ground through. */
+/** Shows a whole picture, with a checkerboard behind transparent parts. */
 export function Picture({
   url,
   name,

@@ -1,8 +1,8 @@
 import Hls from "hls.js";
-// The policy of the page lets no worker be made of text.
+// The page's policy allows no workers from blob or data URLs.
 import workerPath from "hls.js/dist/hls.worker.js?url";
 
-/** Plays adaptive video in a media element by hls.js until the signal aborts; `fail` is called when that cannot be. */
+/** Plays adaptive video in a media element with hls.js until the signal aborts; calls `fail` when that is impossible. */
 export function playStream(
   media: HTMLMediaElement,
   url: string,
@@ -11,7 +11,7 @@ export function playStream(
 ): void {
   if (signal.aborted) return;
   if (!Hls.isSupported()) {
-    // The players of some systems know it by themselves.
+    // Some system players support it natively.
     if (media.canPlayType("application/vnd.apple.mpegurl")) media.src = url;
     else fail();
     return;

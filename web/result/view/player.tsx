@@ -10,12 +10,12 @@ import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import { Notice } from "../../ui/notice.tsx";
 
-// Their tooltips say the same as their names, in a text that axe takes for another.
+// Their tooltips repeat their names in a text that axe takes for a different one.
 interface ButtonProps {
   notooltip: boolean;
 }
 
-// media-chrome's elements, by the names that they are registered under.
+// media-chrome's elements, by the names they are registered under.
 const element = <P extends object = object>(name: string) =>
   name as unknown as FunctionComponent<P & { children?: ComponentChildren; class?: string }>;
 const Controller = element<{ audio?: boolean; "aria-label"?: string; hotkeys?: string }>("media-controller");
@@ -29,7 +29,7 @@ const MuteButton = element<ButtonProps>("media-mute-button");
 const VolumeRange = element("media-volume-range");
 const FullscreenButton = element<ButtonProps>("media-fullscreen-button");
 
-/** Plays a video, a sound or, with `isStream`, an adaptive video by the URL of its master playlist. */
+/** Plays a video, a sound or, with `isStream`, adaptive video by the URL of its master playlist. */
 export function Player({
   url,
   kind,
@@ -41,7 +41,7 @@ export function Player({
   kind: "video" | "audio";
   name: string;
   isStream?: boolean;
-  /** Width to height of a video, by which its place is kept until it is there; default `16 / 9`. */
+  /** Aspect ratio of a video, which reserves its space until it loads. Default `16 / 9`. */
   shape?: string;
 }) {
   const media = useRef<HTMLVideoElement & HTMLAudioElement>(null);
@@ -56,7 +56,7 @@ export function Player({
       played.addEventListener("error", fail);
       return () => {
         played.removeEventListener("error", fail);
-        // Without it the browser would go on reading.
+        // Otherwise the browser would keep loading.
         played.removeAttribute("src");
         played.load();
       };
@@ -74,7 +74,7 @@ export function Player({
         <Media slot="media" ref={media} preload="metadata" crossOrigin="anonymous" playsInline />
         <ControlBar>
           <PlayButton notooltip />
-          {/* The range tells the time to screen readers. */}
+          {/* The range tells screen readers the time. */}
           <TimeDisplay showduration notoggle aria-hidden="true" />
           <TimeRange />
           <MuteButton notooltip />

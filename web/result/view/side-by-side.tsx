@@ -4,14 +4,14 @@ import type { Item } from "../../queue/item.ts";
 import { clock } from "../../words/quantities.ts";
 import { Compare } from "./compare.tsx";
 
-/** True where an output can be laid over what it was made of: both have a picture, and what it was made of is still at hand. */
+/** Returns whether an output can be compared with its input: both have a picture, and the input is still available. */
 export function canCompare(item: Item, output: Source): boolean {
   const kinds: readonly Source["kind"][] = ["image", "video"];
   if (item.input === null || !item.source) return false;
   return kinds.includes(output.kind) && kinds.includes(item.source.kind);
 }
 
-/** Compares an output with what it was made of; of a video one moment, which the visitor chooses. */
+/** Compares an output with its input; for a video, at a moment that the visitor chooses. */
 export function SideBySide({ item, output, url }: { item: Item; output: Source; url: string }) {
   const id = useId();
   const last = Math.max(0, (output.duration ?? 0) - 1 / (output.fps || 25));
