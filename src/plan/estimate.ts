@@ -26,6 +26,7 @@ export interface Estimate {
 /** Seconds of video to decode before reaching a time; keyframes are usually 2 to 10 apart. */
 const SEEK_SECONDS = 5;
 
+/** Counts the work in a plan: the pictures and pixels to decode and encode, and the seconds of sound. */
 export function estimateWork(plan: Plan, source: Source): Estimate {
   const stored = storedPicture(source);
   const outputs = pictures(plan);
