@@ -1,25 +1,24 @@
-/** What one run of one side measured: the value that is compared, and facts for the notes. */
+/** One measurement of one side: the compared value, and facts for the notes. */
 export type Sample = Readonly<{ value: number } & Record<string, number>>;
 
-/** The two sides of a benchmark, ready to run as often as is asked. */
+/** The two sides of a benchmark, ready to run any number of times. */
 export interface Contest {
   ours(): Promise<Sample>;
-  /** Null where there is nothing to compare with. */
+  /** Null when there is nothing to compare with. */
   peer: (() => Promise<Sample>) | null;
-  /** Says what the figures alone do not; takes the samples without the warm-up. */
+  /** Returns what the figures alone do not show; receives the samples without the warm-up. */
   notes(ours: readonly Sample[], peer: readonly Sample[]): string;
 }
 
-/** One thing that is measured. */
 export interface Benchmark {
   name: string;
   /** Unit of the two values. */
   unit: string;
-  /** Starts whatever both sides need; what `ends` is told is ended after the last round, the latest first. */
+  /** Starts what both sides need. Resources registered with `ends` are disposed of after the last round, latest first. */
   open(ends: AsyncDisposableStack): Promise<Contest>;
 }
 
-/** What came out of a benchmark: medians over its runs; without a peer, `peer` and `ratio` are null. */
+/** The outcome of a benchmark: medians over its runs; without a peer, `peer` and `ratio` are null. */
 export interface Result {
   name: string;
   ours: number;
@@ -27,7 +26,7 @@ export interface Result {
   /** Median of ours / peer, each pair measured in the same round. */
   ratio: number | null;
   unit: string;
-  /** Rounds measured, without the warm-up. */
+  /** Measured rounds, without the warm-up. */
   runs: number;
   notes: string;
 }

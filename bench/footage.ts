@@ -3,7 +3,7 @@ import type { Source } from "../src/core/source.ts";
 import { parseFfprobe } from "../src/ffmpeg/parse-ffprobe.ts";
 import { makeClip, runFfprobe } from "../test/fixtures/make-clip.ts";
 
-/** A clip on this machine, with what ffprobe says of it. */
+/** A clip on this machine, and ffprobe's report on it. */
 export interface Footage {
   path: string;
   source: Source;
@@ -11,7 +11,10 @@ export interface Footage {
 
 const LOOP_SECONDS = 10;
 
-/** Makes 1280x720 at exactly 25 frames a second with slow motion, detail and light grain, and a tone; ten seconds of the pictures are repeated. */
+/**
+ * Creates a clip of 1280x720 at exactly 25 frames per second with slow motion, detail and light grain, and a tone; ten
+ * seconds of pictures repeat.
+ */
 export async function makeFootage(seconds: number): Promise<Footage> {
   const pictures = "-f lavfi -i mandelbrot=s=1280x720:rate=25:maxiter=150:end_scale=0.2";
   const mix = `-t ${LOOP_SECONDS} -vf noise=alls=3:allf=t,format=yuv420p`;
@@ -19,7 +22,7 @@ export async function makeFootage(seconds: number): Promise<Footage> {
   const loop = await makeClip("mp4", `${pictures} ${mix} ${codec}`.split(" "));
   const repeat = ["-stream_loop", String(Math.ceil(seconds / LOOP_SECONDS) - 1), "-i", loop];
   const sound = "-f lavfi -i sine=frequency=440:sample_rate=48000 -c:a aac -ac 2".split(" ");
-  // Sound in the loop would be longer than the pictures and part each round from the next.
+  // Sound in the loop would outlast the pictures and separate the repetitions.
   const path = await makeClip("mp4", [...repeat, ...sound, "-t", String(seconds), "-c:v", "copy"]);
   const url = path;
   return { path, source: parseFfprobe(await runFfprobe(path), { url, filesize: (await stat(path)).size }) };

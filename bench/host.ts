@@ -10,7 +10,7 @@ export function startBare(dir: string, ends: AsyncDisposableStack): Promise<stri
   return startWorker("framewright-bare", BARE, dir, ends);
 }
 
-/** Starts one Worker alone, the way the service's own are started, with its state below the folder given; gives its URL. */
+/** Starts a single Worker the way the service starts its own, with its state below the given folder; returns its URL. */
 export async function startWorker(
   name: string,
   config: string,

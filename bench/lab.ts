@@ -8,7 +8,7 @@ import { makeScratch } from "./scratch.ts";
 
 /** The API key of the measured service. */
 export const KEY = "bench-key";
-// Asked often at first and then seldom, so that asking does not weigh on long work.
+// Polls often at first and then rarely, so that polling does not weigh on long work.
 const POLL = { first_ms: 10, most_ms: 250, part: 0.02 } as const;
 const LIMIT_MS = 600_000;
 
@@ -17,15 +17,21 @@ export interface Lab {
   service: Service;
   /** A folder beside the service's own, on the same disk. */
   dir: string;
-  /** Sends a request and gives the JSON of its answer; rejects when it is an error. */
+  /** Sends a request and returns the JSON of its response; rejects when it is an error. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Creates a standalone step and waits for its end, which it asks for every `most_ms` (250) at the least; rejects unless it succeeds. */
+  /**
+   * Creates a standalone step and waits for its end, polling at least every `most_ms` (default 250); rejects unless it
+   * succeeds.
+   */
   runStep(body: unknown, most_ms?: number): Promise<Step>;
-  /** Frees the disk of all stored bytes, behind the service's back: writing them out would slow the next round. */
+  /** Discards all stored bytes behind the service's back: writing them to disk would slow the next round. */
   discardStored(): Promise<void>;
 }
 
-/** Starts the service as `npm run dev` does, with so many native encoders (1), settings beside the usual ones and a state folder of its own that is removed at the end. */
+/**
+ * Starts the service as `npm run dev` does, with a number of native encoders (default 1), additional settings, and its own
+ * state folder, which is removed at the end.
+ */
 export async function openLab(
   ends: AsyncDisposableStack,
   native = 1,
@@ -57,7 +63,7 @@ export async function openLab(
   };
 }
 
-/** Removes the bytes of all simulated R2 buckets below a folder: wrangler keeps a file per part in folders called blobs. */
+/** Deletes the bytes of all simulated R2 buckets below a folder; wrangler stores a file per part in folders called blobs. */
 export async function removeBlobs(dir: string): Promise<void> {
   for await (const folder of glob("**/r2/*/blobs", { cwd: dir })) {
     for (const name of await readdir(join(dir, folder))) await rm(join(dir, folder, name));

@@ -13,7 +13,7 @@ import { scaleBenchmarks } from "./cases/scale-simulation.ts";
 import { sseBenchmarks } from "./cases/sse.ts";
 import { webhookBenchmarks } from "./cases/webhooks.ts";
 
-/** Every benchmark, in the order in which they run. */
+/** All benchmarks, in the order in which they run. */
 export const BENCHMARKS: readonly Benchmark[] = [
   ...apiBenchmarks,
   ...listBenchmarks,

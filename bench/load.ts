@@ -8,20 +8,23 @@ export interface LoadRequest {
   key: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** The status that it must be answered with. */
+  /** The expected status. */
   status: number;
 }
 
-/** What a load showed. */
+/** The result of a load. */
 export interface Load {
-  /** Requests a second. */
+  /** Requests per second. */
   rate: number;
-  /** Milliseconds from sending to the last byte of the answer. */
+  /** Milliseconds from sending to the last byte of the response. */
   p50: number;
   p99: number;
 }
 
-/** Sends `total` requests over `connections` kept-alive connections, each its next one when the last is answered; rejects at the first wrong status. */
+/**
+ * Sends `total` requests over `connections` kept-alive connections, each sending its next one when the last is answered;
+ * rejects at the first unexpected status.
+ */
 export async function runLoad(ask: LoadRequest, total: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -44,7 +47,7 @@ export async function runLoad(ask: LoadRequest, total: number, connections: numb
   return { rate, p50: percentile(times, 50), p99: percentile(times, 99) };
 }
 
-// The plain client of Node: a fetch would cost more than what it measures.
+// Node's plain client; fetch would cost more than what it measures.
 function send({ method, url, key, body, status }: LoadRequest, agent: Agent): Promise<void> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {

@@ -1,9 +1,9 @@
 import type { Benchmark, Result, Sample } from "./benchmark.ts";
 
-/** Measured rounds of every benchmark, after one that warms up and is not counted. */
+/** Measured rounds of every benchmark, after a warm-up that does not count. */
 export const RUNS = 5;
 
-/** The middle value, or the mean of the two in the middle; NaN of nothing. */
+/** The middle value, or the mean of the two in the middle; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -12,18 +12,18 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** The smallest value that at least `percent` of the values do not exceed (nearest rank); NaN of nothing. */
+/** The smallest value that at least `percent` of the values do not exceed (nearest rank); NaN for an empty list. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The median of one fact of the samples. */
+/** Returns the median of one fact of the samples. */
 export function medianOf(samples: readonly Sample[], fact: string): number {
   return median(samples.map((sample) => sample[fact] ?? Number.NaN));
 }
 
-/** Turns the samples of both sides, paired by round, into a result. */
+/** Combines the samples of both sides, paired by round, into a result. */
 export function summarize(
   { name, unit }: Pick<Benchmark, "name" | "unit">,
   ours: readonly Sample[],
@@ -42,7 +42,7 @@ export function summarize(
   };
 }
 
-/** Runs peer and ours in turn, once to warm up and then `runs` times; what was started is ended however it goes. */
+/** Runs peer and ours alternately, once to warm up and then `runs` times; always cleans up. */
 export async function runBenchmark(benchmark: Benchmark, runs: number = RUNS): Promise<Result> {
   await using ends = new AsyncDisposableStack();
   const contest = await benchmark.open(ends);

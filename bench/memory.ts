@@ -3,22 +3,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 const KIB = 1024;
 const MB = 1_000_000;
 
-/** The workerd processes among the given ones. */
+/** Returns the workerd processes among the given ones. */
 export function workerds(pids: readonly number[]): number[] {
   return pids.filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "workerd");
 }
 
-/** Resident memory of the processes together now, in MB (VmRSS of proc(5)). */
+/** Returns the processes' current resident memory together, in MB (VmRSS of proc(5)). */
 export function residentMb(pids: readonly number[]): number {
   return sumOf(pids, "VmRSS");
 }
 
-/** Peak of the resident memory of the processes together since the peaks were forgotten, in MB (VmHWM of proc(5)): the sum of their peaks. */
+/** Returns the sum of the processes' peaks of resident memory since the last reset, in MB (VmHWM of proc(5)). */
 export function peakMb(pids: readonly number[]): number {
   return sumOf(pids, "VmHWM");
 }
 
-/** Sets the peaks back to what is resident now (5 into clear_refs, proc(5)). */
+/** Resets the peaks to the current resident memory (5 into clear_refs, proc(5)). */
 export function forgetPeaks(pids: readonly number[]): void {
   for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }

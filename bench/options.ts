@@ -1,17 +1,17 @@
 import { parseArgs } from "node:util";
 import { wrong } from "../worker/local/cli.ts";
 
-/** What `npm run bench` was asked for. */
+/** The command-line options of `npm run bench`. */
 export interface BenchOptions {
-  /** Names to run, in the order of the list of all. */
+  /** Benchmarks to run, in the order of the full list. */
   names: string[];
-  /** Path to write the results to as JSON; null for none. */
+  /** Path of the JSON file for the results; null for none. */
   json: string | null;
-  /** Measured rounds of every benchmark; null for as many as are usual. */
+  /** Measured rounds of every benchmark; null for the default. */
   rounds: number | null;
 }
 
-/** Reads `[--only NAME,…] [--json FILE] [--rounds N]`; throws a MediaError that names what is wrong. */
+/** Parses `[--only NAME,…] [--json FILE] [--rounds N]`; throws a MediaError that names the problem. */
 export function parseBenchArgs(args: readonly string[], all: readonly string[]): BenchOptions {
   const { only, json, rounds } = parse(args);
   if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))

@@ -6,14 +6,14 @@ import { RUNS, runBenchmark } from "./measure.ts";
 import { parseBenchArgs } from "./options.ts";
 import { formatJson, formatTable } from "./report.ts";
 
-/** Runs those of a list of benchmarks that the command line asks for, and prints what came out; one that fails does not end the others. */
+/** Runs the benchmarks selected on the command line and prints the results; one that fails does not stop the others. */
 export function runProgram(benchmarks: readonly Benchmark[]): void {
   runMain(async () => {
     const options = parseBenchArgs(
       process.argv.slice(2),
       benchmarks.map(({ name }) => name),
     );
-    // An end by signal goes through the exit handlers, which remove what was written.
+    // Ending on a signal must run the exit handlers, which delete temporary files.
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(1));
     const rounds = options.rounds ?? RUNS;
     const results: Result[] = [];

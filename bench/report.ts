@@ -2,7 +2,7 @@ import type { Result } from "./benchmark.ts";
 
 const COLUMNS = ["name", "ours", "peer", "ratio", "unit"] as const;
 
-/** Lays results out as a table, and the notes below it. */
+/** Formats results as a table with the notes below it. */
 export function formatTable(results: readonly Result[]): string {
   const rows = [
     [...COLUMNS],
@@ -22,12 +22,12 @@ export function formatTable(results: readonly Result[]): string {
   return [...lines, ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
 }
 
-/** Writes results as the JSON list that other tools read. */
+/** Formats results as the JSON list that other tools read. */
 export function formatJson(results: readonly Result[]): string {
   return `${JSON.stringify(results, null, 2)}\n`;
 }
 
-/** Three significant digits, whole numbers in full; a dash for null. */
+/** Formats three significant digits, whole numbers in full, and a dash for null. */
 export function short(value: number | null): string {
   if (value === null) return "–";
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));

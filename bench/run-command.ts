@@ -5,7 +5,10 @@ import { findProgram } from "../worker/local/system.ts";
 
 const execute = promisify(execFile);
 
-/** Runs a program to its end, with the variables given or else those of this process, and gives what it wrote, and the seconds it took; rejects when it is missing or fails. */
+/**
+ * Runs a program to its end, with the given variables or else those of this process. Returns its output and the seconds it
+ * took; rejects when it is missing or fails.
+ */
 export async function runCommand(
   program: string,
   args: readonly string[],

@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Makes a folder that is removed with the rest, or when the process ends before. */
+/** Creates a folder that is deleted with `ends`, or when the process exits before. */
 export async function makeScratch(ends: AsyncDisposableStack): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "framewright-bench-"));
   const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 });

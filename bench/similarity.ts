@@ -1,6 +1,6 @@
 import { runCommand } from "./run-command.ts";
 
-/** Gives the SSIM of every frame of an output against its source, which is brought to a size first. */
+/** Returns the SSIM of every frame of an output against its source, scaled to the output's width. */
 export async function similarities(output: string, source: string, width: number): Promise<number[]> {
   const paired = "settb=1/1000,setpts=N*40,format=yuv420p";
   const graph = `[0:v:0]${paired}[got];[1:v:0]scale=${width}:-2:flags=bicubic,${paired}[wanted];[got][wanted]ssim=stats_file=-`;
@@ -13,7 +13,6 @@ export async function similarities(output: string, source: string, width: number
   return values;
 }
 
-/** The mean of values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

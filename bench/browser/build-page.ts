@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { build } from "vite";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 
-/** Bundles the page of the benchmarks as any page would be, into a folder. */
+/** Bundles the page of the benchmarks into a folder, as any page would be. */
 export async function buildPage(outDir: string): Promise<void> {
   await buildCore();
   await build({

@@ -11,21 +11,21 @@ import { mean, similarities } from "../similarity.ts";
 import { openSite, type Site, type Tab } from "./open-page.ts";
 import { watchBrowser } from "./watch-browser.ts";
 
-/** The clip of most benchmarks, and what is made of it. */
+/** Duration of the clip of most benchmarks, in seconds. */
 export const SECONDS = 20;
-/** Pixels. */
+/** Size of the output in pixels. */
 export const SIZE = { width: 854, height: 480 } as const;
 
-/** A page with the clip chosen. */
+/** A page with the clip selected. */
 export interface ClipLab {
   site: Site;
   tab: Tab;
   footage: Footage;
-  /** ffmpeg's arguments for the whole clip in one go with the settings of a toolset. */
+  /** Returns ffmpeg's arguments for the whole clip in one run with the settings of a toolset. */
   args(options: VideoOptions, tools: "pool" | "native", input: string, output: string): string[];
-  /** Judges a file that the page saved. */
+  /** Measures a file that the page saved. */
   judge(path: string): Promise<{ ssim: number }>;
-  /** Does something in the page, and gives the most memory that the browser took. */
+  /** Runs work in the page; returns the browser's peak memory. */
   measure<T extends { seconds: number; size: number }>(work: () => Promise<T>): Promise<Sample>;
 }
 
@@ -53,13 +53,13 @@ export async function openClip(ends: AsyncDisposableStack, isolated = false): Pr
   };
 }
 
-// As WebCodecs in software is compared with it.
+// Matches the WebCodecs software encoder that it is compared with.
 function quickly(tools: Toolset): Toolset {
   const h264 = { encoder: "libx264", args: ["-preset", "veryfast"] };
   return { ...tools, video: { ...tools.video, h264 } };
 }
 
-/** Sizes, SSIM and memory of both sides in words. */
+/** Describes sizes, SSIM and memory of both sides. */
 export function describeSides(ours: readonly Sample[], peer: readonly Sample[], name: string): string {
   const side = (samples: readonly Sample[]) => {
     const memory = medianOf(samples, "memory");

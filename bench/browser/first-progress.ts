@@ -7,7 +7,7 @@ import type { Tab } from "./open-page.ts";
 
 const OPTIONS = { width: SIZE.width, height: SIZE.height } as const;
 
-/** From a click in a page that is open to the first progress of an encode, with nothing started before. */
+/** Time from a click in an open page to the first progress of an encode, with nothing started before. */
 export const firstProgressBenchmarks: readonly Benchmark[] = [
   { name: "browser-first-progress-cold", unit: "ms", open: (ends) => open(ends, false) },
   { name: "browser-first-progress-cached", unit: "ms", open: (ends) => open(ends, true) },
@@ -28,7 +28,7 @@ async function open(ends: AsyncDisposableStack, cached: boolean): Promise<Contes
     const waiting = wait(tab);
     await tab.page.click("#start");
     const value = await waiting;
-    // A browser writes its caches down when it has time.
+    // A browser writes its caches to disk when it finds the time.
     if (profile !== undefined) await tab.page.waitForTimeout(WRITING_MS);
     await tab.close();
     return { value };
@@ -44,7 +44,7 @@ async function open(ends: AsyncDisposableStack, cached: boolean): Promise<Contes
         tab.page.evaluate((list) => bench.plain.firstProgress("core", list), plainArgs),
       ),
     notes: () =>
-      `from the click in an open page to the first progress, ${cached ? "with what the browser kept of an earlier visit" : "in a new profile"}, from a server on the same machine; the peer is plain @ffmpeg/ffmpeg with its core from there`,
+      `from the click in an open page to the first progress, ${cached ? "with the browser's cache of an earlier visit" : "in a new profile"}, from a server on the same machine; the peer is plain @ffmpeg/ffmpeg with its core from there`,
   };
 }
 

@@ -64,10 +64,10 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       }),
     notes: (ours, peer) =>
       [
-        `${PHOTOS} photographs of 4000x3000 to ${WIDTH} wide, all given at once`,
+        `${PHOTOS} photographs of 4000x3000 to ${WIDTH} wide, all submitted at once`,
         ...FORMATS.map(
           (format) =>
-            `${format}: ours ${sideOf(ours, format)}; native ffmpeg, two processes side by side, ${sideOf(peer, format)}`,
+            `${format}: ours ${sideOf(ours, format)}; native ffmpeg, two processes in parallel, ${sideOf(peer, format)}`,
         ),
       ].join("; "),
   };

@@ -8,7 +8,7 @@ import { speedBenchmarks } from "./speed.ts";
 import { trimBenchmarks } from "./trim.ts";
 import { workbenchBenchmarks } from "./workbench.ts";
 
-/** Every benchmark in a browser, in the order in which they run. */
+/** All benchmarks in a browser, in the order in which they run. */
 export const BROWSER_BENCHMARKS: readonly Benchmark[] = [
   ...qualityBenchmarks,
   ...speedBenchmarks,

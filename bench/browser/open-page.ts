@@ -7,24 +7,24 @@ import { buildPage } from "./build-page.ts";
 import { browserProcesses } from "./processes.ts";
 import { servePage } from "./serve-page.ts";
 
-/** The benchmarks' page, built and served, to be opened in real Chromium as often as is asked. */
+/** The benchmarks' page, built and served, to be opened in Chromium any number of times. */
 export interface Site {
-  /** A folder whose files the page reads below `/files/`. */
+  /** Folder of the files that the page reads below `/files/`. */
   files: string;
-  /** Path of a file that the page saved. */
+  /** Returns the path of a file that the page saved. */
   saved(name: string): string;
   url: string;
   takeBytes(): number;
-  /** Opens the page in a browser of its own, with a new profile or the one that is named. */
+  /** Opens the page in a separate browser, with a new profile or the given one. */
   open(profile?: string): Promise<Tab>;
 }
 
-/** The page in a browser of its own. */
+/** The page in a separate browser. */
 export interface Tab {
   page: Page;
-  /** Chooses files in the page as a visitor does, by their paths on this machine. */
+  /** Selects files in the page as a visitor does, by their paths on this machine. */
   choose(...paths: string[]): Promise<void>;
-  /** Ids of all processes of the browser now. */
+  /** Returns the ids of all current processes of the browser. */
   processes(): number[];
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { openSite } from "./open-page.ts";
 
 const BYTES = 4 * 2 ** 30;
 
-/** What it takes to look into a file of 4 GB. */
+/** The cost of probing a file of 4 GB. */
 export const probeBenchmarks: readonly Benchmark[] = [{ name: "browser-probe-4gb", unit: "ms", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {
@@ -25,7 +25,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   return {
     async ours() {
       const { ms, output } = await tab.page.evaluate(() => bench.ours.probe(null));
-      if (output?.filesize !== BYTES || !output.duration) throw new Error("The file was not looked into.");
+      if (output?.filesize !== BYTES || !output.duration) throw new Error("The file was not probed.");
       site.takeBytes();
       const far = await tab.page.evaluate((at) => bench.ours.probe(at), url);
       return { value: ms, bytes: site.takeBytes(), url_ms: far.ms };
@@ -35,16 +35,16 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       return { value: seconds * 1000 };
     },
     notes: (ours) =>
-      `a probe of an MP4 of 4 GiB and ten minutes with its index at the end, given as a File; the same by URL takes ${short(medianOf(ours, "url_ms"))} ms and ${medianOf(ours, "bytes")} bytes off the server, headers included; the peer is native ffprobe`,
+      `a probe of an MP4 of 4 GiB and ten minutes with its index at the end, given as a File; the same by URL takes ${short(medianOf(ours, "url_ms"))} ms and ${medianOf(ours, "bytes")} bytes from the server, headers included; the peer is native ffprobe`,
   };
 }
 
-/** Writes an MP4 again with its media made as long as is asked by a hole, and its index behind that. */
+/** Rewrites an MP4 with its media padded to any length by a hole in the file, and its index after that. */
 export async function padMp4(from: string, to: string, bytes: number): Promise<void> {
   const boxes = boxesOf(await readFile(from));
   const box = (type: string) => boxes.find((each) => each.type === type) ?? missing(type);
   const [start, index, media] = [box("ftyp"), box("moov"), box("mdat")];
-  // The same place for the media as before, as the index says where they are.
+  // The media must keep their offset, which the index refers to.
   if (media.start + media.header < start.bytes.length + WIDE) missing("room for a long size");
   const file = await openFile(to, "w");
   try {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ids of the processes of the browser that has a profile: the one that was started with it, and all below that. */
+/** Returns the ids of a browser's processes by its profile: the one started with it, and all its descendants. */
 export function browserProcesses(profile: string): number[] {
   const parents = new Map<number, number>();
   const found: number[] = [];
@@ -18,26 +18,26 @@ export function browserProcesses(profile: string): number[] {
   return [...parents.keys()].filter((pid) => found.includes(pid) || isBelow(pid));
 }
 
-/** Memory that a process has for itself, in MB: what no file backs (RssAnon and RssShmem of proc(5)); of one that has gone, nothing. */
+/** Returns a process's own memory in MB, which no file backs (RssAnon and RssShmem of proc(5)); 0 when it has exited. */
 export function ownMemoryMb(pid: number): number {
   const status = readProcess(pid, "status");
   const fields = [...status.matchAll(/^(?:RssAnon|RssShmem):\s+(\d+) kB/gm)];
   return (fields.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) * 1024) / 1e6;
 }
 
-/** Seconds of processor time that a process has had, children that have ended included. */
+/** Returns the seconds of processor time of a process, including children that have exited. */
 export function processorSeconds(pid: number): number {
-  // The first two fields may hold spaces, and end with a bracket (proc(5)).
+  // The first two fields may contain spaces, and end with a parenthesis (proc(5)).
   const fields = readProcess(pid, "stat")
     .replace(/^.*\) /, "")
     .split(" ");
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
 }
 
-// USER_HZ, which is the same wherever Linux runs.
+// USER_HZ, the same on all Linux systems.
 const TICKS = 100;
 
-/** What a process of the browser does: `browser`, `renderer`, `gpu-process` and so on. */
+/** Returns the role of a browser's process: `browser`, `renderer`, `gpu-process` and so on. */
 export function roleOf(pid: number): string {
   return /--type=([\w-]+)/.exec(readProcess(pid, "cmdline"))?.[1] ?? "browser";
 }
@@ -46,7 +46,7 @@ function readProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
   } catch {
-    // It has ended meanwhile.
+    // The process has exited.
     return "";
   }
 }

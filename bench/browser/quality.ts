@@ -4,7 +4,10 @@ import type { Core } from "./page/plain.ts";
 
 const OPTIONS = { width: SIZE.width, height: SIZE.height } as const;
 
-/** The best quality for the size in a page, against plain ffmpeg.wasm: with the same settings of x264 on one thread, with x264's own preset on two. */
+/**
+ * Best quality for the size in a page, against plain ffmpeg.wasm: with the same x264 settings on one thread, and with x264's
+ * own preset on two.
+ */
 export const qualityBenchmarks: readonly Benchmark[] = [
   { name: "browser-quality-vs-ffmpeg-wasm", unit: "s", open: (ends) => open(ends, "core") },
   { name: "browser-quality-vs-core-mt", unit: "s", open: (ends) => open(ends, "core-mt") },
@@ -12,7 +15,7 @@ export const qualityBenchmarks: readonly Benchmark[] = [
 
 const PEERS = {
   core: "plain @ffmpeg/ffmpeg with @ffmpeg/core",
-  "core-mt": "plain @ffmpeg/ffmpeg with @ffmpeg/core-mt, two threads and the preset veryfast as it is",
+  "core-mt": "plain @ffmpeg/ffmpeg with @ffmpeg/core-mt, two threads and the plain preset veryfast",
 } as const satisfies Record<Core, string>;
 
 async function open(ends: AsyncDisposableStack, core: Core): Promise<Contest> {
@@ -49,7 +52,7 @@ async function open(ends: AsyncDisposableStack, core: Core): Promise<Contest> {
 function plainArgs(lab: ClipLab, core: Core): string[] {
   const args = lab.args(OPTIONS, "pool", "input", "out.mp4");
   if (core === "core") return args;
-  // With more it fails, and with as many as it likes it hangs.
+  // With more threads it fails, and with its own choice it hangs.
   return args.map((arg, index) =>
     /^-(threads|x264-params)$/.test(args[index - 1] ?? "") ? twice(arg) : arg,
   );

@@ -9,11 +9,11 @@ import { answerFile } from "../../test/browser/serve-files.ts";
 /** The server of the benchmarks' page. */
 export interface PageServer {
   url: string;
-  /** Bytes of files that were sent below `/files/` since it was asked last. */
+  /** Returns the bytes sent below `/files/` since the last call. */
   takeBytes(): number;
 }
 
-/** What the server has: the folders of the page, of files that it reads by URL, and of those that it saves. */
+/** The server's folders: the page, the files it reads by URL, and the files it saves. */
 export interface PageFolders {
   page: string;
   files: string;
@@ -27,7 +27,7 @@ const ISOLATED = {
   "Cross-Origin-Embedder-Policy": "require-corp",
 } as const;
 
-/** Serves the page and the cores of ffmpeg.wasm from a free port. */
+/** Serves the page and the cores of ffmpeg.wasm on a free port. */
 export async function servePage(folders: PageFolders, ends: AsyncDisposableStack): Promise<PageServer> {
   let bytes = 0;
   const server = createServer((request, response) => {

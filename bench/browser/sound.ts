@@ -10,7 +10,7 @@ import { openSite } from "./open-page.ts";
 
 const OPTIONS = { format: "mp3" } as const;
 
-/** A long piece of sound. */
+/** An hour of sound. */
 export const soundBenchmarks: readonly Benchmark[] = [{ name: "browser-mp3-hour", unit: "s", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {
@@ -48,7 +48,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-// Tones that come and go over noise, a minute of which is repeated.
+// A minute of changing tones over noise, repeated.
 async function makeHour(): Promise<string> {
   const sound =
     "aevalsrc='0.3*sin(2*PI*(220+110*sin(t/3))*t)+0.05*random(0)|0.3*sin(2*PI*330*t)*abs(sin(t))+0.05*random(1)':s=48000:d=60";

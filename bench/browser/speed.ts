@@ -3,12 +3,12 @@ import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { runCommand } from "../run-command.ts";
 import { describeSides, openClip, SIZE } from "./clip.ts";
 
-// About what x264 takes for the clip at the default quality.
+// Roughly what x264 uses for the clip at the default quality.
 const BITRATE = 1_500_000;
 const HELD = { ...SIZE, bitrate: BITRATE } as const;
 const FREE = { ...SIZE } as const;
 
-/** The soonest output in a page. */
+/** The fastest way to an output in a page. */
 export const speedBenchmarks: readonly Benchmark[] = [
   { name: "browser-speed-vs-mediabunny", unit: "s", open: openHeld },
   { name: "browser-speed-vs-native", unit: "s", open: openFree },

@@ -11,7 +11,7 @@ import { untilAtRest, watchBrowser } from "./watch-browser.ts";
 const BYTES = 3e9;
 const OPTIONS = { start: 600, end: 630 } as const;
 
-/** The memory that a part of a large file takes. */
+/** The memory that trimming a large file takes. */
 export const trimBenchmarks: readonly Benchmark[] = [{ name: "browser-trim-3gb-memory", unit: "MB", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {
@@ -24,7 +24,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   const { size } = await stat(path);
   return {
     async ours() {
-      // A browser of its own each time, as what one has taken it does not give back at once.
+      // A new browser each time, because it does not return memory at once.
       const tab = await site.open();
       await tab.choose(path);
       await untilAtRest(tab.processes);
@@ -34,7 +34,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       });
       await tab.close();
       const { memory, page, before } = effort;
-      // An idle browser with its page has most of the rest, whatever the page does.
+      // Most of the rest belongs to an idle browser with its page, whatever the page does.
       return { value: memory - before, memory, page, before, seconds: result.seconds };
     },
     peer: null,
@@ -42,7 +42,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
       const [memory, page, before] = ["memory", "page", "before"].map((name) => short(medianOf(ours, name)));
       return [
         `30 s out of an MP4 of ${short(size / 1e9)} GB at its own size, as a File`,
-        `what all processes of the browser took more at the most than before it began, as memory of their own (RssAnon and RssShmem)`,
+        `peak growth of the own memory (RssAnon and RssShmem) of all the browser's processes`,
         `in all ${memory} MB after ${before} MB, ${page} MB of them in the page's process with its workers`,
         `${short(medianOf(ours, "seconds"))} s`,
       ].join("; ");

@@ -1,25 +1,25 @@
 import { setTimeout } from "node:timers/promises";
 import { ownMemoryMb, processorSeconds, roleOf } from "./processes.ts";
 
-/** What a browser took for a piece of work. */
+/** The resources that a browser used for some work. */
 export interface Effort {
-  /** The most memory that all of its processes had for themselves, in MB. */
+  /** Peak of all its processes' own memory, in MB. */
   memory: number;
-  /** The same of the page's process alone, with all of its workers. */
+  /** The same for the page's process alone, with all of its workers. */
   page: number;
-  /** What all of them had before the work began, in MB. */
+  /** The own memory of all processes before the work began, in MB. */
   before: number;
-  /** Seconds of processor time of all of them. */
+  /** Processor time of all processes, in seconds. */
   cpu: number;
 }
 
 const EVERY_MS = 100;
-// To find the processes takes longer than to look at them.
+// Finding the processes takes longer than measuring them.
 const FIND_EVERY = 10;
-// A browser that has just been started still sets up its own windows; the sum of this many looks must not rise by more than so many MB.
+// A newly started browser is still setting up; the sum over this many samples must not rise by more than so many MB.
 const REST = { looks: 10, mb: 1 } as const;
 
-/** Waits until a browser with nothing to do takes no more memory than a second before. */
+/** Waits until an idle browser takes no more memory than a second before. */
 export async function untilAtRest(processes: () => number[]): Promise<void> {
   const sums: number[] = [];
   for (;;) {
@@ -30,7 +30,7 @@ export async function untilAtRest(processes: () => number[]): Promise<void> {
   }
 }
 
-/** Looks at the processes of a browser while work is done. */
+/** Measures a browser's processes during some work. */
 export async function watchBrowser<T>(
   processes: () => number[],
   work: () => Promise<T>,

@@ -8,17 +8,16 @@ import { parseSettings } from "../../worker/local/settings.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
 import { makeScratch } from "../scratch.ts";
 
-/** What a visitor has of the page itself, as the local service serves it: its first load, and whether it answers while something is encoded. */
+/**
+ * What a visitor experiences of the page itself, as the local service serves it: its first load, and its responsiveness
+ * during encodes.
+ */
 export const workbenchBenchmarks: readonly Benchmark[] = [
   {
     name: "page-first-load-kb",
     unit: "kB",
     open: (ends) =>
-      open(
-        ends,
-        firstLoad,
-        "what the page brings in before anything is clicked, each file packed with gzip, without wasm",
-      ),
+      open(ends, firstLoad, "what the page loads before any click, each file gzipped, without wasm"),
   },
   {
     name: "page-first-paint",
@@ -27,7 +26,7 @@ export const workbenchBenchmarks: readonly Benchmark[] = [
       open(
         ends,
         firstPaint,
-        "from the begin of the navigation to the first contentful paint, in a new profile",
+        "from the start of the navigation to the first contentful paint, in a new profile",
       ),
   },
   {
@@ -122,7 +121,7 @@ async function longestTask(page: Page, url: string): Promise<Sample> {
 async function longestTaskOfMany(page: Page, url: string): Promise<Sample> {
   const path = await makeClip("png", "-f lavfi -i testsrc2=size=320x180 -frames:v 1".split(" "));
   const paths = Array.from({ length: 200 }, () => path);
-  // Seldom, and of one element alone: to look for it has a price, too.
+  // Polls rarely, and a single element, because looking for it also has a cost.
   const shows = (selector: string, words: string) =>
     page.waitForFunction(
       (wish) => document.querySelector(wish.selector)?.textContent.includes(wish.words),
@@ -139,7 +138,7 @@ async function longestTaskOfMany(page: Page, url: string): Promise<Sample> {
   return longest();
 }
 
-/** Notes the long tasks from now on; gives what gives the longest. */
+/** Records long tasks from now on; resolves to a function that returns the longest. */
 async function watchTasks(page: Page): Promise<() => Promise<Sample>> {
   await page.evaluate(() => {
     const seen = Object.assign(globalThis, { tasks: [] as number[] });

@@ -30,9 +30,9 @@ async function openCreate(ends: AsyncDisposableStack): Promise<Contest> {
       await quiet(lab);
       return { ...sample, ended: (performance.now() - started) / 1000 };
     },
-    // The runs begin at once, so the same thread works on both.
+    // The runs start at once, so the same thread works on both.
     notes: (ours, peer) =>
-      `${times(ours, peer, CREATES)}; each answer is on disk before it is given; every run is real and fails at a 404 of its input, the last ${short(medianOf(ours, "ended"))} s after the first request`,
+      `${times(ours, peer, CREATES)}; each response is on disk before it is sent; every run is real and fails at a 404 of its input, the last ${short(medianOf(ours, "ended"))} s after the first request`,
   };
 }
 
@@ -68,7 +68,7 @@ function times(ours: readonly Sample[], peer: readonly Sample[], total: number):
   return `ours ${side(ours)}; bare ${side(peer)}; ${total} requests over ${CONNECTIONS} connections`;
 }
 
-// Runs that still work would disturb the side that is measured next.
+// Runs still in progress would disturb the side measured next.
 async function quiet(lab: Lab): Promise<void> {
   for (const status of ["processing", "queued"]) {
     while ((await lab.call<Task[]>("GET", `/tasks?status=${status}&limit=1`)).length > 0) await sleep(50);

@@ -11,7 +11,7 @@ const FPS = 25;
 // Frames on either side of a seam.
 const AROUND = 5;
 
-/** A long encode cut into chunks for two encoders against one encoder that takes it whole, on the same processors. */
+/** A long encode cut into chunks for two encoders, against one encoder that takes it whole, on the same processors. */
 export const chunkedBenchmarks: readonly Benchmark[] = [
   { name: "chunked-vs-single", unit: "s", open: openTime },
   { name: "chunked-ssim-seams", unit: "SSIM", open: openSeams },
@@ -65,7 +65,7 @@ async function openSeams(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-// The reason tells how many chunks there were; they are alike, and the clip has a keyframe at each seam.
+// The reason states the number of chunks; they are equal, and the clip has a keyframe at each seam.
 function seamsOf({ reason = "" }: Source): number[] {
   const count = Number(/(\d+) chunks of/.exec(reason)?.[1]);
   if (!(count > 1)) throw new Error(`The encode was not cut: ${reason}`);

@@ -7,29 +7,32 @@ import { serveFile } from "../../worker/local/file-server.ts";
 import type { Footage } from "../footage.ts";
 import { type Lab, openLab } from "../lab.ts";
 
-/** A service with native encoders that holds a clip already, so that its encodes begin at once. */
+/** A service with native encoders that already stores a clip, so that its encodes start at once. */
 export interface Heavy {
   lab: Lab;
-  /** The clip, as its ingest gave it. */
+  /** The clip, as ingested. */
   source: Source;
-  /** Runs an encode step; gives its output and the seconds from its creation to its end. */
+  /** Runs an encode step; returns its output and the seconds from its creation to its end. */
   encode<K extends EncodeKind>(kind: K, options: OptionsOf<K>): Promise<Encoded>;
-  /** Seconds that it takes to read the clip from the service and to have the output stored: moving the bytes, without any work on them. */
+  /**
+   * Measures the seconds that it takes to read the clip from the service and to store the output: moving the bytes, without
+   * any other work.
+   */
   timeBytes(output: Source): Promise<number>;
-  /** Fetches an output into a file. */
+  /** Downloads an output to a file. */
   save(output: Source, name: string): Promise<string>;
 }
 
-/** What an encode step gave. */
+/** The result of an encode step. */
 export interface Encoded {
   output: Source;
   seconds: number;
 }
 
-// Often enough for whoever waits; when a step has ended, it says itself.
+// Often enough, because the step itself records when it ended.
 const ASK_MS = 1000;
 
-/** Starts the service with so many native encoders and takes a clip in. */
+/** Starts the service with a number of native encoders and ingests a clip. */
 export async function openHeavy(
   footage: Footage,
   ends: AsyncDisposableStack,
@@ -40,13 +43,13 @@ export async function openHeavy(
   ends.defer(() => file.close());
   const ingest = async (url: string) => (await lab.runStep({ kind: "ingest", input: { url } })).output;
   const source = await ingest(file.url);
-  if (!source) throw new Error("The clip was not taken in.");
+  if (!source) throw new Error("The clip was not ingested.");
   return {
     lab,
     source,
     async encode(kind, options) {
       const { output, created_at, finished_at } = await lab.runStep({ kind, input: source, options }, ASK_MS);
-      if (!output || !finished_at) throw new Error("The step gave nothing.");
+      if (!output || !finished_at) throw new Error("The step returned nothing.");
       return { output, seconds: (finished_at - created_at) / 1000 };
     },
     async timeBytes(output) {
@@ -63,7 +66,7 @@ export async function openHeavy(
   };
 }
 
-/** The encoder and the reason on an output, for the notes. */
+/** Returns the encoder and the reason on an output, for the notes. */
 export function wayOf({ encoder, reason }: Source): string {
   return `${encoder}: ${reason}`;
 }

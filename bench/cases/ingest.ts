@@ -13,7 +13,7 @@ import { runCommand } from "../run-command.ts";
 const BYTES = 2_000_000_000;
 const SMALL = 20_000_000;
 
-/** An ingest step of 2 GB from a local server into storage: its time against `curl -o`, and the memory that it takes. */
+/** An ingest step of 2 GB from a local server into storage: its time against `curl -o`, and its memory. */
 export const ingestBenchmarks: readonly Benchmark[] = [
   { name: "ingest-vs-curl", unit: "s", open: openTime },
   { name: "ingest-memory", unit: "MB", open: openMemory },
@@ -39,7 +39,7 @@ async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
 
 async function openMemory(ends: AsyncDisposableStack): Promise<Contest> {
   const { lab, url, small } = await openIngest(ends);
-  // With the code loaded that any ingest needs.
+  // Warms up with the code that any ingest loads.
   await ingest(lab, small, SMALL);
   const pids = workerds(lab.service.pids("framewright"));
   const rounds: { before: number; growth: number }[] = [];
@@ -75,7 +75,7 @@ async function openIngest(ends: AsyncDisposableStack) {
   return { lab, url: await serve("/large.mp4", BYTES), small: await serve("/small.mp4", SMALL) };
 }
 
-// Local R2 is a simulation in JavaScript: no ingest can be faster than that.
+// Local R2 is a simulation in JavaScript; no ingest can be faster than that.
 async function timeStorage(lab: Lab, ends: AsyncDisposableStack): Promise<number> {
   const bare = await startBare(lab.dir, ends);
   const started = performance.now();

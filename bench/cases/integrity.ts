@@ -16,7 +16,7 @@ import { makeScratch } from "../scratch.ts";
 const SECONDS = 60;
 const OPTIONS = { width: 854 } as const;
 
-/** What the counting of an encode costs beside the encode itself. */
+/** What counting costs in addition to the encode itself. */
 export const integrityBenchmarks: readonly Benchmark[] = [
   { name: "integrity-cost", unit: "s", open: openCost },
 ];
@@ -30,7 +30,7 @@ async function openCost(ends: AsyncDisposableStack): Promise<Contest> {
   const output = join(folder, "out.mp4");
   const lists = `${folder}/`;
   const cut = createCut(plan, chunk, source);
-  // As many pictures as the clip has, of no size, so that listing them is all that takes time.
+  // As many pictures as the clip has, but tiny, so that listing them is all that takes time.
   const pictures = `nullsrc=size=16x16:rate=${source.fps}:duration=${SECONDS},${listPictures(lists)}`;
   const encode = chunkArgs(plan, chunk, source, { input: path, output }, NATIVE_TOOLS);
   let counted = "";
@@ -54,11 +54,11 @@ async function openCost(ends: AsyncDisposableStack): Promise<Contest> {
       return { value: listed + decoded + (user + system) / 1e6 };
     },
     notes: () =>
-      `processor time; ${SECONDS} s of 1280x720 to ${OPTIONS.width} wide H.264 (${counted}); ours lists packets and pictures in two runs of ffmpeg of their own, whose starts count too, reads the lists and counts the output`,
+      `processor time; ${SECONDS} s of 1280x720 to ${OPTIONS.width} wide H.264 (${counted}); ours lists packets and pictures in two separate runs of ffmpeg, including their start, reads the lists and counts the output`,
   };
 }
 
-// Seconds of processor time, as ffmpeg itself reports them.
+// Returns the seconds of processor time that ffmpeg reports.
 async function timeFfmpeg(args: readonly string[]): Promise<number> {
   const { stderr } = await runCommand("ffmpeg", ["-nostdin", "-y", "-nostats", "-benchmark", ...args]);
   const [, user, system] = /bench: utime=([\d.]+)s stime=([\d.]+)s/.exec(stderr) ?? [];

@@ -13,13 +13,13 @@ import { openHeavy, wayOf } from "./heavy.ts";
 const SECONDS = 60;
 const OPTIONS = {} as const;
 
-/** Adaptive video of four renditions against what is written by hand for it: four commands one after another, and one that does all. */
+/** Adaptive video of four renditions against two hand-written ways: four commands one after another, and one command for all. */
 export const ladderBenchmarks: readonly Benchmark[] = [
   { name: "ladder-vs-four-runs", unit: "s", open: (ends) => openLadder(ends, runEach) },
   { name: "ladder-vs-one-command", unit: "s", open: (ends) => openLadder(ends, runTogether) },
 ];
 
-// Gives the seconds that it took and the playlist of each rendition.
+// Returns the seconds that it took and the playlist of each rendition.
 type ByHand = (
   input: string,
   renditions: readonly Rendition[],
@@ -30,7 +30,7 @@ async function openLadder(ends: AsyncDisposableStack, byHand: ByHand): Promise<C
   const footage = await makeFootage(SECONDS);
   const heavy = await openHeavy(footage, ends, 1);
   const { renditions } = createPlan(footage.source, "adaptive_video", OPTIONS);
-  // The same every time, so it is looked at once.
+  // The same every time, so compare once.
   const lookAt = (playlists: readonly string[]) =>
     Promise.all(
       renditions.map(async ({ geometry: { width } }, index) => {
@@ -72,7 +72,7 @@ const SOUND = ["-c:a", "aac", "-b:a", "128k"];
 const KEYFRAMES = ["-force_key_frames", "expr:gte(t,n_forced*2)", "-sc_threshold", "0"];
 const HLS = ["-f", "hls", "-hls_time", "6", "-hls_playlist_type", "vod", "-hls_segment_type", "fmp4"];
 
-// The first one makes the sound as well.
+// The first one encodes the sound as well.
 const runEach: ByHand = async (input, renditions, folder) => {
   let seconds = 0;
   for (const [index, { name, geometry, rate }] of renditions.entries()) {

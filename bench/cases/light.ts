@@ -48,7 +48,7 @@ const JOBS: Readonly<Record<string, Job>> = {
   },
 };
 
-/** The light encoder in its Worker, reached by HTTP, against native ffmpeg with the very same arguments. */
+/** The light encoder in its Worker, called over HTTP, against native ffmpeg with the very same arguments. */
 export const lightBenchmarks: readonly Benchmark[] = Object.entries(JOBS).map(([name, job]) => ({
   name,
   unit: "s",

@@ -62,7 +62,7 @@ async function p50(url: string): Promise<number> {
   return (await runLoad({ method: "GET", url, key: KEY, status: 200 }, REQUESTS, 1)).p50;
 }
 
-/** Starts the service on a project that has its tasks already: they are put into its database between two starts. */
+/** Starts the service on a project that already has its tasks, inserted into its database between two starts. */
 async function startSeeded(state_dir: string, ends: AsyncDisposableStack): Promise<string> {
   const vars = { ALLOW_PRIVATE_NETWORK: "true", ...NO_LIMITS };
   const settings = { port: 0, api_keys: `many:${KEY}`, state_dir, vars, native: 0 };
@@ -84,7 +84,7 @@ async function startSeeded(state_dir: string, ends: AsyncDisposableStack): Promi
   return service.url;
 }
 
-// The simulator keeps a database of its own beside those of the objects.
+// The simulator keeps its own database beside those of the objects.
 function holdsRuns(path: string): boolean {
   const database = new DatabaseSync(path, { readOnly: true });
   try {

@@ -13,7 +13,7 @@ import { openHeavy, wayOf } from "./heavy.ts";
 
 const WIDTH = 854;
 const OPTIONS = { width: WIDTH } as const;
-// The settings that anybody gets who names none, at rates around ours.
+// The default settings, at rates around ours.
 const PLAIN_RATES = [22, 24] as const;
 const SIZE_SECONDS = 8;
 
@@ -48,7 +48,7 @@ async function openOverhead(ends: AsyncDisposableStack): Promise<Contest> {
     notes: (ours, peer) =>
       [
         `60 s of 1280x720 to ${WIDTH} wide H.264; ours ${short(medianOf(ours, "whole"))} s from POST /steps to its end, less`,
-        `${short(median(moves))} s in which the same bytes are moved without work;`,
+        `${short(median(moves))} s for moving the same bytes without other work;`,
         `${medianOf(ours, "bytes")} bytes against ${medianOf(peer, "bytes")}; ${way}`,
       ].join(" "),
   };
@@ -58,39 +58,39 @@ async function openSize(ends: AsyncDisposableStack): Promise<Contest> {
   const footage = await makeFootage(SIZE_SECONDS);
   const heavy = await openHeavy(footage, ends, 1);
   const output = join(heavy.lab.dir, "plain.mp4");
-  const likenessOf = async (path: string) => mean(await similarities(path, footage.path, WIDTH));
+  const similarityOf = async (path: string) => mean(await similarities(path, footage.path, WIDTH));
   const encodePlainly = async (crf: number) => {
     const filter = ["-vf", `scale=${WIDTH}:-2`];
     const codec = ["-c:v", "libx264", "-crf", String(crf), "-c:a", "aac", "-b:a", "128k"];
     const files = ["-i", footage.path, ...filter, ...codec, "-movflags", "+faststart", output];
     await runCommand("ffmpeg", ["-nostdin", "-y", "-loglevel", "error", ...files]);
-    return { ssim: await likenessOf(output), bytes: (await stat(output)).size };
+    return { ssim: await similarityOf(output), bytes: (await stat(output)).size };
   };
   const encodeOurs = async () => {
     const { output: given } = await heavy.encode("video", OPTIONS);
     const path = await heavy.save(given, "ours.mp4");
     return { path, bytes: (await stat(path)).size };
   };
-  // The same every time, so it is measured once: what ours looks like, and the peer around that.
-  const likeness = await likenessOf((await encodeOurs()).path);
+  // The same every time, so measured once: the similarity of ours, and the peer around it.
+  const similarity = await similarityOf((await encodeOurs()).path);
   const points: { ssim: number; bytes: number }[] = [];
   for (const crf of PLAIN_RATES) points.push(await encodePlainly(crf));
-  const size = sizeAt(likeness, points);
+  const size = sizeAt(similarity, points);
   return {
     ours: async () => ({ value: (await encodeOurs()).bytes }),
     peer: async () => ({ value: size }),
     notes: () =>
-      `${SIZE_SECONDS} s of 1280x720 to ${WIDTH} wide H.264 at the default quality, SSIM ${likeness.toFixed(4)}; the peer is \`ffmpeg -c:v libx264\` at its defaults, its size at the same SSIM read between CRF ${PLAIN_RATES.join(" and ")}`,
+      `${SIZE_SECONDS} s of 1280x720 to ${WIDTH} wide H.264 at the default quality, SSIM ${similarity.toFixed(4)}; the peer is \`ffmpeg -c:v libx264\` at its defaults, its size at the same SSIM read between CRF ${PLAIN_RATES.join(" and ")}`,
   };
 }
 
-/** Gives the size at a likeness, read from a line through the logarithms of the sizes at two measured points around it. */
+/** Returns the size at a similarity, interpolated on the logarithms of the sizes at two measured points around it. */
 export function sizeAt(ssim: number, points: readonly { ssim: number; bytes: number }[]): number {
   const sorted = points.toSorted((a, b) => a.ssim - b.ssim);
   const above = sorted.findIndex((point) => point.ssim >= ssim);
   const at = Math.max(1, above < 0 ? sorted.length - 1 : above);
   const [low, high] = [sorted[at - 1], sorted[at]];
-  if (!low || !high) throw new Error("Two points at least are needed.");
+  if (!low || !high) throw new Error("At least two points are needed.");
   const share = (ssim - low.ssim) / (high.ssim - low.ssim);
   return low.bytes * (high.bytes / low.bytes) ** share;
 }

@@ -11,7 +11,7 @@ import { startRemote } from "./remote.ts";
 
 const BYTES = 1_000_000_000;
 
-// 1280x720 with grain, at bitrates that such pictures have: a player of either kind has to read real frames.
+// 1280x720 with grain, at bitrates typical of such pictures, so that either demuxer has to read real frames.
 const PICTURES = "-f lavfi -i testsrc2=size=1280x720:rate=25:duration=10,noise=alls=8:allf=t";
 const SOUND = "-f lavfi -i sine=duration=10";
 const H264 = "-c:v libx264 -preset ultrafast -b:v 4M -pix_fmt yuv420p -g 125 -c:a aac -b:a 128k";
@@ -37,7 +37,7 @@ const FILES = {
   },
 } as const;
 
-/** A probe step on a remote file of 1 GB against native `ffprobe URL`: the bytes that each has the server send. */
+/** A probe step on a remote file of 1 GB against native `ffprobe URL`: the bytes that each makes the server send. */
 export const probeBenchmarks: readonly Benchmark[] = Object.entries(FILES).map(([name, file]) => ({
   name,
   unit: "bytes",
@@ -61,7 +61,7 @@ async function openProbe(
       const args = ["-v", "verbose", "-of", "json", "-show_format", "-show_streams", remote.url];
       const { stdout, stderr, seconds } = await runCommand("ffprobe", args);
       const { format } = JSON.parse(stdout) as { format: { duration: string } };
-      // What it took off the socket, by its own account.
+      // What it read from the socket, by its own count.
       const own = /Statistics: (\d+) bytes read/.exec(stderr)?.[1];
       return sample(seconds, Number(format.duration), Number(own));
     },
@@ -76,14 +76,14 @@ async function openProbe(
       const duration = sameDuration(ours, peer);
       return [
         `ours ${side(ours)} from POST /steps to its end; ffprobe ${side(peer)},`,
-        `${short(medianOf(peer, "own"))} bytes by its own account; ${what}; both say ${duration} s;`,
+        `${short(medianOf(peer, "own"))} bytes by its own count; ${what}; both report ${duration} s;`,
         "the server sends 16 KB a millisecond at most and counts what it sends",
       ].join(" ");
     },
   };
 }
 
-// Whoever reads less and knows less has won nothing. ffprobe prints microseconds.
+// Reading less only counts when the result is the same. ffprobe prints microseconds.
 function sameDuration(ours: readonly Sample[], peer: readonly Sample[]): number {
   const [own, theirs] = [medianOf(ours, "duration"), medianOf(peer, "duration")];
   if (!(Math.abs(own - theirs) <= Math.max(0.001, theirs * 1e-6))) {

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { VirtualFile } from "../../test/fixtures/virtual-file.ts";
 
-/** What was fetched from a remote since it was last asked. */
+/** What was fetched from a remote since the last call. */
 export interface Fetched {
-  /** Bytes of bodies handed to the network. */
+  /** Bytes of bodies passed to the network. */
   bytes: number;
   requests: number;
 }
@@ -13,16 +13,16 @@ export interface Fetched {
 /** One file on a server that sends at the speed of a network. */
 export interface Remote {
   url: string;
-  /** Gives what was fetched since the last call, once every connection fell silent. */
+  /** Returns what was fetched since the last call, once every connection is silent. */
   take(): Promise<Fetched>;
 }
 
-// About 100 Mbit/s. Without a pace, loopback takes up to 4 MB before the client has read the first of them,
-// and whoever asks for an open range and hangs up early would be charged for what it never saw.
+// About 100 Mbit/s. Unthrottled, loopback accepts up to 4 MB before the client has read the first of them, and a client that
+// requests an open range and hangs up early would be charged for bytes that it never saw.
 const PIECE = 16_384;
 const PAUSE_MS = 1;
 
-/** Serves one file with byte ranges, at about 12 MB a second, and counts what leaves. */
+/** Serves one file with byte ranges, at about 12 MB per second, and counts what is sent. */
 export async function startRemote(
   file: VirtualFile,
   name: string,

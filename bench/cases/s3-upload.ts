@@ -2,30 +2,30 @@ import { open } from "node:fs/promises";
 import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
 import { forgetPeaks, peakMb, residentMb } from "../memory.ts";
 
-/** Parts of the uploads that are measured: those that the library has by itself. */
+/** Part settings of the measured uploads: the library's defaults. */
 export const S3_PARTS = { part_bytes: 5 * 2 ** 20, parts_at_once: 4 } as const;
 
-/** What one upload took. */
+/** The resources that one upload took. */
 export interface S3Uploaded {
   seconds: number;
-  /** Memory of the process when it began, and its peak since. */
+  /** Memory of the process at the start, and its peak since. */
   before_mb: number;
   peak_mb: number;
 }
 
 interface Order extends S3Options {
   key: string;
-  /** Paths of what is uploaded in turn; the last of them is measured. */
+  /** Paths of the files to upload in turn; the last one is measured. */
   files: string[];
 }
 
-// node s3-upload.ts ORDER: puts files under one key and tells what the last took, as JSON.
+// node s3-upload.ts ORDER: uploads files under one key and prints the measurements of the last as JSON.
 if (import.meta.main) {
   const { key, files, ...options } = JSON.parse(process.argv[2] ?? "") as Order;
   const storage = createS3Storage({ ...options, ...S3_PARTS, stream_bodies: true });
   const put = async (file: string) => {
     await using handle = await open(file);
-    // It reads into memory that the reader brings.
+    // It reads into memory that the reader supplies.
     const bytes = handle.readableWebStream() as ReadableStream<Uint8Array>;
     await storage.write(key, bytes, "video/mp4");
   };

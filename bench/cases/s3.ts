@@ -12,14 +12,17 @@ import { makeScratch } from "../scratch.ts";
 import { S3_PARTS, type S3Uploaded } from "./s3-upload.ts";
 
 const BYTES = 1_000_000_000;
-// With the code loaded that any upload needs.
+// Warms up with the code that any upload loads.
 const SMALL = 20_000_000;
 const BUCKET = "bench";
 const KEY = "large.bin";
 const PROGRAM = join(import.meta.dirname, "s3-upload.ts");
 const { part_bytes, parts_at_once } = S3_PARTS;
 
-/** 1 GB from a local file to a Ceph that holds all in memory, by a program that uses the library: its time against rclone's with parts of the same size and number, and the memory that it takes. */
+/**
+ * 1 GB from a local file to a Ceph that keeps everything in memory, by a program that uses the library: its time against
+ * rclone's with parts of the same size and number, and its memory.
+ */
 export const s3Benchmarks: readonly Benchmark[] = [
   { name: "s3-upload-vs-rclone", unit: "s", open: openTime },
   { name: "s3-upload-memory", unit: "MB", open: openMemory },
@@ -73,7 +76,7 @@ async function openUpload(ends: AsyncDisposableStack) {
   const files = [await makeFile(dir, SMALL), await makeFile(dir, BYTES)] as const;
   return {
     ...{ ceph, files },
-    /** Uploads files in turn, of which the last is measured. */
+    /** Uploads files in turn; the last one is measured. */
     async upload(...files: string[]): Promise<{ seconds: number; uploaded: S3Uploaded }> {
       const order = JSON.stringify({ ...ceph.connection, bucket: BUCKET, key: KEY, files });
       const { seconds, stdout } = await runCommand("node", [PROGRAM, order]);
@@ -89,7 +92,7 @@ async function makeFile(dir: string, bytes: number): Promise<string> {
   return path;
 }
 
-// What is deleted stays in Ceph's memory until it is collected.
+// Deleted objects stay in Ceph's memory until they are collected.
 async function discard(ceph: Ceph): Promise<void> {
   const stored = await ceph.ask(BUCKET, { method: "HEAD", key: KEY });
   if (Number(stored.headers.get("content-length")) !== BYTES) throw new Error("Not all bytes arrived.");
@@ -105,7 +108,7 @@ function rcloneArgs(file: string): string[] {
   ];
 }
 
-// The connection, and nothing of what the surroundings would have it do.
+// Only the connection, independent of the environment's settings.
 function rcloneEnv({ connection }: Ceph): Record<string, string> {
   return {
     RCLONE_CONFIG: "/dev/null",

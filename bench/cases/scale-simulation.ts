@@ -18,12 +18,13 @@ import { type Costs, type Run, simulate } from "./scale.ts";
 const FILM_SECONDS = 7200;
 const CONTAINERS = [1, 2, 4, 8, 16, 32, 64, 128] as const;
 const SAMPLE_SECONDS = 24;
-// A container that was asleep takes 1 to 3 seconds to answer (https://developers.cloudflare.com/containers/); asking and storing take part of one.
+// A sleeping container takes 1 to 3 seconds to answer (https://developers.cloudflare.com/containers/); requesting and storing
+// take part of one.
 const START_SECONDS = 3;
 const ASK_SECONDS = 0.5;
 const OPTIONS = { codec: "h265" } as const;
 
-/** A film of two hours on 1 to 128 containers, reckoned from what its chunks take here. */
+/** A film of two hours on 1 to 128 containers, computed from what its chunks take here. */
 export const scaleBenchmarks: readonly Benchmark[] = [{ name: "scale-simulation", unit: "s", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {
@@ -59,7 +60,7 @@ async function open(ends: AsyncDisposableStack): Promise<Contest> {
   };
 }
 
-// Two chunks of unlike lengths tell what a chunk takes by itself and what a second of it takes.
+// Two chunks of different lengths show the cost of a chunk and of a second of it.
 async function measure(
   plan: Plan,
   dir: string,

@@ -1,38 +1,41 @@
-/** What one step of the work takes, in seconds. */
+/** The cost of each part of the work, in seconds. */
 export interface Costs {
-  /** For a second of pictures of the source. */
+  /** Per second of pictures in the source. */
   picture: number;
-  /** For each chunk, whatever its length: being asked for, reaching its keyframe, storing. */
+  /** Per chunk, whatever its length: the request, seeking to its keyframe, storing. */
   chunk: number;
-  /** For a second of sound. */
+  /** Per second of sound. */
   sound: number;
-  /** For a second of the output to be put together. */
+  /** Stitching, per second of output. */
   stitch: number;
   /** Until a container answers for the first time. */
   start: number;
 }
 
-/** How a film goes on so many containers. */
+/** An encode of a film on a number of containers. */
 export interface Run {
   containers: number;
   chunks: number;
-  /** From the first start to the whole file. */
+  /** From the first start to the complete file. */
   seconds: number;
-  /** Share of the containers' time that is spent on encoding. */
+  /** Share of the containers' time that is spent encoding. */
   efficiency: number;
-  /** US dollars for the containers. */
+  /** Cost of the containers in US dollars. */
   dollars: number;
 }
 
 /**
- * Cloudflare's prices in US dollars, by the second (https://developers.cloudflare.com/containers/pricing/): of a processor in use, a GiB of
- * memory and a GB of disk; and what an instance of the type standard-3 has of them.
+ * Cloudflare's prices in US dollars per second (https://developers.cloudflare.com/containers/pricing/): of a processor in
+ * use, a GiB of memory and a GB of disk.
  */
 export const PRICES = { cpu: 0.00002, memory: 0.0000025, disk: 0.00000007 } as const;
-/** An instance of the type standard-3. */
+/** The resources of an instance of type standard-3. */
 export const INSTANCE = { cpu: 2, memory: 8, disk: 16 } as const;
 
-/** Deals chunks (their lengths in seconds of source; the sound is one more) to containers, the next one to whoever is free first, and puts them together. */
+/**
+ * Assigns chunks (their lengths in seconds of source; the sound is one more) to containers, each to the first one free, and
+ * stitches them.
+ */
 export function simulate(
   lengths: readonly number[],
   sound_seconds: number,
@@ -43,7 +46,7 @@ export function simulate(
     ...lengths.map((length) => costs.chunk + length * costs.picture),
     ...(sound_seconds > 0 ? [costs.chunk + sound_seconds * costs.sound] : []),
   ];
-  // The sound has one long piece, so it goes first.
+  // The sound has one long chunk, so it goes first.
   const ordered = works.toSorted((a, b) => b - a);
   const free = Array.from({ length: Math.min(containers, works.length) }, () => costs.start);
   for (const work of ordered) {

@@ -9,11 +9,11 @@ import { short } from "../report.ts";
 
 const LISTENERS = 1000;
 const TASKS = 1000;
-// Of the tasks with a listener each, so many end in each round: enough for all rounds that can be asked for.
+// Of the tasks with one listener, this many end in each round, enough for the maximum number of rounds.
 const ENDING = 10;
 const AT_ONCE = 16;
 
-/** From a change of a task to its arrival at a thousand listeners, while a thousand other tasks have one each. */
+/** Time from a change of a task to its arrival at a thousand listeners, while a thousand other tasks have one each. */
 export const sseBenchmarks: readonly Benchmark[] = [{ name: "sse-fanout", unit: "ms", open: openFanout }];
 
 async function openFanout(ends: AsyncDisposableStack): Promise<Contest> {
@@ -21,7 +21,7 @@ async function openFanout(ends: AsyncDisposableStack): Promise<Contest> {
   ends.defer(() => origin.close());
   const agent = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
   ends.defer(() => agent.destroy());
-  // One runs; the others wait for their turn, and do not take the processors from what is measured.
+  // One runs; the others wait for their turn and leave the processors to what is measured.
   const lab = await openLab(ends, 0, { MAX_RUNNING: "1" });
   const body = { input: origin.serve("/silent.mp3", { silent: true }), kind: "audio" };
   const create = async () => (await lab.call<Task>("POST", "/tasks", body)).id;
@@ -42,11 +42,11 @@ async function openFanout(ends: AsyncDisposableStack): Promise<Contest> {
       return { value: percentile(lags, 99), p50: percentile(lags, 50), own: percentile(own, 50) };
     },
     notes: (ours) =>
-      `p99 of ${LISTENERS} listeners of one task, p50 ${short(medianOf(ours, "p50"))} ms; meanwhile ${TASKS} other tasks have a listener each, who hears of its end after ${short(medianOf(ours, "own"))} ms (p50); service and listeners share the processors`,
+      `p99 of ${LISTENERS} listeners of one task, p50 ${short(medianOf(ours, "p50"))} ms; meanwhile ${TASKS} other tasks have a listener each, which receives the end after ${short(medianOf(ours, "own"))} ms (p50); service and listeners share the processors`,
   };
 }
 
-/** Resolves with the first event; `lag` is the milliseconds from the end of the task to its arrival: one clock for both. */
+/** Resolves on the first event; `lag` is the milliseconds from the end of the task to its arrival, on the same clock. */
 function listen(lab: Lab, agent: Agent, id: string): Promise<{ lag: Promise<number> }> {
   const { promise: lag, resolve: heard, reject: lost } = Promise.withResolvers<number>();
   return new Promise((resolve, reject) => {

@@ -10,12 +10,12 @@ import { medianOf, percentile } from "../measure.ts";
 import { short } from "../report.ts";
 
 const TASKS = 500;
-// The others wait for their turn: they end just so, and do not take the processors from what is measured.
+// The others wait for their turn: they end all the same, and leave the processors to what is measured.
 const RUNNING = 25;
 const AT_ONCE = 16;
 const LIMIT_MS = 300_000;
 
-/** From the end of a task to the arrival of its webhook, when many end at once. */
+/** Time from the end of a task to the arrival of its webhook, when many end at once. */
 export const webhookBenchmarks: readonly Benchmark[] = [{ name: "webhook-lag", unit: "ms", open: openLag }];
 
 async function openLag(ends: AsyncDisposableStack): Promise<Contest> {
@@ -24,7 +24,7 @@ async function openLag(ends: AsyncDisposableStack): Promise<Contest> {
   const receiver = await startReceiver(ends);
   const lab = await openLab(ends, 0, { MAX_RUNNING: String(RUNNING) });
   await lab.call("POST", "/webhooks/endpoints", { url: receiver.url, topics: ["task.cancelled"] });
-  // It comes so slowly that none ends by itself.
+  // So slow that none ends by itself.
   const input = origin.serve("/slow.mp3", { file: new Uint8Array(100_000), bytes_per_second: 20 });
   return {
     peer: null,
@@ -33,23 +33,23 @@ async function openLag(ends: AsyncDisposableStack): Promise<Contest> {
       const create = () => lab.call<Task>("POST", "/tasks", { input, kind: "audio" });
       const tasks = await inTurns(Array.from({ length: TASKS }, () => create));
       const started = performance.now();
-      // Those that wait first, so that none begins in the meantime.
+      // The waiting ones first, so that none starts in the meantime.
       const ids = tasks.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1));
       await inTurns(ids.map((id) => () => lab.call("POST", `/tasks/${id}/cancel`)));
       const ended = performance.now() - started;
       for (; receiver.lags.size < TASKS; await sleep(20)) {
         if (performance.now() - started > LIMIT_MS)
-          throw new Error(`${receiver.lags.size} of ${TASKS} webhooks came.`);
+          throw new Error(`${receiver.lags.size} of ${TASKS} webhooks arrived.`);
       }
       const lags = [...receiver.lags.values()];
       return { value: percentile(lags, 99), p50: percentile(lags, 50), ended: ended / 1000 };
     },
     notes: (ours) =>
-      `p99 of ${TASKS} tasks that are cancelled within ${short(medianOf(ours, "ended"))} s, p50 ${short(medianOf(ours, "p50"))} ms; service, receiver and caller share the processors`,
+      `p99 of ${TASKS} tasks cancelled within ${short(medianOf(ours, "ended"))} s, p50 ${short(medianOf(ours, "p50"))} ms; service, receiver and caller share the processors`,
   };
 }
 
-// Milliseconds from the state to the arrival, by the id of the event: one clock for all.
+// Milliseconds from the state to its arrival, by the event's id, on the same clock.
 async function startReceiver(ends: AsyncDisposableStack) {
   const lags = new Map<string, number>();
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** Prints what work costs the light encoder's core, beside what it is estimated at: `node bench/constants/light-constants.ts`. */
+/** Prints what work costs the light encoder's core, beside the estimates: `node bench/constants/light-constants.ts`. */
 import { readFile, stat } from "node:fs/promises";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import { createPagedFile } from "../../src/encoders/core/paged-file.ts";
@@ -14,7 +14,7 @@ import { stockCore } from "../../test/encoders/stock-core.ts";
 import { makeClip, runFfprobe } from "../../test/fixtures/make-clip.ts";
 
 const MIB = 1_048_576;
-// The heap starts at 32 MiB; with this much taken from it at once, every job has to make it grow, and its size tells.
+// The heap starts at 32 MiB; with this much of it taken, every job has to grow it, and its size shows the need.
 const BALLAST = 64 * MIB;
 
 const noisy = (size: string, seconds: number) =>

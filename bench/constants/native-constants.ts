@@ -1,4 +1,4 @@
-/** Prints what work costs native ffmpeg, beside what it is estimated at: `node bench/constants/native-constants.ts`. */
+/** Prints what work costs native ffmpeg, beside the estimates: `node bench/constants/native-constants.ts`. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -41,7 +41,7 @@ function rows(): Row[] {
       () => makeClip("mp4", [...noisy(size, 2), ...h264]),
       () => makeClip("mp4", [...drawn(size, 2), ...h264]),
     ]) {
-      // A width beside the source's own has the pictures encoded and scaled.
+      // A width other than the source's makes ffmpeg scale and encode the pictures.
       const width = Number(size.split("x")[0]) - 16;
       for (const codec of ["h264", "h265", "av1"]) list.push([source, "video", { width, codec }]);
       list.push([source, "video", { width, format: "webm" }], [source, "video", { width: 160 }]);
@@ -111,11 +111,11 @@ async function measure(file: string, kind: EncodeKind, options: Record<string, u
 }
 
 interface Usage {
-  /** Seconds of processors. */
+  /** Processor time in seconds. */
   cpu: number;
-  /** Seconds by the clock. */
+  /** Elapsed time in seconds. */
   wall: number;
-  /** MiB. */
+  /** In MiB. */
   memory: number;
 }
 

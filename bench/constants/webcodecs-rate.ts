@@ -15,8 +15,8 @@ import { openLab } from "../../test/browser/lab.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { measureLikeness } from "../../test/judge/likeness.ts";
 
-// Finds, for every quality, how the browser's encoders must be held to come as close to the source as the native ones do in
-// SSIM, and prints it: the tables of src/encoders/webcodecs/webcodecs-rate.ts. Run with `node bench/constants/webcodecs-rate.ts [codec …]`.
+// For every quality, finds the rate settings at which the browser's encoders match the native ones in SSIM, and prints the tables
+// of src/encoders/webcodecs/webcodecs-rate.ts. Run with `node bench/constants/webcodecs-rate.ts [codec …]`.
 
 const run = promisify(execFile);
 const SIZE = { width: 640, height: 360, fps: 25, seconds: 2 };
@@ -82,7 +82,7 @@ async function measureCodec(codec: Codec): Promise<void> {
   }
 }
 
-// The value between two points that reaches a likeness; sizes and bitrates are compared by their logarithm.
+// Interpolates between two points the value that reaches a similarity; sizes and bitrates by their logarithms.
 function at(points: Point[], ssim: number): Point {
   const sorted = points.toSorted((a, b) => a.ssim - b.ssim);
   const found = sorted.findIndex((point) => point.ssim >= ssim);
@@ -90,7 +90,7 @@ function at(points: Point[], ssim: number): Point {
   const [low, high] = [sorted[above - 1], sorted[above]];
   if (!low || !high) throw new Error("Too few points.");
   const decibels = (value: number) => -Math.log(1 - value);
-  // Beyond what was tried, the nearest.
+  // Outside the range tried, take the nearest.
   const share = clamp((decibels(ssim) - decibels(low.ssim)) / (decibels(high.ssim) - decibels(low.ssim)));
   const mix = (a: number, b: number) => Math.exp(Math.log(a) + share * (Math.log(b) - Math.log(a)));
   return { value: mix(low.value, high.value), ssim, bytes: mix(low.bytes, high.bytes) };

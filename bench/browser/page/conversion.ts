@@ -9,15 +9,15 @@ import {
 } from "mediabunny";
 import { chosenFile } from "./chosen.ts";
 
-/** What the pictures are converted to; sound is copied. */
+/** The target of the pictures; sound is copied. */
 export interface Converting {
   width: number;
   height: number;
-  /** Bits a second. */
+  /** In bits per second. */
   bitrate: number;
 }
 
-/** Converts the chosen file to H.264 in MP4 by mediabunny's own Conversion, and puts it where its judge finds it. */
+/** Converts the selected file to H.264 in MP4 with mediabunny's own Conversion, and saves it for measurement. */
 export async function convert(
   { width, height, bitrate }: Converting,
   name: string,

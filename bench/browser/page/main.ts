@@ -2,12 +2,12 @@ import { convert } from "./conversion.ts";
 import { ours } from "./ours.ts";
 import { plain } from "./plain.ts";
 
-/** What the benchmarks ask of their page. */
+/** What the benchmarks call in their page. */
 export interface BenchPage {
   ours: typeof ours;
   plain: typeof plain;
   convert: typeof convert;
-  /** Puts the last output of a side where its judge finds it. */
+  /** Saves the last output of a side for measurement. */
   save(blob: Blob, name: string): Promise<void>;
 }
 
@@ -19,5 +19,5 @@ globalThis.bench = { ours, plain, convert, save };
 
 async function save(blob: Blob, name: string): Promise<void> {
   const response = await fetch(`/saved/${name}`, { method: "PUT", body: blob });
-  if (!response.ok) throw new Error(`The server did not take ${name}.`);
+  if (!response.ok) throw new Error(`The server did not accept ${name}.`);
 }

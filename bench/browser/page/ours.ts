@@ -9,10 +9,10 @@ import type { Source } from "../../../src/core/source.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { chosenFile, chosenFiles, nextClick } from "./chosen.ts";
 
-/** What a run on the page's own machine gave. */
+/** The result of a run on the page's own machine. */
 export interface OwnRun {
   seconds: number;
-  /** Bytes. */
+  /** In bytes. */
   size: number;
   output: Source;
 }
@@ -25,7 +25,7 @@ let last: Blob | null = null;
 /** Our side of the benchmarks. */
 export const ours = { open, close, run, runAll, probe, firstProgress, save };
 
-/** Opens a client in the place of the one before. */
+/** Opens a client in place of the previous one. */
 async function open(options: LocalClientOptions): Promise<void> {
   await close();
   client = createLocalClient(options);
@@ -41,7 +41,7 @@ function opened(): LocalClient {
   return client;
 }
 
-/** Runs a task on the chosen file, from its creation to its output, of which a copy may be kept for `save`. */
+/** Runs a task on the selected file, from its creation to its output, a copy of which can be kept for `save`. */
 async function run(request: Request, keep = true): Promise<OwnRun> {
   const started = performance.now();
   const task = await opened().tasks.create({ ...request, input: chosenFile() } as NewTask<EncodeKind>);
@@ -52,7 +52,7 @@ async function run(request: Request, keep = true): Promise<OwnRun> {
   return { seconds, size: blob.size, output: source };
 }
 
-/** Runs a task on each of the chosen files, all created at once. */
+/** Runs a task on each selected file, all created at once. */
 async function runAll(request: Request): Promise<Omit<OwnRun, "output">> {
   const started = performance.now();
   const tasks = await Promise.all(
@@ -65,7 +65,7 @@ async function runAll(request: Request): Promise<Omit<OwnRun, "output">> {
   return { seconds, size: outputs.reduce((sum, { blob }) => sum + blob.size, 0) };
 }
 
-/** Looks into the chosen file, or into a URL; in milliseconds. */
+/** Probes the selected file, or a URL; returns the time in milliseconds. */
 async function probe(url: string | null): Promise<{ ms: number; output: Source | null }> {
   const input = url === null ? chosenFile() : { url };
   const started = performance.now();
@@ -76,7 +76,10 @@ async function probe(url: string | null): Promise<{ ms: number; output: Source |
   return { ms, output: done.output };
 }
 
-/** Waits for a click and gives the milliseconds from there, client and all, to the first percent of progress; the task is cancelled then. */
+/**
+ * Waits for a click and returns the milliseconds from there, including the client's start, to the first percent of progress;
+ * then cancels the task.
+ */
 async function firstProgress(options: LocalClientOptions, request: Request): Promise<number> {
   const clicked = await nextClick();
   await open(options);
@@ -99,7 +102,7 @@ async function save(name: string): Promise<void> {
   if (last) await globalThis.bench.save(last, name);
 }
 
-// What is stored goes with its task.
+// Stored files are deleted with their task.
 async function copyOf(blob: Blob): Promise<Blob> {
   return new Blob([await blob.arrayBuffer()]);
 }

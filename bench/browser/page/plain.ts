@@ -2,15 +2,18 @@ import { FFmpeg } from "@ffmpeg/ffmpeg";
 import { fetchFile } from "@ffmpeg/util";
 import { chosenFile, nextClick } from "./chosen.ts";
 
-/** Which of ffmpeg.wasm's builds. */
+/** A build of ffmpeg.wasm. */
 export type Core = "core" | "core-mt";
 
 let last: Blob | null = null;
 
-/** Plain ffmpeg.wasm, used as its documentation says. */
+/** Plain ffmpeg.wasm, used as its documentation describes. */
 export const plain = { run, firstProgress, save };
 
-/** Encodes the chosen file, which is `input` to the arguments; a core that is loaded already starts with it, and the file is read whole. */
+/**
+ * Encodes the selected file, called `input` in the arguments; uses a core that is already loaded, and reads the file
+ * completely.
+ */
 async function run(core: Core, args: string[], name: string): Promise<{ seconds: number; size: number }> {
   const ffmpeg = await load(core);
   try {
@@ -26,7 +29,7 @@ async function run(core: Core, args: string[], name: string): Promise<{ seconds:
   }
 }
 
-/** Waits for a click and gives the milliseconds from there, load and all, to the first progress. */
+/** Waits for a click and returns the milliseconds from there, including loading, to the first progress. */
 async function firstProgress(core: Core, args: string[]): Promise<number> {
   const clicked = await nextClick();
   const ffmpeg = await load(core);
