@@ -79,9 +79,9 @@ test.for([
   ["video", {}, videoSource({ duration: undefined }), 1_000_000, "How long this takes to play is not known"],
   ["video", {}, silent, 0, "The target size must be a number above 0."],
   ["video", {}, silent, Number.NaN, "The target size must be a number above 0."],
-  ["audio", { format: "flac" }, audioSource(), 1_000_000, "flac keeps all of the sound"],
-  ["image", {}, imageSource(), 1_000_000, "A target size is for video and sound alone"],
-  ["adaptive_video", {}, videoSource(), 1_000_000, "A target size is for video and sound alone"],
+  ["audio", { format: "flac" }, audioSource(), 1_000_000, "flac is lossless"],
+  ["image", {}, imageSource(), 1_000_000, "A target size applies to video and sound only"],
+  ["adaptive_video", {}, videoSource(), 1_000_000, "A target size applies to video and sound only"],
 ] as const)("%s by %j within what cannot be: %s", ([kind, options, source, bytes, message]) => {
   const fault = faultOf(() => optionsForSize(kind, options, source as never, bytes));
   expect(fault).toEqual({

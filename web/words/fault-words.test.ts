@@ -59,7 +59,7 @@ test.for([
   ],
   [
     () => optionsForSize("image", {}, SILENT, 1000),
-    "A file size is for video and sound alone; here the size in pixels and the quality decide.",
+    "A file size applies to video and sound only; here the size in pixels and the quality decide.",
   ],
   [
     () => optionsForSize("audio", { format: "flac" }, SOUND, 1_000_000),

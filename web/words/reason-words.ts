@@ -37,9 +37,9 @@ export function reasonWords(reason: ErrorReason): string | null {
     case "size_not_positive":
       return "The file size must be a number above 0.";
     case "size_unbounded":
-      return "A file size is for video and sound alone; here the size in pixels and the quality decide.";
+      return "A file size applies to video and sound only; here the size in pixels and the quality decide.";
     case "size_lossless":
-      return `${reason.format} keeps all of the sound and has no bitrate; a file size needs mp3, aac, ogg or opus.`;
+      return `${reason.format} is lossless and has no bitrate; a file size needs mp3, aac, ogg or opus.`;
     case "size_unknown_duration":
       return "How long the source plays is unknown, so File size cannot be held; use bitrate.";
     case "size_too_small":
