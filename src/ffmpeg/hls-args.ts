@@ -70,7 +70,7 @@ function videoOutput(
     ...videoCodec(plan, source, video, toolset, picturesEnd(source, chunk)),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
-    // Gives the first segment its full time, as if earlier ones had been written, with an unchanged init segment.
+    // States the first segment's full time, as if earlier ones had been written, with an unchanged init segment.
     ...["-hls_segment_options", "movflags=+frag_discont"],
     ...hlsOutput(
       chunk,

@@ -40,8 +40,8 @@ export interface WasmCore {
   /** Mounts a file under a path such as `/in/input` without copying it. */
   mount(path: string, file: SyncFile): void;
   /**
-   * Runs ffmpeg. Throws `out_of_memory`, `encode_failed` when it crashes, or {@link PageMiss}; after a throw, nothing runs
-   * any more.
+   * Runs ffmpeg. Throws `out_of_memory`, `encode_failed` when it crashes, or {@link PageMiss}; after a throw, the core
+   * must not be used again.
    */
   exec(args: readonly string[]): RunResult;
   /** Runs ffprobe and returns its JSON report, or null when it cannot read the file. Throws as `exec` does. */

@@ -52,7 +52,7 @@ export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
       await fillFile(await object.getFileHandle(target, { create: true }), (await part.getFile()).stream());
       await unfinished.removeEntry(part.name);
     }
-    // Keep only the latest version, whoever wrote it.
+    // Keeps only the latest version, even if another tab wrote it.
     for (const older of (await listVersions(object)).slice(1)) {
       await object.removeEntry(versionName(older)).catch(() => {});
     }

@@ -1,0 +1,36 @@
+import { parseSync } from "vite";
+import type { SourceFile } from "./source-files.ts";
+
+// Words by which prose reads as translated; each has a plain verb of the trade in its place.
+const TELL_TALES: readonly RegExp[] = [
+  /\bGives\b/,
+  /\bTells\b/,
+  /\b(is|are|was|were|be) told\b/i,
+  /\b(is|are) heard\b/i,
+  /\bwhoever\b/i,
+  /\bWho \w+s\b/,
+  /\bwhat is thrown\b/i,
+  /\bsorts? of\b/i,
+  /\bshall\b/i,
+  /\bany ?more\b/i,
+  /\bfor ever\b/i,
+  /\bat the most\b/i,
+  /\bso often\b/i,
+  /\bgoes on\b/i,
+  /\blets go\b/i,
+  /\bbrings? along\b/i,
+  /\bcarr(y|ies) out\b/i,
+  /\blook(s|ed)? into\b/i,
+  /\bput together\b/i,
+];
+
+/** Lists the tell-tale words in a file's comments, each as `path:line: words`. */
+export function findTellTales({ path, text }: SourceFile): string[] {
+  const { comments } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
+  return comments.flatMap(({ value, start }) =>
+    TELL_TALES.flatMap((pattern) => {
+      const [words] = pattern.exec(value.replaceAll(/\s*\n\s*\*?\s*/g, " ")) ?? [];
+      return words === undefined ? [] : [`${path}:${text.slice(0, start).split("\n").length}: ${words}`];
+    }),
+  );
+}
