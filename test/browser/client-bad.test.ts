@@ -198,8 +198,7 @@ const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
     "cut off",
     (core) => core.subarray(0, 100_000),
     {
-      message:
-        "The encoder core is not the expected file (core.wasm.gz: it is damaged or cut off).",
+      message: "The encoder core is not the expected file (core.wasm.gz: it is damaged or cut off).",
       retryable: false,
     },
   ],

@@ -63,7 +63,8 @@ test("errors keep their kind, and faults of ours tell nothing", async () => {
   expect(String(said[0])).toBe("TypeError: a secret");
 });
 
-const PLAIN = "a request holds text, numbers, true, false, null, lists and plain objects of these.";
+const PLAIN =
+  "a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.";
 
 test("what cannot be copied is refused by its path, and by what it is", async () => {
   const { api } = connect();

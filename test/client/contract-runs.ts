@@ -239,7 +239,11 @@ async function badInputs(url: string): Promise<[input: unknown, kind: string, me
       "input is a ReadableStream that is locked to another reader; release that reader first.",
     ],
     [begun, "invalid_input", "input is a ReadableStream that was already read in part; pass it unread."],
-    [texts, "invalid_input", "input must be a ReadableStream of bytes: it yields a string, not a Uint8Array."],
+    [
+      texts,
+      "invalid_input",
+      "input must be a ReadableStream of bytes: it yields a string, not a Uint8Array.",
+    ],
     [broken, "input_unreachable", "input: the stream broke off before its end (the cable is out)."],
     [detached, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
     [view, "invalid_input", `input is a detached ArrayBuffer: ${gone}`],
