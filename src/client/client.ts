@@ -163,7 +163,10 @@ export interface Client {
     run: T | string,
     options?: { signal?: AbortSignal },
   ): AsyncGenerator<Update<RecordOf<T>>, void>;
-  /** Calls the listener with the current state of a task or step and at every change until it is finished, or until the returned function is called. */
+  /**
+   * Calls the listener with the current state of a task or step and at every change until it is finished, or until the
+   * returned function is called.
+   */
   on<T extends AnyRun = AnyRun>(
     run: T | string,
     event: "update",

@@ -5,11 +5,10 @@ import type { RunError, Step as StepRecord } from "../core/step.ts";
 import type { Task as TaskRecord } from "../core/task.ts";
 
 /**
- * A task: one input through probe, ingest, encode and upload. A union by `kind`, which types its options, and by `status`: a task that succeeded has an
- * `output`, one that failed an `error`. Field names are those of the HTTP API.
+ * A task: one input through probe, ingest, encode and upload. A union by `kind`, which types its options, and by `status`: a
+ * task that succeeded has an `output`, one that failed an `error`. Field names are those of the HTTP API.
  *
- * @example
- * if (task.status === "failed") console.error(task.error.message);
+ * @example if (task.status === "failed") console.error(task.error.message);
  */
 export type Task<K extends EncodeKind = EncodeKind> = K extends EncodeKind
   ? Omit<TaskRecord, "kind" | "options" | "status" | "error" | "output" | "steps"> & {

@@ -19,7 +19,10 @@ export interface Update<T> {
   error: RunError | null;
   /** What it is waiting for; null while it works, absent in updates from a service. */
   waiting?: Waiting | null | undefined;
-  /** How much of the run's file was sent to the local client's `fallback`, during the upload; null otherwise, absent in updates from a service. */
+  /**
+   * How much of the run's file was sent to the local client's `fallback`, during the upload; null otherwise, absent in
+   * updates from a service.
+   */
   upload?: UploadProgress | null | undefined;
 }
 

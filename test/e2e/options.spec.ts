@@ -97,7 +97,7 @@ test("size, frame rate and sound give way to what mail holds, in words, and the 
   const most = 364_000;
   await card.getByLabel("Maximum file size (MB)").fill(String(most / 1e6));
   await expect(card.locator(".outcome")).toContainText(
-    "To stay below 364 kB, the picture shrinks to 426 × 240, motion drops to 12.5 frames a second and the sound gets the lowest quality.",
+    "To stay below 364 kB, the picture shrinks to 426 × 240, motion drops to 12.5 frames per second and the sound gets the lowest quality.",
   );
   const output = await convertTo(workbench, card, folder);
   const { size } = await stat(output);

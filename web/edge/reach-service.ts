@@ -14,7 +14,7 @@ export function parseAddress(text: string, page_protocol: string): string {
   if (url.protocol !== "https:" && url.protocol !== "http:")
     throw wrong("The address must start with https:// or http://.");
   if (url.username || url.password || url.search || url.hash)
-    throw wrong("Leave user name, password, ? and # out of the address; the key has a field of its own.");
+    throw wrong("Leave user name, password, ? and # out of the address; the key has its own field.");
   if (page_protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname))
     throw wrong(
       "This page was loaded over https, so the browser blocks services over http. Use the service's https:// address.",

@@ -73,7 +73,7 @@ function BackgroundField({ form: { options, change, faultAt } }: { form: Form })
   return (
     <Field
       label="Background"
-      hint="Color of the bars, such as #1e90ff. Empty: black, or clear where the format can."
+      hint="Color of the bars, such as #1e90ff. Empty: black, or transparent where the format allows it."
       fault={faultAt("background")}
     >
       {(control) => (

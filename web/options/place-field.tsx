@@ -28,7 +28,7 @@ export function PlaceField({ form: { wishes, wish } }: { form: Form }) {
       hint={
         wishes.place === "device"
           ? "The file stays on this device."
-          : `The file is sent to ${host ?? "the service"} and worked on there.`
+          : `The file is sent to ${host ?? "the service"} and processed there.`
       }
       fault={
         wishes.place === "edge" && !connection

@@ -85,7 +85,7 @@ function usualBytes(filesize: number | undefined): number {
 function qualityHint(format: string, quality: Quality): string {
   const name = formatName(format);
   if (format === "png" || format === "wav") return `${name} is lossless, so quality changes nothing.`;
-  if (format === "gif") return "GIF has 256 colors at the most, so quality changes nothing here.";
+  if (format === "gif") return "GIF has at most 256 colors, so quality changes nothing here.";
   if (format === "flac") return "FLAC is lossless; a higher step makes smaller files, but takes longer.";
   return QUALITY_WORDS[quality][1];
 }

@@ -20,7 +20,7 @@ export function SizeOfFile({ form }: { form: Form }) {
         label={`Maximum file size (${unit})`}
         value={bytes / UNITS[unit]}
         onChange={(value) => set((value ?? Number.NaN) * UNITS[unit])}
-        hint="The bitrate is set from this and the length."
+        hint="The bitrate follows from this and the duration."
         fault={faultAt("target_size")}
       />
       <Field label="Unit">

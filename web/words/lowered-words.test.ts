@@ -11,7 +11,7 @@ test.for([
   [
     { height: 720 },
     { height: 240, fps: 14.985, quality: "very_low" },
-    "To stay below 20 MB, the picture shrinks to 426 × 240, motion drops to 15 frames a second and the sound gets the lowest quality.",
+    "To stay below 20 MB, the picture shrinks to 426 × 240, motion drops to 15 frames per second and the sound gets the lowest quality.",
   ],
 ] as const)("of %j by %j it says: %s", ([asked, settled, words]) => {
   expect(loweredWords(asked, settled, made, film, 20e6)).toBe(words);

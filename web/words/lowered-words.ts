@@ -30,7 +30,7 @@ export function loweredWords(
     settled.quality !== (asked.quality ?? "medium");
   const changes = [
     isSmaller && width && height && `the picture shrinks to ${width} × ${height}`,
-    asked.fps !== settled.fps && `motion drops to ${Number(settled.fps?.toPrecision(3))} frames a second`,
+    asked.fps !== settled.fps && `motion drops to ${Number(settled.fps?.toPrecision(3))} frames per second`,
     isQuieter && `the sound gets ${SOUND[settled.quality ?? ""] ?? settled.quality}`,
   ].filter((change) => typeof change === "string");
   if (changes.length === 0) return null;

@@ -41,7 +41,7 @@ export function reasonWords(reason: ErrorReason): string | null {
     case "size_lossless":
       return `${reason.format} is lossless and has no bitrate; a file size needs mp3, aac, ogg or opus.`;
     case "size_unknown_duration":
-      return "How long the source plays is unknown, so File size cannot be held; use bitrate.";
+      return "The duration of the source is unknown, so File size cannot be met; use bitrate.";
     case "size_too_small":
       return `File size (${reason.bytes}) is too small for ${reason.duration} seconds with these options.`;
     case "no_answer":

@@ -26,7 +26,10 @@ export interface LocalInputTools {
 const MAX_BYTES = 5e10;
 const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idle_ms: 30_000 };
 
-/** Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this page may read. */
+/**
+ * Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this
+ * page may read.
+ */
 export function createLocalInputs({ own, files, storage, urls, connections, open }: LocalInputTools): Inputs {
   return {
     async open(url, signal) {

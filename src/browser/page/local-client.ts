@@ -40,7 +40,10 @@ import { createChangeWatch } from "./watch-changes.ts";
 
 /** Options of {@link createLocalClient}; all of them have defaults. */
 export interface LocalClientOptions {
-  /** Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share their tasks. Default `framewright`. */
+  /**
+   * Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share
+   * their tasks. Default `framewright`.
+   */
   name?: string;
   /** Whether to prefer better and smaller files or shorter encodes, where there is a choice. Default `quality`. */
   prefer?: "quality" | "speed";

@@ -5,7 +5,10 @@ import { isFinished } from "../../core/transitions.ts";
 import type { Update } from "../client.ts";
 import type { Watch } from "./watch.ts";
 
-/** Yields the updates of a watched run until it is finished; a slow consumer skips to the newest. Rejects with the error that ended the watch, or with the signal's reason. */
+/**
+ * Yields the updates of a watched run until it is finished; a slow consumer skips to the newest. Rejects with the error that
+ * ended the watch, or with the signal's reason.
+ */
 export async function* updatesOf<T extends Task | Step>(
   watch: Watch<T>,
   id: string,

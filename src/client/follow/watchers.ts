@@ -16,7 +16,10 @@ export interface Watched<T> {
   last: Update<T> | null;
 }
 
-/** Adds a watcher; one that joins late soon receives the latest update. Returns a function that removes it, which calls `empty` after the last one. */
+/**
+ * Adds a watcher; one that joins late soon receives the latest update. Returns a function that removes it, which calls
+ * `empty` after the last one.
+ */
 export function addWatcher<T>(run: Watched<T>, watcher: Watcher<T>, empty: () => void): () => void {
   run.watchers.add(watcher);
   const { last } = run;

@@ -79,10 +79,7 @@ function withMediaErrors(
 // The URL alone grants access to the media, so no message contains it.
 function statusError(status: number): MediaError {
   if (status === 404 || status === 410) {
-    return new MediaError(
-      "media_not_found",
-      "There is no such file; outputs are kept for a limited time.",
-    );
+    return new MediaError("media_not_found", "There is no such file; outputs are kept for a limited time.");
   }
   if (status === 401 || status === 403) {
     return new MediaError("forbidden", "The media URL has expired; read the task again for another.");

@@ -39,7 +39,10 @@ export interface RemoteClientOptions {
 
 const Health = z.object({ status: z.literal("ok") });
 
-/** Creates the client of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for a malformed base URL, `token_invalid` for a malformed key. */
+/**
+ * Creates the client of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for a malformed
+ * base URL, `token_invalid` for a malformed key.
+ */
 export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const service = { base_url: parseBaseUrl(options.baseUrl), api_key: parseKey(options.apiKey), fetch };

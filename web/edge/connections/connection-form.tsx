@@ -65,7 +65,7 @@ export function ConnectionForm({
   return (
     <Dialog title={connection ? `Edit ${connection.name}` : "New connection"} onClose={onClose}>
       <form class="stack" onSubmit={form.send} noValidate>
-        {text("name", "Name", "A name of your own, such as Archive.")}
+        {text("name", "Name", "Any name, such as Archive.")}
         {text(
           "endpoint",
           "Endpoint",

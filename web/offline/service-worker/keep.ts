@@ -28,7 +28,7 @@ export async function keepFiles(): Promise<void> {
       const kept = isNamedByContent(path) ? await findKept(path) : null;
       const response = kept ?? (await load(path));
       if (path === "/" && !(await response.clone().text()).includes(BUILD.version)) {
-        throw new Error("The server has another version of the page by now.");
+        throw new Error("The server now has another version of the page.");
       }
       await cache.put(path, response);
     }),

@@ -60,7 +60,9 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
   if (!isHere && connections.length === 0) {
     return (
       <Dialog title="Send to S3" onClose={onClose}>
-        <p>This file is at the service, which sends it by a connection of its own. Add one under Edge.</p>
+        <p>
+          This file is at the service, which sends it through one of its own connections. Add one under Edge.
+        </p>
       </Dialog>
     );
   }
@@ -75,7 +77,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
                 value={form.connection_id ?? ""}
                 onChange={({ currentTarget }) => set({ connection_id: currentTarget.value || null })}
               >
-                {isHere && <option value="">Keys of mine</option>}
+                {isHere && <option value="">My own keys</option>}
                 {connections.map(({ id, name }) => (
                   <option key={id} value={id}>
                     {name}, signed by the service
@@ -114,8 +116,8 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
           </p>
         )}
         <details open={isUnreached}>
-          <summary>What the bucket has to allow</summary>
-          <p>Its CORS rules have to let this page in, else the browser reaches nothing:</p>
+          <summary>What the bucket must allow</summary>
+          <p>Its CORS rules must allow this page, or the browser cannot reach it:</p>
           <pre>
             <code>{corsRules(location.origin)}</code>
           </pre>

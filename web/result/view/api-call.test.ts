@@ -27,7 +27,7 @@ test("a URL is a call of curl that the shell takes word by word", () => {
 
 test("a file is a URL that stands for it, with a word about it", () => {
   const text = asCurl(FILE_CALL);
-  expect(text).toContain("or send it by POST /uploads first");
+  expect(text).toContain("or upload it with POST /uploads first");
   expect(text).toContain('"input": "https://example.com/my%20%22clip%22%20%C3%A9.wav"');
   expect(text).toContain("curl 'https://media.example.com/tasks'");
   expect(text).not.toContain("options");

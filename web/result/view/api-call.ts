@@ -23,8 +23,8 @@ export function asCurl({ base_url, url, name, kind, options }: ApiCall): string 
   const body = JSON.stringify({ input, kind, ...optionsOf(options) }, null, 2);
   const note = [
     "# The service reads the file itself: put it at a URL",
-    "# that it can reach, or send it by POST /uploads first,",
-    "# whose answer has a URL for it.",
+    "# that it can reach, or upload it with POST /uploads first,",
+    "# which returns a URL for it.",
     "",
   ];
   return [
