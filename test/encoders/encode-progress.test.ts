@@ -54,6 +54,37 @@ test("progress is the share of all chunks by their seconds, at most once a secon
   }
 });
 
+test("sound that is encoded beside the pictures does not count as a second encoder of them", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+  try {
+    const plan = createPlan(
+      videoSource({ duration: 20 }),
+      "video",
+      { format: "webm" },
+      { chunk_seconds: 10 },
+    );
+    const reports: (number | null)[] = [];
+    const told = createEncodeProgress(plan, videoSource({ duration: 20 }), async (percent) => {
+      reports.push(percent);
+    });
+    const [first, , sound] = plan.chunks as [Chunk, Chunk, Chunk];
+    expect(plan.chunks.map(({ track }) => track)).toEqual(["video", "video", "audio"]);
+    for (const [chunk, share] of [
+      [first, 0.1],
+      [sound, 0.5],
+      [first, 0.5],
+      [first, 1],
+    ] as const) {
+      vi.setSystemTime(Date.now() + 1000);
+      told.share(chunk, share);
+      await Promise.resolve();
+    }
+    expect(reports).toEqual([4, 4, 23, 47]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test.for([
   // Chunk and share that is done of it, and the percent after that.
   ["one encoder", [0, 0.5, 15], [0, 1, 31], [1, 0.5, 47], [1, 1, 63], [2, 0.5, 79], [2, 1, 95]],

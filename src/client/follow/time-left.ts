@@ -59,20 +59,12 @@ function withoutHitches(samples: readonly Sample[]): Sample[] {
   const begun = samples.filter(({ percent }) => percent > 0);
   const gaps = begun.slice(1).map(({ at }, index) => at - (begun[index]?.at ?? at));
   const usual = gaps.toSorted((one, other) => one - other)[gaps.length >> 1] ?? 0;
-  const longest = gaps.length < 3 ? longestOfTwo(begun, gaps) : LONGEST_GAP * usual;
+  // Two gaps do not show which is the usual one.
+  const longest = gaps.length < 3 ? Number.POSITIVE_INFINITY : LONGEST_GAP * usual;
   let saved = 0;
   return samples.map((sample) => {
     const gap = gaps[begun.indexOf(sample) - 1] ?? 0;
     saved += Math.max(0, gap - longest);
     return { ...sample, at: sample.at - saved };
   });
-}
-
-// Two gaps do not show which is the usual one, unless the first achieved less in more time: a browser's encoder may stall after
-// its first pictures.
-function longestOfTwo(begun: readonly Sample[], [stalled = 0, steady = 0]: readonly number[]): number {
-  const [first, second, third] = begun;
-  if (!first || !second || !third) return Number.POSITIVE_INFINITY;
-  const isStall = stalled > LONGEST_GAP * steady && slope(second, third) > LONGEST_GAP * slope(first, second);
-  return isStall ? LONGEST_GAP * steady : Number.POSITIVE_INFINITY;
 }

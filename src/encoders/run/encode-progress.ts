@@ -27,7 +27,9 @@ export function createEncodeProgress(
   source: Source,
   report: (percent: number | null) => Promise<void>,
 ): EncodeProgress {
-  const works = weigh(plan, source).map((weight) => ({ weight, share: 0 }));
+  const works = weigh(plan, source).map((weight, place) => ({
+    ...{ weight, share: 0, sound: plan.chunks[place]?.track === "audio" },
+  }));
   let lanes = 1;
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
@@ -50,8 +52,8 @@ export function createEncodeProgress(
       const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
       if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
       const begun = works.filter((each) => each.share > 0 && each.share < 1);
-      // Other jobs may hold encoders that this one was promised, so count the chunks seen running at once.
-      lanes = Math.max(lanes, begun.length);
+      // Other jobs may hold encoders that this one was promised, so count the chunks of pictures seen running at once.
+      lanes = Math.max(lanes, begun.filter((each) => !each.sound).length);
       const waiting = works.filter((each) => each.share === 0);
       const left = timeOf(
         [...begun, ...waiting].map((each) => each.weight * (1 - each.share)),
