@@ -82,7 +82,7 @@ function describe(module: Module, outer: ESTree.Node, node: unknown): Declared[]
   const kind = KINDS[declaration.type];
   if (!kind) return [];
   const doc = comment ? plainDoc(comment.value) : "";
-  return [{ kind, text: signatureOf(module.text, declaration), doc, file: module.text }];
+  return [{ kind, text: signatureOf(module, declaration), doc, file: module.text }];
 }
 
 const KINDS: Readonly<Record<string, Declared["kind"]>> = {
@@ -100,15 +100,21 @@ export function plainDoc(value: string): string {
   return lines.join("\n").trim();
 }
 
-function signatureOf(text: string, node: ESTree.Node): string {
+function signatureOf({ text, comments }: Module, node: ESTree.Node): string {
   const whole = text.slice(node.start, node.end);
   if (node.type === "FunctionDeclaration" && node.body)
-    return text.slice(node.start, node.body.start).replace(/^async /, "").trimEnd();
+    return text
+      .slice(node.start, node.body.start)
+      .replace(/^async /, "")
+      .trimEnd();
   if (node.type !== "ClassDeclaration") return whole;
   const head = text.slice(node.start, node.body.start);
   const members = node.body.body.map((member) => {
     const body = member.type === "MethodDefinition" ? member.value.body : null;
-    return text.slice(member.start, body?.start ?? member.end).trimEnd();
+    const above = comments.findLast(
+      ({ end }) => end <= member.start && text.slice(end, member.start).trim() === "",
+    );
+    return text.slice(above?.start ?? member.start, body?.start ?? member.end).trimEnd();
   });
   return `${head}{\n${members.map((member) => `  ${member.replace(/;?$/, ";")}`).join("\n")}\n}`;
 }

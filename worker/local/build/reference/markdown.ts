@@ -2,7 +2,9 @@
 export function escapeText(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
   return parts
-    .map((part) => (part.startsWith("`") ? part : part.replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;")))
+    .map((part) =>
+      part.startsWith("`") ? part : part.replaceAll("<", "&lt;").replaceAll("{{", "&#123;&#123;"),
+    )
     .join("");
 }
 

@@ -1,0 +1,45 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createApp } from "../../app.ts";
+import { createDocument } from "../../docs/document.ts";
+import type { Services } from "../../services.ts";
+import { runMain } from "../cli.ts";
+import { ROOT } from "../settings.ts";
+import { type OpenApi, writeHttpPage } from "./reference/http-page.ts";
+import { type Entry, writeLibraryPage } from "./reference/library-page.ts";
+
+const ENTRIES: readonly Entry[] = [
+  {
+    name: "framewright",
+    path: join(ROOT, "src", "index.ts"),
+    about: "Types of tasks and steps, errors, and what is worked out without any I/O.",
+  },
+  {
+    name: "framewright/browser",
+    path: join(ROOT, "src", "browser", "index.ts"),
+    about: "Tasks on the page's own machine. See [In a page](../page.md).",
+  },
+  {
+    name: "framewright/client",
+    path: join(ROOT, "src", "client", "index.ts"),
+    about: "Tasks at a service. See [The service](../service.md).",
+  },
+  {
+    name: "framewright/webhooks",
+    path: join(ROOT, "src", "webhooks", "verify.ts"),
+    about: "See [Webhooks](../webhooks.md).",
+  },
+];
+
+/** Writes the pages of the reference into a folder. */
+export async function writeReference(folder: string): Promise<void> {
+  // Routes are only registered: no service is ever called.
+  const app = createApp({ settings: {}, limits: {} } as unknown as Services);
+  const document = createDocument(app) as OpenApi;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "library.md"), writeLibraryPage(ENTRIES));
+  await writeFile(join(folder, "http-api.md"), writeHttpPage(document));
+}
+
+// npm run docs:api: the reference of the site, from the types and from the OpenAPI document.
+if (import.meta.main) runMain(() => writeReference(join(ROOT, "docs", "reference")));
