@@ -15,7 +15,8 @@ import { ROOT } from "../structure/source-files.ts";
 import { LAUNCH } from "../worker/api/browser.ts";
 import { testBundlers } from "./bundlers.ts";
 import { testNode } from "./node.ts";
-import { addFiles, install, judge, pack, readmeCode, runIn, serveFolder } from "./rig.ts";
+import { testRecipes } from "./recipes.ts";
+import { addFiles, codeBelow, install, judge, pack, runIn, serveFolder } from "./rig.ts";
 import { checkBundles, checkWorkerd } from "./workerd.ts";
 
 // What the examples name, and what a page gives them.
@@ -25,9 +26,8 @@ const INPUT = "https://example.com/holiday.mov";
 const GIVEN = `const video = document.querySelector("video") as HTMLVideoElement;
 const file = new File([await (await fetch("/clip.mp4")).blob()], "clip.mp4");
 `;
-const RESULT = `Object.assign(globalThis, { result: await (await client.output(done)).blob() });
-export { file, video };
-`;
+const RESULT = "Object.assign(globalThis, { result: blob });\nexport { file, video };\n";
+const BLOB = "const blob = await (await client.output(done)).blob();\n";
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><video></video>';
 const script = (name: string) => `${PAGE}<script type="module" src="./${name}"></script>`;
 // A page as it stands before its visitor does anything.
@@ -37,10 +37,11 @@ const fallback = createRemoteClient({ baseUrl: "${BASE_URL}", apiKey: "${KEY}" }
 Object.assign(globalThis, { client: createLocalClient({ name: "first", fallback }) });
 `;
 
-const [page = ""] = readmeCode("In a page", "ts");
-const [edge = ""] = readmeCode("At the edge", "ts");
-const [both = ""] = readmeCode("Both", "ts");
-const [importMap = ""] = readmeCode("In a page without a bundler", "html");
+const [page = ""] = codeBelow("README.md", "In a page", "ts");
+const [followed = ""] = codeBelow("docs/page.md", "Follow a task", "ts");
+const [edge = ""] = codeBelow("docs/service.md", "From code", "ts");
+const [both = ""] = codeBelow("docs/page.md", "Fall back to a service", "ts");
+const [importMap = ""] = codeBelow("docs/page.md", "Without a bundler", "html");
 
 // Of a machine of two cores that has much else to do.
 const PATIENCE_MS = 150_000;
@@ -88,8 +89,8 @@ async function open(url: string): Promise<Page> {
 const VITE: InlineConfig = { configFile: false, logLevel: "error" };
 const H264 = expect.objectContaining({ codec_name: "h264", width: 640, nb_frames: expect.any(String) });
 
-test("the examples of the README have ten lines at most", () => {
-  for (const code of [page, edge, both]) {
+test("the first examples of the documents have ten lines at most", () => {
+  for (const code of [page, followed, edge, both]) {
     expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
     expect(code).toContain("framewright/");
   }
@@ -241,10 +242,11 @@ const plain = (code: string) =>
 const inline = (code: string) => `${PAGE}${importMap}<script type="module">${plain(code)}</script>`;
 
 testNode(() => project);
+testRecipes(() => ({ project, folder, importMap, open, complaints: () => complaints }));
 testBundlers(() => ({ tarball, code: plain(page), html: script, open, complaints: () => complaints }));
 
 test("a page without a bundler does too", async () => {
-  await addFiles(project, { "plain.html": inline(page) });
+  await addFiles(project, { "plain.html": inline(followed + BLOB) });
   await copyFile(await clip("mp4"), join(project, "clip.mp4"));
   const server = await serveFolder(project);
   const opened = await open(`${server.url}plain.html`);
@@ -262,7 +264,7 @@ test("Node and a Worker go to the edge, and so does a page for what it cannot do
     const there = code.replace(BASE_URL, service.url).replace(KEY, service.key);
     return there.replace(INPUT, `${server.url}clip.mp4`);
   };
-  await addFiles(project, { "both.html": inline(real(both)), "edge.ts": real(edge) });
+  await addFiles(project, { "both.html": inline(real(both) + BLOB), "edge.ts": real(edge) });
   await copyFile(await clip("mp4"), join(project, "clip.mp4"));
   try {
     const opened = await open(`${server.url}both.html`);

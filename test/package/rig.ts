@@ -99,11 +99,16 @@ export async function serveFolder(folder: string) {
   };
 }
 
-/** Gives the code of the README below a heading, one text for each block of that language. */
-export function readmeCode(heading: string, language: string): string[] {
-  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
-  const section = readme.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
-  const blocks = [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))];
+/** Returns the code of a document below a heading, one text for each block of that language. */
+export function codeBelow(path: string, heading: string, language: string): string[] {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  const section = text.split(/^#{2,3} /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
+  return codeIn(section, language);
+}
+
+/** Returns the code in a text of Markdown, one text for each block of that language. */
+export function codeIn(text: string, language: string): string[] {
+  const blocks = [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))];
   return blocks.map(([, code = ""]) => code);
 }
 

@@ -53,7 +53,7 @@ function findDeclarations(path: string, name: string): Declared[] {
   const module = readModule(path);
   const own = module.body.flatMap((node) => {
     const declaration = node.type === "ExportNamedDeclaration" ? node.declaration : node;
-    return declaredNames(declaration).includes(name) ? describe(module, node, declaration) : [];
+    return declaredNames(declaration).includes(name) ? describeDeclaration(module, node, declaration) : [];
   });
   if (own.length > 0) return own;
   for (const node of module.body) {
@@ -70,7 +70,7 @@ function findDeclarations(path: string, name: string): Declared[] {
   throw new Error(`${path} exports ${name}, which is declared nowhere.`);
 }
 
-function describe(module: Module, outer: ESTree.Node, node: unknown): Declared[] {
+function describeDeclaration(module: Module, outer: ESTree.Node, node: unknown): Declared[] {
   const declaration = node as ESTree.Node;
   const comment = module.comments.findLast(
     ({ type, value, end }) =>

@@ -1,0 +1,229 @@
+import { globSync, readFileSync } from "node:fs";
+import { copyFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { expect, test } from "vitest";
+import { createRemoteClient } from "../../src/client/index.ts";
+import { EVENT } from "../../worker/docs/webhook-examples.ts";
+import { clip } from "../fixtures/clips.ts";
+import { runFfprobe } from "../fixtures/make-clip.ts";
+import { openRig } from "../judge/rig.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { addFiles, codeBelow, codeIn, runIn, serveFolder } from "./rig.ts";
+
+/** What the tests of recipes share with those of the package. */
+export interface RecipeRig {
+  project: string;
+  folder: string;
+  importMap: string;
+  open(url: string): Promise<Page>;
+  complaints(): readonly string[];
+}
+
+const PAGE = "docs/recipes/page.md";
+const SERVICE = "docs/recipes/service.md";
+
+// What each recipe leaves in a variable, and what that must be: of media, kind, codec and width of each stream, and seconds.
+type Stream = readonly [codec: string, width?: number, height?: number];
+interface Expected {
+  leaves: string;
+  streams?: readonly Stream[];
+  seconds?: number;
+  bytes?: number;
+  value?: unknown;
+}
+const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
+  "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
+  "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
+  "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
+  "Cut a piece": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
+  "Show the time left, and a button that cancels": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
+  "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
+  "Write a large result to disk": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
+  "Make an HLS stream": { leaves: "names.filter((name) => /^[^/]+.m3u8$/.test(name)).length", value: 1 },
+  "Say what will come of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
+  "Find the tasks of an earlier visit": { leaves: "running", value: [] },
+  "Free the space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },
+};
+
+const STAGE = `const clip = await (await fetch("./clip.mp4")).blob();
+const file = new File([clip], "clip.mp4", { type: "video/mp4" });
+const folder = await navigator.storage.getDirectory();
+const handle = await folder.getFileHandle("saved.mp4", { create: true });
+globalThis.given = { file, files: [file, file], button: document.createElement("button"), handle };
+const encode = (blob) => new Promise((resolve) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve({ base64: reader.result.replace(/^.*,/, "") });
+  reader.readAsDataURL(blob);
+});
+globalThis.cook = async (name) => {
+  const { result } = await import("./" + name);
+  return result instanceof Blob ? encode(result) : { value: result };
+};
+`;
+
+/** Adds the tests that compile every block of TypeScript in the documents, and run every recipe. */
+export function testRecipes(rig: () => RecipeRig): void {
+  test("every block of TypeScript in the documents compiles against the package", async () => {
+    const { project } = rig();
+    const files = Object.fromEntries(
+      ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), PAGE, SERVICE].flatMap((path) =>
+        modulesOf(path).map((code, index) => [`docs/${path.replaceAll(/\W/g, "-")}-${index}.ts`, code]),
+      ),
+    );
+    expect(Object.keys(files).length).toBeGreaterThan(35);
+    await addFiles(project, files);
+    const flags =
+      "--ignoreConfig --strict --noEmit --target esnext --module esnext --moduleResolution bundler";
+    const libs = ["--lib", "esnext,dom,dom.iterable,dom.asynciterable", "--skipLibCheck"];
+    const node = ["--types", "node", "--typeRoots", join(ROOT, "node_modules/@types")];
+    const tsc = join(ROOT, "node_modules/.bin/tsc");
+    await runIn(project, tsc, [...flags.split(" "), ...libs, ...node, ...Object.keys(files)]);
+  });
+
+  test("every recipe for a page runs in one, and makes what it says", async () => {
+    const { project, folder, importMap, open, complaints } = rig();
+    expect(headingsOf(PAGE)).toEqual(Object.keys(PAGE_RECIPES));
+    const modules = Object.entries(PAGE_RECIPES).map(([heading, { leaves }], index) => {
+      const { imports, rest } = split(codeBelow(PAGE, heading, "ts")[0] ?? "");
+      const given = "const { file, files, button, handle } = globalThis.given;\n";
+      const code = rest.replaceAll(" as const", "");
+      const end = `await client.close();\nexport const result = ${leaves};\n`;
+      return [`recipe-${index}.js`, imports + given + code + end] as const;
+    });
+    await addFiles(project, {
+      ...Object.fromEntries(modules),
+      "recipes.html": `<!doctype html><link rel="icon" href="data:,">${importMap}<script type="module">${STAGE}</script>`,
+    });
+    await copyFile(await clip("mp4", { size: "320x180" }), join(project, "clip.mp4"));
+    const server = await serveFolder(project);
+    const page = await open(`${server.url}recipes.html`);
+    await page.waitForFunction(() => "cook" in globalThis);
+    for (const [index, [heading, expected]] of Object.entries(PAGE_RECIPES).entries()) {
+      const found = await page.evaluate(
+        (name) => (globalThis as unknown as { cook(name: string): Promise<Cooked> }).cook(name),
+        `recipe-${index}.js`,
+      );
+      await judgeRecipe(heading, found, expected, folder);
+    }
+    expect(complaints()).toEqual([]);
+    await page.context().close();
+    server.close();
+  });
+
+  test("every recipe for a service runs in Node, and makes what it says", { timeout: 400_000 }, async () => {
+    const { project } = rig();
+    const [server, service] = await Promise.all([serveFolder(project), openRig()]);
+    await copyFile(await clip("mp4"), join(project, "clip.mp4"));
+    await copyFile(await clip("mp4"), join(project, "holiday.mp4"));
+    const client = createRemoteClient({ baseUrl: service.url, apiKey: service.key });
+    try {
+      const missing = await client.tasks.create({ input: `${server.url}none.mp4`, kind: "audio" });
+      await client.tasks.wait(missing);
+      const cook = async (heading: string, before = "", after = "") => {
+        const { imports, rest } = split(codeBelow(SERVICE, heading, "ts")[0] ?? "");
+        const real = rest
+          .replace("https://media.example.com", service.url)
+          .replace("your-key", service.key)
+          .replace("https://example.com/holiday.mov", `${server.url}clip.mp4`);
+        await addFiles(project, { "recipe.ts": `${imports}${before}${real}${after}` });
+        return (await runIn(project, process.execPath, ["recipe.ts"])).trim().split("\n");
+      };
+      const streamsOf = async (name: string) => streamsIn(await runFfprobe(join(project, name)));
+      const recipes: Readonly<Record<string, () => Promise<void>>> = {
+        "Convert a URL and save the file": async () => {
+          await cook("Convert a URL and save the file");
+          expect(await streamsOf("holiday.mp3")).toEqual([["mp3"]]);
+        },
+        "Send a file of this machine": async () => {
+          expect((await cook("Send a file of this machine")).at(-1)).toBe("1");
+          expect(await streamsOf("holiday.png")).toEqual([["png", 160, 90]]);
+        },
+        "Build a workflow of steps": async () =>
+          expect(await cook("Build a workflow of steps")).toEqual(["succeeded webp 160"]),
+        "Retry what failed": async () =>
+          expect(await cook("Retry what failed")).toEqual(["input_not_found queued"]),
+        "Receive webhooks": async () => {
+          const secret = `whsec_${Buffer.from("a secret of twenty-four.").toString("base64")}`;
+          const before = `const secret = "${secret}";\nconst port = 0;\nconst body = ${JSON.stringify(JSON.stringify(EVENT))};\n`;
+          const printed = await cook("Receive webhooks", before, POST_EVENTS);
+          expect(printed).toEqual([`${EVENT.kind} ${EVENT.data.id}`, "204 204 403"]);
+        },
+      };
+      expect(headingsOf(SERVICE)).toEqual(Object.keys(recipes));
+      for (const run of Object.values(recipes)) await run();
+    } finally {
+      await client.close();
+      await service.close();
+      server.close();
+    }
+  });
+}
+
+// The same event twice, and one that nobody signed.
+const POST_EVENTS = `import { once } from "node:events";
+import { Webhook } from "standardwebhooks";
+if (!server.listening) await once(server, "listening");
+const at = new Date();
+const signed = {
+  "webhook-id": "evt_1",
+  "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+  "webhook-signature": new Webhook(secret).sign("evt_1", at, body),
+};
+const statuses = [];
+for (const headers of [signed, signed, {}])
+  statuses.push((await fetch(\`http://127.0.0.1:\${server.address().port}\`, { method: "POST", headers, body })).status);
+console.log(statuses.join(" "));
+server.close();
+server.closeAllConnections();
+`;
+
+interface Cooked {
+  base64?: string;
+  value?: unknown;
+}
+
+async function judgeRecipe(heading: string, found: Cooked, expected: Expected, folder: string) {
+  if (!expected.streams) return expect([heading, found.value]).toEqual([heading, expected.value]);
+  const bytes = Buffer.from(found.base64 ?? "", "base64");
+  const path = join(folder, "cooked");
+  await writeFile(path, bytes);
+  const report = await runFfprobe(path);
+  expect([heading, ...streamsIn(report)]).toEqual([heading, ...expected.streams]);
+  const { format } = report as { format: { duration?: string } };
+  if (expected.seconds) expect(Number(format.duration)).toBeCloseTo(expected.seconds, 1);
+  if (expected.bytes) expect(bytes.length).toBeLessThan(expected.bytes);
+}
+
+function streamsIn(report: unknown): Stream[] {
+  const { streams } = report as { streams: { codec_name: string; width?: number; height?: number }[] };
+  return streams.map(({ codec_name, width, height }) =>
+    width && height ? [codec_name, width, height] : [codec_name],
+  );
+}
+
+function headingsOf(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  return [...text.matchAll(/^## (.+)$/gm)].map(([, heading = ""]) => heading);
+}
+
+// Each block is a module of its own. What it names and does not make is in a comment above it: <!-- given: file: File -->
+function modulesOf(path: string): string[] {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  const given = new Map<string, string>();
+  return text.split(/(?=^```ts\n)/m).flatMap((part) => {
+    const [code] = codeIn(part, "ts");
+    const { imports, rest } = split(code ?? "");
+    const names = [...given].map(([name, type]) => `declare const ${name}: ${type};\n`).join("");
+    for (const [, list = ""] of part.matchAll(/<!-- given: (.+?) -->/g)) {
+      for (const [, name = "", type = ""] of list.matchAll(/(\w+): ([^;]+)/g)) given.set(name, type);
+    }
+    return code === undefined ? [] : [`${imports}${names}{\n${rest}}\nexport {};\n`];
+  });
+}
+
+function split(code: string): { imports: string; rest: string } {
+  const statement = /^import [^;]*;\n/gm;
+  return { imports: (code.match(statement) ?? []).join(""), rest: code.replace(statement, "") };
+}
