@@ -1,5 +1,8 @@
 import { defineConfig } from "vitepress";
 
+// Pages of wide tables and diagrams have no outline beside them.
+const WIDE = ["architecture.md", "benchmarks.md", "contributing.md", "settings.md"];
+
 // Nothing is loaded from elsewhere: fonts and search are built in. A dead link fails the build.
 export default defineConfig({
   title: "Framewright",
@@ -11,6 +14,9 @@ export default defineConfig({
   base: process.env.DOCS_BASE ?? "/",
   markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
   vite: { server: { fs: { allow: [".."] } } },
+  transformPageData({ relativePath, frontmatter }) {
+    if (WIDE.includes(relativePath)) frontmatter.aside = false;
+  },
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],

@@ -31,7 +31,7 @@ interface Bundler {
   name: string;
   /** Its command, in a project whose page is `page.js`. */
   command: readonly string[];
-  /** Options of the client that the README names for it. */
+  /** Options of the client that the documents name for it. */
   options?: { workers: string };
   /** Whether it takes the page's HTML, and writes it. */
   html?: boolean;

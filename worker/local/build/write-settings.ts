@@ -4,8 +4,8 @@ import { writeSettings } from "../../settings/document.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
-// npm run docs:settings: the tables of settings in the README, from the schema.
+// npm run docs:settings: the tables of settings in the documents, from the schema.
 runMain(async () => {
-  const path = join(ROOT, "README.md");
+  const path = join(ROOT, "docs", "settings.md");
   await writeFile(path, writeSettings(await readFile(path, "utf8")));
 });

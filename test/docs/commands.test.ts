@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ERROR_KINDS } from "../../src/core/errors.ts";
+import { writeSettings } from "../../worker/settings/document.ts";
+import { codeIn } from "../package/rig.ts";
+import { ROOT } from "../structure/source-files.ts";
+import { createMemoryApi, KEY } from "../worker/api/memory-api.ts";
+import { readDocument, readDocuments } from "./documents.ts";
+
+const documents = readDocuments();
+const everything = documents.map(({ text }) => text).join("\n");
+const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+
+test("the README has 150 lines at most, and a picture", () => {
+  const { text } = readDocument("README.md");
+  expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+  expect(text).toMatch(/^!\[.+\]\(web\/examples\/\w+\.png\)$/m);
+  for (const command of ["npm ci && npm run demo", "npm ci && npm test"])
+    expect(codeIn(text, "sh")).toContain(`${command}\n`);
+});
+
+test("every npm command in the documents is there", () => {
+  const named = [...everything.matchAll(/npm (?:run )?([a-z0-9:]+)/g)].map(([, name = ""]) => name);
+  expect(named).toContain("demo");
+  const known = new Set([...Object.keys(scripts), "ci", "pack", "install"]);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("every script is a file of its own or a known tool", () => {
+  for (const command of Object.values<string>(scripts)) {
+    for (const [path] of command.matchAll(/[\w./-]+\.ts/g))
+      expect(existsSync(join(ROOT, path)), path).toBe(true);
+  }
+});
+
+test("the tables of settings are those of the schema: npm run docs:settings writes them", () => {
+  const { text } = readDocument("docs/settings.md");
+  expect(writeSettings(text)).toBe(text);
+});
+
+test("every file and folder that the documents name is there", () => {
+  const paths = [...everything.matchAll(/`((?:src|worker|web|bench|test|docs)\/[\w./-]*)`/g)];
+  const named = [...new Set(paths.map(([, path = ""]) => path))];
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test("troubleshooting has every kind of error, once", () => {
+  const headings = [...readDocument("docs/troubleshooting.md").text.matchAll(/^### (\w+)$/gm)];
+  expect(headings.map(([, kind]) => kind).sort()).toEqual([...ERROR_KINDS].sort());
+});
+
+test("every request by curl in the documents is one that the API accepts", async () => {
+  const { app } = createMemoryApi();
+  const commands = documents.flatMap(({ path, text }) =>
+    codeIn(text, "sh")
+      .filter((code) => code.startsWith("curl "))
+      .map((code) => ({ path, code })),
+  );
+  expect(commands.length).toBeGreaterThan(5);
+  const order = commands.toSorted((a, b) => Number(isTest(a.code)) - Number(isTest(b.code)));
+  const made: Record<string, string> = {};
+  for (const { path, code } of order) {
+    const [, url = "", body] = /^curl (\S+).*?(?:-d '(.+)')?\s*$/s.exec(code) ?? [];
+    expect([path, new URL(url).port, /Bearer dev-key/.test(code)]).toEqual([path, "8787", true]);
+    // Ids of the examples stand for those that the reader got.
+    const at = new URL(url).pathname.replace(/\b(task|conn)_\w+/, (id, type: string) => made[type] ?? id);
+    const headers = { ...KEY, "Content-Type": "application/json" };
+    const init = body === undefined ? { headers } : { method: "POST", headers, body };
+    const answer = await app.request(at, init);
+    const found = (await answer.json()) as { id?: string; kind?: string; message?: string };
+    expect([code, answer.status < 300, found.message]).toEqual([code, true, undefined]);
+    const [type = ""] = found.id?.split("_") ?? [];
+    if (found.id) made[type] = found.id;
+  }
+});
+
+// What needs a record goes after those that make one.
+function isTest(code: string): boolean {
+  return /\/(task|conn)_\w+/.test(code) || code.includes('"s3://');
+}
