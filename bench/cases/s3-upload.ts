@@ -3,7 +3,7 @@ import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
 import { forgetPeaks, peakMb, residentMb } from "../memory.ts";
 
 /** Part settings of the measured uploads: the library's defaults. */
-export const S3_PARTS = { part_bytes: 5 * 2 ** 20, parts_at_once: 4 } as const;
+export const S3_PARTS = { partBytes: 5 * 2 ** 20, partsAtOnce: 4 } as const;
 
 /** The resources that one upload took. */
 export interface S3Uploaded {
@@ -22,7 +22,7 @@ interface Order extends S3Options {
 // node s3-upload.ts ORDER: uploads files under one key and prints the measurements of the last as JSON.
 if (import.meta.main) {
   const { key, files, ...options } = JSON.parse(process.argv[2] ?? "") as Order;
-  const storage = createS3Storage({ ...options, ...S3_PARTS, stream_bodies: true });
+  const storage = createS3Storage({ ...options, ...S3_PARTS, streamBodies: true });
   const put = async (file: string) => {
     await using handle = await open(file);
     // It reads into memory that the reader supplies.

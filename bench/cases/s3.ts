@@ -17,7 +17,7 @@ const SMALL = 20_000_000;
 const BUCKET = "bench";
 const KEY = "large.bin";
 const PROGRAM = join(import.meta.dirname, "s3-upload.ts");
-const { part_bytes, parts_at_once } = S3_PARTS;
+const { partBytes, partsAtOnce } = S3_PARTS;
 
 /**
  * 1 GB from a local file to a Ceph that keeps everything in memory, by a program that uses the library: its time against
@@ -46,7 +46,7 @@ async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
     notes(ours, peer) {
       const speed = (samples: readonly Sample[]) => `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
       return [
-        `1 GB in parts of ${part_bytes / 2 ** 20} MiB, ${parts_at_once} at once, from a file to Ceph on the same machine; each a process from its start to its end:`,
+        `1 GB in parts of ${partBytes / 2 ** 20} MiB, ${partsAtOnce} at once, from a file to Ceph on the same machine; each a process from its start to its end:`,
         `ours ${speed(ours)} (${short(medianOf(ours, "upload"))} s without the start of Node), each part signed with its SHA-256, rclone ${speed(peer)}`,
       ].join(" ");
     },
@@ -63,7 +63,7 @@ async function openMemory(ends: AsyncDisposableStack): Promise<Contest> {
     },
     notes(ours) {
       const worst = Math.max(...ours.map(({ value }) => value));
-      return `1 GB in parts of ${part_bytes / 2 ** 20} MiB, ${parts_at_once} at once; peak of a Node process over the ${short(medianOf(ours, "before"))} MB that it had after an upload of 20 MB, worst ${short(worst)}`;
+      return `1 GB in parts of ${partBytes / 2 ** 20} MiB, ${partsAtOnce} at once; peak of a Node process over the ${short(medianOf(ours, "before"))} MB that it had after an upload of 20 MB, worst ${short(worst)}`;
     },
   };
 }
@@ -103,8 +103,8 @@ async function discard(ceph: Ceph): Promise<void> {
 function rcloneArgs(file: string): string[] {
   return [
     ...["copyto", file, `ceph:${BUCKET}/${KEY}`, "--s3-no-check-bucket", "--retries", "1"],
-    ...["--s3-upload-cutoff", `${part_bytes / 1024}K`, "--s3-chunk-size", `${part_bytes / 1024}K`],
-    ...["--s3-upload-concurrency", String(parts_at_once)],
+    ...["--s3-upload-cutoff", `${partBytes / 1024}K`, "--s3-chunk-size", `${partBytes / 1024}K`],
+    ...["--s3-upload-concurrency", String(partsAtOnce)],
   ];
 }
 

@@ -31,7 +31,7 @@ export interface Connections {
   /** Returns the signer for a bucket. Rejects as `check` throws. */
   signer(bucket: string, id: string | null): S3Signer;
   /** Returns a bucket, and the largest file to upload in one request; null for the usual limit. Rejects as `check` throws. */
-  bucket(name: string, id: string | null): { bucket: S3Bucket; single_bytes: number | null };
+  bucket(name: string, id: string | null): { bucket: S3Bucket; singleBytes: number | null };
 }
 
 // A page may be offline for a while, as in a tunnel.
@@ -64,7 +64,7 @@ export function createConnections(
     bucket(name, id) {
       const found = find(id, "output", `s3://${name}`);
       const bucket = createS3Bucket(signerOf(name, found), { reconnect: createReconnect(), tries: TRIES });
-      return { bucket, single_bytes: found.parts ? null : MAX_SINGLE_BYTES };
+      return { bucket, singleBytes: found.parts ? null : MAX_SINGLE_BYTES };
     },
   };
 }

@@ -26,7 +26,7 @@ export interface UploadFiles {
    */
   memory?(name: string): UploadMemory;
   /** Files up to this many bytes go in one request; see `putS3File`. */
-  single_bytes?: number;
+  singleBytes?: number;
   /** Receives the uploaded share, 0 to 1. */
   onProgress?(share: number): void;
 }
@@ -47,7 +47,7 @@ const FILES_AT_ONCE = 4;
  * do.
  */
 export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
-  const { files, bucket, key, signal, memory, single_bytes, onProgress } = upload;
+  const { files, bucket, key, signal, memory, singleBytes, onProgress } = upload;
   const main = files.find(({ name }) => name === upload.main);
   if (!main) throw new MediaError("upload_failed", "The encoded file is no longer in storage.");
   const main_key = key.endsWith("/") ? key + main.name : key;
@@ -69,7 +69,7 @@ export async function uploadFiles(upload: UploadFiles): Promise<Uploaded> {
       (await putS3File(bucket, keyOf(file.name), file, file.mime, {
         ...{ signal, onProgress },
         ...(remembered && { memory: remembered }),
-        ...(single_bytes !== undefined && { single_bytes }),
+        ...(singleBytes !== undefined && { singleBytes }),
       }));
     if (!before) await remembered?.put("done", info);
     tell(file.name, file.size);

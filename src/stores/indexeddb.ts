@@ -45,7 +45,7 @@ export interface IndexedDbOptions {
   /** Called with the reason when anything but `close` has closed the database. */
   onClosed?(error: MediaError): void;
   /** Milliseconds to wait for such a tab before opening rejects. Default 10000. */
-  blocked_ms?: number;
+  blockedMs?: number;
 }
 
 const BLOCKED_MS = 10_000;
@@ -112,7 +112,7 @@ async function openNewest(options: IndexedDbOptions, close: (error: MediaError) 
     giveUp = reject;
   });
   // A second attempt queues behind the first without any event.
-  const timer = setTimeout(() => giveUp(blockedByTab()), options.blocked_ms ?? BLOCKED_MS);
+  const timer = setTimeout(() => giveUp(blockedByTab()), options.blockedMs ?? BLOCKED_MS);
   let given_up = false;
   // Async, so that a missing IndexedDB also becomes a rejection.
   const opening = (async () =>

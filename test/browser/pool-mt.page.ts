@@ -44,7 +44,7 @@ export async function harmMt(clip: string, harm: Harm) {
     workers++;
     return start();
   };
-  const encoder = createWasmMt({ core: MT_CORE, silence_seconds: 15, createWorker });
+  const encoder = createWasmMt({ core: MT_CORE, silenceSeconds: 15, createWorker });
   const [chunk] = plan.chunks;
   if (!chunk) throw new Error("There is nothing to encode.");
   const end = await encoder.encode({ plan, chunk, source, input, signal: new AbortController().signal }).then(

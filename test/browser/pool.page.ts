@@ -48,7 +48,7 @@ export function sharedCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
 
 /** Opens a pool, whose workers can be reached by {@link poolWorkers}; the one before is closed. */
 export function openPool(
-  options: { workers?: number; silence_seconds?: number; memory?: number; harm?: Harm } = {},
+  options: { workers?: number; silenceSeconds?: number; memory?: number; harm?: Harm } = {},
 ): WasmPool {
   pool?.close();
   workers.length = 0;

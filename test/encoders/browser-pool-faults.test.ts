@@ -19,7 +19,7 @@ test.for(BROKEN)("%s in the cores of %i workers is found, and a fresh one tried 
   const seen = await rig.lab.page.evaluate(
     async ([url, how, workers]) => {
       const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
-      const pool = openPool({ workers: 1, silence_seconds: 6, harm: { how, workers } });
+      const pool = openPool({ workers: 1, silenceSeconds: 6, harm: { how, workers } });
       await pool.load();
       const task = { clip: url, kind: "audio", options: { format: "mp3" }, chunk_seconds: null } as const;
       const attempt = () =>

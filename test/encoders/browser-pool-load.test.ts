@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 /** Loads the core in the page; gives what was told of progress, or the error. */
-function load(given: { wasm?: string; glue?: string; cache?: string | null; stall_seconds?: number }) {
+function load(given: { wasm?: string; glue?: string; cache?: string | null; stallSeconds?: number }) {
   return lab.page.evaluate(
     async (given) => {
       const { loadCore } = await import("../../src/encoders/core/core-load.ts");
@@ -112,7 +112,7 @@ test("a core that cannot be reached may be tried again, and its URL's secrets ar
   const missing = await load({ wasm: "/files/none.wasm?token=secret" });
   const refused = await load({ wasm: "http://127.0.0.1:1/core.wasm#secret" });
   const broken = await load({ wasm: `${origin}/break.wasm?secret` });
-  const stuck = await load({ wasm: `${origin}/stuck.wasm`, stall_seconds: 0.5 });
+  const stuck = await load({ wasm: `${origin}/stuck.wasm`, stallSeconds: 0.5 });
   const why = [
     [missing, "none.wasm: status 404"],
     [refused, "core.wasm: no answer"],

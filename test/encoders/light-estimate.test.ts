@@ -154,7 +154,7 @@ test("limits of one's own are kept", () => {
   expect(refuseLight(plan, source, { ...LIGHT_LIMITS, memory: 24 * 1_048_576 })).toMatchObject({
     ...{ code: "memory", available_bytes: 24 * 1_048_576 },
   });
-  expect(refuseLight(plan, source, { ...LIGHT_LIMITS, total_seconds: 1 })).toMatchObject({
+  expect(refuseLight(plan, source, { ...LIGHT_LIMITS, totalSeconds: 1 })).toMatchObject({
     code: "time",
     max_seconds: 1,
   });

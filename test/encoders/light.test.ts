@@ -66,7 +66,7 @@ const DEATHS: [string, RequestListener][] = [
 ];
 
 test.for(DEATHS)("an encoder that %s is lost, and another attempt may succeed", async ([, listener]) => {
-  const light = await lightAt(listener, { silence_seconds: 0.5 });
+  const light = await lightAt(listener, { silenceSeconds: 0.5 });
   await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
 });
 

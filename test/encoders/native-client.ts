@@ -35,13 +35,13 @@ export const PLAN = createPlan(SOURCE, "video", { codec: "h265" });
 /** Short waits. */
 export const QUICK = {
   ...{
-    start_ms: 400,
-    poll_ms: 200,
-    answer_ms: 200,
-    restart_ms: 300,
-    busy_ms: 20,
-    busy_most_ms: 50,
-    end_ms: 1200,
+    startMs: 400,
+    pollMs: 200,
+    answerMs: 200,
+    restartMs: 300,
+    busyMs: 20,
+    busyMostMs: 50,
+    endMs: 1200,
   },
 };
 

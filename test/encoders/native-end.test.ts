@@ -9,7 +9,7 @@ test.for([
 ] as [string, Script, string][])("ends the job at once when it is stopped %s", async ([, script, method]) => {
   const one = await encoder("one", script);
   const stop = new AbortController();
-  const patience = { ...QUICK, start_ms: 60_000, poll_ms: 60_000 };
+  const patience = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
   const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
   await one.asked(method);
   const reason = new Error("enough");
@@ -52,7 +52,7 @@ test("says again that a job is to end when the word is lost", async () => {
     end: ["cut", { status: 503 }, "half", { status: 204 }],
   });
   const stop = new AbortController();
-  const patience = { ...QUICK, end_ms: 60_000 };
+  const patience = { ...QUICK, endMs: 60_000 };
   const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
   await one.asked("GET");
   stop.abort(new Error("enough"));

@@ -20,7 +20,7 @@ const GB = 1_000_000_000;
 const options = {
   fetch: (url: string, init: RequestInit) => fetch(url, init),
   guard: createHostGuard({ allowPrivate: true }),
-  timeouts: { pause_ms: 5 },
+  timeouts: { pauseMs: 5 },
 };
 const bytesSent = () => origin.log.reduce((sum, { bytes }) => sum + bytes, 0);
 

@@ -49,7 +49,7 @@ test.for([
   const steady = watchPace();
   const one = await encoder("one", script);
   const stop = new AbortController();
-  const patience = { ...QUICK, start_ms: 60_000, poll_ms: 60_000 };
+  const patience = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
   const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
   await one.asked(method);
   expect(steady(await stopping(encoding, stop))).toBeLessThan(1000);

@@ -10,7 +10,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     async judge(origin, run) {
       for (const ranges of [true, false]) {
         const url = origin.serve("/large", { file: file(50 * MB), ranges });
-        const { error } = await run({ url, max_bytes: MB, act: stream });
+        const { error } = await run({ url, maxBytes: MB, act: stream });
         expect(error).toMatchObject({ kind: "input_too_large", retryable: false });
       }
     },
@@ -19,11 +19,11 @@ export const HTTP_FAULTS: HttpCase[] = [
     name: "too large, by what comes",
     async judge(origin, run) {
       const url = origin.serve("/large-chunked", { file: file(50 * MB), ranges: false, chunked: true });
-      const { error } = await run({ url, max_bytes: MB, act: stream });
+      const { error } = await run({ url, maxBytes: MB, act: stream });
       expect(error).toMatchObject({ kind: "input_too_large", retryable: false });
       await expect.poll(() => origin.log.at(-1)?.done).toBe(true);
       expect(origin.log.at(-1)?.bytes).toBeLessThan(20 * MB);
-      expect(await run({ url, max_bytes: 50 * MB, act: stream })).toMatchObject({ bytes: 50 * MB });
+      expect(await run({ url, maxBytes: 50 * MB, act: stream })).toMatchObject({ bytes: 50 * MB });
     },
   },
   {
@@ -107,7 +107,7 @@ export const HTTP_FAULTS: HttpCase[] = [
         [{ stall_after: 0 }, 2],
         [{ silent: true }, 2],
       ] as const;
-      const timeouts = { idle_ms: 1500, headers_ms: 1500 };
+      const timeouts = { idleMs: 1500, headers_ms: 1500 };
       const tell = faults.map(async ([fault, tries], at) => {
         const path = `/never-${at}`;
         const url = origin.serve(path, (n) => ({ file: file(MB), ...(n > 0 ? fault : {}) }));
@@ -200,7 +200,7 @@ export const HTTP_FAULTS: HttpCase[] = [
           ...{ file: file(MB), ranges },
           ...(n > 0 || !ranges ? { stall_after: 1000 } : {}),
         }));
-        const { error } = await run({ url, act: stream, timeouts: { idle_ms: 200 } });
+        const { error } = await run({ url, act: stream, timeouts: { idleMs: 200 } });
         expect(error).toMatchObject({ kind: "input_unreachable", retryable: true });
       }
     },
@@ -210,9 +210,9 @@ export const HTTP_FAULTS: HttpCase[] = [
     async judge(origin, run) {
       const whole = file(100_000);
       const url = origin.serve("/slow", { file: whole, bytes_per_second: 50_000, ranges: false });
-      const outcome = await run({ url, act: stream, timeouts: { idle_ms: 1500 } });
+      const outcome = await run({ url, act: stream, timeouts: { idleMs: 1500 } });
       expect(outcome).toMatchObject({ hashes: [sha256(whole)] });
-      const { error } = await run({ url, act: stream, timeouts: { idle_ms: 1500, total_ms: 300 } });
+      const { error } = await run({ url, act: stream, timeouts: { idleMs: 1500, total_ms: 300 } });
       expect(error).toMatchObject({ kind: "timeout" });
       await expect.poll(() => origin.log.at(-1)?.done).toBe(true);
     },
@@ -230,7 +230,7 @@ export const HTTP_FAULTS: HttpCase[] = [
       });
       const away = origin.serve("/abort-pause", (n) => ({ file: file(MB), ...(n > 0 && { status: 503 }) }));
       const read = { kind: "read", ranges: [{ start: 500_000, end: 500_010 }] } as const;
-      const timeouts = { pause_ms: 3_600_000 };
+      const timeouts = { pauseMs: 3_600_000 };
       expect(
         await run({ url: away, act: { ...read, ranges: [...read.ranges] }, abort_after: 500, timeouts }),
       ).toEqual({

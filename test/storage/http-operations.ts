@@ -13,7 +13,7 @@ export interface HttpOperation {
   /** Null for no guard, as in a browser, where the platform follows redirects. Default: private hosts are let through. */
   rules?: HostRules | null;
   timeouts?: Partial<HttpTimeouts>;
-  max_bytes?: number;
+  maxBytes?: number;
   /** Fires the signal after so many milliseconds. */
   abort_after?: number;
   /** `probe`: what it is, without ffprobe. `open`: facts only. `read`: these ranges in turn. `stream`: the whole. `ingest`: the whole into storage as `key`. */
@@ -55,13 +55,12 @@ export async function runHttpOperation(operation: HttpOperation, storage: Storag
 }
 
 async function act(operation: HttpOperation, storage: Storage, signal: AbortSignal): Promise<HttpOutcome> {
-  const { url, timeouts, max_bytes, rules = { allowPrivate: true } } = operation;
+  const { url, timeouts, maxBytes, rules = { allowPrivate: true } } = operation;
   const options = {
     fetch: (at: string, init: RequestInit) => fetch(at, init),
     guard: rules && createHostGuard(rules),
   };
-  const open = () =>
-    openHttp(url, { ...options, signal, timeouts: { pause_ms: 10, ...timeouts }, max_bytes });
+  const open = () => openHttp(url, { ...options, signal, timeouts: { pauseMs: 10, ...timeouts }, maxBytes });
   if (operation.act.kind === "ingest") {
     const progress: [number, number | null][] = [];
     const info = await runIngest({

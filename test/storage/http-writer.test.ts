@@ -33,10 +33,10 @@ function bodyOf(bytes: Uint8Array<ArrayBuffer>): FileBody & { opened: [number, n
   };
 }
 
-function put(name: string, body: FileBody, signal = new AbortController().signal, timeout_ms = 30_000) {
+function put(name: string, body: FileBody, signal = new AbortController().signal, timeoutMs = 30_000) {
   const send = (url: string, init: RequestInit) => fetch(url, init);
   sink.log.length = 0;
-  return putFile(`${sink.url}/${name}`, body, MIME, { fetch: send, signal, pause_ms: 1, timeout_ms });
+  return putFile(`${sink.url}/${name}`, body, MIME, { fetch: send, signal, pauseMs: 1, timeoutMs });
 }
 
 test.for([0, 1, 1000, MAX_PUT_BYTES])("%i bytes go in one request", async (size) => {
@@ -141,7 +141,7 @@ test("a silent store is given up when the time for a request is over", async () 
     return fetch(url, init);
   };
   const { signal } = new AbortController();
-  const options = { fetch: send, signal, pause_ms: 1, timeout_ms: 20 };
+  const options = { fetch: send, signal, pauseMs: 1, timeoutMs: 20 };
   const failed = putFile(`${sink.url}/late`, bodyOf(noise(1000)), MIME, options);
   await expect(failed).rejects.toMatchObject({ kind: "upload_failed", retryable: true });
   expect(tries).toBe(WRITE_TRIES);
@@ -173,11 +173,11 @@ test("a store that cannot be reached, and one that answers nonsense", async () =
   const nowhere = (url: string, init: RequestInit) => fetch(url.replace(/:\d+/, ":1"), init);
   const failed = { kind: "upload_failed", retryable: true };
   await expect(
-    putFile(`${sink.url}/x`, bodyOf(noise(1)), MIME, { fetch: nowhere, signal, pause_ms: 1 }),
+    putFile(`${sink.url}/x`, bodyOf(noise(1)), MIME, { fetch: nowhere, signal, pauseMs: 1 }),
   ).rejects.toMatchObject(failed);
   for (const text of ["hello", "{}", '{"size":7,"etag":"a"}']) {
     const nonsense = async () => new Response(text, { status: 201 });
-    const wrong = putFile(`${sink.url}/x`, bodyOf(noise(1)), MIME, { fetch: nonsense, signal, pause_ms: 1 });
+    const wrong = putFile(`${sink.url}/x`, bodyOf(noise(1)), MIME, { fetch: nonsense, signal, pauseMs: 1 });
     await expect(wrong).rejects.toMatchObject(failed);
   }
 });

@@ -105,14 +105,14 @@ test("what Ceph itself refuses to another user, and for want of room, is told an
 describe("storage that is slow", () => {
   test("is waited for in proportion to what is sent", async () => {
     proxy.fail(() => ({ late_ms: 400 }));
-    const options = { timeout_ms: 200, tries: 1 };
+    const options = { timeoutMs: 200, tries: 1 };
     const info = await faulty(options).write("late", bytes(5 * MB - 1), "text/plain");
     expect([info.size, proxy.log.length]).toEqual([5 * MB - 1, 1]);
   });
 
   test("and never answers is given up after its tries", async () => {
     proxy.fail(() => "hold");
-    expect(await fault(faulty({ timeout_ms: 50, tries: 2 }).write("held", bytes(1), "text/plain"))).toEqual({
+    expect(await fault(faulty({ timeoutMs: 50, tries: 2 }).write("held", bytes(1), "text/plain"))).toEqual({
       kind: "upload_failed",
       message: `The storage at ${new URL(proxy.url).host} could not be reached.`,
       retryable: true,

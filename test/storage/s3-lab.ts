@@ -27,7 +27,7 @@ export const MB = 2 ** 20;
 
 /** Storage in the bucket `contract`. */
 export const open = (options: Partial<S3Options> = {}): Storage =>
-  createS3Storage({ ...ceph.connection, bucket: "contract", pause_ms: 5, ...options });
+  createS3Storage({ ...ceph.connection, bucket: "contract", pauseMs: 5, ...options });
 /** Storage in the bucket `faults`, by way of the proxy. */
 export const faulty = (options: Partial<S3Options> = {}): Storage =>
   open({ endpoint: proxy.url, bucket: "faults", ...options });

@@ -16,7 +16,7 @@ describe("an upload in parts", () => {
     ["as a stream of known length", true],
   ] as const)(
     "sends each part %s, by itself again: after 503, 429, a reset in the middle and an answer that was lost",
-    async ([, stream_bodies]) => {
+    async ([, streamBodies]) => {
       const tries = new Map<number, number>();
       proxy.fail(({ part }) => {
         if (part === null) return null;
@@ -28,7 +28,7 @@ describe("an upload in parts", () => {
         if (part === 4 && count === 1) return { status: 429, headers: { "retry-after": "0" } };
         return null;
       });
-      const info = await faulty({ stream_bodies }).write("parts", stream(whole), "video/mp4");
+      const info = await faulty({ streamBodies }).write("parts", stream(whole), "video/mp4");
       expect([...tries].sort()).toEqual([
         [1, 4],
         [2, 2],

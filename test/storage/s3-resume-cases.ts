@@ -10,10 +10,10 @@ describe("a file goes up in parts, and goes on", () => {
   const whole = bytes(17 * MB);
   const put = (key: string, memory: UploadMemory) => {
     const signer = createS3Signer({ ...ceph.connection, endpoint: proxy.url }, "faults");
-    const bucket = createS3Bucket(signer, { pause_ms: 5, tries: 2 });
+    const bucket = createS3Bucket(signer, { pauseMs: 5, tries: 2 });
     const body = { size: whole.length, open: async ({ start = 0, end = 0 }) => whole.slice(start, end) };
     const { signal } = new AbortController();
-    return putS3File(bucket, key, body, "video/mp4", { signal, memory, parts_at_once: 1 });
+    return putS3File(bucket, key, body, "video/mp4", { signal, memory, partsAtOnce: 1 });
   };
   const remember = () => {
     const values = new Map<string, unknown>();

@@ -8,7 +8,7 @@ describe("an object as a source", () => {
   const whole = bytes(3 * MB);
   const openIt = (key: string, connection = {}) => {
     const signer = createS3Signer({ ...ceph.connection, endpoint: proxy.url, ...connection }, "faults");
-    return openS3(signer, key, { fetch: (url, init) => fetch(url, init), timeouts: { pause_ms: 5 } });
+    return openS3(signer, key, { fetch: (url, init) => fetch(url, init), timeouts: { pauseMs: 5 } });
   };
   beforeAll(() => open({ bucket: "faults" }).write("a source+é.mp4", whole, "video/mp4"));
 

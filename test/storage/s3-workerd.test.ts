@@ -41,7 +41,7 @@ test.for(FEW)("from within workerd it $name", async ({ name }) => {
 test("R2's own codes are understood", async () => {
   const kindOf = async (more: Partial<S3Options>) => {
     // It closes the connection of what it refuses.
-    const storage = createS3Storage({ ...options(), ...more, pause_ms: 20 });
+    const storage = createS3Storage({ ...options(), ...more, pauseMs: 20 });
     const thrown = await storage.write("one", new Uint8Array(3), "text/plain").catch((error) => error);
     return [(thrown as MediaError).kind, (thrown as MediaError).retryable];
   };
@@ -108,7 +108,7 @@ test("parts are sent again one by one, and nothing stays of an upload that is re
     const storage = createS3Storage({
       ...options(),
       endpoint: options().endpoint.replace(workerd.url, proxy.url),
-      pause_ms: 20,
+      pauseMs: 20,
     });
     const whole = Uint8Array.from(Buffer.alloc(11 * 2 ** 20, "a part of it "));
     const seen = new Set<number>();
@@ -156,7 +156,7 @@ test("where parts cannot be listed, an upload goes on by what was remembered", a
       "video/mp4",
       {
         signal: new AbortController().signal,
-        parts_at_once: 1,
+        partsAtOnce: 1,
         memory: {
           get: async (name) => values.get(name) ?? null,
           put: async (name, value) => void values.set(name, value),

@@ -66,19 +66,19 @@ test("an older version in another tab is waited for, then named", async () => {
     });
     Object.assign(window, { held: request.result });
   });
-  const open = (blocked_ms: number) =>
-    lab.page.evaluate(async (blocked_ms) => {
+  const open = (blockedMs: number) =>
+    lab.page.evaluate(async (blockedMs) => {
       const { openIndexedDb } = await import("../../src/stores/indexeddb.ts");
       let blocked = 0;
       const onBlocked = () => void blocked++;
-      return openIndexedDb({ name: "blocked", blocked_ms, onBlocked }).then(
+      return openIndexedDb({ name: "blocked", blockedMs, onBlocked }).then(
         (stores) => {
           stores.close();
           return { blocked, version: "open" };
         },
         ({ kind, message, retryable }) => ({ blocked, kind, message, retryable }),
       );
-    }, blocked_ms);
+    }, blockedMs);
   const error = {
     kind: "service_unavailable",
     message:

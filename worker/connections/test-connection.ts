@@ -7,7 +7,7 @@ import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
 
 // Whoever asks waits for the answer.
-const PATIENCE = { tries: 2, timeout_ms: 10_000 };
+const PATIENCE = { tries: 2, timeoutMs: 10_000 };
 
 /** Writes a small object, reads it back and deletes it; never rejects. */
 export async function testConnection(

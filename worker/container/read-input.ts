@@ -7,10 +7,10 @@ import { discard, requestHttp, unreachable } from "../../src/storage/http/http-r
 import { doubling, retry } from "../../src/util/retry.ts";
 
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */
-export const READ_TRIES = { most: 5, pause_ms: 200 } as const;
+export const READ_TRIES = { most: 5, pauseMs: 200 } as const;
 
 // A source of ours answers at once; one that is silent for so long is asked anew.
-const TIMEOUTS = { headers_ms: 15_000, idle_ms: 15_000 } as const;
+const TIMEOUTS = { headers_ms: 15_000, idleMs: 15_000 } as const;
 
 /**
  * Reads a range of a job's input. Network faults are tried again a few times. Rejects with `input_unreachable`,
@@ -28,7 +28,7 @@ export function readInput(
     });
   return retry(read, {
     tries: READ_TRIES.most,
-    pauseMs: doubling(READ_TRIES.pause_ms),
+    pauseMs: doubling(READ_TRIES.pauseMs),
     signal,
     helps: (thrown) => !signal.aborted && toMediaError(thrown).retryable,
   });
@@ -60,7 +60,7 @@ async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRa
     if (got?.start !== start || got.end !== end) {
       throw unreachable(url, "did not give the range it was asked for", true);
     }
-    return await readExactly(response, end - start, { idle_ms: TIMEOUTS.idle_ms, signal, url });
+    return await readExactly(response, end - start, { idleMs: TIMEOUTS.idleMs, signal, url });
   } catch (thrown) {
     await discard(response);
     throw thrown;

@@ -21,13 +21,13 @@ export function createInputs(
   const guard = createHostGuard(hostRules(env));
   const outside = createOutsideOf(env);
   const uploads = createPageUploadsOf(env);
-  const { MAX_INPUT_BYTES: max_bytes, INGEST_SECONDS } = env.settings;
+  const { MAX_INPUT_BYTES: maxBytes, INGEST_SECONDS } = env.settings;
   const total_ms = INGEST_SECONDS * 1000;
-  const timeouts = { total_ms, headers_ms: Math.min(20_000, total_ms), idle_ms: Math.min(30_000, total_ms) };
+  const timeouts = { total_ms, headers_ms: Math.min(20_000, total_ms), idleMs: Math.min(30_000, total_ms) };
   return {
     async open(url, signal) {
       if (/^s3:/i.test(url)) {
-        const file = await own.open(url, { signal, timeouts, max_bytes });
+        const file = await own.open(url, { signal, timeouts, maxBytes });
         return { reader: file.reader, mime: file.mime, file };
       }
       const key = await signer.resolve(url);
@@ -36,7 +36,7 @@ export function createInputs(
       if (upload?.key)
         return openStored(storage, upload.key, url, (stored) => storageReader(storage, stored));
       if (upload?.output) {
-        const file = await own.open(upload.output, { signal, timeouts, max_bytes }, upload.connection_id);
+        const file = await own.open(upload.output, { signal, timeouts, maxBytes }, upload.connection_id);
         return { reader: file.reader, mime: file.mime, file };
       }
       if (url.startsWith(`${base}/uploads/`))
@@ -49,7 +49,7 @@ export function createInputs(
         guard,
         signal,
         timeouts,
-        max_bytes,
+        maxBytes,
       });
       return { reader: file.reader, mime: file.mime, file };
     },

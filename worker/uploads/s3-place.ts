@@ -19,7 +19,7 @@ import { bare, lacking } from "./managed-place.ts";
 import type { UploadPlace } from "./place.ts";
 
 // Whoever asks waits for the answer.
-const PATIENCE = { tries: 3, timeout_ms: 10_000 };
+const PATIENCE = { tries: 3, timeoutMs: 10_000 };
 
 /** A bucket of the caller's own as a place for uploads: pages put to it themselves, by URLs that are signed with the keys of its connection. */
 export function createS3Place(

@@ -26,12 +26,12 @@ interface Seat {
 
 /**
  * Creates a runner of encoders in dedicated workers, because an encode cannot be interrupted and a damaged source may keep
- * it busy forever: an abort terminates the worker. A job that is silent for `silence_seconds` fails as `stalled`. As many
+ * it busy forever: an abort terminates the worker. A job that is silent for `silenceSeconds` fails as `stalled`. As many
  * workers stay ready for the next job as may run at once.
  */
 export function runIsolated(
   start: (life: string) => Worker,
-  { workers, silence_seconds }: { workers: number; silence_seconds: number },
+  { workers, silenceSeconds }: { workers: number; silenceSeconds: number },
 ): (encoder: LocalEncoder) => LocalEncoder {
   const idle: Seat[] = [];
 
@@ -58,8 +58,8 @@ export function runIsolated(
       reject(reason);
     };
     const aborted = () => end(signal.reason);
-    const message = `The ${seat.name} encoder was silent for ${silence_seconds} seconds.`;
-    const timer = setTimeout(() => end(new MediaError("stalled", message)), silence_seconds * 1000);
+    const message = `The ${seat.name} encoder was silent for ${silenceSeconds} seconds.`;
+    const timer = setTimeout(() => end(new MediaError("stalled", message)), silenceSeconds * 1000);
     if (signal.aborted) aborted();
     signal.addEventListener("abort", aborted, { once: true });
     work.then(resolve, end);

@@ -37,7 +37,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
   const load = () => loadCore({ ...core });
   const pool = createWasmPool({ load, ...(encoderWorkers !== null && { workers: encoderWorkers }) });
-  const limits = { workers: pool.workers, silence_seconds: SILENCE_SECONDS };
+  const limits = { workers: pool.workers, silenceSeconds: SILENCE_SECONDS };
   const copy = runIsolated(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
   const runImages = runIsolated((life) => startImage(`${wasm} ${life}`), limits);

@@ -24,7 +24,7 @@ export interface LocalInputTools {
 
 // Largest file that is downloaded into the origin's storage, and the time limit.
 const MAX_BYTES = 5e10;
-const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idle_ms: 30_000 };
+const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idleMs: 30_000 };
 
 /**
  * Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this
@@ -44,7 +44,7 @@ export function createLocalInputs({ own, files, storage, urls, connections, open
       }
       const options = {
         fetch: (at: string, init: RequestInit) => fetch(at, { ...init, credentials: "omit" as const }),
-        ...{ signal, timeouts: TIMEOUTS, max_bytes: MAX_BYTES },
+        ...{ signal, timeouts: TIMEOUTS, maxBytes: MAX_BYTES },
       };
       const s3 = /^s3:/i.test(url) ? parseS3Url(url) : null;
       const file = s3

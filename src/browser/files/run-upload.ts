@@ -58,8 +58,8 @@ export function createRunUploads(
 
   async function copyMemory(from: string, to: string, name: string): Promise<void> {
     const [before, after] = [memoryOf(from, name), memoryOf(to, name)];
-    const begun = (await before.get("begun")) as { size: number; part_bytes: number } | null;
-    const count = begun ? Math.ceil(begun.size / begun.part_bytes) : 0;
+    const begun = (await before.get("begun")) as { size: number; partBytes: number } | null;
+    const count = begun ? Math.ceil(begun.size / begun.partBytes) : 0;
     const parts = Array.from({ length: count }, (_, n) => `part ${n + 1}`);
     for (const piece of ["begun", "done", ...parts]) {
       const value = await before.get(piece);
@@ -73,7 +73,7 @@ export function createRunUploads(
       if (!destination) throw new MediaError("internal_error", "The run has no destination.");
       const { bucket: name, key } = parseS3Url(destination.url);
       return durably("upload", async (signal) => {
-        const { bucket, single_bytes } = connections.bucket(name, destination.connection_id);
+        const { bucket, singleBytes } = connections.bucket(name, destination.connection_id);
         await pieces.put(
           run_id,
           NAMES,
@@ -85,7 +85,7 @@ export function createRunUploads(
           ...{ files: files.map(toOutput), main, bucket, key, signal },
           memory: (file) => memoryOf(run_id, file),
           onProgress: (share) => void tell(share),
-          ...(single_bytes !== null && { single_bytes }),
+          ...(singleBytes !== null && { singleBytes }),
         });
         const folder = source.url.slice(0, source.url.lastIndexOf("/") + 1);
         const renditions = source.renditions?.map((each) => ({

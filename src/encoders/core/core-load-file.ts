@@ -11,7 +11,7 @@ export interface FileLoad {
   file: CoreFile;
   /** Name of the cache; null disables caching. */
   cache: string | null;
-  stall_seconds: number;
+  stallSeconds: number;
   signal: AbortSignal;
   /** Receives the number of uncompressed bytes read so far. */
   onBytes(bytes: number): void;
@@ -37,7 +37,7 @@ export async function loadFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>>
 }
 
 async function fetchFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
-  const stall = limitTime(load.stall_seconds * 1000, { signal: load.signal });
+  const stall = limitTime(load.stallSeconds * 1000, { signal: load.signal });
   try {
     const response = await fetch(load.url, { signal: stall.signal }).catch((cause: unknown) => {
       throw unreachable(load, "no answer", cause);

@@ -25,7 +25,7 @@ export interface LoadOptions {
   /** Name of the cache that keeps the files for the next visit; null disables caching. Default `framewright-core`. */
   cache?: string | null | undefined;
   /** Seconds without a byte after which the load fails. Default 30. */
-  stall_seconds?: number | undefined;
+  stallSeconds?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -83,7 +83,7 @@ function script(bytes: Uint8Array<ArrayBuffer>): Blob {
 async function loadAll<Name extends string>(
   files: Readonly<Record<Name, CoreFile>>,
   urls: Readonly<Record<NoInfer<Name>, string | URL>>,
-  { onProgress = () => {}, cache = CORE_CACHE, stall_seconds = STALL_SECONDS, signal }: LoadOptions,
+  { onProgress = () => {}, cache = CORE_CACHE, stallSeconds = STALL_SECONDS, signal }: LoadOptions,
 ): Promise<Record<Name, Uint8Array<ArrayBuffer>>> {
   const names = Object.keys(files) as Name[];
   const loaded = new Map<Name, number>();
@@ -94,7 +94,7 @@ async function loadAll<Name extends string>(
   const stop = new AbortController();
   const rest = {
     cache,
-    stall_seconds,
+    stallSeconds,
     signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal,
   };
   const load = async (name: Name) => {

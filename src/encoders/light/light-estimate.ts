@@ -30,12 +30,12 @@ export function refuseLight(plan: Plan, source: Source, limits: LightLimits): Re
   if (!time) return { code: "unknown_duration" };
   const pieces = plan.chunks.map((chunk) => shareOf(plan, chunk, time));
   const total = pieces.reduce((sum, piece) => sum + piece, 0);
-  if (total > limits.total_seconds) {
-    return { code: "time", seconds: total, max_seconds: limits.total_seconds };
+  if (total > limits.totalSeconds) {
+    return { code: "time", seconds: total, max_seconds: limits.totalSeconds };
   }
   const longest = Math.max(...pieces);
-  if (longest > limits.piece_seconds) {
-    return { code: "chunk_time", seconds: longest, max_seconds: limits.piece_seconds };
+  if (longest > limits.pieceSeconds) {
+    return { code: "chunk_time", seconds: longest, max_seconds: limits.pieceSeconds };
   }
   return null;
 }
@@ -50,7 +50,7 @@ export function chooseLevel(plan: Plan, source: Source, memory: number): X264Lev
 }
 
 /**
- * Returns how many seconds of source, 2 to 60, a chunk of a plan should span to take the light encoder about `chunk_seconds`
+ * Returns how many seconds of source, 2 to 60, a chunk of a plan should span to take the light encoder about `chunkSeconds`
  * of computing and to fit its memory: a hint for `createPlan`.
  */
 export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
@@ -59,7 +59,7 @@ export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimit
   const { duration, filesize } = source;
   if (!time || !plan.duration || !duration || time.pictures === 0) return CHUNK_SECONDS;
   // Decoding from a keyframe comes on top; shorter chunks would only repeat it more often.
-  const computing = (limits.chunk_seconds * plan.duration) / time.pictures;
+  const computing = (limits.chunkSeconds * plan.duration) / time.pictures;
   const room = Math.min(LIGHT_INPUT.most, limits.memory - heapOf(plan, source, LOWEST) * MIB - 2 * SPARE);
   const reading = filesize ? stretchSeconds(room, filesize, duration) : CHUNK_SECONDS;
   return Math.min(CHUNK_SECONDS, Math.max(2, Math.floor(Math.min(computing, reading))));

@@ -13,22 +13,22 @@ export interface LightLimits {
   /** Bytes of heap, input and output together. */
   memory: number;
   /** For one chunk of pictures of a plan that can be cut; nothing can interrupt a chunk. */
-  chunk_seconds: number;
+  chunkSeconds: number;
   /** For one uninterrupted job, whether or not the plan is cut. */
-  piece_seconds: number;
+  pieceSeconds: number;
   /** For all chunks of a plan. */
-  total_seconds: number;
+  totalSeconds: number;
   /** Seconds of silence after which the encoder counts as lost; wasm takes several times longer until it is optimized. */
-  silence_seconds: number;
+  silenceSeconds: number;
 }
 
 /** The default limits. */
 export const LIGHT_LIMITS: Readonly<LightLimits> = {
   memory: LIGHT_MEMORY,
-  chunk_seconds: 8,
-  piece_seconds: 30,
-  total_seconds: 120,
-  silence_seconds: 300,
+  chunkSeconds: 8,
+  pieceSeconds: 30,
+  totalSeconds: 120,
+  silenceSeconds: 300,
 };
 
 /** Seconds from the keyframe before a chunk to its start: `most` in nearly all files, `usual` in many. */

@@ -78,7 +78,7 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
 
   async function send(job: LightJob, ranges: ByteRange[], { input, signal, onWait }: Sending) {
     const ended = new AbortController();
-    const silence = limitTime(limits.silence_seconds * 1000, {
+    const silence = limitTime(limits.silenceSeconds * 1000, {
       signal: AbortSignal.any([signal, ended.signal]),
     });
     const both = silence.signal;

@@ -8,29 +8,29 @@ import type { NativeJob, NativeState } from "./native-wire.ts";
 /** The timeouts of the native encoders' client, in milliseconds. */
 export interface NativePatience {
   /** For the answer to a new job, including the start of a container. */
-  start_ms: number;
+  startMs: number;
   /** How long an encoder may hold a status request open. */
-  poll_ms: number;
+  pollMs: number;
   /** Extra time for the answer to a status request. */
-  answer_ms: number;
+  answerMs: number;
   /** For an unreachable encoder to come back. */
-  restart_ms: number;
-  /** The first wait when every encoder is busy; later waits grow up to `busy_most_ms`. */
-  busy_ms: number;
-  busy_most_ms: number;
+  restartMs: number;
+  /** The first wait when every encoder is busy; later waits grow up to `busyMostMs`. */
+  busyMs: number;
+  busyMostMs: number;
   /** For the answer to a cancellation. */
-  end_ms: number;
+  endMs: number;
 }
 
 /** The default timeouts. Proxies on the way may cut connections that are silent for 100 s. */
 export const NATIVE_PATIENCE: Readonly<NativePatience> = {
-  start_ms: 45_000,
-  poll_ms: 15_000,
-  answer_ms: 10_000,
-  restart_ms: 7000,
-  busy_ms: 500,
-  busy_most_ms: 10_000,
-  end_ms: 1200,
+  startMs: 45_000,
+  pollMs: 15_000,
+  answerMs: 10_000,
+  restartMs: 7000,
+  busyMs: 500,
+  busyMostMs: 10_000,
+  endMs: 1200,
 };
 
 /** One job on one encoder. */
@@ -64,7 +64,7 @@ export async function startJob(call: NativeCall, job: NativeJob): Promise<Native
   const abortLater = () => setTimeout(() => arrival.abort(), ARRIVAL_MS);
   signal.addEventListener("abort", abortLater, { once: true });
   try {
-    const limits = { ms: patience.start_ms, signal: arrival.signal };
+    const limits = { ms: patience.startMs, signal: arrival.signal };
     const answer = await callNative(instance, "/jobs", init, limits);
     if (answer.status === 503) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
@@ -101,12 +101,12 @@ export async function followJob(
   }
 }
 
-/** Cancels a job, retries if that fails, and waits no longer than `end_ms`. */
+/** Cancels a job, retries if that fails, and waits no longer than `endMs`. */
 export async function endJob(
   { instance, headers, patience }: Omit<NativeCall, "signal">,
   id: string,
 ): Promise<void> {
-  const until = Date.now() + patience.end_ms;
+  const until = Date.now() + patience.endMs;
   for (let wait = FIRST_END_PAUSE_MS; ; wait *= 2) {
     // A request that is lost leaves time for another.
     const limits = { ms: (until - Date.now()) / 2 };
@@ -127,9 +127,9 @@ function pauseFor(elapsed: number, share: number): number {
 }
 
 async function ask({ instance, headers, patience, signal }: NativeCall, id: string): Promise<NativeAnswer> {
-  const path = `/jobs/${id}?wait=${patience.poll_ms / 1000}`;
-  const limits = { ms: patience.poll_ms + patience.answer_ms, signal };
-  const until = Date.now() + patience.restart_ms;
+  const path = `/jobs/${id}?wait=${patience.pollMs / 1000}`;
+  const limits = { ms: patience.pollMs + patience.answerMs, signal };
+  const until = Date.now() + patience.restartMs;
   for (let wait = FIRST_PAUSE_MS; ; wait *= 2) {
     const answer = await callNative(instance, path, { headers }, limits).catch((thrown: unknown) => {
       signal.throwIfAborted();

@@ -103,7 +103,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
   // be reached.
   async function deal({ job, instances: order, signal, onWait }: Deal, asked: Set<NativeInstance>) {
     let lastAnswer = Date.now();
-    for (let wait = patience.busy_ms; ; wait = Math.min(wait * 1.5, patience.busy_most_ms)) {
+    for (let wait = patience.busyMs; ; wait = Math.min(wait * 1.5, patience.busyMostMs)) {
       let fault: unknown;
       for (const instance of order) {
         asked.add(instance);
@@ -118,7 +118,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
           fault = thrown;
         }
       }
-      if (fault !== undefined && Date.now() - lastAnswer > patience.restart_ms) throw fault;
+      if (fault !== undefined && Date.now() - lastAnswer > patience.restartMs) throw fault;
       onWait();
       // Random, so that jobs waiting for the same slot do not retry in step.
       await sleep(wait * (0.5 + Math.random() / 2), signal);

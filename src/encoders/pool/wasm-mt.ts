@@ -15,7 +15,7 @@ export interface WasmMtOptions {
   /** Starts an encoder worker from `encoder-worker.ts`. Default: the one that ships with this package. */
   createWorker?: (() => Worker) | undefined;
   /** Seconds without a sign of life after which a worker counts as hung. Default 30. */
-  silence_seconds?: number | undefined;
+  silenceSeconds?: number | undefined;
 }
 
 /** The encoder that runs the threaded core, for H.265 only. */
@@ -39,7 +39,7 @@ const MOST_THREADS = 4;
  * threads.
  */
 export function createWasmMt(options: WasmMtOptions): WasmMt {
-  const { core, createWorker = startEncoderWorker, silence_seconds = SILENCE_SECONDS } = options;
+  const { core, createWorker = startEncoderWorker, silenceSeconds = SILENCE_SECONDS } = options;
   const threads = Math.max(1, Math.min(MOST_THREADS, navigator.hardwareConcurrency ?? 1));
   const tools = mtTools(threads);
   const load = () => {
@@ -61,7 +61,7 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
       const { files, tally } = await pool.run({
         ...followChunk(job),
         work: { kind: "encode", plan, chunk, source, tools, memory: MEMORY },
-        ...{ bytes: MEMORY, silence_seconds },
+        ...{ bytes: MEMORY, silenceSeconds },
       });
       job.onTally?.(tally);
       return files;

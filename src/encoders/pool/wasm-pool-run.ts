@@ -26,7 +26,7 @@ export interface PoolJob {
   /** Estimated bytes that it takes. */
   bytes: number;
   /** Seconds without a sign of life after which its worker counts as hung. */
-  silence_seconds: number;
+  silenceSeconds: number;
   onWait(): void;
   onSeconds(seconds: number): void;
 }
@@ -80,8 +80,8 @@ export function createPoolRun({ workers, budget, createWorker, ...options }: Poo
       try {
         for (let left = TRIES - 1; ; left--) {
           const worker = idle.pop() ?? createPoolWorker(createWorker, core);
-          const { silence_seconds, onSeconds } = job;
-          const ended = await worker.run(job.work, file, { signal, silence_seconds, onSeconds });
+          const { silenceSeconds, onSeconds } = job;
+          const ended = await worker.run(job.work, file, { signal, silenceSeconds, onSeconds });
           if ("done" in ended) {
             if (ended.done.heap > WORN) worker.close();
             else idle.push(worker);

@@ -8,7 +8,7 @@ export interface Following {
   /** Terminates the worker. */
   signal: AbortSignal;
   /** Seconds without a sign of life after which the worker counts as hung. */
-  silence_seconds: number;
+  silenceSeconds: number;
   /** Receives the output time, in seconds. */
   onSeconds(seconds: number): void;
 }
@@ -45,15 +45,15 @@ export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWo
 
   return {
     close,
-    run(work, file, { signal, silence_seconds, onSeconds }) {
+    run(work, file, { signal, silenceSeconds, onSeconds }) {
       return new Promise<WorkEnd>((resolve, reject) => {
         let silent = 0;
         const timer = setInterval(
           () => {
             silent++;
-            if (silent >= STEPS) fail(new MediaError("stalled", hung(silence_seconds)), true);
+            if (silent >= STEPS) fail(new MediaError("stalled", hung(silenceSeconds)), true);
           },
-          (silence_seconds * 1000) / STEPS,
+          (silenceSeconds * 1000) / STEPS,
         );
         signal.addEventListener("abort", abort, { once: true });
         worker.onmessage = ({ data }: MessageEvent<FromEncoderWorker>) => {

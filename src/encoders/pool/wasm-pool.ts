@@ -27,7 +27,7 @@ export interface WasmPoolOptions {
   /** Starts an encoder worker from `encoder-worker.ts`. Default: the one that ships with this package. */
   createWorker?: (() => Worker) | undefined;
   /** Seconds without a sign of life after which a worker counts as hung. Default 30. */
-  silence_seconds?: number | undefined;
+  silenceSeconds?: number | undefined;
 }
 
 /** A pool of encoder workers, each with one stock core, which can also probe files. */
@@ -57,7 +57,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   const workers = Math.max(1, options.workers ?? navigator.hardwareConcurrency ?? 1);
   const budget = options.memory ?? (deviceMemory() * GIB) / 2;
   const memory = Math.min(WORKER_MEMORY, budget);
-  const silence = options.silence_seconds ?? SILENCE_SECONDS;
+  const silence = options.silenceSeconds ?? SILENCE_SECONDS;
   const pool = createPoolRun({
     ...{ workers, budget },
     load: options.load ?? loadCore,
@@ -83,7 +83,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
         ...followChunk(job),
         work: { kind: "encode", plan, chunk, source, tools, memory },
         bytes: memoryOf(plan, source, chunk, memory),
-        silence_seconds: silence + silentSeconds(plan, source),
+        silenceSeconds: silence + silentSeconds(plan, source),
       });
       job.onTally?.(tally);
       return files;
@@ -93,7 +93,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
         work: { kind: "probe", memory: Math.min(memory, PROBE_MEMORY) },
         ...{ input, signal, onWait, onSeconds: () => {} },
         bytes: PROBE_MEMORY,
-        silence_seconds: silence,
+        silenceSeconds: silence,
       });
       if (!report) throw new MediaError("probe_failed", "The encoder worker returned no report.");
       return report;

@@ -5,7 +5,7 @@ import { unreachable } from "./http-request.ts";
 /** Limits on reading a body. */
 export interface BodyLimits {
   /** Milliseconds to wait for the next bytes. */
-  idle_ms: number;
+  idleMs: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -13,10 +13,10 @@ export interface BodyLimits {
  * Waits for the next bytes of a body. Rejects with {@link Silence} when none arrive in time, with {@link BrokenBody} when
  * the connection breaks, and otherwise with the signal's reason.
  */
-export async function inTime<T>(next: Promise<T>, { idle_ms, signal }: BodyLimits): Promise<T> {
+export async function inTime<T>(next: Promise<T>, { idleMs, signal }: BodyLimits): Promise<T> {
   const { promise: stopped, reject: stop } = Promise.withResolvers<never>();
   const aborted = () => stop(signal?.reason);
-  const timer = setTimeout(() => stop(new Silence(`nothing came for ${idle_ms / 1000} s`)), idle_ms);
+  const timer = setTimeout(() => stop(new Silence(`nothing came for ${idleMs / 1000} s`)), idleMs);
   signal?.addEventListener("abort", aborted);
   try {
     return await Promise.race([next, stopped]);

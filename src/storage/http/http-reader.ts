@@ -28,7 +28,7 @@ export async function openHttp(url: string, options: HttpOptions): Promise<HttpF
   const answer = await requestStart(url, options);
   const facts = readFacts(answer.response, answer.url);
   try {
-    checkSize(facts.size, options.max_bytes);
+    checkSize(facts.size, options.maxBytes);
     if (facts.size === 0) return await emptyFile(facts, answer.response);
     if (facts.ranges && facts.size !== null) {
       return await rangedFile(facts, facts.size, answer.response, options);

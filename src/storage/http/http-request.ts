@@ -10,19 +10,19 @@ export interface HttpTimeouts {
   /** Until the headers of one response arrive. */
   headers_ms: number;
   /** Until the next bytes of a body arrive. */
-  idle_ms: number;
+  idleMs: number;
   /** For a whole body. */
   total_ms: number;
   /** The first pause before a broken body is resumed; doubles each time. */
-  pause_ms: number;
+  pauseMs: number;
 }
 
 /** The defaults: 20 s for headers, 30 s for the next bytes, an hour for a body, pauses from 0.1 s. */
 export const HTTP_TIMEOUTS: HttpTimeouts = {
   headers_ms: 20_000,
-  idle_ms: 30_000,
+  idleMs: 30_000,
   total_ms: 3_600_000,
-  pause_ms: 100,
+  pauseMs: 100,
 };
 
 /** Most redirects to follow before a source counts as unreachable. */
@@ -37,7 +37,7 @@ export interface HttpOptions {
   signal?: AbortSignal | undefined;
   timeouts?: Partial<HttpTimeouts> | undefined;
   /** Largest file allowed, in bytes; unlimited when absent. */
-  max_bytes?: number | undefined;
+  maxBytes?: number | undefined;
 }
 
 /** A successful response, and the URL it came from. */

@@ -34,7 +34,7 @@ export function createHttpSource(
   options: HttpOptions,
   { first = null, range, watch }: HttpReading = {},
 ): ByteSource {
-  const { idle_ms, total_ms, pause_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
+  const { idleMs, total_ms, pauseMs } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   const over = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
   const start = range?.start ?? 0;
@@ -52,7 +52,7 @@ export function createHttpSource(
     const response = known ?? (await requestFrom(asked, facts, { ...options, signal }));
     try {
       if (range || !known) checkAnswer(response, asked, facts);
-      checkDeclared(facts.url, due, received, contentLength(response), options.max_bytes);
+      checkDeclared(facts.url, due, received, contentLength(response), options.maxBytes);
     } catch (thrown) {
       await discard(response);
       throw thrown;
@@ -62,7 +62,7 @@ export function createHttpSource(
 
   const next = async (view: Uint8Array<ArrayBuffer>) => {
     body ??= await open();
-    const bytes = await inTime(body.read(view), { idle_ms, signal });
+    const bytes = await inTime(body.read(view), { idleMs, signal });
     if (!bytes && due !== null && received < due) throw new BrokenBody("the body ended early");
     return bytes;
   };
@@ -82,7 +82,7 @@ export function createHttpSource(
         if (received === due) return null;
         const cost = range && thrown instanceof Silence ? RANGE_SILENCE_RESUMES : 1;
         if (!facts.ranges || resumes + cost > MAX_RESUMES) throw brokenOff(thrown, facts.url, due, received);
-        await sleep(pause_ms * 2 ** resumes, signal);
+        await sleep(pauseMs * 2 ** resumes, signal);
         resumes += cost;
       }
     }
@@ -101,7 +101,7 @@ export function createHttpSource(
         const bytes = await nextOrResume(view);
         if (!bytes) clearTimeout(timer);
         received += bytes?.length ?? 0;
-        checkReceived(facts.url, due, received, options.max_bytes);
+        checkReceived(facts.url, due, received, options.maxBytes);
         if (bytes) await watch?.(received);
         return bytes;
       } catch (thrown) {
@@ -114,11 +114,11 @@ export function createHttpSource(
 }
 
 /** Throws `input_too_large` when a file is larger than allowed. */
-export function checkSize(size: number | null, max_bytes: number | undefined): void {
-  if (size === null || max_bytes === undefined || size <= max_bytes) return;
+export function checkSize(size: number | null, maxBytes: number | undefined): void {
+  if (size === null || maxBytes === undefined || size <= maxBytes) return;
   throw new MediaError(
     "input_too_large",
-    `The source has ${size} bytes; no more than ${max_bytes} are allowed.`,
+    `The source has ${size} bytes; no more than ${maxBytes} are allowed.`,
   );
 }
 
@@ -159,10 +159,10 @@ function checkDeclared(
   due: number | null,
   received: number,
   length: number | null,
-  max_bytes?: number,
+  maxBytes?: number,
 ): void {
   const declared = length === null ? due : received + length;
-  checkSize(declared, max_bytes);
+  checkSize(declared, maxBytes);
   if (due === null || declared === due) return;
   throw unreachable(url, `declared first ${due} and then ${declared} bytes`, true);
 }
@@ -171,10 +171,10 @@ function checkReceived(
   url: string,
   due: number | null,
   received: number,
-  max_bytes = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): void {
-  if (received > max_bytes) {
-    throw new MediaError("input_too_large", `The source has more than the ${max_bytes} bytes allowed.`);
+  if (received > maxBytes) {
+    throw new MediaError("input_too_large", `The source has more than the ${maxBytes} bytes allowed.`);
   }
   if (due !== null && received > due) {
     throw unreachable(url, `sent more than the ${due} bytes it declared`, true);

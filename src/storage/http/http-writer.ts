@@ -25,9 +25,9 @@ export interface WriteOptions {
   fetch(url: string, init: RequestInit): Promise<Response>;
   signal: AbortSignal;
   /** Milliseconds until the first retry of a request; doubles each time. Default 250. */
-  pause_ms?: number;
+  pauseMs?: number;
   /** Milliseconds that a request may take in addition to the time for its bytes. Default 30 s. */
-  timeout_ms?: number;
+  timeoutMs?: number;
 }
 
 /** Files up to this many bytes are uploaded in one request. */
@@ -93,15 +93,15 @@ async function send<T>(
   url: string,
   init: RequestInit,
   schema: z.ZodType<T>,
-  { fetch, signal, pause_ms = 250, timeout_ms = 30_000 }: WriteOptions,
+  { fetch, signal, pauseMs = 250, timeoutMs = 30_000 }: WriteOptions,
   open?: () => Promise<Blob | Uint8Array<ArrayBuffer>>,
 ): Promise<T> {
-  const pause = doubling(pause_ms);
+  const pause = doubling(pauseMs);
   for (let tried = 1; ; tried++) {
     signal.throwIfAborted();
     const body = open ? await open() : null;
     const size = body === null ? 0 : body instanceof Blob ? body.size : body.length;
-    const late = AbortSignal.timeout(timeout_ms + Math.ceil(size / BYTES_PER_MS));
+    const late = AbortSignal.timeout(timeoutMs + Math.ceil(size / BYTES_PER_MS));
     const both = AbortSignal.any([signal, late]);
     let response: Response | null = null;
     let fault: unknown;

@@ -30,7 +30,7 @@ export interface PutFileOptions extends PartOptions {
    */
   memory?: UploadMemory;
   /** Files up to this many bytes go in one request. Default: the size of a part. */
-  single_bytes?: number;
+  singleBytes?: number;
   /** Receives the number of bytes stored so far. */
   onProgress?(sent: number): void;
 }
@@ -38,7 +38,7 @@ export interface PutFileOptions extends PartOptions {
 interface Begun {
   key: string;
   upload: string;
-  part_bytes: number;
+  partBytes: number;
   size: number;
 }
 
@@ -55,7 +55,7 @@ export async function putS3File(
 ): Promise<StoredInfo> {
   const { signal, memory, onProgress } = options;
   const { size } = body;
-  if (size <= (options.single_bytes ?? options.part_bytes ?? MIN_PART_BYTES)) {
+  if (size <= (options.singleBytes ?? options.partBytes ?? MIN_PART_BYTES)) {
     const info = await putObject(bucket, key, await body.open({ start: 0, end: size }), mime, signal);
     onProgress?.(size);
     return info;
@@ -87,7 +87,7 @@ async function beginOrGoOn(
   key: string,
   size: number,
   mime: string,
-  { signal, memory, part_bytes }: PutFileOptions,
+  { signal, memory, partBytes }: PutFileOptions,
 ): Promise<{ begun: Begun; done: Map<number, S3Part> }> {
   const before = ((await memory?.get("begun")) ?? null) as Begun | null;
   if (before && memory) {
@@ -96,9 +96,9 @@ async function beginOrGoOn(
     if (there) return { begun: before, done: await known(before, there, memory) };
     if (!same) await abortUpload(bucket, before.key, before.upload);
   }
-  const most = Math.max(MIN_PART_BYTES, part_bytes ?? 0, Math.ceil(size / MAX_PARTS));
+  const most = Math.max(MIN_PART_BYTES, partBytes ?? 0, Math.ceil(size / MAX_PARTS));
   const upload = await beginUpload(bucket, key, mime, signal);
-  const begun: Begun = { key, upload, part_bytes: most, size };
+  const begun: Begun = { key, upload, partBytes: most, size };
   await memory?.put("begun", begun);
   return { begun, done: new Map() };
 }
@@ -128,7 +128,7 @@ async function putParts(
   body: FileBody,
   begun: Begun,
   done: Map<number, S3Part>,
-  { signal, memory, onProgress, parts_at_once = PARTS_AT_ONCE }: PutFileOptions,
+  { signal, memory, onProgress, partsAtOnce = PARTS_AT_ONCE }: PutFileOptions,
 ): Promise<S3Part[]> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
@@ -142,18 +142,18 @@ async function putParts(
     tell();
   };
   tell();
-  await sideBySide(missing, parts_at_once, put, (thrown) => {
+  await sideBySide(missing, partsAtOnce, put, (thrown) => {
     // If the upload will resume, let requests in flight finish; otherwise they would be wasted.
     if (!(memory && thrown instanceof MediaError && thrown.retryable)) stop.abort(thrown);
   });
   return [...done.values()];
 }
 
-function countOf({ size, part_bytes }: Begun): number {
-  return Math.ceil(size / part_bytes);
+function countOf({ size, partBytes }: Begun): number {
+  return Math.ceil(size / partBytes);
 }
 
-function rangeOf({ size, part_bytes }: Begun, part: number) {
-  const start = (part - 1) * part_bytes;
-  return { start, end: Math.min(size, start + part_bytes) };
+function rangeOf({ size, partBytes }: Begun, part: number) {
+  const start = (part - 1) * partBytes;
+  return { start, end: Math.min(size, start + partBytes) };
 }

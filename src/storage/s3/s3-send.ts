@@ -14,14 +14,14 @@ export interface S3SendOptions {
   /** Attempts per request. Default 5. */
   tries?: number;
   /** Milliseconds until the first retry of a request; doubles each time, plus up to half as much at random. Default 250. */
-  pause_ms?: number;
+  pauseMs?: number;
   /** Milliseconds that a request may take in addition to the time for its bytes. Default 30 s. */
-  timeout_ms?: number;
+  timeoutMs?: number;
   /**
    * True on Node, whose fetch would otherwise copy request bodies: sends bytes as a stream with a Content-Length, which
    * fetch supports in no browser and no Worker. Default false.
    */
-  stream_bodies?: boolean;
+  streamBodies?: boolean;
   /**
    * Called when a request got no answer. While the network is known to be down it waits a little and returns true, and the
    * attempt does not count.
@@ -55,7 +55,7 @@ const MAX_PAUSE_MS = 20_000;
  * wrong clock is corrected once.
  */
 export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S3Bucket {
-  const { tries = 5, pause_ms = 250, timeout_ms = 30_000, stream_bodies = false } = options;
+  const { tries = 5, pauseMs = 250, timeoutMs = 30_000, streamBodies = false } = options;
   const fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
 
   async function attempt<T>(
@@ -67,11 +67,11 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
     const host = URL.parse(url)?.host ?? "the given address";
     const { method, body = null } = request;
     const size = body instanceof Blob ? body.size : (body?.length ?? 0);
-    const limit = limitTime(timeout_ms + Math.ceil(size / BYTES_PER_MS), { signal });
+    const limit = limitTime(timeoutMs + Math.ceil(size / BYTES_PER_MS), { signal });
     try {
       // A redirect would leave the signed host.
       const whole = { method, headers, body, signal: limit.signal, redirect: "manual" } as const;
-      const streamed = stream_bodies && body instanceof Uint8Array;
+      const streamed = streamBodies && body instanceof Uint8Array;
       const response = await fetch(url, streamed ? { ...whole, ...asStream(body, headers) } : whole);
       if (response.ok) return { value: await take(response) };
       const fault = readS3Fault(response, await response.text());
@@ -113,7 +113,7 @@ export function createS3Bucket(signer: S3Signer, options: S3SendOptions = {}): S
       }
       if (!isPassing(fault) || tried >= tries)
         throw toS3Error(fault, asked.purpose, { host, bucket: signer.bucket }, cause);
-      const growing = doubling(pause_ms)(tried) * (1 + Math.random() / 2);
+      const growing = doubling(pauseMs)(tried) * (1 + Math.random() / 2);
       await sleep(Math.min(MAX_PAUSE_MS, Math.max(growing, pause ?? 0)), asked.signal);
     }
   }

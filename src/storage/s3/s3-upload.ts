@@ -20,9 +20,9 @@ export interface PartOptions {
    * Bytes of each part except the last, at least 5 MiB. Default 5 MiB, for objects of up to 52 GB. Parts that wait or are
    * being sent are held in memory.
    */
-  part_bytes?: number;
+  partBytes?: number;
   /** Most parts to send at once. Default 4. */
-  parts_at_once?: number;
+  partsAtOnce?: number;
 }
 
 /** Bytes of the smallest part that S3 accepts, except for the last. */
@@ -41,8 +41,8 @@ export async function uploadStream(
   mime: string,
   options: PartOptions = {},
 ): Promise<StoredInfo> {
-  const part_bytes = Math.max(MIN_PART_BYTES, options.part_bytes ?? MIN_PART_BYTES);
-  const parts = createPartReader(body instanceof Uint8Array ? streamOf(body) : body, part_bytes);
+  const partBytes = Math.max(MIN_PART_BYTES, options.partBytes ?? MIN_PART_BYTES);
+  const parts = createPartReader(body instanceof Uint8Array ? streamOf(body) : body, partBytes);
   try {
     const first = await parts.next();
     if (first.last) return await putObject(bucket, key, first.bytes, mime);
@@ -66,7 +66,7 @@ async function sendParts(
   upload: string,
   first: Uint8Array<ArrayBuffer>,
   reader: PartReader,
-  { parts_at_once = PARTS_AT_ONCE }: PartOptions,
+  { partsAtOnce = PARTS_AT_ONCE }: PartOptions,
 ): Promise<{ parts: S3Part[]; size: number }> {
   const stop = new AbortController();
   const running = new Set<Promise<void>>();
@@ -93,7 +93,7 @@ async function sendParts(
   try {
     start(1, first);
     for (let part = 2, last = false; !last && failures.length === 0; part++) {
-      if (running.size >= parts_at_once) await Promise.race(running);
+      if (running.size >= partsAtOnce) await Promise.race(running);
       const next = await reader.next();
       last = next.last;
       if (next.bytes.length === 0) break;

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { readSources, type SourceFile } from "./source-files.ts";
+
+// Options of functions are JavaScript's own; those of tasks, connections and uploads are the wire's, and are in src/core.
+const OPTIONS = /^(?:export )?interface (\w+(?:Options|Limits|Patience))\b[^{]*\{\n([\s\S]*?)^\}/gm;
+const SNAKE = /^ {2}(?:readonly )?([a-z]+_\w+)\??[:(]/gm;
+
+function snakeOptions({ path, text }: SourceFile): string[] {
+  return [...text.matchAll(OPTIONS)].flatMap(([, name = "", body = ""]) =>
+    [...body.matchAll(SNAKE)].map(([, option]) => `${path}: ${name}.${option}`),
+  );
+}
+
+test("options of functions are camelCase", () => {
+  const files = readSources("src").filter(({ path }) => !path.startsWith("src/core/"));
+  expect(files.flatMap(snakeOptions)).toEqual([]);
+});
+
+test("an option in snake_case is found", () => {
+  const text =
+    "export interface PoolOptions extends Base {\n  /** Seconds. */\n  silence_seconds?: number;\n}\n";
+  expect(snakeOptions({ path: "pool.ts", text })).toEqual(["pool.ts: PoolOptions.silence_seconds"]);
+});
