@@ -61,12 +61,12 @@ export function job(more: Partial<ChunkJob> = {}): ChunkJob {
   };
 }
 
-/** A client without much patience. */
+/** A client with short timeouts. */
 export function client(
   instances: NativeEncoderOptions["instances"],
   more: Partial<NativeEncoderOptions> = {},
 ) {
-  return createNativeEncoder({ instances, patience: QUICK, ...more });
+  return createNativeEncoder({ instances, timeouts: QUICK, ...more });
 }
 
 /** What is given for a job that `DONE` ends. */

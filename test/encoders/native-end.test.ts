@@ -9,8 +9,8 @@ test.for([
 ] as [string, Script, string][])("ends the job at once when it is stopped %s", async ([, script, method]) => {
   const one = await encoder("one", script);
   const stop = new AbortController();
-  const patience = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
-  const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
+  const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
+  const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
   await one.asked(method);
   const reason = new Error("enough");
   const at = performance.now();
@@ -52,8 +52,8 @@ test("says again that a job is to end when the word is lost", async () => {
     end: ["cut", { status: 503 }, "half", { status: 204 }],
   });
   const stop = new AbortController();
-  const patience = { ...QUICK, endMs: 60_000 };
-  const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
+  const timeouts = { ...QUICK, endMs: 60_000 };
+  const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
   await one.asked("GET");
   stop.abort(new Error("enough"));
   await expect(encoding).rejects.toThrow("enough");

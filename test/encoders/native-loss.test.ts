@@ -24,7 +24,7 @@ test("a short fault of the network costs nothing", async () => {
   });
   const [two] = [await encoder("two")];
   // The network is given a second to mend: each further try comes later.
-  expect(await client([one, two], { patience: { ...QUICK, restartMs: 2000 } }).encode(job())).toEqual(
+  expect(await client([one, two], { timeouts: { ...QUICK, restartMs: 2000 } }).encode(job())).toEqual(
     WRITTEN,
   );
   expect(posts(one, two)).toEqual([1, 0]);

@@ -31,7 +31,7 @@ test("a job that is deleted leaves no ffmpeg and no file within two seconds", as
   expect(steady(took)).toBeLessThan(2000);
 });
 
-// Two seconds of patience, and five until what does not end is killed.
+// Two seconds of timeouts, and five until what does not end is killed.
 test("an ffmpeg that falls silent is ended within ten seconds", async () => {
   const steady = watchPace();
   const { job, pid } = await startLong();
@@ -49,8 +49,8 @@ test.for([
   const steady = watchPace();
   const one = await encoder("one", script);
   const stop = new AbortController();
-  const patience = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
-  const encoding = client([one], { patience }).encode(job({ signal: stop.signal }));
+  const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
+  const encoding = client([one], { timeouts }).encode(job({ signal: stop.signal }));
   await one.asked(method);
   expect(steady(await stopping(encoding, stop))).toBeLessThan(1000);
 });

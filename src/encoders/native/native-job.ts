@@ -6,7 +6,7 @@ import { parseJson, parseNativeState } from "./native-state.ts";
 import type { NativeJob, NativeState } from "./native-wire.ts";
 
 /** The timeouts of the native encoders' client, in milliseconds. */
-export interface NativePatience {
+export interface NativeTimeouts {
   /** For the answer to a new job, including the start of a container. */
   startMs: number;
   /** How long an encoder may hold a status request open. */
@@ -23,7 +23,7 @@ export interface NativePatience {
 }
 
 /** The default timeouts. Proxies on the way may cut connections that are silent for 100 s. */
-export const NATIVE_PATIENCE: Readonly<NativePatience> = {
+export const NATIVE_TIMEOUTS: Readonly<NativeTimeouts> = {
   startMs: 45_000,
   pollMs: 15_000,
   answerMs: 10_000,
@@ -37,7 +37,7 @@ export const NATIVE_PATIENCE: Readonly<NativePatience> = {
 export interface NativeCall {
   instance: NativeInstance;
   headers: Record<string, string>;
-  patience: NativePatience;
+  timeouts: NativeTimeouts;
   signal: AbortSignal;
 }
 
@@ -55,7 +55,7 @@ const ARRIVAL_MS = 300;
  * answer or denies access, and with `encode_failed` when it rejects the job, as any other encoder would.
  */
 export async function startJob(call: NativeCall, job: NativeJob): Promise<NativeAnswer | "busy"> {
-  const { instance, patience, signal } = call;
+  const { instance, timeouts, signal } = call;
   signal.throwIfAborted();
   const headers = { ...call.headers, "Content-Type": "application/json" };
   const init = { method: "POST", headers, body: JSON.stringify(job) };
@@ -64,7 +64,7 @@ export async function startJob(call: NativeCall, job: NativeJob): Promise<Native
   const abortLater = () => setTimeout(() => arrival.abort(), ARRIVAL_MS);
   signal.addEventListener("abort", abortLater, { once: true });
   try {
-    const limits = { ms: patience.startMs, signal: arrival.signal };
+    const limits = { ms: timeouts.startMs, signal: arrival.signal };
     const answer = await callNative(instance, "/jobs", init, limits);
     if (answer.status === 503) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
@@ -103,10 +103,10 @@ export async function followJob(
 
 /** Cancels a job, retries if that fails, and waits no longer than `endMs`. */
 export async function endJob(
-  { instance, headers, patience }: Omit<NativeCall, "signal">,
+  { instance, headers, timeouts }: Omit<NativeCall, "signal">,
   id: string,
 ): Promise<void> {
-  const until = Date.now() + patience.endMs;
+  const until = Date.now() + timeouts.endMs;
   for (let wait = FIRST_END_PAUSE_MS; ; wait *= 2) {
     // A request that is lost leaves time for another.
     const limits = { ms: (until - Date.now()) / 2 };
@@ -126,10 +126,10 @@ function pauseFor(elapsed: number, share: number): number {
   return Math.min(left / 4, Math.max(5000, Math.min(30_000, elapsed / 10)));
 }
 
-async function ask({ instance, headers, patience, signal }: NativeCall, id: string): Promise<NativeAnswer> {
-  const path = `/jobs/${id}?wait=${patience.pollMs / 1000}`;
-  const limits = { ms: patience.pollMs + patience.answerMs, signal };
-  const until = Date.now() + patience.restartMs;
+async function ask({ instance, headers, timeouts, signal }: NativeCall, id: string): Promise<NativeAnswer> {
+  const path = `/jobs/${id}?wait=${timeouts.pollMs / 1000}`;
+  const limits = { ms: timeouts.pollMs + timeouts.answerMs, signal };
+  const until = Date.now() + timeouts.restartMs;
   for (let wait = FIRST_PAUSE_MS; ; wait *= 2) {
     const answer = await callNative(instance, path, { headers }, limits).catch((thrown: unknown) => {
       signal.throwIfAborted();

@@ -7,15 +7,15 @@ import type { NativeInstance } from "./native-call.ts";
 import {
   endJob,
   followJob,
-  NATIVE_PATIENCE,
+  NATIVE_TIMEOUTS,
   type NativeCall,
-  type NativePatience,
+  type NativeTimeouts,
   startJob,
 } from "./native-job.ts";
 import { NATIVE_PROTOCOL, type NativeJob, type NativeState } from "./native-wire.ts";
 
 export type { NativeInstance } from "./native-call.ts";
-export { NATIVE_PATIENCE, type NativePatience } from "./native-job.ts";
+export { NATIVE_TIMEOUTS, type NativeTimeouts } from "./native-job.ts";
 
 /** Options of {@link createNativeEncoder}. */
 export interface NativeEncoderOptions {
@@ -23,8 +23,8 @@ export interface NativeEncoderOptions {
   instances: readonly NativeInstance[];
   /** Bearer token for the Authorization header; absent when they need none or the instance adds it. */
   token?: string | undefined;
-  /** Timeouts that differ from {@link NATIVE_PATIENCE}. */
-  patience?: Partial<NativePatience> | undefined;
+  /** Timeouts that differ from {@link NATIVE_TIMEOUTS}. */
+  timeouts?: Partial<NativeTimeouts> | undefined;
 }
 
 // How often a job is started in all, on any encoder.
@@ -44,11 +44,11 @@ interface Deal {
  * Each job goes to one that has room. If that encoder disappears, returns an invalid answer or loses the job, another takes
  * over, up to three starts.
  */
-export function createNativeEncoder({ instances, token, patience: waits }: NativeEncoderOptions): Encoder {
-  const patience: NativePatience = { ...NATIVE_PATIENCE, ...waits };
+export function createNativeEncoder({ instances, token, timeouts: waits }: NativeEncoderOptions): Encoder {
+  const timeouts: NativeTimeouts = { ...NATIVE_TIMEOUTS, ...waits };
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const callTo = (instance: NativeInstance, signal: AbortSignal): NativeCall => ({
-    ...{ instance, headers, patience, signal },
+    ...{ instance, headers, timeouts, signal },
   });
 
   async function encode(given: ChunkJob): Promise<Written> {
@@ -103,7 +103,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
   // be reached.
   async function deal({ job, instances: order, signal, onWait }: Deal, asked: Set<NativeInstance>) {
     let lastAnswer = Date.now();
-    for (let wait = patience.busyMs; ; wait = Math.min(wait * 1.5, patience.busyMostMs)) {
+    for (let wait = timeouts.busyMs; ; wait = Math.min(wait * 1.5, timeouts.busyMostMs)) {
       let fault: unknown;
       for (const instance of order) {
         asked.add(instance);
@@ -118,7 +118,7 @@ export function createNativeEncoder({ instances, token, patience: waits }: Nativ
           fault = thrown;
         }
       }
-      if (fault !== undefined && Date.now() - lastAnswer > patience.restartMs) throw fault;
+      if (fault !== undefined && Date.now() - lastAnswer > timeouts.restartMs) throw fault;
       onWait();
       // Random, so that jobs waiting for the same slot do not retry in step.
       await sleep(wait * (0.5 + Math.random() / 2), signal);
