@@ -72,9 +72,9 @@ async function openLight(job: Job, ends: AsyncDisposableStack): Promise<Contest>
   const light = createLightEncoder({
     async fetch(_, init) {
       const response = await fetch(url, init);
-      const [told, noted] = response.body?.tee() ?? [];
+      const [passed, noted] = response.body?.tee() ?? [];
       if (noted) void noteHeap(noted, heaps);
-      return new Response(told ?? null, response);
+      return new Response(passed ?? null, response);
     },
   });
   return {

@@ -77,7 +77,7 @@ async function measure(
     files.push({ path, at: chunk.start });
   }
   const sound = join(dir, "sound.mp4");
-  const heard = await encode(plan, audio, sound);
+  const soundSeconds = await encode(plan, audio, sound);
   const started = performance.now();
   const video = await Promise.all(files.map(async ({ path, at }) => ({ input: await openFile(path), at })));
   let bytes = 0;
@@ -87,7 +87,7 @@ async function measure(
   return {
     picture: median(seconds),
     chunk: ASK_SECONDS,
-    sound: heard / SAMPLE_SECONDS,
+    sound: soundSeconds / SAMPLE_SECONDS,
     stitch: (performance.now() - started) / 1000 / SAMPLE_SECONDS,
     start: START_SECONDS,
   };

@@ -48,7 +48,7 @@ async function openFanout(ends: AsyncDisposableStack): Promise<Contest> {
 
 /** Resolves on the first event; `lag` is the milliseconds from the end of the task to its arrival, on the same clock. */
 function listen(lab: Lab, agent: Agent, id: string): Promise<{ lag: Promise<number> }> {
-  const { promise: lag, resolve: heard, reject: lost } = Promise.withResolvers<number>();
+  const { promise: lag, resolve: arrive, reject: lost } = Promise.withResolvers<number>();
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       reject(error);
@@ -68,7 +68,7 @@ function listen(lab: Lab, agent: Agent, id: string): Promise<{ lag: Promise<numb
           if (data === undefined) continue;
           const { record }: Update<Task> = JSON.parse(data);
           resolve({ lag });
-          if (record.finished_at !== null) heard(arrived - record.finished_at);
+          if (record.finished_at !== null) arrive(arrived - record.finished_at);
         }
       });
       answer.on("error", fail).on("end", () => lost(new Error("The events ended before the task did.")));

@@ -99,7 +99,7 @@ export function timingArgs(
   return [...timing, ...bitstream([...filters, rate])];
 }
 
-/** Returns whether an average rate looks like that of evenly spaced frames; averages of uneven ones are odd numbers. */
+/** Returns whether an average rate looks like that of evenly spaced frames; an average of uneven ones matches no usual rate. */
 export function isEven(fps: number): boolean {
   return Math.abs(2 * fps - Math.round(2 * fps)) < 0.01 || ntscRate(fps) !== null;
 }

@@ -30,11 +30,11 @@ export async function durationOf(
   { size, start, measure }: Measures,
   packets: Packets | null,
 ): Promise<number | null> {
-  const told = await withinBounds(() => input.getDurationFromMetadata());
+  const stated = await withinBounds(() => input.getDurationFromMetadata());
   const rate = packets?.bitrate ?? 0;
   const average = start?.bitrate === "unknown" && rate > 0 ? (start.body * 8) / rate : null;
-  if (told && average && Math.abs(average / told - 1) > UNEVEN) return microseconds(average);
-  if (told && told > 0) return microseconds(told);
+  if (stated && average && Math.abs(average / stated - 1) > UNEVEN) return microseconds(average);
+  if (stated && stated > 0) return microseconds(stated);
   const measured = size <= (MEASURED[format] ?? size);
   // ADTS frames are of similar size throughout.
   const guessed = !measured && format === "aac" && rate > 0 ? (size * 8) / rate : null;
@@ -53,8 +53,8 @@ export function completeStreams(
   // The total minus the other streams is the bitrate of the one whose first packets do not show it.
   const alone = start.bitrate === "variable" && timed.length === 1;
   const open = timed.filter(({ bitrate }) => alone || bitrate === undefined);
-  const told = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
-  const bitrate = Math.round((start.body * 8) / duration - told);
+  const known = timed.reduce((sum, stream) => sum + (open.includes(stream) ? 0 : (stream.bitrate ?? 0)), 0);
+  const bitrate = Math.round((start.body * 8) / duration - known);
   if (open.length !== 1 || bitrate <= 0) return timed;
   return timed.map((stream) => (open.includes(stream) ? { ...stream, bitrate } : stream));
 }

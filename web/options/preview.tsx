@@ -76,17 +76,17 @@ function useDecoded(input: MediaInput | null, { kind, height = HEIGHT }: Source,
   const { device } = useWorkbench();
   const [frame, setFrame] = useState<Blob | null>(null);
   useEffect(() => {
-    const gone = new AbortController();
+    const controller = new AbortController();
     setFrame(null);
     if (input !== null && typeof input !== "string") {
       const size = height > HEIGHT ? { height: HEIGHT } : {};
-      coreFrame(device, input, kind === "image" ? size : { at, ...size }, gone.signal).then(
-        (blob) => gone.signal.aborted || setFrame(blob),
+      coreFrame(device, input, kind === "image" ? size : { at, ...size }, controller.signal).then(
+        (blob) => controller.signal.aborted || setFrame(blob),
         // Keep the thumbnail.
         () => {},
       );
     }
-    return () => gone.abort();
+    return () => controller.abort();
   }, [device, input, kind, height, at]);
   return useMediaUrl(frame).url;
 }

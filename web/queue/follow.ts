@@ -60,22 +60,22 @@ export function createFollower(
       if (before && before.task_id === task?.id && before.client === client) return;
       stop(id);
       if (!task || !client) return;
-      let told: Pace["choice"];
+      let known: Pace["choice"];
       let mayAsk = client !== device;
       const end = client.on(task, "update", ({ record, progress, speed, eta, choice, waiting }) => {
         const file = waiting?.for === "file" ? waiting : null;
         const waits = waiting?.for === "encoder";
         list.change(id, {
-          ...{ task: record, pace: { progress, speed, eta, choice: choice ?? told, waits, at: Date.now() } },
+          ...{ task: record, pace: { progress, speed, eta, choice: choice ?? known, waits, at: Date.now() } },
           ...(!file && { waiting: null }),
         });
         if (mayAsk && !choice && isEncoding(record)) {
           mayAsk = false;
-          void askChoice(client, record).then((heard) => {
-            told = heard;
-            mayAsk = heard === null;
+          void askChoice(client, record).then((received) => {
+            known = received;
+            mayAsk = received === null;
             const pace = followed.get(id)?.end === end ? list.find(id)?.pace : null;
-            if (heard && pace) list.change(id, { pace: { ...pace, choice: heard } });
+            if (received && pace) list.change(id, { pace: { ...pace, choice: received } });
           });
         }
         if (isFinished(record)) stop(id);

@@ -116,8 +116,8 @@ export function createItemList(
       for (const id of ids) dirty.delete(id);
       const rows = ids.map(find).filter((item) => item !== undefined);
       const missing = new Set(await store.put(rows.map(rowOf)));
-      const gone = missing.intersection(written);
-      for (const id of gone) {
+      const removed = missing.intersection(written);
+      for (const id of removed) {
         drop(id);
         events.gone(id);
       }

@@ -114,8 +114,8 @@ export function openQueueStore(name: string): QueueStore {
           await store.put(row);
           return [];
         };
-        const [gone] = await Promise.all([Promise.all(rows.map(put)), done]);
-        return gone.flat();
+        const [missing] = await Promise.all([Promise.all(rows.map(put)), done]);
+        return missing.flat();
       }),
     putInput,
     putThumbnail: (item, blob) =>

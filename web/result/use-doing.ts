@@ -39,12 +39,12 @@ export function useDoing({ outlives = false }: { outlives?: boolean } = {}): Doi
         if (over.current === mine) setState({ ...IDLE, ...next });
       };
       set({ progress: { share: null, bytes: 0 } });
-      let told = 0;
+      let lastShown = 0;
       const onProgress = (done: number, total: number | null) => {
         // No need to render more often than anyone can see.
         const now = performance.now();
-        if (signal.aborted || now - told < 100) return;
-        told = now;
+        if (signal.aborted || now - lastShown < 100) return;
+        lastShown = now;
         set({ progress: { share: total ? done / total : null, bytes: done } });
       };
       work({ signal, onProgress }).then(

@@ -1,14 +1,14 @@
 import { letGo } from "../ui/let-go.ts";
 
 /**
- * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `gone` aborts.
+ * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `signal` aborts.
  * Rejects when the browser cannot play it, or plays it without pictures.
  */
 export async function drawFrames(
   url: string,
   canvases: readonly HTMLCanvasElement[],
   duration: number,
-  gone: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   const video = document.createElement("video");
   video.muted = true;
@@ -16,14 +16,14 @@ export async function drawFrames(
   if (!url.startsWith("blob:")) video.crossOrigin = "anonymous";
   try {
     video.src = url;
-    await heard(video, "loadeddata", gone);
+    await heard(video, "loadeddata", signal);
     for (const [index, canvas] of canvases.entries()) {
       video.currentTime = ((index + 0.5) / canvases.length) * duration;
-      await heard(video, "seeked", gone);
+      await heard(video, "seeked", signal);
       cover(canvas, video, video.videoWidth, video.videoHeight);
     }
   } catch (thrown) {
-    if (!gone.aborted) throw thrown;
+    if (!signal.aborted) throw thrown;
   } finally {
     letGo(video);
   }
@@ -31,34 +31,36 @@ export async function drawFrames(
 
 /** Like {@link drawFrames}, with each frame decoded by `take`. */
 export async function drawDecoded(
-  take: (at: number, gone: AbortSignal) => Promise<Blob>,
+  take: (at: number, signal: AbortSignal) => Promise<Blob>,
   canvases: readonly HTMLCanvasElement[],
   duration: number,
-  gone: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   for (const [index, canvas] of canvases.entries()) {
     try {
-      const bitmap = await createImageBitmap(await take(((index + 0.5) / canvases.length) * duration, gone));
+      const bitmap = await createImageBitmap(
+        await take(((index + 0.5) / canvases.length) * duration, signal),
+      );
       cover(canvas, bitmap, bitmap.width, bitmap.height);
       bitmap.close();
     } catch (thrown) {
-      if (gone.aborted) return;
+      if (signal.aborted) return;
       throw thrown;
     }
   }
 }
 
-function heard(video: HTMLVideoElement, name: string, gone: AbortSignal): Promise<void> {
+function heard(video: HTMLVideoElement, name: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const over = new AbortController();
-    const options = { signal: AbortSignal.any([over.signal, gone]) };
+    const options = { signal: AbortSignal.any([over.signal, signal]) };
     const end = (settle: () => void) => () => {
       over.abort();
       settle();
     };
-    gone.addEventListener(
+    signal.addEventListener(
       "abort",
-      end(() => reject(gone.reason)),
+      end(() => reject(signal.reason)),
       { signal: over.signal },
     );
     video.addEventListener(
@@ -67,7 +69,7 @@ function heard(video: HTMLVideoElement, name: string, gone: AbortSignal): Promis
       options,
     );
     video.addEventListener(name, end(resolve), options);
-    if (gone.aborted) reject(gone.reason);
+    if (signal.aborted) reject(signal.reason);
   });
 }
 

@@ -34,12 +34,12 @@ export function Filmstrip({
   useEffect(() => {
     const canvases = [...(row.current?.querySelectorAll("canvas") ?? [])];
     if (canvases.length === 0) return;
-    const gone = new AbortController();
+    const controller = new AbortController();
     const drawn = frame
-      ? drawDecoded(frame, canvases, duration, gone.signal)
-      : drawFrames(url ?? "", canvases, duration, gone.signal);
+      ? drawDecoded(frame, canvases, duration, controller.signal)
+      : drawFrames(url ?? "", canvases, duration, controller.signal);
     drawn.catch(onFault);
-    return () => gone.abort();
+    return () => controller.abort();
   }, [url, frame, duration, count]);
   return (
     <div class="filmstrip" ref={row} aria-hidden="true">

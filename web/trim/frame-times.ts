@@ -9,10 +9,10 @@ const WITHIN_MS = 5_000;
  * Returns the start times of the pictures in a visitor's file, in seconds and in order, so that a step is one picture even
  * at a variable frame rate. Null for a URL, and when reading takes more than a few seconds.
  */
-export async function readFrameTimes(input: MediaInput, gone: AbortSignal): Promise<number[] | null> {
+export async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<number[] | null> {
   if (typeof input === "string") return null;
   const { ALL_FORMATS, BlobSource, EncodedPacketSink, Input } = await import("mediabunny");
-  const over = AbortSignal.any([gone, AbortSignal.timeout(WITHIN_MS)]);
+  const over = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
   const file = new Input({
     formats: ALL_FORMATS,
     source: new BlobSource("getFile" in input ? await input.getFile() : input),

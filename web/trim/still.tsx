@@ -11,16 +11,16 @@ export function Still({ media: { frame, playback } }: { media: Media }) {
   const [isFailed, setFailed] = useState(false);
   useEffect(() => {
     if (!frame) return;
-    const gone = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(() => {
-      frame(at, gone.signal).then(
-        (blob) => gone.signal.aborted || setUrl(URL.createObjectURL(blob)),
-        () => gone.signal.aborted || setFailed(true),
+      frame(at, controller.signal).then(
+        (blob) => controller.signal.aborted || setUrl(URL.createObjectURL(blob)),
+        () => controller.signal.aborted || setFailed(true),
       );
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      gone.abort();
+      controller.abort();
     };
   }, [frame, at]);
   useEffect(() => () => void (url && URL.revokeObjectURL(url)), [url]);

@@ -8,7 +8,7 @@ import { createPlayback, type Playback } from "./playback.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
 /** Decodes the picture at a time of a file. */
-export type TakeFrame = (at: number, gone: AbortSignal) => Promise<Blob>;
+export type TakeFrame = (at: number, signal: AbortSignal) => Promise<Blob>;
 
 /** A file being trimmed: its timeline, its playback, and what cannot be shown of it. */
 export interface Media {
@@ -37,15 +37,15 @@ export function useMedia(input: MediaInput, source: Source): Media {
   const { device } = useWorkbench();
   const { kind, fps, duration = found } = source;
   useEffect(() => {
-    const gone = new AbortController();
+    const controller = new AbortController();
     setTimes(null);
     if (kind !== "audio")
-      readFrameTimes(input, gone.signal).then(
-        (read) => gone.signal.aborted || setTimes(read),
+      readFrameTimes(input, controller.signal).then(
+        (read) => controller.signal.aborted || setTimes(read),
         // The average rate must do.
         () => {},
       );
-    return () => gone.abort();
+    return () => controller.abort();
   }, [input, kind]);
   const timeline = useMemo(
     () => (duration ? timelineOf({ kind, ...(fps !== undefined && { fps }) }, duration, times) : null),
@@ -56,7 +56,7 @@ export function useMedia(input: MediaInput, source: Source): Media {
   const frame = useMemo(
     () =>
       isDecoded && typeof input !== "string"
-        ? (at: number, gone: AbortSignal) => coreFrame(device, input, { at }, gone)
+        ? (at: number, signal: AbortSignal) => coreFrame(device, input, { at }, signal)
         : null,
     [isDecoded, input, device],
   );

@@ -4,9 +4,9 @@ import { useEffect, useRef } from "preact/hooks";
 export function Waveform({ url, duration, onFault }: { url: string; duration: number; onFault: () => void }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const gone = new AbortController();
-    if (place.current) draw(place.current, url, duration, gone.signal, onFault).catch(onFault);
-    return () => gone.abort();
+    const controller = new AbortController();
+    if (place.current) draw(place.current, url, duration, controller.signal, onFault).catch(onFault);
+    return () => controller.abort();
   }, [url, duration]);
   return <div class="waveform" ref={place} aria-hidden="true" />;
 }
@@ -15,11 +15,11 @@ async function draw(
   place: HTMLElement,
   url: string,
   duration: number,
-  gone: AbortSignal,
+  signal: AbortSignal,
   onFault: () => void,
 ): Promise<void> {
   const { default: WaveSurfer } = await import("wavesurfer.js");
-  if (gone.aborted) return;
+  if (signal.aborted) return;
   const box = document.createElement("div");
   const colors = () => {
     const { color } = getComputedStyle(place);
@@ -39,12 +39,14 @@ async function draw(
     interact: false,
     normalize: true,
   });
-  wave.on("error", () => gone.aborted || onFault());
+  wave.on("error", () => signal.aborted || onFault());
   adoptStyle(box);
   place.append(box);
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", () => wave.setOptions({ ...wave.options, ...colors() }), { signal: gone });
-  gone.addEventListener("abort", () => {
+  dark.addEventListener("change", () => wave.setOptions({ ...wave.options, ...colors() }), {
+    signal: signal,
+  });
+  signal.addEventListener("abort", () => {
     wave.destroy();
     box.remove();
   });

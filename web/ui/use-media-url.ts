@@ -14,25 +14,25 @@ const NONE: MediaUrl = { url: null, fault: null };
 export function useMediaUrl(input: MediaInput | null): MediaUrl {
   const [found, setFound] = useState(NONE);
   useEffect(() => {
-    const gone = new AbortController();
+    const controller = new AbortController();
     setFound(NONE);
     if (input !== null)
-      void open(input, gone.signal).then((opened) => gone.signal.aborted || setFound(opened));
-    return () => gone.abort();
+      void open(input, controller.signal).then((opened) => controller.signal.aborted || setFound(opened));
+    return () => controller.abort();
   }, [input]);
   return found;
 }
 
-async function open(input: MediaInput, gone: AbortSignal): Promise<MediaUrl> {
+async function open(input: MediaInput, signal: AbortSignal): Promise<MediaUrl> {
   if (typeof input === "string") {
     if (/^(https?|blob):/i.test(input)) return { url: input, fault: null };
     return { url: null, fault: "A browser can't show what is stored there." };
   }
   try {
     const file = input instanceof Blob ? input : await input.getFile();
-    if (gone.aborted) return NONE;
+    if (signal.aborted) return NONE;
     const url = URL.createObjectURL(file);
-    gone.addEventListener("abort", () => URL.revokeObjectURL(url), { once: true });
+    signal.addEventListener("abort", () => URL.revokeObjectURL(url), { once: true });
     return { url, fault: null };
   } catch {
     return { url: null, fault: "The file can no longer be read. Add it again." };

@@ -25,7 +25,7 @@ export interface Delegation {
   /** Receives how much of a run's file was sent. */
   sending(id: string, upload: UploadProgress): Promise<void>;
   /** Receives the state of the fallback's task. */
-  followed(...told: Parameters<MediaApi["followed"]>): Promise<void>;
+  followed(...args: Parameters<MediaApi["followed"]>): Promise<void>;
 }
 
 /** A delegated task. */
@@ -121,16 +121,20 @@ export function createDelegation(parts: DelegationParts): Delegation {
     async sending(id, upload) {
       if (ends.has(id)) await records.sending(id, upload);
     },
-    async followed(id, told) {
+    async followed(id, state) {
       const going = ends.get(id);
       if (!going) return;
-      if ("error" in told && !("steps" in told)) {
+      if ("error" in state && !("steps" in state)) {
         const { message, refusals } = unavailable(going.delegated.refusals);
-        const fault = withFallback({ ...told.error, message, refusals }, "failed", ` ${told.error.message}`);
+        const fault = withFallback(
+          { ...state.error, message, refusals },
+          "failed",
+          ` ${state.error.message}`,
+        );
         await failOpen(await records.get("task", id), fault);
         return going.end();
       }
-      const remote = told as Task;
+      const remote = state as Task;
       if (going.delegated.remote === null) {
         going.delegated.remote = remote.id;
         await pieces.put(id, PIECE, going.delegated);

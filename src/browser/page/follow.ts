@@ -41,11 +41,11 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
       const { signal } = own.over;
       const report = (upload: UploadProgress) => api.sending(id, upload).catch(() => {});
       const thinned = seldom(report);
-      let told = Promise.resolve();
+      let reported = Promise.resolve();
       const sending: CreateOptions = {
         signal,
         onProgress(sent, size) {
-          told = (sent === size ? report : thinned)({ sent, size });
+          reported = (sent === size ? report : thinned)({ sent, size });
         },
       };
       followed.set(id, own);
@@ -53,7 +53,7 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
         const task = remote
           ? await fallback.tasks.get(remote)
           : await fallback.tasks.create({ ...(request as NewTask), ...(file && { input: file }) }, sending);
-        await told;
+        await reported;
         own.remote = task.id;
         // It was cancelled while it was being created.
         if (signal.aborted) return void (await cancel(task.id));

@@ -40,7 +40,7 @@ export function createLocalOutput(id: string, { source, files }: RunFiles, urls:
   // The fallback's file to open may have another name.
   const playlist = files.find(({ name }) => name.endsWith(".m3u8") && !name.includes("/"));
   const main = files.find(({ name }) => name === nameOf(source.url)) ?? playlist ?? files[0];
-  if (!main) throw gone();
+  if (!main) throw missing();
   const urlOf = (name: string, blob: () => Blob) => urls.of(`${id}/${name}`, blob);
 
   async function playlistUrl(name: string): Promise<string> {
@@ -71,12 +71,12 @@ async function readable(file: File): Promise<File> {
     .slice(0, 1)
     .arrayBuffer()
     .catch((cause: unknown) => {
-      throw gone(cause);
+      throw missing(cause);
     });
   return file;
 }
 
-function gone(cause?: unknown): MediaError {
+function missing(cause?: unknown): MediaError {
   const message = "This file no longer exists; outputs are kept for a limited time.";
   return new MediaError("media_not_found", message, { cause });
 }

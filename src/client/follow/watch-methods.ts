@@ -18,9 +18,9 @@ export function createWatchMethods(
   updates: (id: string, signal?: AbortSignal) => AsyncGenerator<Update<AnyRun>, void>,
 ): WatchMethods {
   return {
-    on(run: RunRef, event: "update" | "error", listener: (heard: never) => void) {
+    on(run: RunRef, event: "update" | "error", listener: (value: never) => void) {
       const ignore = () => {};
-      const call = listener as (heard: unknown) => void;
+      const call = listener as (value: unknown) => void;
       return watch.add(
         idOf(run),
         event === "update" ? { update: call, fail: ignore } : { update: ignore, fail: call },

@@ -67,8 +67,8 @@ function descriptionOf(file: Blob): { content_type: string; name?: string } {
 
 // When the page may not read ETags, the service gets them from the storage.
 function completionOf(parts: readonly { part: number; etag: string | null }[]): UploadCompletion {
-  const told = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
-  return told.length === parts.length ? { parts: told } : {};
+  const known = parts.flatMap(({ part, etag }) => (etag === null ? [] : [{ part, etag }]));
+  return known.length === parts.length ? { parts: known } : {};
 }
 
 type PlacedPart = UploadPart & { start: number };

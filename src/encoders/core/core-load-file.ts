@@ -58,11 +58,11 @@ async function fetchFile(load: FileLoad): Promise<Uint8Array<ArrayBuffer>> {
 async function readFile(
   load: FileLoad,
   body: ReadableStream<BufferSource>,
-  heard = () => {},
+  onPart = () => {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { file, onBytes } = load;
   let fault: unknown;
-  const packed = watch(body, heard, (thrown) => {
+  const packed = watch(body, onPart, (thrown) => {
     fault = unreachable(load, "the connection broke", thrown);
   });
   const bytes = new Uint8Array(file.size);

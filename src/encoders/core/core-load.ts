@@ -89,7 +89,7 @@ async function loadAll<Name extends string>(
   const loaded = new Map<Name, number>();
   const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
   const total = sum(names.map((name) => files[name].size));
-  let told = 0;
+  let reported = 0;
   // The first failure stops the other downloads.
   const stop = new AbortController();
   const rest = {
@@ -101,9 +101,9 @@ async function loadAll<Name extends string>(
     const onBytes = (bytes: number) => {
       loaded.set(name, bytes);
       // A file counts from 0 again when its cached copy was damaged.
-      if (sum(loaded.values()) <= told) return;
-      told = sum(loaded.values());
-      onProgress({ loaded: told, total });
+      if (sum(loaded.values()) <= reported) return;
+      reported = sum(loaded.values());
+      onProgress({ loaded: reported, total });
     };
     return [name, await loadFile({ ...rest, url: urls[name], file: files[name], onBytes })] as const;
   };

@@ -28,8 +28,8 @@ export function createRunLog(): RunLog {
     },
     lines,
     summary() {
-      const telling = lines.filter((line) => !STATUS.test(line) && !line.startsWith(" "));
-      return telling.slice(-2).join("; ").slice(0, 300);
+      const relevant = lines.filter((line) => !STATUS.test(line) && !line.startsWith(" "));
+      return relevant.slice(-2).join("; ").slice(0, 300);
     },
   };
 }

@@ -55,8 +55,8 @@ function read(reader: FileReaderSync, blob: Blob, start: number, end: number): U
     const bytes = new Uint8Array(reader.readAsArrayBuffer(blob.slice(start, stop)));
     if (bytes.length === stop - start) return bytes;
   } catch (cause) {
-    const gone = cause instanceof DOMException && cause.name === "NotFoundError";
-    if (gone) throw new MediaError("input_not_found", "The file no longer exists.", { cause });
+    const isMissing = cause instanceof DOMException && cause.name === "NotFoundError";
+    if (isMissing) throw new MediaError("input_not_found", "The file no longer exists.", { cause });
     throw changed(cause);
   }
   throw changed();

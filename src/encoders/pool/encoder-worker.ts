@@ -42,8 +42,8 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
 const EVERY_MS = 100;
 
 async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
-  let said = Number.NEGATIVE_INFINITY;
-  let told = Number.NEGATIVE_INFINITY;
+  let lastSign = Number.NEGATIVE_INFINITY;
+  let lastTimed = Number.NEGATIVE_INFINITY;
   const url = URL.createObjectURL(glue);
   const { default: createCore } = await import(
     /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
@@ -62,9 +62,9 @@ async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): P
     alive(seconds) {
       const now = performance.now();
       // A sign of life without a time must not delay the next progress message.
-      if (now - (seconds === null ? said : told) < EVERY_MS) return;
-      said = now;
-      if (seconds !== null) told = now;
+      if (now - (seconds === null ? lastSign : lastTimed) < EVERY_MS) return;
+      lastSign = now;
+      if (seconds !== null) lastTimed = now;
       say({ state: "alive", seconds });
     },
   };

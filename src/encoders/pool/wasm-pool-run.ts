@@ -103,13 +103,13 @@ export function createPoolRun({ workers, budget, createWorker, ...options }: Poo
 /** Returns the callbacks that turn output times into the chunk's share, which never falls. */
 export function followChunk({ plan, chunk, input, signal, onWait = () => {}, onProgress }: ChunkJob) {
   const length = lengthOf(plan, chunk);
-  let told = 0;
+  let best = 0;
   return {
     ...{ input, signal, onWait },
     onSeconds(seconds: number) {
       if (length === null) return;
-      told = Math.max(told, Math.min(1, seconds / length));
-      onProgress?.(told);
+      best = Math.max(best, Math.min(1, seconds / length));
+      onProgress?.(best);
     },
   };
 }

@@ -30,7 +30,7 @@ export async function encodeChunk(
   durable: AbortSignal,
   { attempt, onTally }: Attempt,
 ): Promise<Encoded> {
-  const { plan, source, encoder, remote, told } = encoding;
+  const { plan, source, encoder, remote, tracker } = encoding;
   const signal = AbortSignal.any([encoding.stopped, durable]);
   signal.throwIfAborted();
   try {
@@ -39,8 +39,8 @@ export async function encodeChunk(
       // The id of the first attempt names a job that has already ended.
       id: `${encoding.id}-${chunk.index}${attempt > 0 ? `.${attempt}` : ""}`,
       onTally,
-      onWait: told.waits,
-      onProgress: (share) => told.share(chunk, share),
+      onWait: tracker.waits,
+      onProgress: (share) => tracker.share(chunk, share),
       ...(remote && {
         remote: async () => {
           const [input, folder] = await Promise.all([remote.input(), remote.folder(place.folder)]);

@@ -53,10 +53,10 @@ function countStream({ renditions, audio }: Plan, { written, playlists }: Writte
       .filter(({ name }) => name.startsWith(`${folder}/`))
       .reduce((sum, { samples = 0 }) => sum + samples, 0);
   const list = playlists.find(({ name }) => name === `${AUDIO}/${PLAYLIST}`);
-  const heard = list && parseMediaPlaylist(list.name, new TextDecoder().decode(list.bytes)).segments;
+  const segments = list && parseMediaPlaylist(list.name, new TextDecoder().decode(list.bytes)).segments;
   return {
     pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : null,
-    sound: audio && heard ? heard.reduce((sum, { seconds }) => sum + seconds, 0) : null,
+    sound: audio && segments ? segments.reduce((sum, { seconds }) => sum + seconds, 0) : null,
   };
 }
 

@@ -54,7 +54,7 @@ export interface EncodeResult extends OutputFiles {
 
 /** A run and the state that its chunks share. */
 export interface Encoding extends EncodeRun {
-  told: EncodeProgress;
+  tracker: EncodeProgress;
   /** Aborts when the run is over or another of its chunks has failed. */
   stopped: AbortSignal;
 }

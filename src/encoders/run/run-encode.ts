@@ -35,7 +35,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
   const stop = new AbortController();
   const encoding: Encoding = {
     ...run,
-    told: createEncodeProgress(plan, run.source, run.progress),
+    tracker: createEncodeProgress(plan, run.source, run.progress),
     stopped: run.signal ? AbortSignal.any([run.signal, stop.signal]) : stop.signal,
   };
   const adaptive = plan.kind === "adaptive_video";
@@ -53,7 +53,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
       const counted = await durably(`encode chunk ${chunk.index}`, (signal) =>
         encodeOne(encoding, chunk, signal),
       );
-      encoding.told.share(chunk, 1);
+      encoding.tracker.share(chunk, 1);
       parts.push({ chunk, ...counted });
     },
     (thrown) => {
@@ -65,7 +65,7 @@ async function encodeAll(run: EncodeRun): Promise<EncodeResult> {
     throw failures.find((thrown) => !(thrown instanceof RunOver)) ?? first;
   });
   parts.sort((a, b) => a.chunk.index - b.chunk.index);
-  await encoding.told.finish();
+  await encoding.tracker.finish();
   const counts = sumCounts(parts.map((part) => part.counts));
   const files = await durably("stitch", (signal) =>
     adaptive ? finishParts(encoding, parts, counts) : stitchParts(encoding, parts, counts, signal),

@@ -75,8 +75,8 @@ async function joinPictures(
     }
   }
   if (!build) throw misfit("there are no pictures");
-  const told = until === null ? 0 : Math.round(until * build.first.ticks) - latest;
-  build.finish(told > 0 ? told : Math.round(last));
+  const lastTicks = until === null ? 0 : Math.round(until * build.first.ticks) - latest;
+  build.finish(lastTicks > 0 ? lastTicks : Math.round(last));
   return build;
 }
 

@@ -112,14 +112,14 @@ async function mux(
     if (tags) output.setMetadataTags(tags);
     await output.start();
 
-    const heard = sound?.packets(rehearsing);
+    const soundPackets = sound?.packets(rehearsing);
     const soundMeta = sound ? { decoderConfig: sound.config } : {};
-    let next = await heard?.next();
+    let next = await soundPackets?.next();
     const addSound = async (until: number) => {
-      while (heard && next && !next.done && next.value.timestamp <= until) {
+      while (soundPackets && next && !next.done && next.value.timestamp <= until) {
         signal?.throwIfAborted();
         await soundSource?.add(next.value, soundMeta);
-        next = await heard.next();
+        next = await soundPackets.next();
       }
     };
     for await (const packet of pictures.packets(rehearsing)) {

@@ -77,7 +77,7 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
     async add(frame, key) {
       try {
         await hasRoom();
-        if (encoder.state !== "configured") await Promise.race([broken.promise, gone()]);
+        if (encoder.state !== "configured") await Promise.race([broken.promise, rejectClosed()]);
         encoder.encode(frame, { ...options, keyFrame: key });
       } finally {
         frame.close();
@@ -94,6 +94,6 @@ export function startPictureEncoder({ codec, config, hold, write }: PictureEncod
   };
 }
 
-async function gone(): Promise<never> {
+async function rejectClosed(): Promise<never> {
   throw new MediaError("encode_failed", "The browser's encoder is closed.");
 }

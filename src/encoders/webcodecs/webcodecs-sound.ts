@@ -27,13 +27,13 @@ export async function encodeStream(
   sound: Encoder | null,
 ): Promise<EncodedFile[]> {
   const { plan, chunk } = job;
-  const [pictures, heard] = await together(job, [
+  const [pictures, sounds] = await together(job, [
     (own) => encodeRenditions(own, video, abilities),
     (own) => (plan.audio && chunk.track === "all" ? soundOf(own, sound) : Promise.resolve([])),
   ]);
-  if (heard.length > 0) checkEnd(Math.max(...[...pictures, ...heard].map(listedSeconds)), plan, job.source);
+  if (sounds.length > 0) checkEnd(Math.max(...[...pictures, ...sounds].map(listedSeconds)), plan, job.source);
   // Each has a master playlist; that of the pictures keeps the name.
-  const named = heard.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
+  const named = sounds.map((file) => (file.name === MASTER ? { ...file, name: AUDIO_MASTER } : file));
   return [...named, ...pictures];
 }
 
@@ -58,19 +58,19 @@ export async function encodeAll(
   sound: Encoder | null,
 ): Promise<ReadableStream<Uint8Array>> {
   const { plan } = job;
-  const [pictures, heard] = await together(job, [
+  const [pictures, sounds] = await together(job, [
     (own) => encodePictures(own, video, ability),
     async (own) => (plan.audio?.mode === "encode" ? (await soundOf(own, sound))[0]?.bytes : null),
   ]);
-  if (heard) {
-    const lengths = await Promise.all([pictures, heard].map(secondsOf));
+  if (sounds) {
+    const lengths = await Promise.all([pictures, sounds].map(secondsOf));
     checkEnd(Math.max(...lengths), plan, job.source);
   }
   const copied = plan.audio?.mode === "copy" ? job.input : null;
   return stitch({
     format: plan.format as VideoFormat,
     video: [{ input: readerOf(pictures), at: 0 }],
-    audio: heard ? readerOf(heard) : copied,
+    audio: sounds ? readerOf(sounds) : copied,
     until: video.fps === null ? picturesEnd(job.source, job.chunk) : null,
     of_source: copied !== null,
     metadata: await readMetadata(plan, () => job.input, job.signal),

@@ -35,9 +35,9 @@ export async function readClusters(
   const used = { elements: 0, bytes: 0, skips: 0 };
   const wanted = ({ kind, enough }: TrackEntry) =>
     kind === "audio" && used.skips > DEAR.skips ? DEAR.enough : enough;
-  const told = () => tracks.every((track) => (packets.get(track.number) ?? 0) >= wanted(track));
+  const isEnough = () => tracks.every((track) => (packets.get(track.number) ?? 0) >= wanted(track));
   let at = start;
-  while (at < end && !(at - start >= AT_HAND && told())) {
+  while (at < end && !(at - start >= AT_HAND && isEnough())) {
     if (++used.elements > MOST.elements || used.bytes > MOST.bytes || used.skips > MOST.skips) break;
     const element = await readElementAt(reader, at);
     if (element?.id === EBML.cluster) {

@@ -125,9 +125,9 @@ function resynchronise(bytes: Uint8Array): Uint8Array {
 }
 
 function mimeOf(name: string, bytes: Uint8Array): string {
-  const told = latin(name === "PIC" ? bytes.subarray(1, 4) : untilZero(bytes.subarray(1)));
-  if (/jpe?g/i.test(told)) return COVER_CODECS.mjpeg;
-  return /png$/i.test(told) ? COVER_CODECS.png : told.toLowerCase();
+  const format = latin(name === "PIC" ? bytes.subarray(1, 4) : untilZero(bytes.subarray(1)));
+  if (/jpe?g/i.test(format)) return COVER_CODECS.mjpeg;
+  return /png$/i.test(format) ? COVER_CODECS.png : format.toLowerCase();
 }
 
 // After an encoding, a type, the picture's role, and a description that ends in two zeros when characters have two bytes.

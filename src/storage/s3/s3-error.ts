@@ -60,13 +60,13 @@ const KINDS = {
 
 /** Parses the error in a response and its text, which may be empty, as after a HEAD. */
 export function readS3Fault({ status, headers }: Response, text: string): S3Fault {
-  const told = timeOf(headers.get("date"));
+  const date = timeOf(headers.get("date"));
   try {
     const error = readXml(text);
-    if (error.name !== "Error") return { status, code: "", server_ms: told };
-    return { status, code: textOf(error, "Code"), server_ms: timeOf(textOf(error, "ServerTime")) ?? told };
+    if (error.name !== "Error") return { status, code: "", server_ms: date };
+    return { status, code: textOf(error, "Code"), server_ms: timeOf(textOf(error, "ServerTime")) ?? date };
   } catch {
-    return { status, code: "", server_ms: told };
+    return { status, code: "", server_ms: date };
   }
 }
 

@@ -17,21 +17,21 @@ export interface WantedFrame {
 const inTurn = createTurns(1);
 
 /**
- * Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `gone`
+ * Decodes a frame of a file with the core, for what the browser cannot show; rejects with a MediaError, or when `signal`
  * aborts.
  */
 export function coreFrame(
   device: LocalClient,
   input: OwnFile,
   { at, height }: WantedFrame,
-  gone: AbortSignal = new AbortController().signal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Blob> {
   return inTurn(async () => {
-    gone.throwIfAborted();
+    signal.throwIfAborted();
     const options = { format: "jpeg", ...(at && { start: at }), ...(height && { height }) } as const;
     const { id } = await device.tasks.create({ kind: "image", input, options });
     try {
-      const { error } = await device.tasks.wait(id, { signal: gone });
+      const { error } = await device.tasks.wait(id, { signal: signal });
       if (error) throw new MediaError(error.kind, error.message, error);
       const output = await device.output(id);
       // Read before its file is deleted.
