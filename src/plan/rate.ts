@@ -20,7 +20,7 @@ const byQuality = (
 /** Frames per second assumed for a source that does not state them. */
 export const DEFAULT_FPS = 30;
 
-/** Constant rate factor of each video codec; one quality level is about 40 % of the size, as in Zencoder's levels. */
+/** Constant rate factor of each video codec; adjacent quality levels differ by about 40 % in size, as in Zencoder. */
 export const CRF = {
   h264: byQuality(31, 27, 23, 20, 17),
   h265: byQuality(36, 32, 28, 24, 21),

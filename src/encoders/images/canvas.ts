@@ -20,7 +20,7 @@ const WRITTEN: ReadonlySet<string> = new Set<ImageFormat>(["jpeg", "webp"]);
 const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "bmp"]);
 // Four bytes each, for both the source and the output picture.
 const MOST_PIXELS = 50_000_000;
-// JPEG: above it, the colors keep full resolution, which browsers halve. WebP: 100 is lossless.
+// JPEG: above it the output must keep full chroma, which browsers halve. WebP: 100 must be lossless.
 const MOST_QUALITY = { jpeg: 89, webp: 99 } as const;
 
 /**
