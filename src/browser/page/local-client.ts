@@ -78,8 +78,8 @@ export interface LocalClientOptions {
   keepSeconds?: number;
   /**
    * Size limit in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run
-   * survives its page. Default 268 435 456. Use 0 for a page that keeps the files itself and passes them to {@link
-   * LocalClient.resume}.
+   * survives its page. Default 268 435 456. Use 0 for a page that keeps the files itself and passes them to
+   * {@link LocalClient.resume}.
    */
   keepInputBytes?: number;
 }
@@ -90,9 +90,9 @@ export interface LocalClient extends Client {
   output(run: RunRef): Promise<LocalOutput>;
   /**
    * Returns the file that a run waits for because it can no longer be read, as after a reload; null when it waits for none.
-   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with {@link
-   * LocalClient.resume}. Handles survive a reload, and so do files of up to `keepInputBytes`, which are copied into the
-   * browser's storage; larger files last as long as their page.
+   * Such a run stays `queued` or `processing`, sends an update when it begins to wait, and continues with
+   * {@link LocalClient.resume}. Handles survive a reload, and so do files of up to `keepInputBytes`, which are copied into
+   * the browser's storage; larger files last as long as their page.
    */
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**
