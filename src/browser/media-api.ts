@@ -21,7 +21,11 @@ export interface CoreFiles {
   wasm?: string;
   /** URL of `ffmpeg-core.js` (ESM), plain or gzipped. */
   glue?: string;
-  /** Name of the cache that keeps it for the next visit; null disables caching. Default `framewright-core`. */
+  /**
+   * Name of the cache that keeps it for the next visit; null disables caching.
+   *
+   * @default `framewright-core`
+   */
   cache?: string | null;
 }
 

@@ -66,9 +66,17 @@ export interface RunResult<K extends EncodeKind = EncodeKind> {
 
 /** Options of a list; `after` and `before` are ids. */
 export interface ListOptions<Status extends string = string, Kind extends string = string> {
-  /** From 1 to 100. Default 20. */
+  /**
+   * From 1 to 100.
+   *
+   * @default 20
+   */
   limit?: number;
-  /** Default `desc`, newest first. */
+  /**
+   * Order of creation; `desc` lists the newest first.
+   *
+   * @default `desc`
+   */
   order?: "asc" | "desc";
   after?: string;
   before?: string;

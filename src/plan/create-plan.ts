@@ -32,9 +32,10 @@ export function needsProbe(source: Source): boolean {
 }
 
 /**
- * Decides everything to be done with a probed source, before any work starts. Throws `input_no_video`, `input_no_audio` or
- * `input_unsupported` when the source lacks what the kind needs, and `invalid_options` when the options do not suit the
- * source.
+ * Decides everything to be done with a probed source, before any work starts.
+ *
+ * @throws `input_no_video`, `input_no_audio` or `input_unsupported` when the source lacks what the kind needs, and
+ * `invalid_options` when the options do not suit the source.
  */
 export function createPlan<K extends EncodeKind>(
   source: Source,

@@ -5,7 +5,11 @@ import { holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/
 import { createPlan } from "./create-plan.ts";
 import type { Plan } from "./plan.ts";
 
-/** Lists what the output of these options would lack of a source. Throws as {@link createPlan} does. */
+/**
+ * Lists what the output of these options would lack of a source.
+ *
+ * @throws what {@link createPlan} throws.
+ */
 export function dropped<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Dropped[] {
   const metadata = "metadata" in options ? options.metadata : undefined;
   return listDropped(createPlan(source, kind, options), source, metadata);

@@ -32,7 +32,11 @@ export interface Forecast {
   quality: Quality | "poor" | null;
 }
 
-/** Predicts the output of a source with the options of a kind. Throws as `createPlan` does. */
+/**
+ * Predicts the output of a source with the options of a kind.
+ *
+ * @throws what `createPlan` throws: the source lacks what the kind needs, or the options do not suit it.
+ */
 export function forecast<K extends EncodeKind>(kind: K, options: OptionsOf<K>, source: Source): Forecast {
   const plan = createPlan(source, kind, options);
   const geometry = geometryOf(plan);

@@ -30,9 +30,12 @@ const MP3 = {
 /**
  * Returns options that keep a video or sound within a number of bytes: its bitrate, and for a video a smaller picture, fewer
  * frames and cheaper sound where the bitrate alone would leave it blurry. Below the lowest bitrate that options allow, they
- * carry `target_size` instead. They never exceed twice the source's own bits. Throws `invalid_options` with `param`
- * `target_size` when nothing fits, when the duration is unknown, and for kinds without a bitrate; otherwise as `createPlan`
- * does.
+ * carry `target_size` instead. They never exceed twice the source's own bits.
+ *
+ * @param bytes Size limit of the output.
+ * @throws `invalid_options` with `param` `target_size` when nothing fits, when the duration is unknown, and for kinds without a
+ * bitrate; otherwise what `createPlan` throws.
+ * @example client.tasks.create({ input, kind: "video", options: optionsForSize("video", {}, source, 20_000_000) });
  */
 export function optionsForSize<K extends EncodeKind>(
   kind: K,

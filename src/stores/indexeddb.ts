@@ -44,7 +44,11 @@ export interface IndexedDbOptions {
   onBlocked?(): void;
   /** Called with the reason when anything but `close` has closed the database. */
   onClosed?(error: MediaError): void;
-  /** Milliseconds to wait for such a tab before opening rejects. Default 10000. */
+  /**
+   * Milliseconds to wait for such a tab before opening rejects.
+   *
+   * @default 10000
+   */
   blockedMs?: number;
 }
 
@@ -52,8 +56,10 @@ const BLOCKED_MS = 10_000;
 
 /**
  * Opens the database of a page or worker, and upgrades an older one. It closes by itself when another tab needs a newer
- * version. Rejects with `service_unavailable`: worth a retry while another tab blocks it, but not when a newer version of
- * the page created the database, or the browser denies databases, as in some private windows.
+ * version.
+ *
+ * @throws `service_unavailable`: worth a retry while another tab blocks it, but not when a newer version of the page created
+ * the database, or the browser denies databases, as in some private windows.
  */
 export async function openIndexedDb(options: IndexedDbOptions): Promise<IndexedDbStores> {
   let closed: MediaError | null = null;

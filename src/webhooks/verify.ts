@@ -15,6 +15,7 @@ const SIGNED = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const
  * @param secret The endpoint's secret; with several, as during a rotation, one match is enough.
  * @throws `forbidden` when the service did not sign the body within the last five minutes, `request_invalid` for a malformed
  * secret or a body that is not an event.
+ * @example const event = verifyWebhook(await request.text(), request.headers, secret);
  */
 export function verifyWebhook(
   body: string,

@@ -42,10 +42,16 @@ import { createChangeWatch } from "./watch-changes.ts";
 export interface LocalClientOptions {
   /**
    * Name of the database and of the folder in the browser's storage; clients of one name, in all tabs of an origin, share
-   * their tasks. Default `framewright`.
+   * their tasks.
+   *
+   * @default `framewright`
    */
   name?: string;
-  /** Whether to prefer better and smaller files or shorter encodes, where there is a choice. Default `quality`. */
+  /**
+   * Whether to prefer better and smaller files or shorter encodes, where there is a choice.
+   *
+   * @default `quality`
+   */
   prefer?: "quality" | "speed";
   /**
    * Runs tasks that no encoder in the page can: the task is also created there, and its record here mirrors that one. It
@@ -54,8 +60,10 @@ export interface LocalClientOptions {
    */
   fallback?: Client;
   /**
-   * URL of the folder that serves the package's `dist/workers`, beside `dist/core`, on the page's own origin. For bundlers that do not
-   * copy the files named by `new URL(…, import.meta.url)`, such as esbuild and Rollup; default: where the bundler put them.
+   * URL of the folder that serves the package's `dist/workers`, beside `dist/core`, on the page's own origin. For bundlers
+   * that do not copy the files named by `new URL(…, import.meta.url)`, such as esbuild and Rollup.
+   *
+   * @default where the bundler put them
    */
   workers?: string | URL;
   /**
@@ -64,22 +72,47 @@ export interface LocalClientOptions {
    * origin and expose ETag and Content-Range.
    */
   connections?: readonly LocalConnection[];
-  /** Most encoder workers to run. Default: one per processor, fewer when memory is short. */
+  /**
+   * Most encoder workers to run.
+   *
+   * @default one per processor, fewer when memory is short
+   */
   encoderWorkers?: number;
-  /** URLs of ffmpeg's wasm core; default: those of the package. */
+  /**
+   * URLs of ffmpeg's wasm core.
+   *
+   * @default those of the package
+   */
   core?: CoreFiles;
-  /** URLs of `@ffmpeg/core-mt`, with which a cross-origin isolated page encodes h265; default none. */
+  /**
+   * URLs of `@ffmpeg/core-mt`, with which a cross-origin isolated page encodes h265.
+   *
+   * @default none
+   */
   threadedCore?: ThreadedCoreFiles;
-  /** URL of `@jsquash/avif/codec/enc/avif_enc.wasm`; default: that of the package. */
+  /**
+   * URL of `@jsquash/avif/codec/enc/avif_enc.wasm`.
+   *
+   * @default that of the package
+   */
   avif?: string;
-  /** Allows input URLs on private hosts; those on the page's own host are always allowed. Default false. */
+  /**
+   * Allows input URLs on private hosts; those on the page's own host are always allowed.
+   *
+   * @default false
+   */
   allowPrivate?: boolean;
-  /** Seconds after which outputs are deleted; their records stay. Default 604 800, a week. */
+  /**
+   * Seconds after which outputs are deleted; their records stay.
+   *
+   * @default 604_800, a week
+   */
   keepSeconds?: number;
   /**
    * Size limit in bytes of a file without a handle that is copied into the browser's storage, once per run, so that the run
-   * survives its page. Default 268 435 456. Use 0 for a page that keeps the files itself and passes them to
-   * {@link LocalClient.resume}.
+   * survives its page. Use 0 for a page that keeps the files itself and passes them to {@link LocalClient.resume}.
+   *
+   * @default 268_435_456
    */
   keepInputBytes?: number;
 }
@@ -97,8 +130,10 @@ export interface LocalClient extends Client {
   waiting(run: RunRef): Promise<WaitingFile | null>;
   /**
    * Resumes a run that waits for its file, from the last finished durable step. Without `file`, the browser asks the visitor
-   * to allow reading the original again, which needs a click. Rejects with `invalid_input` for a different file, and with
-   * `input_unreachable` for one that cannot be read or that the visitor does not allow.
+   * to allow reading the original again, which needs a click.
+   *
+   * @throws `invalid_input` for a different file, `input_unreachable` for one that cannot be read or that the visitor does not
+   * allow.
    */
   resume(run: RunRef, file?: LocalFile): Promise<Task | Step>;
   /** Counts the bytes that the library stores in this browser under the client's name, and those of ffmpeg's core. */
@@ -119,6 +154,10 @@ const KEPT_BYTES = 268_435_456;
  * private file system, and runs them with the available encoders. It starts with the first call that needs it, or at once
  * when an earlier visit left unfinished runs. A run resumes when its page is opened again; of several tabs, one executes it
  * and all observe it.
+ *
+ * @example
+ * const client = createLocalClient();
+ * const { blob } = await client.run({ input: file, kind: "video", options: { width: 1280 } });
  */
 export function createLocalClient(options: LocalClientOptions = {}): LocalClient {
   const { fallback, name = NAME } = options;

@@ -10,9 +10,17 @@ import type { ConnectionSettings } from "../connections.ts";
 export type LocalConnection = {
   /** Name for the `connection_id` of upload steps. */
   id?: string;
-  /** Whether it is used when none is named. Default: true for the first one. */
+  /**
+   * Whether it is used when none is named.
+   *
+   * @default true for the first one
+   */
   is_default?: boolean;
-  /** Whether large files are uploaded in parts. Default true. With false each file is one request of at most 5 GB. */
+  /**
+   * Whether large files are uploaded in parts; with false each file is one request of at most 5 GB.
+   *
+   * @default true
+   */
   parts?: boolean;
 } & (S3Connection | { sign: SignRequest });
 

@@ -18,9 +18,17 @@ import {
 
 /** Pauses between polls, in milliseconds. */
 export interface PollTimes {
-  /** The first pause; each one is a quarter longer than the one before. Default 250. */
+  /**
+   * The first pause; each one is a quarter longer than the one before.
+   *
+   * @default 250
+   */
   firstMs: number;
-  /** The longest pause. Default 3000. */
+  /**
+   * The longest pause.
+   *
+   * @default 3000
+   */
   maxMs: number;
 }
 

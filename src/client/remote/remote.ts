@@ -31,7 +31,11 @@ export interface RemoteClientOptions {
   baseUrl: string;
   /** Sent to the service only, never with requests for media. */
   apiKey: string;
-  /** Default: the platform's own. */
+  /**
+   * Sends the requests.
+   *
+   * @default the platform's own fetch
+   */
   fetch?: Fetch;
   /** How often to poll watched runs. */
   poll?: Partial<PollTimes>;
@@ -40,8 +44,13 @@ export interface RemoteClientOptions {
 const Health = z.object({ status: z.literal("ok") });
 
 /**
- * Creates the client of a service over its HTTP API, in a page, a worker or Node; throws `request_invalid` for a malformed
- * base URL, `token_invalid` for a malformed key.
+ * Creates the client of a service over its HTTP API, in a page, a worker or Node.
+ *
+ * @throws `request_invalid` for a malformed base URL, `token_invalid` for a malformed key.
+ * @example
+ * const client = createRemoteClient({ baseUrl: "https://media.example.com", apiKey: "your-key" });
+ * const task = await client.tasks.create({ input: "https://example.com/clip.mov", kind: "video" });
+ * const done = await client.tasks.wait(task);
  */
 export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));

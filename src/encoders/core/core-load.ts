@@ -22,18 +22,34 @@ export interface CoreProgress {
 export interface LoadOptions {
   /** Called with the progress, from 0 bytes to all of them. */
   onProgress?: ((progress: CoreProgress) => void) | undefined;
-  /** Name of the cache that keeps the files for the next visit; null disables caching. Default `framewright-core`. */
+  /**
+   * Name of the cache that keeps the files for the next visit; null disables caching.
+   *
+   * @default `framewright-core`
+   */
   cache?: string | null | undefined;
-  /** Seconds without a byte after which the load fails. Default 30. */
+  /**
+   * Seconds without a byte after which the load fails.
+   *
+   * @default 30
+   */
   stallSeconds?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** Where to load the core from. Each file may be plain or gzipped. */
 export interface CoreLoadOptions extends LoadOptions {
-  /** URL of `ffmpeg-core.wasm`. Default: the gzipped file that ships with this package. */
+  /**
+   * URL of `ffmpeg-core.wasm`.
+   *
+   * @default the gzipped file that ships with this package
+   */
   wasm?: string | URL | undefined;
-  /** URL of `ffmpeg-core.js` (ESM). Default: the gzipped file that ships with this package. */
+  /**
+   * URL of `ffmpeg-core.js` (ESM).
+   *
+   * @default the gzipped file that ships with this package
+   */
   glue?: string | URL | undefined;
 }
 

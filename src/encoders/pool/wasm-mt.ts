@@ -12,9 +12,17 @@ import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.
 export interface WasmMtOptions {
   /** Where to load the threaded core from; null when the page has none. */
   core: MtCoreLoadOptions | null;
-  /** Starts an encoder worker from `encoder-worker.ts`. Default: the one that ships with this package. */
+  /**
+   * Starts an encoder worker from `encoder-worker.ts`.
+   *
+   * @default the one that ships with this package
+   */
   createWorker?: (() => Worker) | undefined;
-  /** Seconds without a sign of life after which a worker counts as hung. Default 30. */
+  /**
+   * Seconds without a sign of life after which a worker counts as hung.
+   *
+   * @default 30
+   */
   silenceSeconds?: number | undefined;
 }
 

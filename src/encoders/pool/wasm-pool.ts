@@ -18,15 +18,35 @@ import { createPoolRun, followChunk, startEncoderWorker } from "./wasm-pool-run.
 
 /** Options of {@link createWasmPool}. */
 export interface WasmPoolOptions {
-  /** Most encoder workers to run. Default: the number of processors. */
+  /**
+   * Most encoder workers to run.
+   *
+   * @default the number of processors
+   */
   workers?: number | undefined;
-  /** Estimated bytes that all workers may take together. Default: half of the memory that the browser reports, or of 4 GB. */
+  /**
+   * Estimated bytes that all workers may take together.
+   *
+   * @default half of the memory that the browser reports, or of 4 GB
+   */
   memory?: number | undefined;
-  /** Loads the core; called once. Default: {@link loadCore} with the files that ship with this package. */
+  /**
+   * Loads the core; called once.
+   *
+   * @default {@link loadCore} with the files that ship with this package
+   */
   load?: (() => Promise<LoadedCore>) | undefined;
-  /** Starts an encoder worker from `encoder-worker.ts`. Default: the one that ships with this package. */
+  /**
+   * Starts an encoder worker from `encoder-worker.ts`.
+   *
+   * @default the one that ships with this package
+   */
   createWorker?: (() => Worker) | undefined;
-  /** Seconds without a sign of life after which a worker counts as hung. Default 30. */
+  /**
+   * Seconds without a sign of life after which a worker counts as hung.
+   *
+   * @default 30
+   */
   silenceSeconds?: number | undefined;
 }
 

@@ -21,8 +21,11 @@ const UNFINISHED = "unfinished";
 
 /**
  * Opens storage in a folder of the origin private file system, in a page or, faster, in a dedicated worker. Removes files
- * that a crash left incomplete. Rejects with `service_unavailable`, not worth a retry, when the browser has no such files or
- * denies access to them, as in some private windows.
+ * that a crash left incomplete.
+ *
+ * @param name The folder's name.
+ * @throws `service_unavailable`, not worth a retry, when the browser has no such files or denies access to them, as in some
+ * private windows.
  */
 export async function createOpfsStorage(name: string): Promise<OpfsStorage> {
   const root = await openRoot(name);

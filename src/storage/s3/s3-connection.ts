@@ -11,8 +11,9 @@ export interface S3Connection {
   /** For temporary keys. */
   session_token?: string;
   /**
-   * Whether the bucket is part of the path (true) or of the host name (false). Default: false for AWS, where new buckets
-   * require it; true elsewhere, where every service accepts it.
+   * Whether the bucket is part of the path (true) or of the host name (false).
+   *
+   * @default false for AWS, where new buckets require it; true elsewhere, where every service accepts it
    */
   force_path_style?: boolean;
 }

@@ -9,17 +9,35 @@ import { readXml, type XmlElement } from "./s3-xml.ts";
 
 /** How to send requests to S3. */
 export interface S3SendOptions {
-  /** The platform's fetch. Default: the global one. */
+  /**
+   * The platform's fetch.
+   *
+   * @default the global one
+   */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Attempts per request. Default 5. */
+  /**
+   * Attempts per request.
+   *
+   * @default 5
+   */
   tries?: number;
-  /** Milliseconds until the first retry of a request; doubles each time, plus up to half as much at random. Default 250. */
+  /**
+   * Milliseconds until the first retry of a request; doubles each time, plus up to half as much at random.
+   *
+   * @default 250
+   */
   pauseMs?: number;
-  /** Milliseconds that a request may take in addition to the time for its bytes. Default 30 s. */
+  /**
+   * Milliseconds that a request may take in addition to the time for its bytes.
+   *
+   * @default 30 s
+   */
   timeoutMs?: number;
   /**
    * True on Node, whose fetch would otherwise copy request bodies: sends bytes as a stream with a Content-Length, which
-   * fetch supports in no browser and no Worker. Default false.
+   * fetch supports in no browser and no Worker.
+   *
+   * @default false
    */
   streamBodies?: boolean;
   /**

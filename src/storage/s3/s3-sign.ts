@@ -92,8 +92,11 @@ export function createS3Signer(connection: S3Connection, bucket: string): S3Sign
 }
 
 /**
- * Signs a request in its URL, so that anyone who has the URL can send it without a key for 1 to 604 800 seconds. Given
- * headers, such as Content-Type and Content-Length, are bound: they must be sent unchanged.
+ * Signs a request in its URL, so that anyone who has the URL can send it without a key. Given headers, such as Content-Type
+ * and Content-Length, are bound: they must be sent unchanged.
+ *
+ * @param seconds Validity of the URL, limited to 1 to 604 800 (a week).
+ * @example const url = await presignS3(connection, "films", { method: "GET", key: "clip.mp4" }, 3600);
  */
 export async function presignS3(
   connection: S3Connection,

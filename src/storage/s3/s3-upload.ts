@@ -17,11 +17,16 @@ import type { S3Bucket } from "./s3-send.ts";
 /** How to upload streams. */
 export interface PartOptions {
   /**
-   * Bytes of each part except the last, at least 5 MiB. Default 5 MiB, for objects of up to 52 GB. Parts that wait or are
-   * being sent are held in memory.
+   * Bytes of each part except the last, at least 5 MiB. Parts that wait or are being sent are held in memory.
+   *
+   * @default 5 MiB, for objects of up to 52 GB
    */
   partBytes?: number;
-  /** Most parts to send at once. Default 4. */
+  /**
+   * Most parts to send at once.
+   *
+   * @default 4
+   */
   partsAtOnce?: number;
 }
 

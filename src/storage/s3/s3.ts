@@ -20,6 +20,16 @@ export interface S3Options extends S3Connection, S3SendOptions, PartOptions {
  * uploaded in parallel parts in constant memory; every body is signed with its SHA-256, and the stored size is checked.
  * Reads reject with `input_forbidden`, `input_not_found` (no such bucket) or `input_unreachable`; writes with
  * `upload_forbidden`, `storage_full` or `upload_failed`.
+ *
+ * @example
+ * const storage = createS3Storage({
+ *   endpoint: "https://s3.eu-west-1.amazonaws.com",
+ *   region: "eu-west-1",
+ *   bucket: "films",
+ *   access_key_id,
+ *   secret_access_key,
+ * });
+ * await storage.write("clip.mp4", file.stream(), "video/mp4");
  */
 export function createS3Storage(options: S3Options): Storage {
   return storageOf(createS3Bucket(createS3Signer(options, options.bucket), options), options);
