@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readSources, type SourceFile } from "./source-files.ts";
 
 // Options of functions are JavaScript's own; those of tasks, connections and uploads are the wire's, and are in src/core.
-const OPTIONS = /^(?:export )?interface (\w+(?:Options|Limits|Patience))\b[^{]*\{\n([\s\S]*?)^\}/gm;
+const OPTIONS = /^(?:export )?interface (\w+(?:Options|Limits|Timeouts))\b[^{]*\{\n([\s\S]*?)^\}/gm;
 const SNAKE = /^ {2}(?:readonly )?([a-z]+_\w+)\??[:(]/gm;
 
 function snakeOptions({ path, text }: SourceFile): string[] {
