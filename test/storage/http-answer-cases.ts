@@ -37,7 +37,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
     async judge(origin, run) {
       const silent = origin.serve("/silent", { silent: true });
       for (const url of [silent, "http://no-such-host.invalid/a.mp4", "http://127.0.0.1:9/a.mp4"]) {
-        const { error } = await run({ url, act: open, timeouts: { headers_ms: 300 } });
+        const { error } = await run({ url, act: open, timeouts: { headersMs: 300 } });
         expect(error).toMatchObject({ kind: "input_unreachable", retryable: true });
       }
     },

@@ -107,7 +107,7 @@ export const HTTP_FAULTS: HttpCase[] = [
         [{ stall_after: 0 }, 2],
         [{ silent: true }, 2],
       ] as const;
-      const timeouts = { idleMs: 1500, headers_ms: 1500 };
+      const timeouts = { idleMs: 1500, headersMs: 1500 };
       const tell = faults.map(async ([fault, tries], at) => {
         const path = `/never-${at}`;
         const url = origin.serve(path, (n) => ({ file: file(MB), ...(n > 0 ? fault : {}) }));
@@ -212,7 +212,7 @@ export const HTTP_FAULTS: HttpCase[] = [
       const url = origin.serve("/slow", { file: whole, bytes_per_second: 50_000, ranges: false });
       const outcome = await run({ url, act: stream, timeouts: { idleMs: 1500 } });
       expect(outcome).toMatchObject({ hashes: [sha256(whole)] });
-      const { error } = await run({ url, act: stream, timeouts: { idleMs: 1500, total_ms: 300 } });
+      const { error } = await run({ url, act: stream, timeouts: { idleMs: 1500, totalMs: 300 } });
       expect(error).toMatchObject({ kind: "timeout" });
       await expect.poll(() => origin.log.at(-1)?.done).toBe(true);
     },

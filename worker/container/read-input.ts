@@ -10,7 +10,7 @@ import { doubling, retry } from "../../src/util/retry.ts";
 export const READ_TRIES = { most: 5, pauseMs: 200 } as const;
 
 // A source of ours answers at once; one that is silent for so long is asked anew.
-const TIMEOUTS = { headers_ms: 15_000, idleMs: 15_000 } as const;
+const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
  * Reads a range of a job's input. Network faults are tried again a few times. Rejects with `input_unreachable`,

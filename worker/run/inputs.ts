@@ -22,8 +22,8 @@ export function createInputs(
   const outside = createOutsideOf(env);
   const uploads = createPageUploadsOf(env);
   const { MAX_INPUT_BYTES: maxBytes, INGEST_SECONDS } = env.settings;
-  const total_ms = INGEST_SECONDS * 1000;
-  const timeouts = { total_ms, headers_ms: Math.min(20_000, total_ms), idleMs: Math.min(30_000, total_ms) };
+  const totalMs = INGEST_SECONDS * 1000;
+  const timeouts = { totalMs, headersMs: Math.min(20_000, totalMs), idleMs: Math.min(30_000, totalMs) };
   return {
     async open(url, signal) {
       if (/^s3:/i.test(url)) {

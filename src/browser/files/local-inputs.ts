@@ -24,7 +24,7 @@ export interface LocalInputTools {
 
 // Largest file that is downloaded into the origin's storage, and the time limit.
 const MAX_BYTES = 5e10;
-const TIMEOUTS = { total_ms: 6 * 3_600_000, headers_ms: 20_000, idleMs: 30_000 };
+const TIMEOUTS = { totalMs: 6 * 3_600_000, headersMs: 20_000, idleMs: 30_000 };
 
 /**
  * Creates the inputs of a run: visitors' files, paths in the origin's file system, outputs of other runs, and URLs that this

@@ -8,20 +8,20 @@ import type { HostGuard } from "./host-guard.ts";
 /** Timeouts for a source, in milliseconds. */
 export interface HttpTimeouts {
   /** Until the headers of one response arrive. */
-  headers_ms: number;
+  headersMs: number;
   /** Until the next bytes of a body arrive. */
   idleMs: number;
   /** For a whole body. */
-  total_ms: number;
+  totalMs: number;
   /** The first pause before a broken body is resumed; doubles each time. */
   pauseMs: number;
 }
 
 /** The defaults: 20 s for headers, 30 s for the next bytes, an hour for a body, pauses from 0.1 s. */
 export const HTTP_TIMEOUTS: HttpTimeouts = {
-  headers_ms: 20_000,
+  headersMs: 20_000,
   idleMs: 30_000,
-  total_ms: 3_600_000,
+  totalMs: 3_600_000,
   pauseMs: 100,
 };
 
@@ -94,9 +94,9 @@ export async function discard(response: Response): Promise<void> {
 }
 
 async function send(url: string, headers: Record<string, string>, options: HttpOptions): Promise<Response> {
-  const { headers_ms } = { ...HTTP_TIMEOUTS, ...options.timeouts };
+  const { headersMs } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   options.signal?.throwIfAborted();
-  const limit = limitTime(headers_ms, { signal: options.signal });
+  const limit = limitTime(headersMs, { signal: options.signal });
   const redirect = options.guard ? "manual" : "follow";
   try {
     return await options.fetch(url, {
@@ -108,7 +108,7 @@ async function send(url: string, headers: Record<string, string>, options: HttpO
     options.signal?.throwIfAborted();
     if (thrown instanceof MediaError) throw thrown;
     if (limit.isOver) {
-      const what = `did not answer within ${headers_ms / 1000} s`;
+      const what = `did not answer within ${headersMs / 1000} s`;
       throw unreachable(url, what, true, new Silence(what));
     }
     const reason = { code: "no_answer", from: "source", host: hostOf(url) } as const;

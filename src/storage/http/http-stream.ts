@@ -34,7 +34,7 @@ export function createHttpSource(
   options: HttpOptions,
   { first = null, range, watch }: HttpReading = {},
 ): ByteSource {
-  const { idleMs, total_ms, pauseMs } = { ...HTTP_TIMEOUTS, ...options.timeouts };
+  const { idleMs, totalMs, pauseMs } = { ...HTTP_TIMEOUTS, ...options.timeouts };
   const over = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, over.signal]) : over.signal;
   const start = range?.start ?? 0;
@@ -96,7 +96,7 @@ export function createHttpSource(
 
   return {
     async read(view) {
-      timer ??= setTimeout(() => over.abort(tooSlow(total_ms)), total_ms);
+      timer ??= setTimeout(() => over.abort(tooSlow(totalMs)), totalMs);
       try {
         const bytes = await nextOrResume(view);
         if (!bytes) clearTimeout(timer);
@@ -181,8 +181,8 @@ function checkReceived(
   }
 }
 
-function tooSlow(total_ms: number): MediaError {
-  return new MediaError("timeout", `Fetching the source took longer than ${total_ms / 1000} s.`);
+function tooSlow(totalMs: number): MediaError {
+  return new MediaError("timeout", `Fetching the source took longer than ${totalMs / 1000} s.`);
 }
 
 function brokenOff(broken: BrokenBody, url: string, due: number | null, received: number): MediaError {
