@@ -34,14 +34,14 @@ test("the site builds, with the reference, and every anchor leads to a heading",
   const dead: string[] = [];
   let anchors = 0;
   for (const [path, html] of pages) {
-    for (const [, target = ""] of html.matchAll(/<a[^>]* href="((?:\/|#)[^"]*)"/g)) {
-      const [file = "", anchor = ""] = target.split("#");
-      const name = file === "" ? path : `${file.slice(1) || "index"}`.replace(/(\.html)?$/, ".html");
-      const there = pages.get(name);
+    for (const [, target = ""] of html.matchAll(/<a[^>]* href="([^"]*)"/g)) {
+      const { host, pathname, hash } = new URL(target, `http://site/${path}`);
+      if (host !== "site") continue;
+      const file = pathname.slice(1) || "index";
+      const there = pages.get(file.replace(/(\.html)?$/, ".html"));
+      const anchor = decodeURIComponent(hash.slice(1));
       if (anchor) anchors += 1;
-      if (
-        there === undefined ? !existsSync(join(site, file)) : anchor && !idsOf(there).has(decodeURI(anchor))
-      )
+      if (there === undefined ? !existsSync(join(site, file)) : anchor && !idsOf(there).has(anchor))
         dead.push(`${path}: ${target}`);
     }
   }
