@@ -25,7 +25,9 @@ export function describeDecision({
       return refusal ? `Not on ${nameEncoder(refusal.encoder)}: ${describeRefusal(refusal)}.` : "";
     }
     case "preferred":
-      return reason.seconds === null ? "The work fits its memory and time." : aboutSeconds(reason.seconds);
+      return reason.seconds === null
+        ? "Fits the encoder's memory and time limits."
+        : aboutSeconds(reason.seconds);
   }
 }
 

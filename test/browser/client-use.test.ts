@@ -194,7 +194,7 @@ test("who prefers speed is given the browser's own encoder, which keeps tags and
     return { source, bytes: await kit.base64(await blob()) };
   });
   expect(source).toMatchObject({ encoder: "webcodecs", width: 128, format: "mp4" });
-  expect(source.reason).toBe("The work fits its memory and time.");
+  expect(source.reason).toBe("Fits the encoder's memory and time limits.");
   expect(source.refusals?.[0]).toEqual({ encoder: "copy", code: "needs_encoding", track: "video" });
   const { streams } = await rig.judge(bytes, "speed.mp4");
   expect(streams.map(({ codec_name, nb_frames }) => [codec_name, nb_frames])).toEqual([

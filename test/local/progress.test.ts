@@ -14,7 +14,7 @@ const queued = createTask(request, id, 1000);
 const output: Source = {
   ...{ object: "source", url: "https://m.example/o.mp4", kind: "video", format: "mp4" },
   ...{ width: 640, height: 360, duration: 10, codecs: { video: "h264", audio: "aac" } },
-  ...{ encoder: "light", reason: "The work fits its memory and time." },
+  ...{ encoder: "light", reason: "Fits the encoder's memory and time limits." },
 };
 
 // Time passes by a second with every event.
@@ -67,6 +67,6 @@ test("the report tells what came out, how long it took and who encoded it", () =
     "output    /home/o.mp4",
     "          mp4, 640x360, h264, aac, 10.00 s, 563.5 kB",
     "time      4.0 s (probe 1.0 s, ingest 1.0 s, video 1.0 s, upload 1.0 s)",
-    "encoder   light: The work fits its memory and time.",
+    "encoder   light: Fits the encoder's memory and time limits.",
   ]);
 });

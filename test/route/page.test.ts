@@ -28,8 +28,8 @@ async function decideInPage(encoders: LocalEncoder[]) {
 test.each([
   [2, 4, 4, "Encoded in 5 parts; a reload repeats at most one."],
   [8, 7, 7, "Encoded in 3 parts; a reload repeats at most one."],
-  [2, 30, 30, "The work fits its memory and time."],
-  [2, null, null, "The work fits its memory and time."],
+  [2, 30, 30, "Fits the encoder's memory and time limits."],
+  [2, null, null, "Fits the encoder's memory and time limits."],
   // A chunk is read as a whole, so that it has no fewer than 16 KiB of the source.
   [2, 0.01, 0.32768, "Encoded in 61 parts; a reload repeats at most one."],
 ] as const)("%i workers with chunks of %s seconds", async (workers, seconds, chunk_seconds, sentence) => {
