@@ -13,7 +13,7 @@ import { decideEncode, type EncodeRequest, encoderOf, type Hosts, placeCuts } fr
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
-import { seldom } from "./seldom.ts";
+import { throttle } from "./throttle.ts";
 import { type Destination, uploadOutput } from "./upload-output.ts";
 
 /** What is known about media before the probe. */
@@ -58,7 +58,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
   const standalone = request === null;
 
   async function copyInput(input: OpenInput, key: string, context: StepContext, signal: AbortSignal) {
-    const progress = seldom((received: number, size: number | null) =>
+    const progress = throttle((received: number, size: number | null) =>
       context.progress(size ? (received / size) * 100 : null),
     );
     return runIngest({ open: async () => input.file, storage, key, signal, progress });
@@ -72,7 +72,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     signal: AbortSignal,
   ) {
     // A run that is over learns that from its signal.
-    const onWait = seldom(() => context.progress(null).catch(() => undefined));
+    const onWait = throttle(() => context.progress(null).catch(() => undefined));
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
   }
 

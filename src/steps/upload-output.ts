@@ -4,7 +4,7 @@ import type { Source } from "../core/source.ts";
 import { namedIn } from "../ffmpeg/media-playlist.ts";
 import { readAll } from "../storage/read-all.ts";
 import type { S3Bucket } from "../storage/s3/s3-send.ts";
-import { seldom } from "./seldom.ts";
+import { throttle } from "./throttle.ts";
 import { type OutputFile, uploadFiles } from "./upload-files.ts";
 
 /** The caller's own storage for the output of a run. */
@@ -35,7 +35,7 @@ export async function uploadOutput(
   const main = key.slice(folder.length);
   const names = source.kind === "adaptive_video" ? await namesOf(storage, folder, main) : [main];
   const files = await Promise.all(names.map((name) => fileOf(storage, folder, name)));
-  const progress = seldom((share: number) => context.progress(share * 100).catch(() => undefined));
+  const progress = throttle((share: number) => context.progress(share * 100).catch(() => undefined));
   const uploaded = await uploadFiles({
     ...{ files, main, signal, key: destination.key, bucket: await destination.open() },
     onProgress: (share) => void progress(share),

@@ -2,7 +2,7 @@ import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { awaitCopy } from "./made-anew.ts";
+import { awaitCopy } from "./awaited-copy.ts";
 
 /** The button that discloses an item's options or its result. */
 interface Disclosure {

@@ -2,7 +2,7 @@ import type { CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/picture/core-frame.ts";
-import { letGo } from "../ui/let-go.ts";
+import { releasePlayer } from "../ui/release-player.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { useWorkbench } from "../workbench.ts";
 import type { AnyOptions } from "./choices.ts";
@@ -108,7 +108,7 @@ function Frame({
   }, [at]);
   useEffect(() => {
     const player = video.current;
-    return () => void (player && letGo(player));
+    return () => void (player && releasePlayer(player));
   }, []);
   return (
     <video

@@ -3,7 +3,7 @@ import type { LocalClient } from "../../src/browser/index.ts";
 import { type Client, isFinished, MediaError, type MediaInput } from "../../src/index.ts";
 import { sleep } from "../../src/util/sleep.ts";
 import type { Edge } from "../edge/edge.ts";
-import { createLook } from "./add/look.ts";
+import { createProbe } from "./add/probe.ts";
 import { takeFile, waitingFor } from "./add/waiting-file.ts";
 import { createItem, nextId } from "./create-item.ts";
 import { faultOf } from "./fault-of.ts";
@@ -23,7 +23,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
   const list = createItemList(NAME, openQueueStore(NAME), { read, gone });
   const follower = createFollower(list, device, clientOf);
   const launcher = createLauncher(NAME, list, device, edge);
-  const look = createLook(NAME, list, device);
+  const probe = createProbe(NAME, list, device);
   const { items, loaded, find, change } = list;
 
   function clientOf({ wishes, service }: Item): Client | null {
@@ -46,7 +46,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
     }
     void waitingFor(item).then((waiting) => {
       if (waiting) change(item.id, { waiting });
-      else if (stateOf(item) === "reading") void look(item.id);
+      else if (stateOf(item) === "reading") void probe(item.id);
     });
   }
 
@@ -74,7 +74,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
       if (index > 0 && index % ADDED_AT_ONCE === 0) await sleep(0);
       const item = createItem(input);
       list.add(item);
-      void look(item.id);
+      void probe(item.id);
     }
   }
 
@@ -125,7 +125,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         const item = find(id);
         if (!item) return;
         change(id, { fault: null });
-        if (!item.source) return look(id);
+        if (!item.source) return probe(id);
         if (!item.task) return start(id);
         const client = needClient(item);
         const task = await client.tasks.retry(item.task.id);
@@ -140,7 +140,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         const connection = edge.connection.value;
         if (!item || !connection) return;
         change(id, { fault: null });
-        if (!item.source) return look(id, connection.client, "edge");
+        if (!item.source) return probe(id, connection.client, "edge");
         await dropTask(item);
         change(id, { task: null, pace: null, wishes: { ...item.wishes, place: "edge" } });
         await start(id);
@@ -163,7 +163,7 @@ export function createQueue(device: LocalClient, edge: Edge): Queue {
         change(id, { ...(file && { input: file }), waiting: null, fault: null });
       } else {
         change(id, { input: await takeFile(item, file), waiting: null, fault: null });
-        if (!item.source) void look(id);
+        if (!item.source) void probe(id);
       }
     },
     async remove(id) {

@@ -1,4 +1,4 @@
-import { letGo } from "../ui/let-go.ts";
+import { releasePlayer } from "../ui/release-player.ts";
 
 /**
  * Draws frames of a video into canvases, one after the other, evenly spread over its duration; stops when `signal` aborts.
@@ -25,7 +25,7 @@ export async function drawFrames(
   } catch (thrown) {
     if (!signal.aborted) throw thrown;
   } finally {
-    letGo(video);
+    releasePlayer(video);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { letGo } from "../ui/let-go.ts";
+import { releasePlayer } from "../ui/release-player.ts";
 
 /** A player whose time can be read and set. */
 export interface Playback {
@@ -60,7 +60,7 @@ export function createPlayback(): Playback {
     attach(next) {
       cancelAnimationFrame(frame);
       for (const name of EVENTS) element?.removeEventListener(name, look);
-      if (element) letGo(element);
+      if (element) releasePlayer(element);
       element = next;
       for (const name of EVENTS) element?.addEventListener(name, look);
       stopAt = null;

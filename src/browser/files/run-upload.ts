@@ -4,7 +4,7 @@ import type { Source } from "../../core/source.ts";
 import type { Task } from "../../core/task.ts";
 import { destinationOf } from "../../steps/destination.ts";
 import { runFolder } from "../../steps/media-keys.ts";
-import { seldom } from "../../steps/seldom.ts";
+import { throttle } from "../../steps/throttle.ts";
 import { type OutputFile, uploadFiles } from "../../steps/upload-files.ts";
 import { createBlobReader } from "../../storage/blob-reader.ts";
 import type { OpfsStorage } from "../../storage/opfs/opfs.ts";
@@ -80,7 +80,7 @@ export function createRunUploads(
           files.map((file) => file.name),
         );
         // The signal stops a run that is over.
-        const tell = seldom((share: number) => progress(share * 100).catch(() => {}));
+        const tell = throttle((share: number) => progress(share * 100).catch(() => {}));
         const { info, url, urlOf } = await uploadFiles({
           ...{ files: files.map(toOutput), main, bucket, key, signal },
           memory: (file) => memoryOf(run_id, file),

@@ -3,7 +3,7 @@ import type { UploadProgress } from "../../client/update.ts";
 import { toMediaError } from "../../core/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { isFinished } from "../../core/transitions.ts";
-import { seldom } from "../../steps/seldom.ts";
+import { throttle } from "../../steps/throttle.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 
 /** Follows tasks at the fallback for the media worker, which keeps their records. */
@@ -40,7 +40,7 @@ export function createFollower(fallback: Client, api: MediaApi): Follower {
       const own: Followed = { remote, over: new AbortController(), stop() {} };
       const { signal } = own.over;
       const report = (upload: UploadProgress) => api.sending(id, upload).catch(() => {});
-      const thinned = seldom(report);
+      const thinned = throttle(report);
       let reported = Promise.resolve();
       const sending: CreateOptions = {
         signal,

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Field } from "../../ui/field.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { useWorkbench } from "../../workbench.ts";
-import { isAddress, pickHandles } from "./take-in.ts";
+import { isAddress, pickHandles } from "./drop-inputs.ts";
 import { WhatFor } from "./what-for.tsx";
 
 /** Adds files and URLs: large and inviting while the queue is empty, a bar afterwards. */

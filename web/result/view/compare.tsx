@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { MediaInput, Source } from "../../../src/index.ts";
 import { shownAt, timelineOf } from "../../trim/timeline.ts";
 import { Icon } from "../../ui/icon.tsx";
-import { letGo } from "../../ui/let-go.ts";
+import { releasePlayer } from "../../ui/release-player.ts";
 import { useMediaUrl } from "../../ui/use-media-url.ts";
 import { bytes } from "../../words/quantities.ts";
 import "./compare.css";
@@ -103,7 +103,7 @@ function Picture({ side, name, alt }: { side: CompareSide; name: string; alt: st
   useEffect(seek, [shown]);
   useEffect(() => {
     const player = video.current;
-    return () => void (player && letGo(player));
+    return () => void (player && releasePlayer(player));
   }, [url]);
   if (fault || (url !== null && broken === url)) {
     const why = fault ?? "This browser cannot show this format.";

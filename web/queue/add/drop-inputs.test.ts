@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { urlsIn } from "./take-in.ts";
+import { urlsIn } from "./drop-inputs.ts";
 
 test.for([
   ["https://a.example/b.mp4", ["https://a.example/b.mp4"]],

@@ -1,7 +1,7 @@
 const EVERY_MS = 500;
 
 /** Throttles reports: calls through at most twice a second and drops the rest. */
-export function seldom<A extends unknown[]>(
+export function throttle<A extends unknown[]>(
   report: (...args: A) => Promise<void>,
 ): (...args: A) => Promise<void> {
   let last = 0;

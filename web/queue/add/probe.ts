@@ -7,10 +7,10 @@ import type { ItemList } from "../item-list.ts";
 import { makeThumbnail } from "../picture/thumbnail.ts";
 
 /** Probes the item of an id with a client for that place, and puts the result or the error into the list. Never rejects. */
-export type Look = (id: string, client?: Client, place?: Place) => Promise<void>;
+export type Probe = (id: string, client?: Client, place?: Place) => Promise<void>;
 
-/** Creates a {@link Look}; of several tabs, one probes an item. */
-export function createLook(name: string, list: ItemList, device: LocalClient): Look {
+/** Creates a {@link Probe}; of several tabs, one probes an item. */
+export function createProbe(name: string, list: ItemList, device: LocalClient): Probe {
   return (id, client = device, place = "device") =>
     navigator.locks.request(`${name} look ${id}`, async () => {
       const item = await list.refresh(id);
