@@ -111,7 +111,7 @@ export function S3Dialog({ item, output, onClose }: { item: Item; output: Output
         </div>
         {form.connection_id === null && (
           <p class="small soft">
-            The keys stay in the memory of this page until it is closed. Only signatures made of them leave
+            The keys stay in the memory of this page until it is closed. Only signatures made with them leave
             it.
           </p>
         )}
