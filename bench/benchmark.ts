@@ -12,7 +12,6 @@ export interface Contest {
 
 export interface Benchmark {
   name: string;
-  /** Unit of the two values. */
   unit: string;
   /** Starts what both sides need. Resources registered with `ends` are disposed of after the last round, latest first. */
   open(ends: AsyncDisposableStack): Promise<Contest>;

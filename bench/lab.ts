@@ -6,7 +6,6 @@ import { NO_LIMITS } from "../test/fixtures/no-limits.ts";
 import { type Service, startService } from "../worker/local/service.ts";
 import { makeScratch } from "./scratch.ts";
 
-/** The API key of the measured service. */
 export const KEY = "bench-key";
 // Polls often at first and then rarely, so that polling does not weigh on long work.
 const POLL = { first_ms: 10, most_ms: 250, part: 0.02 } as const;

@@ -1,20 +1,16 @@
 import { Agent, request } from "node:http";
 import { percentile } from "./measure.ts";
 
-/** One request of a load. */
 export interface LoadRequest {
   method: "GET" | "POST";
   url: string;
   key: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** The expected status. */
   status: number;
 }
 
-/** The result of a load. */
 export interface Load {
-  /** Requests per second. */
   rate: number;
   /** Milliseconds from sending to the last byte of the response. */
   p50: number;

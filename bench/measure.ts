@@ -18,7 +18,6 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Returns the median of one fact of the samples. */
 export function medianOf(samples: readonly Sample[], fact: string): number {
   return median(samples.map((sample) => sample[fact] ?? Number.NaN));
 }

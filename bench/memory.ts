@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 const KIB = 1024;
 const MB = 1_000_000;
 
-/** Returns the workerd processes among the given ones. */
 export function workerds(pids: readonly number[]): number[] {
   return pids.filter((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "workerd");
 }

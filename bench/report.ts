@@ -2,7 +2,6 @@ import type { Result } from "./benchmark.ts";
 
 const COLUMNS = ["name", "ours", "peer", "ratio", "unit"] as const;
 
-/** Formats results as a table with the notes below it. */
 export function formatTable(results: readonly Result[]): string {
   const rows = [
     [...COLUMNS],

@@ -5,11 +5,8 @@ import type { Edge } from "./edge/edge.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Destinations } from "./result/save/destinations.ts";
 
-/** The services that the parts of the page share, assembled in main.tsx only. */
 export interface Workbench {
-  /** Client for tasks on this machine. */
   readonly device: LocalClient;
-  /** The service that the visitor connected to. */
   readonly edge: Edge;
   readonly queue: Queue;
   /** S3 storage for outputs of this machine. */

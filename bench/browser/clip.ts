@@ -16,7 +16,6 @@ export const SECONDS = 20;
 /** Size of the output in pixels. */
 export const SIZE = { width: 854, height: 480 } as const;
 
-/** A page with the clip selected. */
 export interface ClipLab {
   site: Site;
   tab: Tab;
@@ -29,7 +28,6 @@ export interface ClipLab {
   measure<T extends { seconds: number; size: number }>(work: () => Promise<T>): Promise<Sample>;
 }
 
-/** Opens a page with the clip. */
 export async function openClip(ends: AsyncDisposableStack, isolated = false): Promise<ClipLab> {
   const [footage, site] = [await makeFootage(SECONDS), await openSite(ends, isolated)];
   const tab = await site.open();

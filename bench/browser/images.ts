@@ -19,7 +19,6 @@ const WIDTH = 1600;
 const FORMATS = ["webp", "avif"] as const satisfies ImageFormat[];
 const PROCESSORS = 2;
 
-/** Many photographs at once. */
 export const imagesBenchmarks: readonly Benchmark[] = [{ name: "browser-images-100", unit: "s", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {

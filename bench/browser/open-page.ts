@@ -19,7 +19,6 @@ export interface Site {
   open(profile?: string): Promise<Tab>;
 }
 
-/** The page in a separate browser. */
 export interface Tab {
   page: Page;
   /** Selects files in the page as a visitor does, by their paths on this machine. */

@@ -6,7 +6,6 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { answerFile } from "../../test/browser/serve-files.ts";
 
-/** The server of the benchmarks' page. */
 export interface PageServer {
   url: string;
   /** Returns the bytes sent below `/files/` since the last call. */
@@ -18,7 +17,6 @@ export interface PageFolders {
   page: string;
   files: string;
   saved: string;
-  /** Whether the page is cross-origin isolated. */
   isolated: boolean;
 }
 

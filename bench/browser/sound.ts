@@ -10,7 +10,6 @@ import { openSite } from "./open-page.ts";
 
 const OPTIONS = { format: "mp3" } as const;
 
-/** An hour of sound. */
 export const soundBenchmarks: readonly Benchmark[] = [{ name: "browser-mp3-hour", unit: "s", open }];
 
 async function open(ends: AsyncDisposableStack): Promise<Contest> {

@@ -30,7 +30,6 @@ export async function untilAtRest(processes: () => number[]): Promise<void> {
   }
 }
 
-/** Measures a browser's processes during some work. */
 export async function watchBrowser<T>(
   processes: () => number[],
   work: () => Promise<T>,

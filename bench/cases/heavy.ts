@@ -19,11 +19,9 @@ export interface Heavy {
    * any other work.
    */
   timeBytes(output: Source): Promise<number>;
-  /** Downloads an output to a file. */
   save(output: Source, name: string): Promise<string>;
 }
 
-/** The result of an encode step. */
 export interface Encoded {
   output: Source;
   seconds: number;

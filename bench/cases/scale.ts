@@ -4,7 +4,6 @@ export interface Costs {
   picture: number;
   /** Per chunk, whatever its length: the request, seeking to its keyframe, storing. */
   chunk: number;
-  /** Per second of sound. */
   sound: number;
   /** Stitching, per second of output. */
   stitch: number;
@@ -20,7 +19,6 @@ export interface Run {
   seconds: number;
   /** Share of the containers' time that is spent encoding. */
   efficiency: number;
-  /** Cost of the containers in US dollars. */
   dollars: number;
 }
 

@@ -28,7 +28,6 @@ export interface Connections {
    * offending field.
    */
   check(id: string | null, param: string, what: string): void;
-  /** Returns the signer for a bucket. Rejects as `check` throws. */
   signer(bucket: string, id: string | null): S3Signer;
   /** Returns a bucket, and the largest file to upload in one request; null for the usual limit. Rejects as `check` throws. */
   bucket(name: string, id: string | null): { bucket: S3Bucket; singleBytes: number | null };

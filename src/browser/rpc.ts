@@ -9,7 +9,6 @@ export interface Port {
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
 }
 
-/** Functions of one end that the other calls. */
 export type Api = object;
 
 interface Fault {
@@ -27,11 +26,9 @@ type Message<E> =
   | { rpc: "fault"; id: number; fault: Fault }
   | { rpc: "event"; event: E };
 
-/** The calling end. */
 export interface Caller<A extends Api> {
   /** The functions of the other end, each called by message; they reject with a {@link MediaError}. */
   readonly api: A;
-  /** Fails all pending and later calls. */
   fail(error: MediaError): void;
 }
 

@@ -23,7 +23,6 @@ interface Records {
 // Sorts after every string.
 const END: IDBValidKey = [];
 
-/** Creates the store for one type of record. */
 export function createRecords<K extends keyof Records>(access: Access, name: K): ListedStore<Records[K]> {
   type Row = Records[K];
   const store = name as "tasks";

@@ -9,7 +9,6 @@ export interface InputRecord {
   /** The file itself, or its handle; null when only its properties are kept. */
   file: Blob | FileSystemFileHandle | null;
   name: string;
-  /** In bytes. */
   size: number;
   /** MIME type reported by the browser; empty when unknown. */
   type: string;
@@ -34,7 +33,6 @@ export interface Schema extends DBSchema {
   inputs: { key: string; value: InputRecord };
 }
 
-/** An open database of the latest version. */
 export type Database = IDBPDatabase<Schema>;
 
 type Upgrade = (
@@ -57,7 +55,6 @@ const UPGRADES: readonly Upgrade[] = [
   },
 ];
 
-/** The latest version of the database. */
 export const VERSION = UPGRADES.length;
 
 /** Upgrades a database from an older version; keeps its records. */

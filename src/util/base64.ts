@@ -1,7 +1,6 @@
 // Bytes per call, a multiple of three so that only the last piece is padded.
 const PIECE = 24_573;
 
-/** Encodes bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += PIECE)

@@ -18,7 +18,6 @@ const MOST_MS = 2 ** 31 - 1;
 export interface TimeLimit {
   /** Aborts when the time is up, and when the caller's own signal does. */
   readonly signal: AbortSignal;
-  /** Whether the time is up. */
   readonly isOver: boolean;
   /** Restarts the time, after a sign of progress. */
   restart(): void;
@@ -26,7 +25,6 @@ export interface TimeLimit {
   clear(): void;
 }
 
-/** Starts a {@link TimeLimit} of `ms` milliseconds. */
 export function limitTime(
   ms: number,
   options: { signal?: AbortSignal | undefined; reason?: unknown } = {},

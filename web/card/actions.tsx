@@ -4,11 +4,9 @@ import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { awaitCopy } from "./awaited-copy.ts";
 
-/** The button that discloses an item's options or its result. */
 interface Disclosure {
   shown: boolean;
   toggle: () => void;
-  /** Id of the disclosed element. */
   id: string;
 }
 

@@ -4,7 +4,6 @@ import { useNow } from "../ui/use-now.ts";
 import { clock, countDown, timeLeft } from "../words/quantities.ts";
 import { isIdle } from "../words/state-words.ts";
 
-/** The progress of an item's upload or conversion: percent, speed and time left. */
 export function ProgressLine({ item }: { item: Item }) {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.sent !== null && item.starting?.sent !== undefined) {

@@ -9,7 +9,6 @@ const SIGNS = {
   adaptive_video: "stream",
 } as const satisfies Record<string, IconName>;
 
-/** An item's thumbnail, or the icon of its kind. */
 export function Thumbnail({ item }: { item: Item }) {
   const { thumbnail, source } = item;
   const sign = source ? SIGNS[source.kind] : item.fault ? "fault" : "clock";

@@ -6,7 +6,6 @@ import type { Fault, Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
 import { useWorkbench } from "../workbench.ts";
 
-/** Asks for the file that an item waits for after a reload. */
 export function WaitingLine({ item }: { item: Item }) {
   const { queue } = useWorkbench();
   const chosen = useRef<HTMLInputElement>(null);

@@ -7,7 +7,6 @@ import { isLoopback, parseAddress, reachService } from "./reach-service.ts";
 import { SendRow } from "./shared/feedback.tsx";
 import { useSending } from "./shared/use-sending.ts";
 
-/** The form that connects to a service by its address and key. */
 export function Connect() {
   const { edge } = useWorkbench();
   const loss = edge.loss.value;

@@ -1,7 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { RemoteClient } from "../../src/client/index.ts";
 
-/** A service that the page is connected to. */
 export interface EdgeConnection {
   /** Without a trailing slash. */
   readonly base_url: string;
@@ -27,7 +26,6 @@ export interface Edge {
    * does not know the key.
    */
   connect(base_url: string, api_key: string): Promise<void>;
-  /** Forgets address and key. */
   disconnect(): void;
   /** Forgets a key that the connection's service no longer accepts, and records why in `loss`. */
   lose(connection: EdgeConnection): void;

@@ -1,4 +1,3 @@
-/** The service that this browser remembers. */
 export interface SavedService {
   base_url: string;
   api_key: string;

@@ -11,7 +11,6 @@ import type { Wishes } from "../queue/item.ts";
 const FRAME = ["width", "height", "fit", "position", "background"] as const;
 const SPAN = ["start", "end"] as const;
 
-/** The options of each kind. */
 export const OPTION_NAMES = {
   video: ["format", "codec", "quality", ...FRAME, "fps", "bitrate", ...SPAN, "metadata"],
   audio: ["format", "quality", "bitrate", ...SPAN, "metadata"],
@@ -52,7 +51,6 @@ export function formatOf(kind: EncodeKind, options: AnyOptions, source: Source):
   return keeps ? source.format : DEFAULT_FORMAT[kind];
 }
 
-/** Returns whether a bitrate can be chosen. */
 export function hasBitrate(kind: EncodeKind, format: string): boolean {
   return kind === "video" || (kind === "audio" && format !== "wav" && format !== "flac");
 }

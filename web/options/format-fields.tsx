@@ -6,7 +6,6 @@ import { formatOf, kindsFor, turnInto } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 import { CODEC_USES, FORMAT_USES, KIND_WORDS } from "./words.ts";
 
-/** The kind, format and codec of the output. */
 export function FormatFields({ form }: { form: Form }) {
   const { source, wishes, options, change, faultAt } = form;
   const kinds = kindsFor(source);

@@ -5,7 +5,6 @@ import { METADATA_WORDS } from "./words.ts";
 
 const MODES = ["clean", "keep", "strip"] as const;
 
-/** What happens to the file's tags and cover. */
 export function MetadataField({ form: { options, change, faultAt } }: { form: Form }) {
   const mode = options.metadata ?? "clean";
   return (

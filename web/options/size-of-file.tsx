@@ -7,7 +7,6 @@ const UNITS = { kB: 1000, MB: 1_000_000 } as const;
 
 type Unit = keyof typeof UNITS;
 
-/** The size limit of the output, as a number and its unit. */
 export function SizeOfFile({ form }: { form: Form }) {
   const { wishes, wish, faultAt } = form;
   const bytes = wishes.target_size ?? Number.NaN;

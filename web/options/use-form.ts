@@ -5,7 +5,6 @@ import { useWorkbench } from "../workbench.ts";
 import { checkWishes, judged, type Verdict } from "./check-wishes.ts";
 import { type AnyOptions, withOptions } from "./choices.ts";
 
-/** What every part of the form works with. */
 export interface Form {
   readonly source: Source;
   readonly wishes: Wishes;
@@ -19,7 +18,6 @@ export interface Form {
   wish(change: (wishes: Wishes) => Wishes): void;
 }
 
-/** Returns the form of a ready item. */
 export function useForm({ id, wishes }: Item, source: Source): Form {
   const { queue } = useWorkbench();
   const verdict = useMemo(() => checkWishes(wishes, source), [wishes, source]);

@@ -7,7 +7,6 @@ export const KIND_WORDS = {
   adaptive_video: "Stream for a website",
 } as const satisfies Record<EncodeKind, string>;
 
-/** What each format is good for. */
 export const FORMAT_USES: Readonly<Record<string, string>> = {
   mp4: "plays everywhere",
   webm: "open formats, for websites",
@@ -25,7 +24,6 @@ export const FORMAT_USES: Readonly<Record<string, string>> = {
   avif: "smallest, for newer apps",
 };
 
-/** What each codec is good for. */
 export const CODEC_USES: Readonly<Record<string, string>> = {
   h264: "plays everywhere",
   h265: "smaller, for newer devices",

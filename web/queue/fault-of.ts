@@ -1,7 +1,6 @@
 import { MediaError } from "../../src/index.ts";
 import type { Fault } from "./item.ts";
 
-/** Converts an error to what the visitor is shown. */
 export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof MediaError) {
     const { kind, message, reason } = thrown;

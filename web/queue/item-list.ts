@@ -9,7 +9,6 @@ export interface ItemList {
   /** The items as rendered, which follow changes made here within a few frames. */
   readonly items: ReadonlySignal<readonly Item[]>;
   readonly loaded: ReadonlySignal<boolean>;
-  /** Returns all current items. */
   all(): Item[];
   find(id: string): Item | undefined;
   add(item: Item): void;
@@ -31,7 +30,6 @@ export interface ItemList {
 export interface ItemListEvents {
   /** An item was read from the store: after a reload, or because another tab added or changed it. */
   read(item: Item): void;
-  /** Another tab removed an item. */
   gone(id: string): void;
 }
 

@@ -35,7 +35,6 @@ export interface Fault {
   readonly reason?: ErrorReason | undefined;
 }
 
-/** The pace of a task. */
 export interface Pace {
   /** Percentage of the whole task; null until it can be measured. */
   readonly progress: number | null;
@@ -47,7 +46,6 @@ export interface Pace {
   readonly at?: number;
   /** The chosen encoder, and why; null or absent until known. */
   readonly choice?: EncoderChoice | null | undefined;
-  /** Whether the encode is waiting for a free encoder. */
   readonly waits?: boolean | undefined;
 }
 

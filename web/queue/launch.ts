@@ -15,14 +15,12 @@ import type { ItemList } from "./item-list.ts";
 import { stateOf } from "./queue.ts";
 import { createTurns } from "./turns.ts";
 
-/** Creates tasks from items. */
 export interface Launcher {
   /**
    * Creates the task of a ready item, once however often and in however many tabs it is called; a failure becomes the item's
    * fault.
    */
   start(id: string): Promise<void>;
-  /** Cancels a start in progress. */
   stop(id: string): void;
 }
 

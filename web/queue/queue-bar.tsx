@@ -6,7 +6,6 @@ import { totalsOf } from "./totals.ts";
 
 const TakeAll = lazy(async () => ({ default: (await import("../result/save/take-all.tsx")).TakeAll }));
 
-/** The actions on the whole queue, and its state. */
 export function QueueBar() {
   const { queue } = useWorkbench();
   const items = queue.items.value;

@@ -8,7 +8,6 @@ export type ItemRow = Omit<Item, "input" | "thumbnail" | "starting" | "pace" | "
 /** The file and picture of an item; null for what could not be stored. */
 export type StoredFiles = Pick<Item, "input" | "thumbnail">;
 
-/** An item as stored. */
 export type StoredItem = ItemRow & StoredFiles;
 
 /** Determines the key under which an item's file is stored. */

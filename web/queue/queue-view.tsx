@@ -7,7 +7,6 @@ import "./queue.css";
 // With more items than these, open results would push each other out of sight.
 const MOST_AT_LENGTH = 5;
 
-/** The items of the queue, and the controls that add more. */
 export function QueueView() {
   const { queue } = useWorkbench();
   const items = queue.items.value;

@@ -32,11 +32,9 @@ export interface Queue {
   resume(id: string, file?: LocalFile): Promise<void>;
   /** Cancels an item where it runs, and removes it with its output. */
   remove(id: string): Promise<void>;
-  /** Returns the output of an item that succeeded. */
   output(id: string): Promise<Output>;
 }
 
-/** Returns the state of an item. */
 export function stateOf(item: Item): ItemState {
   if (item.waiting) return "waiting";
   if (item.task) return item.task.status;
@@ -45,7 +43,6 @@ export function stateOf(item: Item): ItemState {
   return item.fault ? "unusable" : "reading";
 }
 
-/** Returns whether an item can be started as it is. */
 export function isStartable(item: Item): boolean {
   return stateOf(item) === "ready" && !item.wishes.fault;
 }

@@ -1,7 +1,6 @@
 import type { Item } from "./item.ts";
 import { isOver, isStartable, stateOf } from "./queue.ts";
 
-/** The state of a whole queue. */
 export interface Totals {
   /** Ready, with valid options. */
   readonly ready: number;

@@ -5,7 +5,6 @@ import type { Queue } from "../queue/queue.ts";
 import { outputName } from "./save/file-names.ts";
 import { playlistEntries } from "./save/playlist-entries.ts";
 
-/** One file of an output. */
 export interface OutputFile {
   /** Path relative to the folder of a stream; empty for a single file. */
   readonly path: string;

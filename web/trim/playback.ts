@@ -11,7 +11,6 @@ export interface Playback {
   attach(element: HTMLMediaElement | null): void;
   /** Seeks to a time; of many in a row, only the last is guaranteed. */
   seek(time: number): void;
-  /** Plays from one time to another. */
   play(begin: number, end: number): void;
   pause(): void;
 }

@@ -1,6 +1,5 @@
 import type { Media } from "./use-media.ts";
 
-/** Plays the file with the browser's own controls. */
 export function Player({ media, isSound }: { media: Media; isSound: boolean }) {
   const { url, playback, onBroken, onDuration } = media;
   if (url === null) return null;

@@ -14,7 +14,6 @@ export interface Edges {
   readonly end: number;
 }
 
-/** One of the two edges. */
 export type Edge = keyof Edges;
 
 /** Returns the edges of a stretch, limited to the file. */

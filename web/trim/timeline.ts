@@ -3,7 +3,6 @@ import { roundTime } from "./parse-time.ts";
 
 /** The units in which a file is trimmed. */
 export interface Timeline {
-  /** In seconds. */
   readonly duration: number;
   /** Frames per second; null for sound. */
   readonly fps: number | null;
@@ -30,7 +29,6 @@ export function timelineOf(
   return { duration, fps, grain, ...(times && fps !== null && { times }) };
 }
 
-/** Returns the time of the last picture. */
 export function lastFrame({ times, duration, grain }: Timeline): number {
   return times?.at(-1) ?? roundTime(duration - grain);
 }

@@ -7,7 +7,6 @@ import { readFrameTimes } from "./frame-times.ts";
 import { createPlayback, type Playback } from "./playback.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
-/** Decodes the picture at a time of a file. */
 export type TakeFrame = (at: number, signal: AbortSignal) => Promise<Blob>;
 
 /** A file being trimmed: its timeline, its playback, and what cannot be shown of it. */

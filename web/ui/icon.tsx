@@ -28,7 +28,6 @@ const SIGNS = {
   video: "M3 6h12v12H3zM15 10.500l6-3.500v10l-6-3.500z",
 } as const;
 
-/** The name of an icon. */
 export type IconName = keyof typeof SIGNS;
 
 /** An icon beside text, which it never replaces: hidden from screen readers. `size` is in pixels, 20 by default. */

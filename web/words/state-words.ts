@@ -14,7 +14,6 @@ const WORDS: Readonly<Record<ItemState, string>> = {
   waiting: "Waiting for its file",
 };
 
-/** Describes the state of an item, as cards show it. */
 export function stateWords(item: Item): string {
   const state = stateOf(item);
   if (state === "sending" && item.starting?.waits) return WORDS.queued;

@@ -13,7 +13,6 @@ import { chosenFile } from "./chosen.ts";
 export interface Converting {
   width: number;
   height: number;
-  /** In bits per second. */
   bitrate: number;
 }
 

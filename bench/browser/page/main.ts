@@ -2,7 +2,6 @@ import { convert } from "./conversion.ts";
 import { ours } from "./ours.ts";
 import { plain } from "./plain.ts";
 
-/** What the benchmarks call in their page. */
 export interface BenchPage {
   ours: typeof ours;
   plain: typeof plain;

@@ -2,7 +2,6 @@ import { FFmpeg } from "@ffmpeg/ffmpeg";
 import { fetchFile } from "@ffmpeg/util";
 import { chosenFile, nextClick } from "./chosen.ts";
 
-/** A build of ffmpeg.wasm. */
 export type Core = "core" | "core-mt";
 
 let last: Blob | null = null;

@@ -17,7 +17,6 @@ export interface IsolatedApi {
 export type IsolatedEvent = number;
 
 interface Seat {
-  /** Name of its encoder. */
   name: string;
   end(): void;
   caller: Caller<IsolatedApi>;

@@ -11,13 +11,11 @@ import type { MediaSettings } from "../media-api.ts";
 import { runIsolated } from "./isolated-encoder.ts";
 import type { LocalEncoder } from "./local-offers.ts";
 
-/** The settings of the encoders. */
 export type EncoderSettings = Pick<
   MediaSettings,
   "prefer" | "encoderWorkers" | "core" | "threadedCore" | "avif"
 >;
 
-/** The encoders of this machine. */
 export interface LocalEncoders {
   /** In order of preference. */
   ordered: LocalEncoder[];

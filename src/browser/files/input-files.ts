@@ -18,7 +18,6 @@ export interface InputFiles {
   find(run_id: string): Promise<Blob | null>;
   /** Describes a file that cannot be read and why; null when there never was one. */
   missing(run_id: string): Promise<WaitingFile | null>;
-  /** Returns the file's handle; null when it has none. */
   handle(run_id: string): Promise<FileSystemFileHandle | null>;
   /** Replaces a run's file by the same one, chosen again; rejects with `invalid_input` for a different file. */
   replace(run_id: string, file: LocalFile): Promise<void>;

@@ -10,7 +10,6 @@ import type { Connections } from "../connections.ts";
 import type { InputFiles } from "./input-files.ts";
 import { isOpfsPath, type LocalUrls, openOpfsPath, runOfFile } from "./local-urls.ts";
 
-/** Where the inputs of a run come from. */
 export interface LocalInputTools {
   /** The visitor's file that the run works on, and its URL; null when the input is something else. */
   own: { url: string; blob: Blob } | null;
@@ -18,7 +17,6 @@ export interface LocalInputTools {
   storage: Storage;
   urls: LocalUrls;
   connections: Connections;
-  /** Opens a stored object. */
   open(key: string): Promise<ByteReader>;
 }
 

@@ -27,7 +27,6 @@ export function ownFileUrl(name: string, step_id: string): string {
   return `${fileUrl(name)}#${step_id}`;
 }
 
-/** Returns the run id in a file URL; null when there is none. */
 export function runOfFile(url: string): string | null {
   return /^file:[^#]*#(step_[0-9a-z]{26})$/.exec(url)?.[1] ?? null;
 }

@@ -14,7 +14,6 @@ import type { PieceStore } from "../../stores/indexeddb.ts";
 import type { Connections } from "../connections.ts";
 import type { Run } from "../media-api.ts";
 
-/** A stored file. */
 export interface StoredBlob {
   /** Path relative to the output folder. */
   name: string;
@@ -36,7 +35,6 @@ export interface RunUploads {
   drop(record: Run): Promise<void>;
 }
 
-/** The outputs of a task's steps. */
 export type TakenOver = Record<"probe" | "ingest" | "encode", Source>;
 
 const NAMES = "uploads";
@@ -44,7 +42,6 @@ const TAKEN = "taken over";
 // Single-request uploads read larger pieces while they send.
 const IN_MEMORY = 2 ** 25;
 
-/** Creates the uploads of a client's runs. */
 export function createRunUploads(
   connections: Connections,
   storage: OpfsStorage,

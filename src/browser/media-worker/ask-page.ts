@@ -7,7 +7,6 @@ import type { MediaApi, MediaEvent } from "../media-api.ts";
 export interface PageAsks {
   /** Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
   sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
-  /** Receives the page's answer. */
   signed: MediaApi["signed"];
 }
 

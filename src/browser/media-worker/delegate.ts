@@ -28,7 +28,6 @@ export interface Delegation {
   followed(...args: Parameters<MediaApi["followed"]>): Promise<void>;
 }
 
-/** A delegated task. */
 export interface Delegated {
   /** Its id at the fallback; null until it is created. */
   remote: string | null;
@@ -54,18 +53,15 @@ function unavailable(refusals: Refusal[]): Fault {
   return { kind: "encoder_unavailable", message: describeRefusals(refusals), retryable: false, refusals };
 }
 
-/** Dependencies of {@link createDelegation}. */
 export interface DelegationParts {
   has_fallback: boolean;
   records: RunRecords;
   pieces: PieceStore;
   /** Returns a task's file on this machine; null when it cannot be read. */
   fileOf(task: Task): Promise<Blob | null>;
-  /** Sends an event to the page. */
   tell(event: MediaEvent): void;
 }
 
-/** Creates the delegation of a tab. */
 export function createDelegation(parts: DelegationParts): Delegation {
   const { has_fallback, records, pieces, fileOf, tell } = parts;
   const ends = new Map<string, { delegated: Delegated; end(): void }>();

@@ -11,14 +11,12 @@ import type { RunRecords } from "./run-records.ts";
 import { typeOf } from "./run-records.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-/** Dependencies of {@link executeRun}. */
 export interface ExecuteRunTools {
   stores: RunStores;
   records: RunRecords;
   /** Creates the work of a run's steps; null while its file cannot be read. */
   work(record: Run): Promise<StepWork | null>;
   delegation: Delegation;
-  /** Deletes what a finished run no longer needs. */
   tidy(record: Run): Promise<void>;
 }
 

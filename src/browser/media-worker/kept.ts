@@ -6,21 +6,18 @@ import type { LocalUsage, MediaApi, Run } from "../media-api.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-/** Dependencies of {@link createKept}. */
 export interface KeptTools {
   stores: RunStores;
   storage: OpfsStorage;
   turns: Pick<RunTurns, "settled">;
   cancel: MediaApi["cancel"];
   remove: MediaApi["remove"];
-  /** Names of the caches that hold ffmpeg's core. */
   caches: readonly string[];
 }
 
 /** Counts and deletes what the library stores in the browser. */
 export type Kept = Pick<MediaApi, "usage" | "clear">;
 
-/** Creates {@link Kept} over the stores of a tab. */
 export function createKept(tools: KeptTools): Kept {
   const { stores, storage, turns, cancel, remove } = tools;
   const cacheNames = [...new Set(tools.caches)];

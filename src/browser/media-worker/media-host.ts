@@ -33,11 +33,9 @@ import { createRunWork, type RunWorkTools } from "./run-work.ts";
 import { sweep } from "./sweep.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-/** Dependencies of {@link createMediaHost}. */
 export interface HostParts extends Omit<RunWorkTools, "files" | "uploads"> {
   settings: MediaSettings;
   stores: RunStores;
-  /** Most runs to execute at once. */
   runs_at_once: number;
 }
 

@@ -7,7 +7,6 @@ import type { RecordType, Run, Standing } from "../media-api.ts";
 import { channelOf } from "../page/earlier-runs.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-/** Messages between tabs. */
 export type Notice =
   | ({ type: "changed" } & Standing)
   | { type: "removed"; id: string }
@@ -149,7 +148,6 @@ function change(record: Run, event: RunEvent): Run {
   return record.object === "task" ? applyToTask(record, event, now) : applyToStep(record, event, now);
 }
 
-/** Returns the type of record that an id belongs to. */
 export function typeOf(id: string): RecordType {
   return String(id).startsWith("step_") ? "step" : "task";
 }

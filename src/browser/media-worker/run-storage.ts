@@ -1,8 +1,6 @@
 import type { Storage, StoredInfo } from "../../core/ports.ts";
 
-/** Storage whose objects are also available as files. */
 export interface FileStorage extends Storage {
-  /** Returns an object as a File; null when it does not exist. */
   file(key: string): Promise<Blob | null>;
 }
 

@@ -17,7 +17,6 @@ import { storedFiles } from "../files/stored-files.ts";
 import type { Run } from "../media-api.ts";
 import { withOwnFile } from "./run-storage.ts";
 
-/** Dependencies of {@link createRunWork}. */
 export interface RunWorkTools extends Hosts {
   storage: OpfsStorage;
   files: InputFiles;

@@ -6,7 +6,6 @@ import type { MediaSettings, Run } from "../media-api.ts";
 import type { RunTurns } from "./run-turns.ts";
 import type { RunStores } from "./terminal-buffer.ts";
 
-/** Dependencies of {@link sweep}. */
 export interface SweepTools {
   settings: Pick<MediaSettings, "keepSeconds" | "name">;
   stores: RunStores;

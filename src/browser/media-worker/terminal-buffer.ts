@@ -5,17 +5,14 @@ import { isFinished } from "../../core/transitions.ts";
 import type { InputStore, PieceStore } from "../../stores/indexeddb.ts";
 import type { RecordType, Run } from "../media-api.ts";
 
-/** The stores of the host. */
 export interface RunStores {
   get(type: RecordType, id: string): Promise<Run | null>;
   put(record: Run): Promise<void>;
   delete(record: Run): Promise<void>;
   list(type: RecordType, query: ListQuery): Promise<Page<Run>>;
-  /** Every record. */
   all(): Promise<Run[]>;
   /** The visitors' files, by the ids of their runs. */
   inputs: InputStore;
-  /** The results of finished durable steps. */
   pieces: PieceStore;
   /** Approximate size of records and pieces in bytes. */
   recordBytes(): Promise<number>;

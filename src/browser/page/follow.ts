@@ -10,7 +10,6 @@ import type { MediaApi, MediaEvent } from "../media-api.ts";
 export interface Follower {
   /** Creates the task there, unless it exists already, and reports its state to the worker until it is finished. */
   follow(event: MediaEvent & { type: "follow" }): Promise<void>;
-  /** Cancels the task there. */
   unfollow(id: string, remote: string | null): Promise<void>;
   close(): void;
 }
@@ -23,7 +22,6 @@ interface Followed {
   stop(): void;
 }
 
-/** Creates a {@link Follower} over the fallback. */
 export function createFollower(fallback: Client, api: MediaApi): Follower {
   const followed = new Map<string, Followed>();
 

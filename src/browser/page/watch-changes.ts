@@ -17,7 +17,6 @@ import type { Run, Standing } from "../media-api.ts";
 export interface ChangeWatch extends Watch<Run> {
   /** Receives the state of any run after a change. */
   changed(standing: Standing): void;
-  /** Receives that a run was removed. */
   removed(id: string): void;
 }
 
@@ -75,7 +74,6 @@ export function createChangeWatch(read: (id: string) => Promise<Standing>): Chan
   };
 }
 
-/** A watched run. */
 interface Changing extends Watched<Run> {
   pace: Pace;
 }

@@ -37,7 +37,6 @@ export function createPace(since: "start" | "sight" = "start"): Pace {
   };
 }
 
-/** Returns whether a kind of step encodes. */
 export function isEncode(kind: StepKind): boolean {
   return (ENCODE_KINDS as readonly StepKind[]).includes(kind);
 }

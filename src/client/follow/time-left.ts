@@ -1,4 +1,3 @@
-/** An encode's progress at a moment. */
 export interface Sample {
   /** Seconds, from any origin. */
   at: number;
@@ -6,11 +5,9 @@ export interface Sample {
   percent: number;
 }
 
-/** The measured pace of an encode. */
 export interface Measured {
   /** Share of the encode completed per second. */
   rate: number;
-  /** Seconds until the end. */
   eta: number;
 }
 

@@ -4,7 +4,6 @@ import type { Update } from "../update.ts";
 import { waitFor } from "./wait.ts";
 import type { Watch } from "./watch.ts";
 
-/** The methods of a client that follow runs. */
 export interface WatchMethods extends Pick<Client, "on" | "watch"> {
   wait(run: RunRef, options?: { signal?: AbortSignal }): Promise<never>;
 }
@@ -31,7 +30,6 @@ export function createWatchMethods(
   };
 }
 
-/** Returns the id of a run. */
 export function idOf(run: RunRef): string {
   return typeof run === "string" ? run : run.id;
 }

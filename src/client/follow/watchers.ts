@@ -1,15 +1,12 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Update } from "../client.ts";
 
-/** Listens to a run. */
 export interface Watcher<T> {
   /** Receives the current state of the run, then every change, ending with the finished run. */
   update(update: Update<T>): void;
-  /** Called with the error that ended the watch. */
   fail(error: MediaError): void;
 }
 
-/** A run that is watched. */
 export interface Watched<T> {
   watchers: Set<Watcher<T>>;
   /** The last known state; null before the first. */
@@ -31,7 +28,6 @@ export function addWatcher<T>(run: Watched<T>, watcher: Watcher<T>, empty: () =>
   };
 }
 
-/** Passes the latest update to every watcher. */
 export function tellAll<T>(run: Watched<T>): void {
   for (const watcher of [...run.watchers]) tell(run, watcher);
 }
@@ -42,13 +38,11 @@ export function dropWatchers<T>(run: Watched<T>, error: MediaError | null): void
   run.watchers.clear();
 }
 
-/** Fails a watcher of a closed client. */
 export function refuseWatcher<T>(watcher: Watcher<T>): () => void {
   queueMicrotask(() => watcher.fail(closedError()));
   return () => {};
 }
 
-/** Returns the error of calls to a closed client. */
 export function closedError(): MediaError {
   return new MediaError("service_unavailable", "The client is closed.", { retryable: false });
 }

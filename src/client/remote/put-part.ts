@@ -4,7 +4,6 @@ import { doubling, retry } from "../../util/retry.ts";
 import { isTransient } from "../../util/transient-status.ts";
 import type { Fetch } from "./http.ts";
 
-/** How to send a part. */
 export interface PutOptions {
   /** Null to use XMLHttpRequest, which alone reports the bytes sent so far. */
   fetch: Fetch | null;

@@ -1,6 +1,5 @@
 import { within } from "../../util/time-limit.ts";
 
-/** One server-sent event. */
 export interface SentEvent {
   /** Its type; `message` when the server does not name one. */
   event: string;

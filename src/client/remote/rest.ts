@@ -16,10 +16,8 @@ const FOLDERS = {
   key: "/keys",
 } as const;
 
-/** The types of records at a service. */
 export type RecordType = keyof typeof FOLDERS;
 
-/** The records of one type at a service. */
 export interface Records<T> {
   get(id: string, more?: Partial<Ask>): Promise<T>;
   list(asked?: ListOptions): Promise<Page<T>>;
@@ -28,7 +26,6 @@ export interface Records<T> {
   create<R = T>(request: unknown, schema?: z.ZodType<R>): Promise<R>;
   update(id: string, change: unknown): Promise<T>;
   delete(id: string): Promise<void>;
-  /** Posts to a path below a record. */
   act<R = T>(
     id: string,
     action: string,

@@ -1,6 +1,5 @@
 /** One file of the stock core, uncompressed. */
 export interface CoreFile {
-  /** Bytes. */
   readonly size: number;
   /** SHA-256 of the uncompressed file, in hex. */
   readonly sha256: string;

@@ -10,7 +10,6 @@ export const CORE_NAMES = {
 /** The functions that the wasm imports from its glue, by minified name. */
 export type CoreImports = Record<string, Record<string, (...args: number[]) => unknown>>;
 
-/** Instantiates `ffmpeg-core.wasm` with the imports of its glue. */
 export type Instantiate = (
   imports: CoreImports,
 ) => { exports: Record<string, unknown> } | Promise<{ exports: Record<string, unknown> }>;
@@ -32,7 +31,6 @@ export interface CoreOptions extends Partial<ThreadOptions> {
   locateFile(path: string): string;
 }
 
-/** The default export of `ffmpeg-core.js`. */
 export type CreateCore = (options: CoreOptions) => Promise<CoreModule>;
 
 /** A file or folder inside the core; for files in memory, `usedBytes` of `contents` are valid. */
@@ -51,7 +49,6 @@ export type CoreWrite = (
   canOwn?: boolean,
 ) => number;
 
-/** The parts of the core's file system that are used here. */
 export interface CoreFileSystem {
   filesystems: {
     MEMFS: { ops_table: { file: { stream: { write: CoreWrite } } } };
@@ -66,7 +63,6 @@ export interface CoreFileSystem {
   unlink(path: string): void;
 }
 
-/** The parts of a running core that are used here. */
 export interface CoreModule {
   FS: CoreFileSystem;
   /** Present in a threaded core. */

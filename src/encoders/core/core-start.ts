@@ -1,7 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { CoreModule, CreateCore, Instantiate, ThreadOptions } from "./core-module.ts";
 
-/** A running core and the exports of its wasm. */
 export interface StartedCore {
   core: CoreModule;
   exports: Record<string, unknown>;
@@ -9,7 +8,6 @@ export interface StartedCore {
 
 /** What a threaded core needs to start, besides its glue. */
 export interface ThreadStart extends ThreadOptions {
-  /** The compiled wasm, which each thread instantiates. */
   module: WebAssembly.Module;
 }
 

@@ -1,13 +1,11 @@
 import type { ByteRange } from "../../core/ports.ts";
 
-/** A loaded stretch of a file. */
 export interface Page {
   /** Offset of its first byte. */
   start: number;
   bytes: Uint8Array;
 }
 
-/** A file that synchronous code can read. */
 export interface SyncFile {
   /** Size of the whole file in bytes. */
   readonly size: number;
@@ -36,7 +34,6 @@ export interface ReadAhead {
   /** After a miss right behind a loaded stretch: `growth` times its length, but at least `least`. */
   growth: number;
   least: number;
-  /** Upper limit for one miss. */
   most: number;
   /** Upper limit for all pages together. */
   total: number;

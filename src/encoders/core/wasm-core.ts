@@ -46,7 +46,6 @@ export interface WasmCore {
   exec(args: readonly string[]): RunResult;
   /** Runs ffprobe and returns its JSON report, or null when it cannot read the file. Throws as `exec` does. */
   ffprobe(args: readonly string[]): { report: Record<string, unknown> | null; log: readonly string[] };
-  /** Creates an empty folder. */
   makeFolder(path: string): void;
   /** Removes the files below a folder from the core and returns them. */
   take(folder: string): WrittenFile[];

@@ -15,7 +15,6 @@ interface Instance {
 }
 type Factory = (overrides: object) => Promise<Instance>;
 
-/** The functions that the wasm imports from its glue. */
 export type AvifImports = Record<string, Record<string, unknown>>;
 
 /** Encodes RGBA pixels as AVIF in one synchronous call; to cancel it, terminate its worker. */

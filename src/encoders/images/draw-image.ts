@@ -9,7 +9,6 @@ import { sampleAt } from "../webcodecs/webcodecs-samples.ts";
 /** Still formats that browsers decode. */
 export const DECODED: ReadonlySet<string> = new Set(["jpeg", "png", "webp", "gif", "bmp", "avif"]);
 
-/** The canvas of a finished drawing. */
 export type Drawn = OffscreenCanvasRenderingContext2D;
 
 // A viewer sees the last frame at or before a time; rounding must not select the one before.

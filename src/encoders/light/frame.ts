@@ -41,7 +41,6 @@ export function frameHead(json: unknown): Uint8Array<ArrayBuffer> {
 export interface FrameReader {
   /** Reads the next JSON; null at the end of the stream. */
   json(): Promise<unknown>;
-  /** Reads exactly `length` bytes. */
   bytes(length: number): Promise<Uint8Array>;
   /** Reads to the end and discards the rest. */
   drain(): Promise<void>;

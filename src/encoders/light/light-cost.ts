@@ -107,7 +107,6 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   return decoded + encoded.reduce((sum, each) => sum + each, 0) + fixed;
 }
 
-/** Estimated work, in seconds. */
 export interface WorkTime {
   pictures: number;
   sound: number;

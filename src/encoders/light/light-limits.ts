@@ -10,7 +10,6 @@ export const LIGHT_INPUT = { image: 32 * MIB, most: 40 * MIB } as const;
 
 /** What the light encoder accepts, by estimate; times are seconds of its processor. */
 export interface LightLimits {
-  /** Bytes of heap, input and output together. */
   memory: number;
   /** For one chunk of pictures of a plan that can be cut; nothing can interrupt a chunk. */
   chunkSeconds: number;
@@ -22,7 +21,6 @@ export interface LightLimits {
   silenceSeconds: number;
 }
 
-/** The default limits. */
 export const LIGHT_LIMITS: Readonly<LightLimits> = {
   memory: LIGHT_MEMORY,
   chunkSeconds: 8,

@@ -73,12 +73,10 @@ export function errorMessage({ kind, message, retryable }: MediaError): LightMes
   return { state: "error", kind, message, retryable };
 }
 
-/** Reads the next message of a response; null at its end. */
 export async function readLightMessage(frames: FrameReader): Promise<LightMessage | null> {
   return (await frames.json()) as LightMessage | null;
 }
 
-/** Returns the error that a message carries. */
 export function toError(message: Extract<LightMessage, { state: "error" }>): MediaError {
   const kind = ERROR_KINDS.includes(message.kind) ? message.kind : "internal_error";
   return new MediaError(kind, message.message, { retryable: message.retryable });

@@ -13,7 +13,6 @@ export function box(kind: string, ...content: readonly Bytes[]): Bytes {
   return [header, ...inside];
 }
 
-/** Wraps content in a box with a version and flags. */
 export function fullBox(kind: string, version: number, flags: number, ...content: readonly Bytes[]): Bytes {
   return box(kind, [u32(version * 2 ** 24 + flags)], ...content);
 }
@@ -38,7 +37,6 @@ export function u64(...values: readonly number[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** Writes text with one byte per character. */
 export function letters(text: string): Uint8Array {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }

@@ -13,7 +13,6 @@ export interface Mp4Track {
   /** The index, and its tables of samples. */
   moov: DataView;
   stbl: Box;
-  /** Whether the file is a MOV. */
   quicktime: boolean;
   kind: "vide" | "soun";
   /** Timescale: ticks per second. */

@@ -37,7 +37,6 @@ export function createTable(): Table {
 
 /** A run-length table such as stts and ctts. */
 export interface Runs {
-  /** Adds a sample. */
   push(value: number): void;
   /** Whether any value was not 0. */
   readonly used: boolean;

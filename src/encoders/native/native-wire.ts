@@ -46,12 +46,10 @@ export type NativeState =
       error: { kind: ErrorKind; message: string; retryable: boolean; reason?: ErrorReason };
     };
 
-/** The answer of `GET /health`. */
 export interface NativeHealth {
   protocol: typeof NATIVE_PROTOCOL;
   /** Version of ffmpeg, such as `5.1.9`. */
   ffmpeg: string;
-  /** Most jobs that run at once. */
   places: number;
   running: number;
   /** Whether it rejects new jobs because it is shutting down. */

@@ -44,7 +44,6 @@ export async function runWork(work: EncoderWork, file: SyncFile, host: WorkHost)
   }
 }
 
-/** Returns the message that reports a failed job. */
 export function failure(thrown: unknown): Extract<FromEncoderWorker, { state: "error" }> {
   if (!(thrown instanceof MediaError)) {
     const message = "The encoder worker broke down.";

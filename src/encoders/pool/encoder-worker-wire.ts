@@ -29,7 +29,6 @@ export type ToEncoderWorker =
   | { work: EncoderWork; file: Blob }
   | { end: true };
 
-/** The result of a job. */
 export interface WorkDone {
   report: FfprobeReport | null;
   files: EncodedFile[];

@@ -9,9 +9,7 @@ import { blobOf } from "./wasm-pool-input.ts";
 import { createTurns } from "./wasm-pool-turns.ts";
 import { createPoolWorker, type PoolWorker } from "./wasm-pool-worker.ts";
 
-/** Options of {@link createPoolRun}. */
 export interface PoolRunOptions {
-  /** Most workers to run. */
   workers: number;
   /** Estimated bytes that all running jobs may take together. */
   budget: number;
@@ -33,7 +31,6 @@ export interface PoolJob {
 
 /** Runs jobs on encoder workers, which start on demand. */
 export interface PoolRun {
-  /** Loads the core once. */
   load(): Promise<LoadedCore>;
   /** Runs a job in its turn, and once more if its core crashed or hung. Rejects with a MediaError. */
   run(job: PoolJob): Promise<WorkDone>;

@@ -5,7 +5,6 @@ import type { EncoderWork, FromEncoderWorker, ToEncoderWorker, WorkDone } from "
 
 /** How to watch a running job. */
 export interface Following {
-  /** Terminates the worker. */
   signal: AbortSignal;
   /** Seconds without a sign of life after which the worker counts as hung. */
   silenceSeconds: number;
@@ -19,7 +18,6 @@ export type WorkEnd = { done: WorkDone } | { fault: MediaError; again: boolean }
 export interface PoolWorker {
   /** Runs one job at a time. Rejects only when the signal aborts. */
   run(work: EncoderWork, file: Blob, following: Following): Promise<WorkEnd>;
-  /** Terminates the worker, even during a job. */
   close(): void;
 }
 
@@ -28,7 +26,6 @@ const STEPS = 10;
 // Twice Chromium's 2 seconds.
 const THREADS_MS = 4000;
 
-/** Starts an encoder worker with a core. */
 export function createPoolWorker(create: () => Worker, core: LoadedCore): PoolWorker {
   const send = (message: ToEncoderWorker) => worker.postMessage(message);
   const { worker, end } = startLiving((life) => {

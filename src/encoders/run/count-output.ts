@@ -5,7 +5,6 @@ import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
 import { viewOf } from "../../util/buffers.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 
-/** Packet counts of a file. */
 export interface Contents {
   /** Video packets; null without a video track. */
   pictures: number | null;

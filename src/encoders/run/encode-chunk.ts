@@ -12,10 +12,8 @@ export interface Place {
   name: string | null;
 }
 
-/** The result of encoding one chunk. */
 export type Encoded = Awaited<ReturnType<Encoder["encode"]>>;
 
-/** One attempt at a chunk. */
 export interface Attempt {
   /** Counts from 0. */
   attempt: number;

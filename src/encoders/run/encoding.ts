@@ -4,7 +4,6 @@ import type { Plan } from "../../plan/plan.ts";
 import type { Encoder, RemoteFiles } from "../encoder.ts";
 import type { EncodeProgress } from "./encode-progress.ts";
 
-/** The parameters of an encode. */
 export interface EncodeRun {
   /**
    * Prefix of its job ids: a job's id is this, `-` and the index of its chunk, so that running jobs are found again after a
@@ -16,7 +15,6 @@ export interface EncodeRun {
   /** Opens the source for random access; called once for each chunk. */
   input(): Promise<ByteReader>;
   encoder: Encoder;
-  /** Most chunks to encode at once. */
   max_in_flight: number;
   /**
    * Access for encoders on other machines: what they read, and the URL of a folder below a key prefix. Absent where there

@@ -5,7 +5,6 @@ import type { Plan } from "../../plan/plan.ts";
 import { boundReader } from "../../probe/bounded-reader.ts";
 import { readId3 } from "../../probe/sound/id3.ts";
 
-/** Cover art. */
 export interface Cover {
   mime: string;
   bytes: Uint8Array;

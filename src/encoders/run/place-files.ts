@@ -9,7 +9,6 @@ type Encoded = EncodedFile[] | ReadableStream<Uint8Array> | Written;
 export interface StoredFile {
   key: string;
   mime: string;
-  /** Bytes. */
   size: number;
 }
 

@@ -9,7 +9,6 @@ interface Patch {
 export interface Rehearsal {
   /** Corrections of bytes already written, in order. */
   readonly patches: Patch[];
-  /** Size of the file in bytes. */
   size: number;
 }
 

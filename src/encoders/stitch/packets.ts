@@ -37,7 +37,6 @@ export interface Opener {
   open(reader: ByteReader): Input;
   /** Closes a part and frees what is cached of it. */
   release(input: Input): void;
-  /** Closes all parts. */
   close(): void;
 }
 

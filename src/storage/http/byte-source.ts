@@ -7,7 +7,6 @@ export interface ByteSource {
    * null at the end.
    */
   read(view: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Cancels the stream. */
   cancel(reason?: unknown): Promise<void>;
 }
 

@@ -2,7 +2,6 @@ import { BrokenBody, Silence } from "./broken-body.ts";
 import { createByteSource } from "./byte-source.ts";
 import { unreachable } from "./http-request.ts";
 
-/** Limits on reading a body. */
 export interface BodyLimits {
   /** Milliseconds to wait for the next bytes. */
   idleMs: number;

@@ -14,7 +14,6 @@ export interface HttpFacts {
   version: string | null;
 }
 
-/** Reads the facts from a response to a request for the first bytes. */
 export function readFacts(response: Response, url: string): HttpFacts {
   const { headers } = response;
   const range = parseContentRange(headers.get("content-range"));

@@ -28,7 +28,6 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
 /** Most redirects to follow before a source counts as unreachable. */
 export const MAX_REDIRECTS = 5;
 
-/** How to fetch a source. */
 export interface HttpOptions {
   /** The platform's fetch; it must not add credentials. */
   fetch(url: string, init: RequestInit): Promise<Response>;

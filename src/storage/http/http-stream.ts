@@ -15,7 +15,6 @@ const RANGE_SILENCE_RESUMES = 3;
 /** Called with the bytes received so far; reading waits for it and fails with it. */
 export type Watch = (received: number) => Promise<void> | void;
 
-/** What to read of a file, and how. */
 export interface HttpReading {
   /** A response that has already arrived. */
   first?: Response | null;

@@ -10,7 +10,6 @@ import { discard } from "./http-request.ts";
 
 /** A file of known size to upload. */
 export interface FileBody {
-  /** In bytes. */
   size: number;
   /**
    * Opens a range of the file; a Blob that reads it while it is sent keeps nothing in memory. Called again when a request is
@@ -19,9 +18,7 @@ export interface FileBody {
   open(range: ByteRange): Promise<Blob | Uint8Array<ArrayBuffer>>;
 }
 
-/** How to upload a file. */
 export interface WriteOptions {
-  /** The platform's fetch. */
   fetch(url: string, init: RequestInit): Promise<Response>;
   signal: AbortSignal;
   /** Milliseconds until the first retry of a request; doubles each time. Default 250. */

@@ -3,7 +3,6 @@ import type { ByteRange, ByteReader } from "../../core/ports.ts";
 /** Fetches a range that lies within the file. */
 export type FetchRange = (range: ByteRange, signal?: AbortSignal) => Promise<Uint8Array>;
 
-/** How much to prefetch and to keep. */
 export interface RangeCacheOptions {
   /** Least bytes to fetch at a time; doubles while reads continue where the last fetch ended. */
   ahead: number;

@@ -45,7 +45,6 @@ export function versionName({ number, size, etag, mime }: Version): string {
   return [String(number).padStart(12, "0"), size, etag, encodeKey(mime).replaceAll("/", "%2f")].join("~");
 }
 
-/** Parses the name of a version's file; null when it is something else. */
 export function parseVersion(name: string): Version | null {
   const match = /^(\d{12})~(\d+)~([^~]+)~([^~]*)$/.exec(name);
   if (!match) return null;

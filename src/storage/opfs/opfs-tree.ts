@@ -8,7 +8,6 @@ import {
   versionName,
 } from "./opfs-names.ts";
 
-/** A stored object. */
 export interface Found extends Version {
   /** The bytes, read on demand. */
   file: File;
@@ -67,7 +66,6 @@ export async function listVersions(object: FileSystemDirectoryHandle): Promise<V
     .filter((version) => version !== null);
 }
 
-/** Deletes the objects whose keys start with the prefix. */
 export async function removeBelow(root: FileSystemDirectoryHandle, prefix: string): Promise<void> {
   for (const { parent, name } of await collect(branches(root, "", encodeKey(prefix)))) {
     await present(parent.removeEntry(name, { recursive: true }));

@@ -13,7 +13,6 @@ export interface PartReader {
   next(): Promise<Part>;
   /** Accepts the memory of a finished part for reuse. */
   recycle(bytes: Uint8Array): void;
-  /** Cancels the stream. */
   cancel(reason: unknown): Promise<void>;
 }
 

@@ -5,7 +5,6 @@ import { type Asked, lackingAnswer, type S3Bucket } from "./s3-send.ts";
 import type { S3Request } from "./s3-sign.ts";
 import { childrenOf, textOf, xmlText } from "./s3-xml.ts";
 
-/** An uploaded part. */
 export interface S3Part {
   /** Counts from 1. */
   part: number;

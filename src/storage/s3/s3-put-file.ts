@@ -21,7 +21,6 @@ export interface UploadMemory {
   put(name: string, value: unknown): Promise<void>;
 }
 
-/** How to upload a file. */
 export interface PutFileOptions extends PartOptions {
   signal: AbortSignal;
   /**

@@ -51,12 +51,10 @@ export function textOf(element: XmlElement, name: string): string {
   return element.children.find((child) => child.name === name)?.text ?? "";
 }
 
-/** Returns the children of a name. */
 export function childrenOf(element: XmlElement, name: string): XmlElement[] {
   return element.children.filter((child) => child.name === name);
 }
 
-/** Escapes text for XML. */
 export function xmlText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -26,7 +26,6 @@ export function ConnectionForm({
   onSaved,
   onClose,
 }: {
-  /** Null for a new one. */
   connection: Connection | null;
   onSaved: () => void;
   onClose: () => void;

@@ -7,7 +7,6 @@ import { SendRow } from "../shared/feedback.tsx";
 import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
 
-/** Tests a connection on a bucket and shows the result. */
 export function ConnectionTry({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const { client, tell } = useService();
   const result = useSignal<ConnectionTest | null>(null);

@@ -12,7 +12,6 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   admin: "Manage keys and see the service's metrics",
 };
 
-/** Creates a key of this project. */
 export function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void; onClose: () => void }) {
   const { client, tell } = useService();
   const form = useSending(

@@ -12,7 +12,6 @@ const STATES = {
   disabled: ["Paused", "plain"],
 } as const;
 
-/** The state of a record, shown as one word and a color. */
 export type BadgeState = keyof typeof STATES;
 
 /** Returns the word for a state, the same throughout the page. */

@@ -13,7 +13,6 @@ export function Confirm({
   children,
 }: {
   title: string;
-  /** Label of the confirming button. */
   action: string;
   act: () => Promise<void>;
   onClose: () => void;

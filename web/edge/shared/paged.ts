@@ -10,9 +10,7 @@ export interface Listed {
 
 /** A service's list, newest first, as far as it has been fetched. */
 export interface Paged<T> {
-  /** Null before the first response. */
   readonly records: ReadonlySignal<readonly T[] | null>;
-  /** Whether there are older records. */
   readonly more: ReadonlySignal<boolean>;
   /** Whether older records are being fetched. */
   readonly busy: ReadonlySignal<boolean>;
@@ -20,11 +18,9 @@ export interface Paged<T> {
   readonly fault: ReadonlySignal<ServiceFault | null>;
   /** Fetches the shown records again, up to a hundred; never rejects. */
   refresh(): Promise<void>;
-  /** Fetches older records; never rejects. */
   next(): Promise<void>;
   /** Updates a record with a newer version from anywhere; an unknown one goes first. */
   put(record: T): void;
-  /** Removes a deleted record. */
   drop(id: string): void;
 }
 

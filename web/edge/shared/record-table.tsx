@@ -8,7 +8,6 @@ import "./record-table.css";
 export interface Column<T> {
   title: string;
   cell: (record: T) => ComponentChildren;
-  /** Takes the remaining width. */
   wide?: boolean;
 }
 

@@ -18,9 +18,7 @@ export function Records<T extends Listed>({
   title: string;
   /** Whether it is one of several lists of a view, so that its title must be visible. */
   isPart?: boolean;
-  /** The toolbar above the list, such as filters. */
   bar?: ComponentChildren;
-  /** The button that creates a record. */
   add?: { label: string; onClick: () => void };
   list: Paged<T>;
   /** The text of an empty list: what would be here, and what to do. */

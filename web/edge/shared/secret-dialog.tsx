@@ -11,7 +11,6 @@ export function SecretDialog({
 }: {
   title: string;
   secret: string;
-  /** What the secret is for. */
   use: string;
   onClose: () => void;
 }) {

@@ -3,16 +3,13 @@ import { useContext } from "preact/hooks";
 import type { RemoteClient } from "../../../src/client/index.ts";
 import { type ErrorReason, MediaError } from "../../../src/index.ts";
 
-/** An error as shown to the visitor. */
 export interface ServiceFault {
   readonly kind: string;
   readonly message: string;
-  /** The offending field, if any. */
   readonly param: string | undefined;
   readonly reason?: ErrorReason | undefined;
 }
 
-/** The service that the console shows. */
 export interface Service {
   readonly base_url: string;
   readonly client: RemoteClient;

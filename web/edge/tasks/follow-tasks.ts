@@ -8,7 +8,6 @@ import type { Paged } from "../shared/paged.ts";
 export interface Follower {
   /** The pace of the followed tasks, by id. */
   readonly paces: ReadonlySignal<ReadonlyMap<string, Pace>>;
-  /** Notes whether a task is in view. */
   see(id: string, seen: boolean): void;
   /** Follows what is in view until the signal aborts. */
   run(signal: AbortSignal): void;

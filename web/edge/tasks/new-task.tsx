@@ -17,7 +17,6 @@ import { formatsOf, KIND_WORDS, QUALITY_WORDS } from "./task-words.ts";
 
 const FIELDS = ["input", "kind", "options.format", "options.quality", "output", "webhook_url"] as const;
 
-/** Creates a task from a URL. */
 export function NewTask({ onMade, onClose }: { onMade: (task: Task) => void; onClose: () => void }) {
   const { client, tell } = useService();
   const kind = useSignal<EncodeKind>("video");

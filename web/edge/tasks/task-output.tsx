@@ -13,7 +13,6 @@ import { encodeOf } from "./task-words.ts";
 
 const TaskPlayer = lazy(async () => ({ default: (await import("./task-player.tsx")).TaskPlayer }));
 
-/** The output of a task that succeeded: play, open, download. */
 export function TaskOutput({ task }: { task: Task }) {
   const url = task.output ?? "";
   const made = encodeOf(task)?.output;

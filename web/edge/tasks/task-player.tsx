@@ -12,7 +12,6 @@ export function TaskPlayer({
   kind: EncodeKind;
   url: string;
   name: string;
-  /** Known properties of the output. */
   made: Pick<Source, "width" | "height"> | undefined;
 }) {
   const player = {

@@ -49,7 +49,6 @@ export function formatsOf(kind: EncodeKind): string[] {
   return Object.keys(FORMATS[kind]);
 }
 
-/** Returns a task's encode step. */
 export function encodeOf({ steps }: Task): Step | undefined {
   return steps.find(({ kind }) => (ENCODE_KINDS as readonly string[]).includes(kind));
 }

@@ -18,7 +18,6 @@ import "./tasks.css";
 
 const POLL_MS = 3000;
 
-/** The tasks of the service, kept up to date. */
 export function TasksView() {
   const { client, tell } = useService();
   const filter = useSignal<TaskFilter>({ status: "", kind: "" });

@@ -41,7 +41,6 @@ const COLUMNS: Column<WebhookDelivery>[] = [
   { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
-/** The deliveries of events to URLs, and their results. */
 export function Deliveries() {
   const { client, tell } = useService();
   const { deliveries } = client.webhooks;

@@ -5,7 +5,6 @@ import { SecretDialog } from "../shared/secret-dialog.tsx";
 import { useService } from "../shared/service.ts";
 import { EndpointForm } from "./endpoint-form.tsx";
 
-/** Which dialog about endpoints is open. */
 export type EndpointDialog =
   | { what: "new" }
   | { what: "secret"; secret: string }
@@ -18,7 +17,6 @@ export interface EndpointParts {
   show: (what: EndpointDialog | null) => void;
 }
 
-/** The open dialog about endpoints. */
 export function EndpointDialogs({ open, list, show }: EndpointParts & { open: EndpointDialog | null }) {
   const { endpoints } = useService().client.webhooks;
   const close = () => show(null);

@@ -7,7 +7,6 @@ import { SendRow } from "../shared/feedback.tsx";
 import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
 
-/** Creates an endpoint, for all events or for a selection. */
 export function EndpointForm({
   onMade,
   onClose,

@@ -25,7 +25,6 @@ const COLUMNS: Column<WebhookEndpoint>[] = [
   { title: "Created", cell: ({ created_at }) => <When at={created_at} /> },
 ];
 
-/** The URLs that events are posted to. */
 export function Endpoints() {
   const { client, tell } = useService();
   const { endpoints } = client.webhooks;

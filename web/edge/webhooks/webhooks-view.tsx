@@ -3,7 +3,6 @@ import { Endpoints } from "./endpoints.tsx";
 import { Events } from "./events.tsx";
 import { ProjectSecret } from "./project-secret.tsx";
 
-/** Endpoints, deliveries and events of the service. */
 export function WebhooksView() {
   return (
     <div class="stack">

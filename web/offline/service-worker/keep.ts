@@ -1,6 +1,5 @@
 import { CACHE_PREFIX, CORE_CACHE } from "../names.ts";
 
-/** Opens the cache of this version. */
 export function openOwn(): Promise<Cache> {
   return caches.open(CACHE_PREFIX + BUILD.version);
 }

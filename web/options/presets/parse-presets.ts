@@ -29,7 +29,6 @@ function parsePreset(value: unknown): Preset | null {
   }
 }
 
-/** Returns whether a name for a preset is neither empty nor too long. */
 export function isName(name: string): boolean {
   return name.trim() !== "" && name.length <= PRESET_BOUNDS.name;
 }

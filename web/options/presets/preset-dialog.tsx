@@ -6,7 +6,6 @@ import { deletePreset, ownPresets, renamePreset } from "./own-presets.ts";
 import { isName, PRESET_BOUNDS } from "./parse-presets.ts";
 import type { Preset } from "./presets.ts";
 
-/** Renames and deletes the visitor's own presets. */
 export function PresetDialog({ onClose }: { onClose: () => void }) {
   const own = ownPresets.value;
   return (

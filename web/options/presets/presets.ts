@@ -15,7 +15,6 @@ export interface Preset {
   readonly target_size: number | null;
 }
 
-/** The built-in presets. */
 export const PRESETS = [
   {
     id: "web-video",

@@ -5,7 +5,6 @@ import type { Form } from "../use-form.ts";
 import { savePreset } from "./own-presets.ts";
 import { isName, PRESET_BOUNDS } from "./parse-presets.ts";
 
-/** Saves the current options under a name. */
 export function SavePreset({ form: { wishes, verdict, wish } }: { form: Form }) {
   const [name, setName] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);

@@ -42,7 +42,6 @@ export function urlsIn(text: string): string[] {
   return lines.every(isAddress) ? lines : [];
 }
 
-/** Returns whether a text is the URL of something on the web. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text);
 }

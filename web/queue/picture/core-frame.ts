@@ -5,7 +5,6 @@ import { createTurns } from "../turns.ts";
 /** A visitor's file; a URL would have to be downloaded for one frame. */
 export type OwnFile = Exclude<MediaInput, string>;
 
-/** Which frame to decode, and how large. */
 export interface WantedFrame {
   /** In seconds; absent for a still picture. */
   at?: number;

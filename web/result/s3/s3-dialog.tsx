@@ -30,7 +30,6 @@ const FIELDS = {
 const PLAIN = { type: "text" } as const;
 const SECRET = { type: "password" } as const;
 
-/** Asks for a destination in S3 and sends an output there. */
 export function S3Dialog({ item, output, onClose }: { item: Item; output: Output; onClose: () => void }) {
   const workbench = useWorkbench();
   const connections = useConnections();

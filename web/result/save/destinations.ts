@@ -12,7 +12,6 @@ export interface Destinations {
   use(address: string, sign: SignRequest): void;
 }
 
-/** Creates the page's {@link Destinations}. */
 export function createDestinations(): Destinations {
   const signers = new Map<string, SignRequest>();
   return {

@@ -1,11 +1,9 @@
 import { MediaError } from "../../../src/index.ts";
 import { bytes } from "../../words/quantities.ts";
 
-/** How much of a stream may be held in memory. */
 export interface HoldLimits {
   /** Bytes of the stream; null when unknown before it is read. */
   readonly total: number | null;
-  /** Most bytes to hold. */
   readonly most: number;
   readonly signal: AbortSignal;
 }

@@ -5,7 +5,6 @@ import { faultOf } from "../use-output.ts";
 import { withNumber } from "./file-names.ts";
 import { counted, saveFault, type Watch, writeFile } from "./write-file.ts";
 
-/** The result of saving items to a folder. */
 export interface Saved {
   /** Names in the folder of the files saved completely. */
   readonly names: readonly string[];

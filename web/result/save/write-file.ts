@@ -1,6 +1,5 @@
 import { MediaError } from "../../../src/index.ts";
 
-/** Observes and stops an operation. */
 export interface Watch {
   readonly signal: AbortSignal;
   /** Receives the bytes done and the total; null when unknown. */

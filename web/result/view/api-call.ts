@@ -6,7 +6,6 @@ export interface ApiCall {
   readonly base_url: string | null;
   /** URL of the input; null for a file on the visitor's machine. */
   readonly url: string | null;
-  /** Name of the file. */
   readonly name: string;
   readonly kind: EncodeKind;
   /** As in a task. */
