@@ -3,7 +3,6 @@ import type { AudioPlan } from "../plan/plan.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
-/** Returns the codec arguments of an audio stream. */
 export function audioArgs(audio: AudioPlan, source: Source, cut: Cut, toolset: Toolset): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];

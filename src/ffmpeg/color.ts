@@ -26,7 +26,6 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 const UNKNOWN: ReadonlySet<string> = new Set(["unknown", "unspecified", "reserved"]);
 
-/** Returns the color properties of a source under ffmpeg's names. */
 export function sourceColor(source: Source): ColorTags {
   const name = (value: string | undefined) =>
     value === undefined || UNKNOWN.has(value) ? null : (NAMES[value] ?? value);

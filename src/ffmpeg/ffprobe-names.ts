@@ -64,7 +64,6 @@ export function nameFormat(
   return { format: RENAMED[first] ?? first, image: false };
 }
 
-/** Returns Framewright's name of a codec. */
 export function nameCodec(codec: string): string {
   return codec === "hevc" ? "h265" : codec;
 }

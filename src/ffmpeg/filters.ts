@@ -27,7 +27,6 @@ export interface Sizing {
   range: "tv" | "pc";
   /** Whether to keep the source's transparency. */
   alpha: boolean;
-  /** swscale flags. */
   flags: string;
 }
 

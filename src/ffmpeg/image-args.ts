@@ -31,7 +31,6 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-/** Returns the codec arguments of an image. */
 export function imageArgs(plan: Plan, image: ImagePlan, toolset: Toolset): string[] {
   const format = plan.format as ImageFormat;
   const tool = (image.animated ? toolset.animated : toolset.image)[format];

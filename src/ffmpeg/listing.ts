@@ -21,7 +21,6 @@ export function listPictures(folder: string): string {
   );
 }
 
-/** Returns the arguments of the outputs that list a chunk's packets. */
 export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, folder: string): string[] {
   const list = (map: string, name: string, ...more: string[]) => [
     ...["-map", map, "-c", "copy", ...more],

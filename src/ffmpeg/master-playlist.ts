@@ -1,4 +1,3 @@
-/** One stream of a master playlist. */
 export interface MasterEntry {
   /** As written, relative to the playlist. */
   uri: string;

@@ -1,7 +1,6 @@
 /** Name of the playlist in each rendition's folder. */
 export const PLAYLIST = "playlist.m3u8";
 
-/** One segment of a media playlist. */
 export interface Segment {
   /** Path relative to the master playlist. */
   name: string;

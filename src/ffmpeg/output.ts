@@ -13,7 +13,6 @@ export const MASTER = "master.m3u8";
 /** Name of ffmpeg's master playlist of separate sound, which is merged into the common one. */
 export const AUDIO_MASTER = "audio.m3u8";
 
-/** Returns the name and MIME type of a chunk's output. */
 export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
   if (plan.kind === "adaptive_video") return { name: MASTER, mime: FORMATS.adaptive_video.hls.mime };
   const { extension, mime } = factsOf(plan);
@@ -22,7 +21,6 @@ export function outputFile(plan: Plan, chunk: Chunk): OutputFile {
     : { name: `${chunk.track}.${extension}`, mime };
 }
 
-/** Returns the MIME type of a file of adaptive video by its name. */
 export function adaptiveMime(name: string): string {
   return name.endsWith(".m3u8") ? FORMATS.adaptive_video.hls.mime : "video/mp4";
 }

@@ -8,7 +8,6 @@ import { asList, asNumber, asRatio, asRecord, asText, type Report } from "./repo
 /** What is known about a file without ffprobe. */
 export interface ProbedFile {
   url: string;
-  /** In bytes. */
   filesize: number;
 }
 

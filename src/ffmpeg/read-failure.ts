@@ -92,7 +92,6 @@ export function diskFull(said?: string): MediaError {
   return new MediaError("storage_full", "The encoder's disk has no room for the output.", { cause: said });
 }
 
-/** Returns the {@link MediaError} of a run that wrote nothing. */
 export function nothing(plan: Plan): MediaError {
   return plan.still
     ? new MediaError("input_unsupported", "The input is damaged or cut off.")

@@ -16,7 +16,6 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" && value !== "N/A" ? value : undefined;
 }
 
-/** Returns a number or a numeric string as a finite number. */
 export function asNumber(value: unknown): number | undefined {
   if (typeof value !== "number" && asText(value) === undefined) return undefined;
   const number = Number(value);

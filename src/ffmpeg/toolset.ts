@@ -23,17 +23,13 @@ export interface Toolset {
   least: Partial<Record<VideoCodec, number>>;
   audio: Partial<Record<AudioCodec, Tool>>;
   image: Partial<Record<ImageFormat, Tool>>;
-  /** Encoders of animations, by format. */
   animated: Partial<Record<ImageFormat, Tool>>;
   /** Picture codecs that it cannot read. */
   unreadable: readonly string[];
   /** Image formats whose transparency it cannot write. */
   opaque: readonly ImageFormat[];
-  /** Arguments before the input. */
   input: readonly string[];
-  /** Arguments before the output. */
   output: readonly string[];
-  /** swscale's scaling algorithm. */
   scaler: string;
 }
 

@@ -32,7 +32,6 @@ export function videoMending(video: VideoEncode, cut: Cut): string[] {
   return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate: 0 })];
 }
 
-/** Returns the filters that bring a video to a size. */
 export function videoSizing(
   source: Source,
   video: VideoEncode,

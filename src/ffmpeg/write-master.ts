@@ -1,13 +1,11 @@
 import { PLAYLIST } from "./media-playlist.ts";
 
-/** Bits per second of a stream. */
 export interface Bitrates {
   /** Of the segment with the highest rate. */
   peak: number;
   average: number;
 }
 
-/** One rendition in a master playlist. */
 export interface MasterStream {
   /** Path of its media playlist, relative to the master playlist. */
   uri: string;
@@ -18,7 +16,6 @@ export interface MasterStream {
   rate: Bitrates;
 }
 
-/** The contents of a master playlist. */
 export interface MasterFacts {
   streams: readonly MasterStream[];
   /** The sound that all streams share, when it is separate from the pictures. */

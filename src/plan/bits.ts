@@ -61,9 +61,7 @@ const REFERENCE = 640 * 360;
 // Neighboring pixels of a larger picture are more alike.
 const LARGER = -0.25;
 
-/** The pictures to estimate bits for. */
 export interface PictureRate extends Size {
-  /** Pictures per second. */
   fps: number;
   /** The source's bits per second for as many pixels; null when unknown. */
   source_bits: number | null;

@@ -2,7 +2,6 @@ import type { Source } from "../core/source.ts";
 import { COVER_CODECS, holdsCover, holdsTag, isDescriptive, type MetadataMode } from "../core/tags.ts";
 import type { Plan } from "./plan.ts";
 
-/** Chooses the tags and the cover of an output. */
 export function planMetadata(
   source: Source,
   format: string,

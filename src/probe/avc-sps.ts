@@ -2,7 +2,6 @@
 export interface AvcPictures {
   /** 0 gray, 1 4:2:0, 2 4:2:2, 3 4:4:4. */
   chroma: number;
-  /** Bits per component. */
   bit_depth: number;
   /** False when pictures may be stored as fields; only the pictures show whether they are. */
   progressive: boolean;

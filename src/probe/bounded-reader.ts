@@ -17,7 +17,6 @@ export interface BoundedReader extends ByteReader {
   failure(): unknown;
 }
 
-/** Thrown by a read beyond the bounds. */
 export class OutOfBounds extends Error {}
 
 const BLOCK = 64 * KIB;

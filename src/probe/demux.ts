@@ -30,7 +30,6 @@ import { unsupported } from "./sniff.ts";
 import { readMp3Start } from "./sound/mp3-start.ts";
 import { completeStreams, durationOf, type Measures, microseconds } from "./whole-file.ts";
 
-/** What mediabunny finds in a file. */
 export interface Demuxed {
   source: Source;
   /** False when something needed for planning is missing: a known codec, the pixel format, or whether pictures are interlaced. */

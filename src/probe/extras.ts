@@ -17,7 +17,6 @@ export interface Extras {
   chapters: number;
 }
 
-/** Where the extras of a file are read from, by its format. */
 export interface ExtrasSource {
   reader: ByteReader;
   movie: MovieIndex | null;
@@ -63,7 +62,6 @@ export async function readExtras(
   return { places: new Map(), streams: covers, tags, chapters };
 }
 
-/** Adds a file's extras to its source. */
 export function withExtras(source: Source, { streams, tags, chapters }: Extras): Source {
   const own = source.streams ?? [];
   const more = streams.map((stream, place) => ({ ...stream, index: stream.index ?? own.length + place }));

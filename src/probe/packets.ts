@@ -3,9 +3,7 @@ import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
 import type { TrackIndex } from "./isobmff/sample-index.ts";
 
-/** What the packets of a track show. */
 export interface Packets {
-  /** Whether there are any. */
   any: boolean;
   /** Packets per second: for video, the average frame rate. */
   rate: number;

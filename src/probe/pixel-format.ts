@@ -4,7 +4,6 @@ import { readAvcConfig } from "./avc-sps.ts";
 export interface Pixels {
   /** ffmpeg's name, such as `yuv420p10le`. */
   pixel_format: string;
-  /** Bits per component. */
   bit_depth: number;
   /** Null when the headers do not say whether pictures are interlaced. */
   interlaced: boolean | null;

@@ -32,7 +32,6 @@ function asText(head: Uint8Array, cut: boolean): string | null {
   }
 }
 
-/** Returns an `input_unsupported` error with the message. */
 export function unsupported(message: string): MediaError {
   return new MediaError("input_unsupported", message);
 }

@@ -5,9 +5,7 @@ import { withinBounds } from "./bounded-reader.ts";
 import type { FileStart } from "./file-start.ts";
 import type { Packets } from "./packets.ts";
 
-/** What averages over a whole file are derived from. */
 export interface Measures {
-  /** Size of the whole file in bytes. */
   size: number;
   start: FileStart | null;
   /** Measures the duration in seconds by reading the whole file. */
@@ -59,7 +57,6 @@ export function completeStreams(
   return timed.map((stream) => (open.includes(stream) ? { ...stream, bitrate } : stream));
 }
 
-/** Rounds seconds to the nearest microsecond. */
 export function microseconds(seconds: number): number {
   return Math.round(seconds * 1e6) / 1e6;
 }

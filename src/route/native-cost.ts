@@ -63,7 +63,6 @@ export interface NativeWork {
   sound: number | null;
   /** Seconds to decode from a keyframe to the start of a chunk. */
   seek: number;
-  /** Bytes of memory. */
   memory: number;
 }
 
@@ -71,7 +70,6 @@ const MPX = 1_000_000;
 // Chunks are cut at known keyframes, so there is little to decode before them.
 const SEEK_SECONDS = 1;
 
-/** Estimates what a plan costs native ffmpeg. */
 export function nativeWork(plan: Plan, source: Source): NativeWork {
   const { seconds, memory } = NATIVE_COST;
   const work = estimateWork(plan, source);

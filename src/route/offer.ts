@@ -2,7 +2,6 @@ import type { RefusalReason } from "../core/refusal.ts";
 
 /** What one encoder would do with an uncut plan. */
 export interface Offer {
-  /** Name of the encoder. */
   encoder: string;
   /** Why it cannot run the plan, cut as it would cut it; null when it can. */
   refusal: RefusalReason | null;

@@ -1,7 +1,6 @@
 import type { Step } from "../core/step.ts";
 import type { Task } from "../core/task.ts";
 
-/** The caller's S3 storage for the output of a run. */
 export interface S3Destination {
   /** `s3://<bucket>/<key>`. */
   url: string;

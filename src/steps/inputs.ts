@@ -3,7 +3,6 @@ import type { ByteReader, Storage } from "../core/ports.ts";
 import type { HttpFile } from "../storage/http/http-reader.ts";
 import type { Watch } from "../storage/http/http-stream.ts";
 
-/** Opens input media. */
 export interface Inputs {
   /** Opens a URL that the host can read; rejects as `openHttp` does. */
   open(url: string, signal: AbortSignal): Promise<OpenInput>;

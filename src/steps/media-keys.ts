@@ -11,12 +11,10 @@ export function runFolder(folder: MediaFolder, run_id: string): string {
   return `${folder}/${run_id}/`;
 }
 
-/** Returns the run whose folder a key is in. */
 export function runOf(key: string): string {
   return key.split("/")[1] ?? "";
 }
 
-/** Deletes a run's files in the given folders. */
 export async function clearMedia(
   storage: Storage,
   run_id: string,

@@ -22,7 +22,6 @@ export interface Given {
   mime?: string;
 }
 
-/** The host's services for the steps of a run. */
 export interface StepTools extends Hosts {
   storage: Storage;
   inputs: Inputs;
@@ -41,7 +40,6 @@ export interface StepTools extends Hosts {
   probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
   /** Base name of the output, without an extension. */
   stem: string;
-  /** Returns the URL of a stored object. */
   url(key: string): Promise<string>;
   /** Returns the key behind one of our own URLs; null for any other. */
   key(url: string): Promise<string | null>;

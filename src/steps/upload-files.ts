@@ -31,12 +31,10 @@ export interface UploadFiles {
   onProgress?(share: number): void;
 }
 
-/** The result of an upload. */
 export interface Uploaded {
   /** The main file's. */
   info: StoredInfo;
   url: string;
-  /** Returns the URL of another file by its name. */
   urlOf(name: string): string;
 }
 

@@ -15,7 +15,6 @@ export interface Destination {
   open(): Promise<S3Bucket>;
 }
 
-/** The host's services for an upload. */
 export interface UploadTools {
   storage: Storage;
   /** Returns the key behind one of our own URLs; null for any other. */

@@ -10,7 +10,6 @@ export interface BlobReader extends ByteReader {
 
 /** Identifies a file by its properties and a sample of its bytes. */
 export interface Fingerprint {
-  /** In bytes. */
   size: number;
   /** Milliseconds since the Unix epoch; null for a blob that is not a file. */
   last_modified: number | null;

@@ -3,7 +3,6 @@ import type { Storage, StoredInfo } from "../core/ports.ts";
 import { MIB } from "../util/bytes.ts";
 import type { HttpFile } from "./http/http-reader.ts";
 
-/** Options of {@link runIngest}. */
 export interface Ingest {
   /** Opens the source with its limits of size and time, for example `openHttp` with bound options. */
   open(): Promise<HttpFile>;

@@ -3,7 +3,6 @@ export async function readAll(body: ReadableStream<Uint8Array>): Promise<Uint8Ar
   return new Uint8Array(await new Response(body).arrayBuffer());
 }
 
-/** Returns a stream of one array of bytes. */
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     start(controller) {

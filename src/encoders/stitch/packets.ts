@@ -166,7 +166,6 @@ export async function openSound(input: Input): Promise<CopiedSound> {
   };
 }
 
-/** Returns the error for parts that do not fit together. */
 export function misfit(why: string, cause?: unknown): MediaError {
   return new MediaError("encode_failed", `The encoded parts could not be joined: ${why}.`, { cause });
 }

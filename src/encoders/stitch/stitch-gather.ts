@@ -1,16 +1,13 @@
 import { MIB } from "../../util/bytes.ts";
 
-/** Size of one write in bytes. */
 const OUT_BYTES = MIB;
 
 /** Collects pieces of any size and passes them on in large copies. */
 export interface Gatherer {
   add(bytes: Uint8Array): Promise<void>;
-  /** Passes the remainder on. */
   flush(): Promise<void>;
 }
 
-/** Creates a {@link Gatherer} in front of a writer. */
 export function createGatherer(write: (bytes: Uint8Array) => Promise<void>): Gatherer {
   let buffer = new Uint8Array(OUT_BYTES);
   let used = 0;

@@ -8,7 +8,6 @@ import { writeUserData } from "../mp4/mp4-user-data.ts";
 import type { FileMetadata } from "../run/file-metadata.ts";
 import { misfit, type Stretch } from "./packets.ts";
 
-/** The inputs of {@link planMp4}. */
 export interface Mp4Stitching {
   format: "mp4" | "mov";
   /** In order of time. */

@@ -22,7 +22,6 @@ export interface StreamPart extends Written {
   chunk: Chunk;
 }
 
-/** The inputs of {@link stitchStream}. */
 export interface StreamStitching {
   plan: Plan;
   source: Source;

@@ -21,7 +21,6 @@ import { createGatherer } from "./stitch-gather.ts";
 import { planMp4 } from "./stitch-mp4.ts";
 import { hideTargetType } from "./webm-target.ts";
 
-/** The inputs of {@link stitch}. */
 export interface Stitching {
   format: VideoFormat;
   /** In order of time. */

@@ -93,7 +93,6 @@ export function codecConfig(codec: VideoCodec, { width, height }: Size, fps: num
 /** Additional configuration for temporal layers. */
 export const LAYERED = { scalabilityMode: "L1T3" } as const satisfies Partial<VideoEncoderConfig>;
 
-/** Returns the options that set the quantizer of one picture. */
 export function quantizerOptions(codec: VideoCodec, quantizer: number): PictureOptions {
   return { [OPTIONS[codec]]: { quantizer } };
 }

@@ -3,7 +3,6 @@ import { EncodedPacketSink } from "mediabunny";
 import { isShown } from "../../probe/vp8-frame.ts";
 import { samplesOf } from "./webcodecs-samples.ts";
 
-/** A stretch of a source's pictures, and its output rate. */
 export interface FrameSpan {
   /** Start of the stretch in seconds on the track's clock. */
   start: number;

@@ -35,7 +35,6 @@ export const QUANTIZER = {
 // The coarsest quantizer on the table's scale.
 const SCALE = { h264: 51, h265: 51, vp9: 255, av1: 255 } as const satisfies Record<VideoCodec, number>;
 
-/** The inputs of {@link holdFor}. */
 export interface HoldNeeds extends Size {
   codec: VideoCodec;
   rate: Rate;

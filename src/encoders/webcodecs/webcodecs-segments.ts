@@ -17,7 +17,6 @@ export interface SegmentPlace {
   until: number | null;
 }
 
-/** One rendition of a chunk. */
 export interface Segments {
   /** Init segment, segments, and their playlist. */
   files: EncodedFile[];

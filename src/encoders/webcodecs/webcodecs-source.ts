@@ -1,7 +1,6 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
 
-/** Knows which sources this browser can decode. */
 export interface Decoders {
   /** Queries the browser's support for a source, once per codec; never rejects. */
   prepare(source: Source): Promise<void>;

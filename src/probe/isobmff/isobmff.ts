@@ -7,7 +7,6 @@ import { readTracks, type TrackIndex } from "./sample-index.ts";
 
 /** The index of an MP4 or MOV, which describes its packets without reading them. */
 export interface MovieIndex {
-  /** By track id. */
   tracks: ReadonlyMap<number, TrackIndex>;
   /** Whether fragments describe further packets, so that the index is incomplete. */
   fragmented: boolean;

@@ -4,7 +4,6 @@ import { readEdits, readTimescale } from "./track-boxes.ts";
 /** What the index of an MP4 or MOV says about the packets of one track. */
 export interface TrackIndex {
   packets: number;
-  /** Bytes of all packets. */
   bytes: number;
   /** Duration of all packets in seconds. */
   seconds: number;

@@ -18,7 +18,6 @@ export function readHandler(view: DataView, trak: Box): string | null {
   return String.fromCharCode(...[0, 1, 2, 3].map((offset) => view.getUint8(at + offset)));
 }
 
-/** One entry of an edit list. */
 export interface Edit {
   /** Ticks of the whole file. */
   length: number;

@@ -60,7 +60,6 @@ export function readElement(bytes: Uint8Array, at: number): Element | null {
   return { id, start: at, data, end: size === Number.POSITIVE_INFINITY ? null : data + size };
 }
 
-/** Reads the header of an element in a file. */
 export async function readElementAt(reader: ByteReader, at: number): Promise<Element | null> {
   const element = readElement(await reader.read({ start: at, end: at + HEADER }), 0);
   if (!element) return null;

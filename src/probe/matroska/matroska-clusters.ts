@@ -3,7 +3,6 @@ import { KIB, MIB } from "../../util/bytes.ts";
 import { EBML, type Element, readElementAt, readVint, writeElement } from "./ebml.ts";
 import type { TrackEntry } from "./matroska-tracks.ts";
 
-/** The start of a file's clusters. */
 export interface Clusters {
   /** Rebuilt clusters with the packets of the requested tracks; only the start of a large picture. */
   parts: Uint8Array[];

@@ -14,7 +14,6 @@ const PASSED: ReadonlySet<number> = new Set([
   ...[EBML.seek_head, EBML.cues, EBML.attachments, EBML.chapters, EBML.tags, EBML.void, EBML.crc],
 ]);
 
-/** The headers and first clusters of a file. */
 export interface MatroskaStart {
   start: FileStart | null;
   extras: MatroskaExtras;

@@ -3,7 +3,6 @@ import { COVER_CODECS } from "../../core/tags.ts";
 import { memoryReader } from "../file-start.ts";
 import { ID3_GENRES } from "./id3-genres.ts";
 
-/** The contents of a file's ID3 tags. */
 export interface Id3 {
   tags: (readonly [name: string, value: string])[];
   /** In order. */
@@ -11,7 +10,6 @@ export interface Id3 {
   chapters: number;
 }
 
-/** A picture in an ID3 tag. */
 export interface Id3Cover {
   mime: string;
   /** False when ffmpeg does not find it. */

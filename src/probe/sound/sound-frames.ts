@@ -2,7 +2,6 @@ import type { ByteReader } from "../../core/ports.ts";
 import { MIB } from "../../util/bytes.ts";
 import { FRAMES, type ReadFrame } from "./frame-headers.ts";
 
-/** Measured duration of raw sound. */
 export interface SoundLength {
   /** Null when there are too many frames to read. */
   seconds: number | null;
