@@ -1,6 +1,7 @@
 /**
  * Works on items in order, at most `limit` at once. After a failure it starts no further item; `onFailure` may stop the work
- * in progress. Rejects with the first failure once no work is in progress.
+ * in progress. Rejects with the first failure once no work is in progress. Not p-map, which rejects at once, while other items
+ * still write what the caller then removes (test/util/side-by-side).
  */
 export async function sideBySide<T>(
   items: Iterable<T>,

@@ -5,6 +5,9 @@ import { unsupported } from "../sniff.ts";
 import { findBox, readBoxHeader } from "./boxes.ts";
 import { readTracks, type TrackIndex } from "./sample-index.ts";
 
+// mediabunny (1.61) makes objects of all packets to add them up, and may loop forever over tables that contradict each other
+// (test/probe/hostile). Here the tables are added up in place, and refused when they disagree.
+
 /** The index of an MP4 or MOV, which describes its packets without reading them. */
 export interface MovieIndex {
   tracks: ReadonlyMap<number, TrackIndex>;
