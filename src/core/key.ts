@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { invalid, parseObject } from "./parse-object.ts";
+import { closed, wholeWithin } from "./fields.ts";
+import { parseBody } from "./parse-body.ts";
 
 /** The permissions of keys: to read, to change, and to manage keys and see the service's figures; none includes another. */
 export const SCOPES = ["read", "write", "admin"] as const;
@@ -16,7 +17,7 @@ export const KEY_BOUNDS = {
 } as const;
 
 const name = z
-  .string()
+  .string(`must be a text of 1 to ${KEY_BOUNDS.name.max} characters, none of them a control character.`)
   .min(1)
   .max(KEY_BOUNDS.name.max)
   // Names are also printed to terminals.
@@ -26,36 +27,31 @@ const milliseconds = z
   .int()
   .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
 
+const CHOICE = `must be a list of at least one of ${SCOPES.join(", ")}.`;
+
 /** Body of `POST /keys`. */
-export const KeyRequest = z
-  .strictObject({
-    name,
-    scopes: z
-      .array(z.enum(SCOPES))
-      .min(1)
-      .optional()
-      .meta({
-        description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` keys and metrics. Default ${USUAL_SCOPES.join(", ")}.`,
-        example: ["read"],
-      }),
-  })
-  .meta({ id: "KeyRequest" });
+export const KeyRequest = closed({
+  name,
+  scopes: z
+    .array(z.enum(SCOPES, CHOICE), CHOICE)
+    .min(1)
+    .optional()
+    .meta({
+      description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` keys and metrics. Default ${USUAL_SCOPES.join(", ")}.`,
+      example: ["read"],
+    }),
+}).meta({ id: "KeyRequest" });
 /** A valid request for a key. */
 export type KeyRequest = z.infer<typeof KeyRequest>;
 
 /** Body of `POST /keys/{id}/roll`. */
-export const RollRequest = z
-  .strictObject({
-    keep_seconds: z
-      .int()
-      .min(KEY_BOUNDS.keep_seconds.min)
-      .max(KEY_BOUNDS.keep_seconds.max)
-      .optional()
-      .meta({
-        description: `How long the secret so far is good beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 ends it at once.`,
-      }),
-  })
-  .meta({ id: "RollRequest" });
+export const RollRequest = closed({
+  keep_seconds: wholeWithin(KEY_BOUNDS.keep_seconds)
+    .optional()
+    .meta({
+      description: `How long the secret so far is good beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 ends it at once.`,
+    }),
+}).meta({ id: "RollRequest" });
 /** How to replace a key's secret. */
 export type RollRequest = z.infer<typeof RollRequest>;
 
@@ -88,23 +84,10 @@ export type NewApiKey = z.infer<typeof NewApiKey>;
 
 /** Parses the body of `POST /keys`; throws `request_invalid` with the field at fault. */
 export function parseKeyRequest(body: unknown): KeyRequest {
-  return parse(KeyRequest, body);
+  return parseBody(KeyRequest, body);
 }
 
 /** Parses the body of `POST /keys/{id}/roll`; throws `request_invalid` with the field at fault. */
 export function parseRollRequest(body: unknown): RollRequest {
-  return parse(RollRequest, body);
-}
-
-const RIGHT: Readonly<Record<string, string>> = {
-  name: `must be a text of 1 to ${KEY_BOUNDS.name.max} characters, none of them a control character.`,
-  scopes: `must be a list of at least one of ${SCOPES.join(", ")}.`,
-  keep_seconds: `must be a whole number from ${KEY_BOUNDS.keep_seconds.min} to ${KEY_BOUNDS.keep_seconds.max}.`,
-};
-
-function parse<T extends z.ZodObject>(schema: T, body: unknown): z.infer<T> {
-  const parsed = schema.safeParse(parseObject(body, Object.keys(schema.shape)));
-  if (parsed.success) return parsed.data;
-  const param = String(parsed.error.issues[0]?.path[0] ?? "");
-  throw invalid(param, RIGHT[param] ?? "is wrong.");
+  return parseBody(RollRequest, body);
 }

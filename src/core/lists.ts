@@ -1,8 +1,7 @@
 import { CONNECTION_KINDS } from "./connection.ts";
-import { MediaError } from "./errors.ts";
+import { clip, invalid, MediaError, quote } from "./errors.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
 import { isId } from "./ids.ts";
-import { clip, invalid, quote } from "./parse-object.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook.ts";

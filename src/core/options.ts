@@ -1,9 +1,23 @@
 import { z } from "zod";
-import { BOUNDS, DEFAULT_FORMAT, FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "./formats.ts";
+import { brokenS3, closed, oneOf, ruled, wholeWithin, within } from "./fields.ts";
+import {
+  BOUNDS,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FITS,
+  FORMATS,
+  POSITIONS,
+  QUALITIES,
+  type StepKind,
+  VIDEO_CODECS,
+} from "./formats.ts";
+import { checkCodec, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
 import { METADATA_MODES } from "./tags.ts";
 
 const keys = <T extends object>(table: T) =>
   Object.keys(table) as [keyof T & string, ...(keyof T & string)[]];
+
+const formatOf = <K extends EncodeKind>(kind: K) => oneOf(keys(FORMATS[kind]), ` for ${kind}`);
 
 // "mp4 holds h264, h265 or av1; …"
 const codecsOf = () =>
@@ -11,19 +25,24 @@ const codecsOf = () =>
     .map(([format, { codecs }]) => `${format} holds ${codecs.slice(0, -1).join(", ")} or ${codecs.at(-1)}`)
     .join(", ");
 
-const seconds = z.number().min(BOUNDS.seconds.min).max(BOUNDS.seconds.max);
+const seconds = within(BOUNDS.seconds, "a number of seconds");
 
+const { pixels, percent } = BOUNDS;
+const SIZE = `must be a whole number of pixels from ${pixels.min} to ${pixels.max} or a percentage such as "50%" (${percent.min} to ${percent.max}).`;
 const size = z
-  .union([
-    z.int().min(BOUNDS.pixels.min).max(BOUNDS.pixels.max),
-    z
-      .string()
-      .regex(/^\d{1,4}(\.\d{1,4})?%$/)
-      .refine((text) => {
-        const percent = Number.parseFloat(text);
-        return percent >= BOUNDS.percent.min && percent <= BOUNDS.percent.max;
-      }),
-  ])
+  .union(
+    [
+      z.int(SIZE).min(pixels.min).max(pixels.max),
+      z
+        .string(SIZE)
+        .regex(/^\d{1,4}(\.\d{1,4})?%$/)
+        .refine((text) => {
+          const given = Number.parseFloat(text);
+          return given >= percent.min && given <= percent.max;
+        }),
+    ],
+    SIZE,
+  )
   .meta({
     description:
       'Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise.',
@@ -33,27 +52,27 @@ const size = z
 const frame = {
   width: size.optional(),
   height: size.optional(),
-  fit: z.enum(FITS).optional().meta({
+  fit: oneOf(FITS).optional().meta({
     description:
       "How a picture of another shape fills width and height, which it needs: contain adds bars, cover crops, fill stretches. Contain when background is given, else fill.",
   }),
-  position: z.enum(POSITIONS).optional().meta({
+  position: oneOf(POSITIONS).optional().meta({
     description: "Where the picture sits between its bars, or which part of it is kept.",
     default: "center",
   }),
   background: z
-    .string()
+    .string('must be a hex color such as "#1e90ff".')
     // No flags: JSON Schema has none.
     .regex(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/)
     .optional()
     .meta({ description: "Hex color of the bars; valid only with fit contain.", example: "#000000" }),
 };
 
-const quality = z.enum(QUALITIES).optional().meta({
+const quality = oneOf(QUALITIES).optional().meta({
   description: "From the smallest file to the best picture or sound.",
   default: "medium",
 });
-const metadata = z.enum(METADATA_MODES).optional().meta({
+const metadata = oneOf(METADATA_MODES).optional().meta({
   description:
     "Tags and cover: keep all that the format can hold, clean of location, device and other private data, or strip all.",
   default: "clean",
@@ -67,104 +86,94 @@ const span = {
     .meta({ description: "Where it ends in the source, in seconds; the source's end when absent." }),
 };
 
+const BITS = "a whole number of bits per second";
+
+const optionsOf = <const S extends z.core.$ZodLooseShape>(kind: string, shape: S) =>
+  closed(shape, "option", ` for ${kind}`);
+
 /** Schema of the options of the kind `video`. */
-export const VideoOptions = z
-  .strictObject({
-    format: z
-      .enum(keys(FORMATS.video))
-      .optional()
-      .meta({ description: "The container.", default: DEFAULT_FORMAT.video }),
-    codec: z
-      .enum(VIDEO_CODECS)
-      .optional()
-      .meta({
-        description: `The codec of the picture: ${codecsOf()}; the first one of the format when absent.`,
-      }),
-    quality,
-    ...frame,
-    fps: z
-      .number()
-      .min(BOUNDS.fps.min)
-      .max(BOUNDS.fps.max)
-      .optional()
-      .meta({ description: "Frames per second; those of the source when absent." }),
-    bitrate: z
-      .int()
-      .min(BOUNDS.video_bitrate.min)
-      .max(BOUNDS.video_bitrate.max)
-      .optional()
-      .meta({ description: "Bits per second; wins over quality." }),
-    target_size: z.int().min(BOUNDS.target_size.min).max(BOUNDS.target_size.max).optional().meta({
-      description:
-        "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
+export const VideoOptions = optionsOf("video", {
+  format: formatOf("video").optional().meta({ description: "The container.", default: DEFAULT_FORMAT.video }),
+  codec: oneOf(VIDEO_CODECS)
+    .optional()
+    .meta({
+      description: `The codec of the picture: ${codecsOf()}; the first one of the format when absent.`,
     }),
-    ...span,
-    metadata,
-  })
+  quality,
+  ...frame,
+  fps: within(BOUNDS.fps)
+    .optional()
+    .meta({ description: "Frames per second; those of the source when absent." }),
+  bitrate: wholeWithin(BOUNDS.video_bitrate, BITS)
+    .optional()
+    .meta({ description: "Bits per second; wins over quality." }),
+  target_size: wholeWithin(BOUNDS.target_size, "a whole number of bytes").optional().meta({
+    description:
+      "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
+  }),
+  ...span,
+  metadata,
+})
+  .superRefine(checkCodec)
+  .superRefine(checkRate)
+  .superRefine(checkFrame)
+  .superRefine(checkSpan)
   .meta({ id: "VideoOptions" });
 
 /** Schema of the options of the kind `audio`. */
-export const AudioOptions = z
-  .strictObject({
-    format: z
-      .enum(keys(FORMATS.audio))
-      .optional()
-      .meta({ description: "The format.", default: DEFAULT_FORMAT.audio }),
-    quality,
-    bitrate: z
-      .int()
-      .min(BOUNDS.audio_bitrate.min)
-      .max(BOUNDS.audio_bitrate.max)
-      .optional()
-      .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
-    ...span,
-    metadata,
-  })
+export const AudioOptions = optionsOf("audio", {
+  format: formatOf("audio").optional().meta({ description: "The format.", default: DEFAULT_FORMAT.audio }),
+  quality,
+  bitrate: wholeWithin(BOUNDS.audio_bitrate, BITS)
+    .optional()
+    .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
+  ...span,
+  metadata,
+})
+  .superRefine(checkSpan)
   .meta({ id: "AudioOptions" });
 
 /** Schema of the options of the kind `image`. */
-export const ImageOptions = z
-  .strictObject({
-    format: z
-      .enum(keys(FORMATS.image))
-      .optional()
-      .meta({ description: "The format; the source's own where it is one of these, else jpeg." }),
-    quality,
-    ...frame,
-    start: seconds
-      .optional()
-      .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
-  })
+export const ImageOptions = optionsOf("image", {
+  format: formatOf("image")
+    .optional()
+    .meta({ description: "The format; the source's own where it is one of these, else jpeg." }),
+  quality,
+  ...frame,
+  start: seconds
+    .optional()
+    .meta({ description: "Time of the frame in seconds, for a video input.", default: 0 }),
+})
+  .superRefine(checkFrame)
   .meta({ id: "ImageOptions" });
 
 /** Schema of the options of the kind `adaptive_video`. */
-export const AdaptiveVideoOptions = z
-  .strictObject({
-    format: z
-      .enum(keys(FORMATS.adaptive_video))
-      .optional()
-      .meta({ description: "The kind of stream.", default: DEFAULT_FORMAT.adaptive_video }),
-    quality,
-    ...frame,
-    ...span,
-  })
+export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
+  format: formatOf("adaptive_video")
+    .optional()
+    .meta({ description: "The kind of stream.", default: DEFAULT_FORMAT.adaptive_video }),
+  quality,
+  ...frame,
+  ...span,
+})
+  .superRefine(checkFrame)
+  .superRefine(checkSpan)
   .meta({ id: "AdaptiveVideoOptions" });
 
 /** Schema of the options of the kinds `probe` and `ingest`: none yet. */
-export const NoOptions = z.strictObject({}).meta({ id: "NoOptions" });
+export const NoOptions = optionsOf("probe and ingest", {}).meta({ id: "NoOptions" });
 
 /** Schema of the options of the kind `upload`. */
-export const UploadOptions = z
-  .strictObject({
-    url: z
-      .string()
-      .meta({ description: "Destination, `s3://<bucket>/<key>`.", example: "s3://bucket/key.mp4" }),
-    connection_id: z
-      .string()
-      .optional()
-      .meta({ description: "A stored connection; the default one when absent.", example: "conn_01k" }),
-  })
-  .meta({ id: "UploadOptions" });
+export const UploadOptions = optionsOf("upload", {
+  url: ruled(
+    z.string({ error: ({ input }) => (input === undefined ? "is required." : "must be a string.") }),
+    brokenS3,
+  ).meta({ description: "Destination, `s3://<bucket>/<key>`.", example: "s3://bucket/key.mp4" }),
+  connection_id: z
+    .string("must be a string.")
+    .optional()
+    .meta({ description: "A stored connection; the default one when absent.", example: "conn_01k" }),
+}).meta({ id: "UploadOptions" });
 
 /** The schema of the options of each kind of step. */
 export const OPTIONS = {
@@ -188,6 +197,8 @@ export type AdaptiveVideoOptions = z.infer<typeof AdaptiveVideoOptions>;
 /** Options of the kind `upload`, as parsed. */
 export type UploadOptions = z.infer<typeof UploadOptions>;
 /** The options of a kind, as parsed. */
-export type OptionsOf<K extends keyof typeof OPTIONS> = z.infer<(typeof OPTIONS)[K]>;
+export type OptionsOf<K extends StepKind> = z.infer<(typeof OPTIONS)[K]>;
+/** A kind of encode with its options, such as a task has. */
+export type EncodeRequest = { [K in EncodeKind]: { kind: K; options: OptionsOf<K> } }[EncodeKind];
 /** The options that say how a picture is sized, shared by the kinds that have pictures. */
 export type FrameOptions = Pick<ImageOptions, "width" | "height" | "fit" | "position" | "background">;

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { MIB } from "../util/bytes.ts";
-import { MediaError } from "./errors.ts";
-import { invalid, parseObject } from "./parse-object.ts";
-import { checkS3Url } from "./requests.ts";
+import { brokenS3, closed, ruled, wholeWithin } from "./fields.ts";
+import { parseBody } from "./parse-body.ts";
 
 /** The states of an upload: waiting for parts, or stored as a whole. */
 export const UPLOAD_STATUSES = ["waiting", "stored"] as const;
@@ -16,31 +15,50 @@ export const UPLOAD_SECONDS = { default: 86_400, min: 1, max: 604_800 } as const
 const MOST_PARTS = 10_000;
 const MIME = /^[a-z]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/i;
 
+const required = (right: string) => ({
+  error: ({ input }: z.core.$ZodRawIssue) =>
+    input === undefined ? `is required: ${right}` : `must be ${right}`,
+});
+const isFileName = (text: string) => !/[/\\\p{Cc}]/u.test(text) && text.isWellFormed() && !/^\.+$/.test(text);
+
 /** Body of `POST /uploads`. */
-export const UploadRequest = z
-  .strictObject({
-    size: z.int().min(1).meta({ description: "Bytes of the file: as many have to be sent." }),
-    content_type: z
-      .string()
-      .max(128)
-      .regex(MIME)
-      .meta({ description: "Media type of the file.", example: "video/mp4" }),
-    name: z
-      .string()
-      .min(1)
-      .max(255)
-      .optional()
-      .meta({ description: "Name of the file, without folders; outputs are called like it." }),
-    output: z.string().optional().meta({
+export const UploadRequest = closed({
+  size: z
+    .int(required("a whole number of bytes from 1."))
+    .min(1)
+    .meta({ description: "Bytes of the file: as many have to be sent." }),
+  content_type: z
+    .string(required("a media type, such as video/mp4, of up to 128 characters."))
+    .max(128)
+    .regex(MIME)
+    .meta({ description: "Media type of the file.", example: "video/mp4" }),
+  name: z
+    .string("must be a file name of 1 to 255 characters, without slashes.")
+    .min(1)
+    .max(255)
+    .refine(isFileName)
+    .optional()
+    .meta({ description: "Name of the file, without folders; outputs are called like it." }),
+  output: ruled(
+    z.string("must be a text of the shape s3://<bucket>/<key>."),
+    (url) => brokenS3(url) ?? (url.endsWith("/") ? "must name the file, not a folder." : null),
+  )
+    .optional()
+    .meta({
       description: "Destination `s3://<bucket>/<key>`; needs a connection. Managed storage where left out.",
     }),
-    connection_id: z
-      .string()
-      .optional()
-      .meta({ description: "Connection for `output`; the default one where left out." }),
-    seconds: z.int().min(UPLOAD_SECONDS.min).max(UPLOAD_SECONDS.max).optional().meta({
-      description: "How long the URLs are good; default 86400, a day.",
-    }),
+  connection_id: z
+    .string("must be the id of a connection.")
+    .optional()
+    .meta({ description: "Connection for `output`; the default one where left out." }),
+  seconds: wholeWithin(UPLOAD_SECONDS).optional().meta({
+    description: "How long the URLs are good; default 86400, a day.",
+  }),
+})
+  .superRefine(({ output, connection_id }, ctx) => {
+    if (output !== undefined || connection_id === undefined) return;
+    const message = "goes with output, and there is none.";
+    ctx.addIssue({ code: "custom", path: ["connection_id"], message });
   })
   .meta({ id: "UploadRequest" });
 /** A valid request for an upload. */
@@ -84,52 +102,37 @@ export const Upload = z
 /** A file on its way from a page straight to storage. */
 export type Upload = z.infer<typeof Upload>;
 
+const PARTS = 'must be [{"part": 1, "etag": "…"}, …], each part in its turn.';
+const partEtag = z.object(
+  { part: z.int(PARTS).min(1).max(MOST_PARTS), etag: z.string(PARTS).min(1).max(1024) },
+  PARTS,
+);
+
 /** Body of `POST /uploads/{id}/complete`. */
-export const UploadCompletion = z
-  .strictObject({
-    parts: z
-      .array(z.object({ part: z.int().min(1).max(MOST_PARTS), etag: z.string().min(1).max(1024) }))
-      .min(1)
-      .max(MOST_PARTS)
-      .optional()
-      .meta({
-        description:
-          "The `ETag` that each part was answered with. Where left out, the storage is asked, which the one or other S3 service cannot tell.",
-      }),
-  })
-  .meta({ id: "UploadCompletion" });
+export const UploadCompletion = closed({
+  parts: z
+    .array(partEtag, PARTS)
+    .min(1)
+    .max(MOST_PARTS)
+    // A repeated part, or one out of order, is a mistake.
+    .refine((parts) => parts.every(({ part }, index) => part === index + 1))
+    .optional()
+    .meta({
+      description:
+        "The `ETag` that each part was answered with. Where left out, the storage is asked, which the one or other S3 service cannot tell.",
+    }),
+}).meta({ id: "UploadCompletion" });
 /** The storage's answers to the parts of an upload. */
 export type UploadCompletion = z.infer<typeof UploadCompletion>;
 
 /** Parses the body of `POST /uploads`; throws `request_invalid`, or `invalid_output` for another destination than `s3://<bucket>/<key>`, with the field at fault. */
 export function parseUploadRequest(body: unknown): UploadRequest {
-  const given = parseObject(body, Object.keys(UploadRequest.shape));
-  const parsed = UploadRequest.safeParse(given);
-  if (!parsed.success) {
-    const param = String(parsed.error.issues[0]?.path[0] ?? "");
-    throw invalid(
-      param,
-      given[param] === undefined ? `is required: ${RIGHT[param]}` : `must be ${RIGHT[param]}`,
-    );
-  }
-  const { name, output, connection_id } = parsed.data;
-  if (name !== undefined && (/[/\\\p{Cc}]/u.test(name) || !name.isWellFormed() || /^\.+$/.test(name)))
-    throw invalid("name", `must be ${RIGHT.name}`);
-  if (output !== undefined && checkS3Url(output, "output").endsWith("/"))
-    throw new MediaError("invalid_output", "output must name the file, not a folder.", { param: "output" });
-  if (output === undefined && connection_id !== undefined)
-    throw invalid("connection_id", "goes with output, and there is none.");
-  return parsed.data;
+  return parseBody(UploadRequest, body);
 }
 
 /** Parses the body of `POST /uploads/{id}/complete`; throws `request_invalid` with the field at fault. */
 export function parseUploadCompletion(body: unknown): UploadCompletion {
-  const given = parseObject(body, Object.keys(UploadCompletion.shape));
-  const parsed = UploadCompletion.safeParse(given);
-  const parts = parsed.data?.parts ?? [];
-  // A repeated part, or one out of order, is a mistake.
-  if (parsed.success && parts.every(({ part }, index) => part === index + 1)) return parsed.data;
-  throw invalid("parts", 'must be [{"part": 1, "etag": "…"}, …], each part in its turn.');
+  return parseBody(UploadCompletion, body);
 }
 
 /** Returns the sizes of a file's parts: equal but for the last, at most `most` bytes where the storage has such a limit. */
@@ -139,12 +142,3 @@ export function partSizes(size: number, most = Number.POSITIVE_INFINITY): number
   const count = Math.ceil(size / each);
   return Array.from({ length: count }, (_, index) => Math.min(each, size - index * each));
 }
-
-const RIGHT: Readonly<Record<string, string>> = {
-  size: "a whole number of bytes from 1.",
-  content_type: "a media type, such as video/mp4, of up to 128 characters.",
-  name: "a file name of 1 to 255 characters, without slashes.",
-  output: "a text of the shape s3://<bucket>/<key>.",
-  connection_id: "the id of a connection.",
-  seconds: `a whole number from ${UPLOAD_SECONDS.min} to ${UPLOAD_SECONDS.max}.`,
-};

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { MediaError } from "./errors.ts";
+import { quote } from "./errors.ts";
+import { brokenWebhook, closed, ruled, wholeWithin } from "./fields.ts";
 import { BOUNDS } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
-import { invalid, parseObject, quote } from "./parse-object.ts";
+import { parseBody } from "./parse-body.ts";
 import { Step } from "./step.ts";
 import { Task } from "./task.ts";
-import { parseWebhookUrl } from "./webhook-url.ts";
 
 const CHANGES = ["created", "updated", "succeeded", "failed", "cancelled"] as const;
 
@@ -31,12 +31,18 @@ export const WEBHOOK_BOUNDS = {
 const milliseconds = z
   .int()
   .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
-const url = z
-  .string()
-  .max(BOUNDS.url_length.max)
-  .meta({ description: "Where events are posted to, https://.", example: "https://example.com/hooks" });
+const URL_RULE = `must be a URL that starts with https://, up to ${BOUNDS.url_length.max} characters.`;
+const url = ruled(z.string(URL_RULE).max(BOUNDS.url_length.max), brokenWebhook).meta({
+  description: "Where events are posted to, https://.",
+  example: "https://example.com/hooks",
+});
+const TOPICS_RULE = `must be a list of topics: ${TOPICS.join(", ")}.`;
+const topic = z.enum(TOPICS, {
+  error: ({ input }) =>
+    typeof input === "string" ? `cannot hold ${quote(input)}; use ${TOPICS.join(", ")}.` : TOPICS_RULE,
+});
 const topics = z
-  .array(z.enum(TOPICS))
+  .array(topic, TOPICS_RULE)
   .min(1)
   .max(TOPICS.length)
   .meta({
@@ -60,9 +66,9 @@ export const WebhookEvent = z
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
 /** Body of `POST /webhooks/endpoints`. */
-export const WebhookEndpointRequest = z
-  .strictObject({ url, topics: topics.optional() })
-  .meta({ id: "WebhookEndpointRequest" });
+export const WebhookEndpointRequest = closed({ url, topics: topics.optional() }).meta({
+  id: "WebhookEndpointRequest",
+});
 /** A valid request for an endpoint; without topics it receives every event. */
 export type WebhookEndpointRequest = z.infer<typeof WebhookEndpointRequest>;
 
@@ -70,9 +76,12 @@ export type WebhookEndpointRequest = z.infer<typeof WebhookEndpointRequest>;
 export const ENDPOINT_STATUSES = ["active", "disabled"] as const;
 
 /** Body of `PATCH /webhooks/endpoints/{id}`: the fields to change. */
-export const WebhookEndpointChange = z
-  .strictObject({ url, topics, status: z.enum(ENDPOINT_STATUSES) })
-  .partial()
+export const WebhookEndpointChange = closed({
+  url: url.optional(),
+  topics: topics.optional(),
+  status: z.enum(ENDPOINT_STATUSES, `must be ${ENDPOINT_STATUSES.join(" or ")}.`).optional(),
+})
+  .refine((change) => Object.keys(change).length > 0, "The body names no change.")
   .meta({ id: "WebhookEndpointChange" });
 /** The fields of an endpoint to change. */
 export type WebhookEndpointChange = z.infer<typeof WebhookEndpointChange>;
@@ -103,18 +112,13 @@ export const NewWebhookEndpoint = WebhookEndpoint.extend({ secret }).meta({ id: 
 export type NewWebhookEndpoint = z.infer<typeof NewWebhookEndpoint>;
 
 /** Body of `POST /webhooks/endpoints/{id}/rotate` and of `POST /webhooks/secret/rotate`. */
-export const RotateRequest = z
-  .strictObject({
-    keep_seconds: z
-      .int()
-      .min(WEBHOOK_BOUNDS.keep_seconds.min)
-      .max(WEBHOOK_BOUNDS.keep_seconds.max)
-      .optional()
-      .meta({
-        description: `How long the secret so far is good beside the new one; default ${WEBHOOK_BOUNDS.keep_seconds.default}, a day.`,
-      }),
-  })
-  .meta({ id: "RotateRequest" });
+export const RotateRequest = closed({
+  keep_seconds: wholeWithin(WEBHOOK_BOUNDS.keep_seconds)
+    .optional()
+    .meta({
+      description: `How long the secret so far is good beside the new one; default ${WEBHOOK_BOUNDS.keep_seconds.default}, a day.`,
+    }),
+}).meta({ id: "RotateRequest" });
 /** How to replace a secret. */
 export type RotateRequest = z.infer<typeof RotateRequest>;
 
@@ -187,21 +191,17 @@ export function eventKindOf(
 
 /** Parses the body of `POST /webhooks/endpoints`; throws `request_invalid` with the field at fault. */
 export function parseEndpointRequest(body: unknown): WebhookEndpointRequest {
-  const given = parse(WebhookEndpointRequest, body);
-  return { ...given, url: parseWebhookUrl(given.url, "url") };
+  return parseBody(WebhookEndpointRequest, body);
 }
 
 /** Parses the body of `PATCH /webhooks/endpoints/{id}`; throws `request_invalid` with the field at fault. */
 export function parseEndpointChange(body: unknown): WebhookEndpointChange {
-  const change = parse(WebhookEndpointChange, body);
-  if (Object.keys(change).length === 0) throw new MediaError("request_invalid", "The body names no change.");
-  if (change.url !== undefined) parseWebhookUrl(change.url, "url");
-  return change;
+  return parseBody(WebhookEndpointChange, body);
 }
 
 /** Parses the body of a request to replace a secret; throws `request_invalid` with the field at fault. */
 export function parseRotateRequest(body: unknown): { keep_seconds: number } {
-  const { keep_seconds = WEBHOOK_BOUNDS.keep_seconds.default } = parse(RotateRequest, body);
+  const { keep_seconds = WEBHOOK_BOUNDS.keep_seconds.default } = parseBody(RotateRequest, body);
   return { keep_seconds };
 }
 
@@ -231,25 +231,4 @@ export function changeEndpoint(
 /** Whether an endpoint receives events of a kind. */
 export function wants({ topics, status }: WebhookEndpoint, kind: EventKind): boolean {
   return status === "active" && (topics.includes("*") || topics.includes(kind));
-}
-
-const RIGHT: Readonly<Record<string, string>> = {
-  url: `must be a URL that starts with https://, up to ${BOUNDS.url_length.max} characters.`,
-  topics: `must be a list of topics: ${TOPICS.join(", ")}.`,
-  status: `must be ${ENDPOINT_STATUSES.join(" or ")}.`,
-  keep_seconds: `must be a whole number from ${WEBHOOK_BOUNDS.keep_seconds.min} to ${WEBHOOK_BOUNDS.keep_seconds.max}.`,
-};
-
-function parse<T extends z.ZodObject>(schema: T, body: unknown): z.infer<T> {
-  const given = parseObject(body, Object.keys(schema.shape));
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const [field, index] = parsed.error.issues[0]?.path ?? [];
-  const param = String(field ?? "");
-  const item = index === undefined ? undefined : (given[param] as unknown[])[Number(index)];
-  if (typeof item === "string")
-    throw new MediaError("request_invalid", `Unknown topic ${quote(item)}; use ${TOPICS.join(", ")}.`, {
-      param,
-    });
-  throw invalid(param, RIGHT[param] ?? "is wrong.");
 }

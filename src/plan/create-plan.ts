@@ -1,4 +1,4 @@
-import { MediaError } from "../core/errors.ts";
+import { invalid, MediaError } from "../core/errors.ts";
 import { DEFAULT_FORMAT, type EncodeKind, FORMATS, type ImageFormat } from "../core/formats.ts";
 import type {
   AdaptiveVideoOptions,
@@ -7,7 +7,6 @@ import type {
   OptionsOf,
   VideoOptions,
 } from "../core/options.ts";
-import { invalid } from "../core/parse-object.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan } from "./audio.ts";

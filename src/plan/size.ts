@@ -1,6 +1,6 @@
+import { invalid } from "../core/errors.ts";
 import { BOUNDS } from "../core/formats.ts";
 import type { FrameOptions } from "../core/options.ts";
-import { invalid } from "../core/parse-object.ts";
 import type { Source } from "../core/source.ts";
 
 /** Width and height in pixels. */

@@ -25,7 +25,12 @@ const step = (id: string, kind: string) => ({
 test.each(["video", "audio", "image", "adaptive_video"] as const)(
   "a task of kind %s is created queued, with its four waiting steps",
   (kind) => {
-    const request = { input: "https://example.com/a", kind, options: { quality: "low" }, metadata: { a: 1 } };
+    const request = {
+      input: "https://example.com/a",
+      kind,
+      options: { quality: "low" as const },
+      metadata: { a: 1 },
+    };
     expect(createTask(request, ids(), 1000)).toEqual({
       id: "task_1000_1",
       object: "task",

@@ -10,7 +10,7 @@ import { applyToTask, type RunEvent } from "../../src/core/transitions.ts";
 const request = {
   input: "https://example.com/a.mp4",
   kind: "audio" as const,
-  options: { format: "mp3" },
+  options: { format: "mp3" as const },
   metadata: {},
 };
 const source = (url: string): Source => ({ object: "source", url, kind: "video", format: "mp4" });

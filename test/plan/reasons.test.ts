@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { checkOptions } from "../../src/core/check-options.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import { createPlan } from "../../src/plan/create-plan.ts";
 import { optionsForSize } from "../../src/plan/target-size.ts";
+import { parseOptions } from "../core/parse-options.ts";
 import { audioSource, imageSource, videoSource } from "./source.ts";
 
 const silent = videoSource({ codecs: { video: "h264", audio: null } });
@@ -70,13 +70,13 @@ test.for([
     { code: "size_unbounded" },
   ],
   [
-    () => checkOptions("video", { end: 2, start: 3 }),
+    () => parseOptions("video", { end: 2, start: 3 }),
     "invalid_options",
     "options.end (2) must be after options.start (3).",
     { code: "field", field: "options.end", rule: "must be after the start (3)." },
   ],
   [
-    () => checkOptions("video", { bitrate: 1_000_000, target_size: 1_000_000 }),
+    () => parseOptions("video", { bitrate: 1_000_000, target_size: 1_000_000 }),
     "invalid_options",
     "options.target_size and options.bitrate cannot both be given.",
     { code: "field", field: "options.target_size", rule: "cannot be given together with a bitrate." },

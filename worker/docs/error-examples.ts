@@ -3,7 +3,7 @@ import type { RequestErrorKind } from "../../src/core/errors.ts";
 /** One example of every error that a request can be answered with. */
 export const ERROR_EXAMPLES = {
   request_invalid: {
-    message: 'Unknown field "inputs"; the fields are input, kind, options, output, metadata, webhook_url.',
+    message: 'Unknown field "inputs"; the fields are input, kind, options, metadata, output, webhook_url.',
     param: "inputs",
   },
   input_required: { message: "input is required: the URL of the source.", param: "input" },

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { invalid } from "../../src/core/errors.ts";
 import {
   LIST_PARAMETERS,
   type ListPage,
@@ -6,7 +7,6 @@ import {
   type ListSort,
   parseListQuery,
 } from "../../src/core/lists.ts";
-import { invalid } from "../../src/core/parse-object.ts";
 
 /** Reads the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind. */
 export function readListQuery(url: string, sort: ListSort): ListQuery {

@@ -1,5 +1,4 @@
-import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { invalid } from "../../src/core/parse-object.ts";
+import { invalid, MediaError, toMediaError } from "../../src/core/errors.ts";
 import { isTrusted } from "../../src/storage/http/host-guard.ts";
 import type { Services } from "../services.ts";
 

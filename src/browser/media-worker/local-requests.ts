@@ -37,14 +37,16 @@ export function parseLocalTask(body: unknown, local: string | null, rules: Local
 export function parseLocalStep(body: unknown, local: string | null, rules: LocalRules): StepRequest {
   const request = parseStepRequest(local === null ? body : withStandIn(Object(body)));
   refuseWebhook(request);
-  const { kind, input, options } = request;
-  if (local === null) checkInput(input.url, "input.url", rules);
-  if (kind === "upload") {
-    const { url, connection_id = null } = options as { url: string; connection_id?: string };
+  if (local === null) checkInput(request.input.url, "input.url", rules);
+  if (request.kind === "upload") {
+    const { url, connection_id = null } = request.options;
     rules.connections.check(connection_id, "options.connection_id", "An upload");
     parseS3Url(url);
   }
-  return local === null ? request : { ...request, input: { ...input, url: local } };
+  if (local === null) return request;
+  if (request.kind === "probe" || request.kind === "ingest")
+    return { ...request, input: { ...request.input, url: local } };
+  return { ...request, input: { ...request.input, url: local } };
 }
 
 function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
@@ -57,7 +59,7 @@ function withStandIn(body: Record<string, unknown>): Record<string, unknown> {
 }
 
 // A page may be closed at any time, and its visitor could forge what it posts.
-function refuseWebhook({ webhook_url }: { webhook_url?: string }): void {
+function refuseWebhook({ webhook_url }: { webhook_url?: string | undefined }): void {
   if (webhook_url === undefined) return;
   const message = "webhook_url is for the service; a page observes its own tasks with on().";
   throw new MediaError("request_invalid", message, { param: "webhook_url" });

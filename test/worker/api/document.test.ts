@@ -275,8 +275,18 @@ test("every reference leads somewhere", () => {
 });
 
 test("the schemas say what the checks do: closed options, nulls where there are nulls", () => {
-  const { TaskRequest, VideoOptions, Step: step } = document.components.schemas as Record<string, never>;
-  expect(TaskRequest).toMatchObject({ additionalProperties: false, required: ["input", "kind"] });
+  const { VideoOptions, Step: step, ...schemas } = document.components.schemas as Record<string, never>;
+  const tasks = ["VideoTaskRequest", "AudioTaskRequest", "ImageTaskRequest", "AdaptiveVideoTaskRequest"];
+  const $ref = (name: string) => `#/components/schemas/${name}`;
+  expect(schemas.TaskRequest).toEqual({ oneOf: tasks.map((name) => ({ $ref: $ref(name) })) });
+  for (const name of tasks) {
+    const options = { $ref: $ref(name.replace("TaskRequest", "Options")) };
+    expect(schemas[name]).toMatchObject({
+      additionalProperties: false,
+      required: ["input", "kind"],
+      properties: { options },
+    });
+  }
   expect(VideoOptions).toMatchObject({
     additionalProperties: false,
     properties: { fps: { minimum: 1, maximum: 60 }, bitrate: { minimum: 300_000, maximum: 60_000_000 } },

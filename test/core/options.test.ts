@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { checkOptions } from "../../src/core/check-options.ts";
 import { FITS, FORMATS, POSITIONS, QUALITIES, VIDEO_CODECS } from "../../src/core/formats.ts";
 import { faultOf } from "./fault.ts";
+import { parseOptions } from "./parse-options.ts";
 
 type Kind = "video" | "audio" | "image" | "adaptive_video";
 const pictures: Kind[] = ["video", "image", "adaptive_video"];
@@ -36,7 +36,7 @@ const taken: [Kind, object][] = [
 ];
 
 test.each(taken)("%s takes %o as it is", (kind, options) => {
-  expect(checkOptions(kind, options)).toEqual(options);
+  expect(parseOptions(kind, options)).toEqual(options);
 });
 
 const wrongNumbers = ["5", null, true, [], {}] as const;
@@ -163,14 +163,14 @@ const refused: [Kind, object, string, string][] = [
 ];
 
 test.each(refused)("%s refuses %o as %s of %s", (kind, options, error, name) => {
-  expect(faultOf(() => checkOptions(kind, options))).toEqual([error, `options.${name}`]);
+  expect(faultOf(() => parseOptions(kind, options))).toEqual([error, `options.${name}`]);
 });
 
 test("every pair of format and codec is either of the table or invalid_codec", () => {
   const right = { mp4: ["h264", "h265", "av1"], mov: ["h264", "h265"], webm: ["vp9", "av1"] };
   for (const [format, codecs] of Object.entries(right)) {
     for (const codec of VIDEO_CODECS) {
-      const fault = faultOf(() => checkOptions("video", { format, codec }));
+      const fault = faultOf(() => parseOptions("video", { format, codec }));
       const options = { returned: { format, codec } };
       expect([format, codec, fault]).toEqual([
         format,
@@ -179,7 +179,7 @@ test("every pair of format and codec is either of the table or invalid_codec", (
       ]);
     }
   }
-  expect(faultOf(() => checkOptions("video", { codec: "vp9" }))).toEqual(["invalid_codec", "options.codec"]);
+  expect(faultOf(() => parseOptions("video", { codec: "vp9" }))).toEqual(["invalid_codec", "options.codec"]);
 });
 
 test.each([
@@ -188,14 +188,14 @@ test.each([
   ["array", []],
   ["boolean", false],
 ])("refuses options that are a %s", (_, options) => {
-  expect(faultOf(() => checkOptions("video", options))).toEqual(["request_invalid", "options"]);
+  expect(faultOf(() => parseOptions("video", options))).toEqual(["request_invalid", "options"]);
 });
 
 test("names format and codec first and an unknown option last", () => {
   const options = { more: 1, fps: 0, codec: "x", format: "x" };
   const order: unknown[] = [];
   for (const name of ["format", "codec", "fps", "more"] as const) {
-    order.push(faultOf(() => checkOptions("video", options)));
+    order.push(faultOf(() => parseOptions("video", options)));
     delete (options as Record<string, unknown>)[name];
   }
   expect(order).toEqual([
@@ -208,5 +208,5 @@ test("names format and codec first and an unknown option last", () => {
 
 test("refuses __proto__ as an option", () => {
   const options = JSON.parse('{"__proto__":{"fps":30}}');
-  expect(faultOf(() => checkOptions("video", options))).toEqual(["request_invalid", "options.__proto__"]);
+  expect(faultOf(() => parseOptions("video", options))).toEqual(["request_invalid", "options.__proto__"]);
 });

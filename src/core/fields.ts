@@ -1,0 +1,119 @@
+import { z } from "zod";
+import { quote } from "./errors.ts";
+import { BOUNDS, INPUT_SCHEMES } from "./formats.ts";
+
+/** Inclusive bounds of a number. */
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Creates the schema of an object without unknown fields; `what` names them in messages, `of` the object. */
+export function closed<const S extends z.core.$ZodLooseShape>(shape: S, what = "field", of = "") {
+  const names = Object.keys(shape);
+  const known = names.length > 0 ? `the ${what}s are ${names.join(", ")}` : "there are none";
+  const error = (issue: z.core.$ZodRawIssue) =>
+    issue.code === "unrecognized_keys"
+      ? `Unknown ${what} ${quote(issue.keys[0] ?? "")}${of}; ${known}.`
+      : "must be an object.";
+  return z.strictObject(shape, { error });
+}
+
+/** Lets a request show an optional field as its record does: null where it was not given. */
+export function nullable<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => value ?? undefined, schema);
+}
+
+/** Creates the schema of the kind of a request, one of `kinds`. */
+export function kindFrom<const K extends readonly string[]>(kinds: K, all: readonly string[] = kinds) {
+  const choices = all.join(", ");
+  return z.enum(kinds, {
+    error({ input }) {
+      if (input == null) return `is required: ${choices}.`;
+      return typeof input === "string"
+        ? `Unknown kind ${quote(input)}; use ${choices}.`
+        : "must be a string.";
+    },
+  });
+}
+
+/** Creates the schema of a choice. */
+export function oneOf<const V extends readonly string[]>(values: V, of = "") {
+  return z.enum(values, `must be one of ${values.join(", ")}${of}.`);
+}
+
+/** Creates the schema of a number within bounds. */
+export function within({ min, max }: Bounds, what = "a number") {
+  return z.number(`must be ${what} from ${min} to ${max}.`).min(min).max(max);
+}
+
+/** Creates the schema of a whole number within bounds. */
+export function wholeWithin({ min, max }: Bounds, what = "a whole number") {
+  return z.int(`must be ${what} from ${min} to ${max}.`).min(min).max(max);
+}
+
+/** Creates the schema of a text of 1 to `max` characters. */
+export function textUpTo(max: number) {
+  return z.string(`must be a text of 1 to ${max} characters.`).min(1).max(max);
+}
+
+/** Adds rules to a text: `broken` returns the first one that it breaks. */
+export function ruled(text: z.ZodString, broken: (value: string) => string | null) {
+  return text.superRefine((value, ctx) => {
+    const message = broken(value);
+    if (message !== null) ctx.addIssue({ code: "custom", message });
+  });
+}
+
+const REQUIRED = "is required: the URL of the source.";
+const TOO_LONG = `must not be longer than ${BOUNDS.url_length.max} characters.`;
+// The URL parser drops line breaks and tabs, so the text would differ from the URL requested.
+const CONTROL = /\p{Cc}/u;
+
+/** Schema of the URL of a source. */
+export const inputUrl = ruled(
+  z.string({ error: ({ input }) => (input == null ? REQUIRED : "must be a string.") }),
+  brokenInput,
+);
+
+/** Schema of a destination, `s3://<bucket>/<key>`. */
+export const s3Url = ruled(z.string("must be a string."), brokenS3);
+
+/** Schema of a URL that events are posted to. The service decides whether its host may be contacted. */
+export const webhookUrl = ruled(z.string("must be a string."), brokenWebhook);
+
+function brokenInput(value: string): string | null {
+  if (value === "") return REQUIRED;
+  if (value.length > BOUNDS.url_length.max) return TOO_LONG;
+  if (CONTROL.test(value)) return "must not hold control characters.";
+  const url = URL.parse(value);
+  const schemes: readonly string[] = INPUT_SCHEMES;
+  if (!url || !schemes.includes(url.protocol) || !/^[a-z0-9]+:\/\//i.test(value)) {
+    return `must be a URL that starts with ${schemes.map((scheme) => `${scheme}//`).join(", ")}.`;
+  }
+  if (!url.hostname) return "must name a host.";
+  if (url.username || url.password) return "must not hold a user name or password.";
+  return url.protocol === "s3:" ? brokenS3(value) : null;
+}
+
+/** Returns the first rule of `s3://<bucket>/<key>` that a text breaks; null for none. */
+export function brokenS3(value: string): string | null {
+  const [, key] = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]\/(.+)$/.exec(value) ?? [];
+  if (key === undefined || value.length > BOUNDS.url_length.max || CONTROL.test(value)) {
+    return "must have the shape s3://<bucket>/<key>.";
+  }
+  const bytes = new TextEncoder().encode(key).length;
+  // URLs drop such parts, so another key would be requested.
+  const dotted = key.split("/").some((part) => part === "." || part === "..");
+  if (bytes <= BOUNDS.s3_key_bytes.max && !dotted && key.isWellFormed()) return null;
+  return `must have a key of up to ${BOUNDS.s3_key_bytes.max} bytes, without . or .. between slashes.`;
+}
+
+/** Returns the first rule of the URL of a webhook that a text breaks; null for none. */
+export function brokenWebhook(value: string): string | null {
+  if (value.length > BOUNDS.url_length.max) return TOO_LONG;
+  if (CONTROL.test(value)) return "must not hold control characters.";
+  const url = URL.parse(value);
+  if (!url?.hostname || !/^https?:\/\//i.test(value)) return "must be a URL that starts with https://.";
+  return url.username || url.password ? "must not hold a user name or password." : null;
+}

@@ -1,0 +1,65 @@
+import type { z } from "zod";
+import { DEFAULT_FORMAT, type Fit, FORMATS, type VideoCodec, type VideoFormat } from "./formats.ts";
+
+type Report = Pick<z.RefinementCtx, "addIssue">;
+
+// The error's message is the name of the option and the rule, unless `whole` is another text, or true where the rule is all of it.
+function issue(option: string, message: string, whole?: string | true) {
+  return { code: "custom" as const, path: [option], message, params: { whole } };
+}
+
+/** Checks that the format can hold the codec. */
+export function checkCodec(
+  {
+    format = DEFAULT_FORMAT.video,
+    codec,
+  }: { format?: VideoFormat | undefined; codec?: VideoCodec | undefined },
+  report: Report,
+): void {
+  const codecs: readonly string[] = FORMATS.video[format].codecs;
+  if (codec === undefined || codecs.includes(codec)) return;
+  report.addIssue(issue("codec", `${format} cannot hold ${codec} here; use ${codecs.join(", ")}.`, true));
+}
+
+/** Checks that one thing alone decides the rate. */
+export function checkRate(
+  { bitrate, target_size }: { bitrate?: number | undefined; target_size?: number | undefined },
+  report: Report,
+): void {
+  if (bitrate === undefined || target_size === undefined) return;
+  const whole = "options.target_size and options.bitrate cannot both be given.";
+  report.addIssue(issue("target_size", "cannot be given together with a bitrate.", whole));
+}
+
+/** Checks that what fits a picture into a frame has the frame. */
+export function checkFrame(
+  {
+    width,
+    height,
+    fit,
+    background,
+  }: {
+    width?: unknown;
+    height?: unknown;
+    fit?: Fit | undefined;
+    background?: string | undefined;
+  },
+  report: Report,
+): void {
+  if (background !== undefined && (fit ?? "contain") !== "contain") {
+    report.addIssue(issue("background", `needs fit "contain", not "${fit}".`));
+  }
+  if ((fit !== undefined || background !== undefined) && (width === undefined || height === undefined)) {
+    report.addIssue(issue(fit === undefined ? "background" : "fit", "needs both width and height."));
+  }
+}
+
+/** Checks that the end comes after the start. */
+export function checkSpan(
+  { start = 0, end }: { start?: number | undefined; end?: number | undefined },
+  report: Report,
+): void {
+  if (end === undefined || end > start) return;
+  const whole = `options.end (${end}) must be after options.start (${start}).`;
+  report.addIssue(issue("end", `must be after the start (${start}).`, whole));
+}

@@ -1,0 +1,88 @@
+import type { z } from "zod";
+import { clip, type ErrorKind, MediaError } from "./errors.ts";
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Parses the body of a request; throws the {@link MediaError} of its first fault, an unknown field before all others. The message of a fault is
+ * that of its schema, else what `explain` returns.
+ */
+export function parseBody<T extends z.ZodType>(
+  schema: T,
+  body: unknown,
+  explain?: z.core.$ZodErrorMap,
+): z.output<T> {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new MediaError("request_invalid", "The body must be a JSON object.");
+  }
+  const parsed = schema.safeParse(body, { reportInput: true, ...(explain && { error: explain }) });
+  if (parsed.success) return parsed.data;
+  throw errorOf(worst(parsed.error.issues));
+}
+
+function worst(issues: readonly Issue[]): Issue | undefined {
+  const [first] = issues;
+  // No member of the union has that kind: the first one's faults before it are those of any.
+  const own = first?.code === "invalid_union" && first.path.length === 0 ? (first.errors[0] ?? []) : issues;
+  return own.find(({ code, path }) => code === "unrecognized_keys" && path.length === 0) ?? own[0];
+}
+
+function errorOf(issue: Issue | undefined): MediaError {
+  if (!issue) return new MediaError("request_invalid", "The body is wrong.");
+  const { message } = issue;
+  const kind = kindOf(issue);
+  const param = paramOf(issue);
+  const whole: unknown = issue.code === "custom" ? issue.params?.whole : undefined;
+  const sentence = issue.code === "unrecognized_keys" || kind === "invalid_kind" || whole === true;
+  if (sentence || param === undefined) return new MediaError(kind, message, { param });
+  const reason = { code: "field", field: param, rule: message } as const;
+  return new MediaError(kind, typeof whole === "string" ? whole : `${param} ${message}`, { param, reason });
+}
+
+function paramOf({ path, ...issue }: Issue): string | undefined {
+  const field = issue.code === "unrecognized_keys" ? [...path, clip(issue.keys[0] ?? "")] : path;
+  // Lists and tables are at fault as a whole.
+  const named = field[0] === "input" || field[0] === "options" ? field : field.slice(0, 1);
+  return named.length > 0 ? named.join(".") : undefined;
+}
+
+function kindOf(issue: Issue): ErrorKind {
+  const { code, path, input: value } = issue;
+  const [field, name] = path;
+  const address = field === "input" && (path.length === 1 || name === "url");
+  if (address && (value == null || value === "")) return "input_required";
+  if (code === "unrecognized_keys" || isWrongType(issue)) return "request_invalid";
+  switch (field) {
+    case "kind":
+      return "invalid_kind";
+    case "input":
+      return "invalid_input";
+    case "output":
+      return "invalid_output";
+    case "options":
+      return optionKind(name, value);
+    default:
+      return "request_invalid";
+  }
+}
+
+function optionKind(name: PropertyKey | undefined, value: unknown): ErrorKind {
+  if (name === "format") return "invalid_format";
+  if (name === "codec") return "invalid_codec";
+  return name === "url" && value !== undefined ? "invalid_output" : "invalid_options";
+}
+
+function isWrongType(issue: Issue): boolean {
+  const { input: value } = issue;
+  switch (issue.code) {
+    case "invalid_type":
+      return value !== undefined && !(issue.expected === "int" && typeof value === "number");
+    case "invalid_value":
+      // In a Source any other value is as unknown as a word of a later version.
+      return issue.path[0] !== "input" && typeof value !== "string";
+    case "invalid_union":
+      return issue.errors.every(([first]) => first !== undefined && isWrongType(first));
+    default:
+      return false;
+  }
+}
