@@ -1,4 +1,5 @@
 import { MediaError, toMediaError } from "./errors.ts";
+import type { EncodeRequest } from "./options.ts";
 import type { Durably, Report, StepContext, StepWork } from "./ports.ts";
 import type { ExternalFile, Source } from "./source.ts";
 import { runErrorOf, type Step } from "./step.ts";
@@ -8,20 +9,20 @@ import type { Task } from "./task.ts";
 export async function runTask(task: Task, work: StepWork, report: Report, durably: Durably): Promise<void> {
   let media: Source | ExternalFile = { object: "external_file", url: task.input };
   for (const step of task.steps) {
-    const options = isEncode(step) ? task.options : step.options;
-    const output = await runStep({ ...step, options, input: media }, task.id, work, report, durably);
+    const output = await runStep({ ...step, input: media }, task.id, work, report, durably, task);
     if (!output) return;
     media = output;
   }
 }
 
-/** Runs one step and reports its end; resolves with its output, or null when it failed or was cancelled. */
+/** Runs one step, of `task` or standalone, and reports its end; resolves with its output, or null when it failed or was cancelled. */
 export async function runStep(
   step: Step,
   run_id: string,
   work: StepWork,
   report: Report,
   durably: Durably,
+  task: EncodeRequest | null = null,
 ): Promise<Source | null> {
   const { id: step_id, input } = step;
   if (!(await report({ type: "step_started", step_id, input }))) return null;
@@ -37,7 +38,7 @@ export async function runStep(
     },
   };
   try {
-    const output = await workOf(step, work, context);
+    const output = await workOf(step, task, work, context);
     return (await report({ type: "step_succeeded", step_id, output })) ? output : null;
   } catch (thrown) {
     if (thrown instanceof RunOver) return null;
@@ -51,11 +52,12 @@ export class RunOver extends Error {
   override readonly name = "RunOver";
 }
 
-function isEncode(step: Step): boolean {
-  return step.kind !== "probe" && step.kind !== "ingest" && step.kind !== "upload";
-}
-
-function workOf(step: Step, work: StepWork, context: StepContext): Promise<Source> {
+function workOf(
+  step: Step,
+  task: EncodeRequest | null,
+  work: StepWork,
+  context: StepContext,
+): Promise<Source> {
   const { input } = step;
   if (!input) throw new MediaError("internal_error", "The step has no input.");
   if (step.kind === "probe") return work.probe(input.url, context);
@@ -65,5 +67,5 @@ function workOf(step: Step, work: StepWork, context: StepContext): Promise<Sourc
       : { object: "source", url: input.url, kind: "video", format: "unknown" };
   if (step.kind === "ingest") return work.ingest(source, context);
   if (step.kind === "upload") return work.upload(source, context);
-  return work.encode(source, context);
+  return work.encode(source, task ?? step, context);
 }

@@ -1,4 +1,5 @@
 import type { EncoderChoice } from "./choice.ts";
+import type { EncodeRequest } from "./options.ts";
 import type { Source } from "./source.ts";
 import type { Step } from "./step.ts";
 import type { Task } from "./task.ts";
@@ -74,6 +75,6 @@ export interface StepContext {
 export interface StepWork {
   probe(input: string, context: StepContext): Promise<Source>;
   ingest(input: Source, context: StepContext): Promise<Source>;
-  encode(input: Source, context: StepContext): Promise<Source>;
+  encode(input: Source, request: EncodeRequest, context: StepContext): Promise<Source>;
   upload(input: Source, context: StepContext): Promise<Source>;
 }

@@ -3,6 +3,7 @@ import { ErrorReason } from "./error-reason.ts";
 import { ERROR_KINDS, FALLBACK_FAULTS, type MediaError } from "./errors.ts";
 import { STEP_KINDS, type StepKind } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
+import type { OptionsOf } from "./options.ts";
 import { Refusal } from "./refusal.ts";
 import { ExternalFile, Source } from "./source.ts";
 
@@ -42,8 +43,7 @@ const milliseconds = z
   .int()
   .meta({ description: "Milliseconds since the Unix epoch.", example: 1795170600000 });
 
-/** One operation, part of a task or standalone. */
-export const Step = z
+const record = z
   .object({
     id: z.string().meta({ example: "step_01kbb1d3x4e8v0t6m9q2y5z7aw" }),
     object: z.literal("step"),
@@ -65,8 +65,17 @@ export const Step = z
     updated_at: milliseconds,
   })
   .meta({ id: "Step" });
-/** One operation, part of a task or standalone. */
-export type Step = z.infer<typeof Step>;
+type AnyStep = z.infer<typeof record>;
+
+/** What sets a step apart when it is created; one inside a task has no options of its own. */
+export type StepStart = {
+  [K in StepKind]: { kind: K; input: AnyStep["input"]; options: Partial<OptionsOf<K>> };
+}[StepKind];
+
+/** One operation, part of a task or standalone. Its options were parsed when it was created: reading it back does not check them again. */
+export const Step = record as unknown as z.ZodType<Step>;
+/** One operation, part of a task or standalone; its kind tells its options. */
+export type Step = Omit<AnyStep, keyof StepStart> & StepStart;
 
 /** Returns what a run keeps of an error. */
 export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
@@ -81,19 +90,12 @@ export function runErrorOf(error: MediaError): Omit<RunError, "step_id"> {
 }
 
 /** Creates a waiting step. */
-export function createStep(
-  kind: StepKind,
-  id: CreateId,
-  now: number,
-  given: Partial<Pick<Step, "input" | "options">> = {},
-): Step {
+export function createStep(start: StepStart, id: CreateId, now: number): Step {
   return {
     id: id("step", now),
     object: "step",
-    kind,
-    input: given.input ?? null,
+    ...start,
     output: null,
-    options: given.options ?? {},
     status: "waiting",
     progress: null,
     error: null,

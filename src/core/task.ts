@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ENCODE_KINDS, type StepKind } from "./formats.ts";
 import type { CreateId } from "./ids.ts";
+import type { EncodeRequest } from "./options.ts";
 import type { TaskRequest } from "./requests.ts";
 import { createStep, RunError, Step } from "./step.ts";
 
@@ -9,8 +10,7 @@ export const TASK_STATUSES = ["queued", "processing", "succeeded", "failed", "ca
 /** The state of a task. */
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** A pipeline of steps over one media file: probe, ingest, encode, upload. */
-export const Task = z
+const record = z
   .object({
     id: z.string().meta({ example: "task_01kbb1d3x4e8v0t6m9q2y5z7av" }),
     object: z.literal("task"),
@@ -31,23 +31,25 @@ export const Task = z
     updated_at: z.int(),
   })
   .meta({ id: "Task" });
-/** A pipeline of steps over one media file: probe, ingest, encode, upload. */
-export type Task = z.infer<typeof Task>;
+type AnyTask = z.infer<typeof record>;
+
+/** A pipeline of steps over one media file. Its options were parsed when it was created: reading it back does not check them again. */
+export const Task = record as unknown as z.ZodType<Task>;
+/** A pipeline of steps over one media file: probe, ingest, encode, upload. Its kind tells its options. */
+export type Task = Omit<AnyTask, "steps" | keyof EncodeRequest> & { steps: Step[] } & EncodeRequest;
 
 /** Creates a queued task with its four waiting steps. */
-export function createTask(request: TaskRequest, id: CreateId, now: number): Task {
+export function createTask(given: TaskRequest, id: CreateId, now: number): Task {
+  const { webhook_url: _, output, ...request } = given;
   const kinds: StepKind[] = ["probe", "ingest", request.kind, "upload"];
   return {
     id: id("task", now),
     object: "task",
-    kind: request.kind,
-    input: request.input,
-    output: request.output ?? null,
-    options: request.options,
-    metadata: request.metadata,
+    ...request,
+    output: output ?? null,
     status: "queued",
     error: null,
-    steps: kinds.map((kind) => createStep(kind, id, now)),
+    steps: kinds.map((kind) => createStep({ kind, input: null, options: {} }, id, now)),
     created_at: now,
     started_at: null,
     finished_at: null,
@@ -56,8 +58,9 @@ export function createTask(request: TaskRequest, id: CreateId, now: number): Tas
 }
 
 /** Returns the request that a task was created from, for another like it. */
-export function requestOf({ input, kind, options, output, metadata }: Task): TaskRequest {
+export function requestOf(task: Task): TaskRequest {
+  const { id, object, status, error, steps, output, ...rest } = task;
+  const { created_at, started_at, finished_at, updated_at, ...request } = rest;
   // A managed URL is a result, not part of the request.
-  const destination = output?.startsWith("s3://") ? { output } : {};
-  return { input, kind, options, metadata, ...destination };
+  return output?.startsWith("s3://") ? { ...request, output } : request;
 }

@@ -42,19 +42,15 @@ export function createPlan<K extends EncodeKind>(
   options: OptionsOf<K>,
   hints: ChunkHints = {},
 ): Plan {
-  switch (kind) {
-    case "video":
-      return videoPlan(source, options as VideoOptions, hints);
-    case "audio":
-      return audioPlan(source, options as AudioOptions);
-    case "image":
-      return imagePlan(source, options as ImageOptions);
-    case "adaptive_video":
-      return adaptivePlan(source, options as AdaptiveVideoOptions, hints);
-    default:
-      throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
+  if (!Object.hasOwn(PLANS, kind)) {
+    throw new MediaError("invalid_kind", `There is no plan for the kind ${kind}.`);
   }
+  return PLANS[kind](source, options, hints);
 }
+
+const PLANS: {
+  readonly [K in EncodeKind]: (source: Source, options: OptionsOf<K>, hints: ChunkHints) => Plan;
+} = { video: videoPlan, audio: audioPlan, image: imagePlan, adaptive_video: adaptivePlan };
 
 function videoPlan(source: Source, asked: VideoOptions, hints: ChunkHints): Plan {
   const { target_size } = asked;

@@ -1,4 +1,4 @@
-import type { VideoOptions } from "../core/options.ts";
+import type { VideoOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
 import { createPlan } from "./create-plan.ts";
 import { DEFAULT_FPS } from "./rate.ts";
@@ -26,7 +26,7 @@ export function smallerOptions(options: VideoOptions, source: Source): VideoOpti
   const { width, height } = video.geometry;
   const fps = video.fps ?? source.fps ?? DEFAULT_FPS;
   const made = STEPS.map(([short, rate]) =>
-    defined({ ...options, ...smallerSize(options, { width, height }, short), ...fewerFrames(fps, rate) }),
+    smaller(options, { ...smallerSize(options, { width, height }, short), ...fewerFrames(fps, rate) }),
   );
   return made.filter((each, index) => JSON.stringify(each) !== JSON.stringify(made[index - 1]));
 }
@@ -54,8 +54,11 @@ function even(side: number): number {
   return Math.max(2, 2 * Math.round(side / 2));
 }
 
-function defined(options: VideoOptions): VideoOptions {
-  return Object.fromEntries(
-    Object.entries(options).filter(([, value]) => value !== undefined),
-  ) as VideoOptions;
+function smaller(
+  options: VideoOptions,
+  change: Partial<Record<"width" | "height" | "fps", number | undefined>>,
+): VideoOptions {
+  const made = { ...options, ...change };
+  for (const side of ["width", "height"] as const) if (made[side] === undefined) delete made[side];
+  return made;
 }

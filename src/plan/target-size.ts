@@ -1,7 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import { BOUNDS, type EncodeKind, QUALITIES, type Quality } from "../core/formats.ts";
-import type { OptionsOf } from "../core/option-types.ts";
-import type { AudioOptions, VideoOptions } from "../core/options.ts";
+import type { AudioOptions, OptionsOf, VideoOptions } from "../core/option-types.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
 import { createAudioPlan } from "./audio.ts";
@@ -45,8 +44,14 @@ export function optionsForSize<K extends EncodeKind>(
 ): OptionsOf<K> {
   if (!Number.isFinite(bytes) || bytes <= 0)
     throw errorFor("invalid_options", { code: "size_not_positive" }, { param: PARAM });
-  if (kind === "video") return videoForSize(options as VideoOptions, source, bytes) as OptionsOf<K>;
-  if (kind === "audio") return audioForSize(options as AudioOptions, source, bytes) as OptionsOf<K>;
+  return FITTED[kind](options, source, bytes);
+}
+
+const FITTED: {
+  readonly [K in EncodeKind]: (options: OptionsOf<K>, source: Source, bytes: number) => OptionsOf<K>;
+} = { video: videoForSize, audio: audioForSize, image: unbounded, adaptive_video: unbounded };
+
+function unbounded(): never {
   throw errorFor("invalid_options", { code: "size_unbounded" }, { param: PARAM });
 }
 

@@ -1,7 +1,6 @@
 import type { Decision } from "../core/decision.ts";
 import { MediaError } from "../core/errors.ts";
-import type { EncodeKind } from "../core/formats.ts";
-import type { OptionsOf } from "../core/options.ts";
+import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import type { Encoder } from "../encoders/encoder.ts";
@@ -11,12 +10,6 @@ import { readKeyframes } from "../probe/keyframes.ts";
 import { decide } from "../route/decide.ts";
 import type { Offer } from "../route/offer.ts";
 import { describeRefusals } from "../words/refusal-words.ts";
-
-/** The kind and options of a task or an encode step. */
-export interface EncodeRequest {
-  kind: EncodeKind;
-  options: OptionsOf<EncodeKind>;
-}
 
 /** The encoders of a host. */
 export interface Hosts {

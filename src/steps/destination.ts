@@ -13,6 +13,7 @@ export function destinationOf(record: Task | Step): S3Destination | null {
   if (record.object === "task") {
     return record.output?.startsWith("s3://") ? { url: record.output, connection_id: null } : null;
   }
+  if (record.kind !== "upload" || record.options.url === undefined) return null;
   const { url, connection_id = null } = record.options;
-  return record.kind === "upload" ? ({ url, connection_id } as S3Destination) : null;
+  return { url, connection_id };
 }

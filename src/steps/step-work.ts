@@ -1,15 +1,15 @@
 import type { Decision } from "../core/decision.ts";
 import { MediaError } from "../core/errors.ts";
+import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader, StepContext, StepWork, Storage } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import type { MetadataMode } from "../core/tags.ts";
 import type { Encoder } from "../encoders/encoder.ts";
 import { runEncode } from "../encoders/run/run-encode.ts";
 import { createPlan, listDropped } from "../plan/index.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
 import { describeDecision } from "../words/decision-words.ts";
-import { decideEncode, type EncodeRequest, encoderOf, type Hosts, placeCuts } from "./decide-encode.ts";
+import { decideEncode, encoderOf, type Hosts, placeCuts } from "./decide-encode.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
 import { runFolder } from "./media-keys.ts";
@@ -143,8 +143,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       });
     },
 
-    async encode(given, context) {
-      const wanted = { kind: context.step.kind, options: context.step.options } as EncodeRequest;
+    async encode(given, wanted, context) {
       const { key, source } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
         const key = own ?? workingCopy(context);
@@ -186,8 +185,8 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
           plan.kind === "adaptive_video"
             ? await describeStream(encoded.key, encoded.size, plan, storage, tools.url)
             : await probeStored(encoded.key, url, context, signal);
-        const { metadata } = wanted.options as { metadata?: MetadataMode };
-        const dropped = listDropped(plan, source, metadata);
+        const { options } = wanted;
+        const dropped = listDropped(plan, source, "metadata" in options ? options.metadata : undefined);
         const covered = described.streams?.some(({ kind }) => kind === "cover") ?? false;
         // The cover may have been written where it cannot be read back.
         if (plan.cover !== undefined && !covered)

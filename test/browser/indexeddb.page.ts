@@ -8,8 +8,12 @@ import { STORE_CONTRACT } from "../stores/contract.ts";
 import { type Cases, casesOf } from "./cases.ts";
 
 const id = createIds(() => 0.5);
-const task = (now: number, change: Partial<Task> = {}): Task => ({
-  ...createTask({ input: "https://example.com/clip.mov", kind: "video", options: {}, metadata: {} }, id, now),
+const input = "https://example.com/clip.mov";
+const task = (
+  now: number,
+  { kind = "video" as const, ...change }: Partial<Omit<Task, "options">> = {},
+): Task => ({
+  ...createTask({ input, kind, options: {}, metadata: {} }, id, now),
   ...change,
 });
 const name = () => `framewright-${crypto.randomUUID()}`;
@@ -68,7 +72,7 @@ export const CASES: Cases = {
           }),
         );
         for (const record of all.toReversed()) await tasks.put(record);
-        await steps.put(createStep("probe", id, 1_795_170_600_000));
+        await steps.put(createStep({ kind: "probe", input: null, options: {} }, id, 1_795_170_600_000));
         const idOf = (n: number) => all[n]?.id ?? "";
         const page = await tasks.list({
           ...{ limit: 3, order: "desc", ...query },
@@ -136,7 +140,7 @@ export const CASES: Cases = {
   "brings a database of the first version up to date, with all that is in it": async () => {
     const database = name();
     const [old, failed] = [task(1_795_170_600_000), task(1_795_170_600_001, { status: "failed" })];
-    const step = createStep("probe", id, 1_795_170_600_002);
+    const step = createStep({ kind: "probe", input: null, options: {} }, id, 1_795_170_600_002);
     const raw = await openRaw(database, 1, (db) => {
       const tasks = db.createObjectStore("tasks", { keyPath: "id" });
       for (const record of [old, failed]) tasks.put(record);

@@ -20,7 +20,7 @@ test("a task that fails or is cancelled keeps what it had", () => {
 });
 
 test("a step has its own percent", () => {
-  const step = createStep("probe", createIds(Math.random), NOW);
+  const step = createStep({ kind: "probe", input: null, options: {} }, createIds(Math.random), NOW);
   expect([null, 0, 47, 100].map((progress) => progressOf({ ...step, progress }))).toEqual([null, 0, 47, 100]);
 });
 
@@ -57,6 +57,6 @@ test("an update says by which encoder: what the output says, else what was chose
   expect(updateOf(done, first).choice).toEqual(native);
   // What encoded the input of a step is not what encodes its output.
   const input = { ...SOURCE, ...light };
-  const step = createStep("upload", createIds(Math.random), NOW, { input });
+  const step = createStep({ kind: "upload", input, options: {} }, createIds(Math.random), NOW);
   expect(updateOf({ ...step, output: input }, null).choice).toBe(null);
 });

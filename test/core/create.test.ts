@@ -68,7 +68,7 @@ test("a task keeps the destination that was given", () => {
 
 test("a standalone step is created waiting, with its input and options", () => {
   const input = { object: "external_file" as const, url: "https://example.com/a" };
-  expect(createStep("probe", ids(), 1000, { input, options: {} })).toEqual({
+  expect(createStep({ kind: "probe", input, options: {} }, ids(), 1000)).toEqual({
     ...step("step_1000_1", "probe"),
     input,
   });

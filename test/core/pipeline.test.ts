@@ -19,7 +19,7 @@ const durably: Durably = (_, work) => work(new AbortController().signal);
 const work: StepWork = {
   probe: async (input) => source(input),
   ingest: async () => source("work"),
-  encode: async (_, { chosen, progress }) => {
+  encode: async (_, __, { chosen, progress }) => {
     await chosen({ encoder: "light", reason: "it is small" });
     await progress(40);
     return source("encoded");
@@ -53,8 +53,8 @@ async function run(change: Partial<StepWork>, goesOn: (event: RunEvent) => boole
 test("a task's steps run in order, each taking what the one before gave, and end in its output", async () => {
   const options: Record<string, unknown>[] = [];
   const { task, events } = await run({
-    encode: async (_, context) => {
-      options.push(context.step.options);
+    encode: async (_, request) => {
+      options.push(request.options);
       return source("encoded");
     },
   });

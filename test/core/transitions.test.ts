@@ -17,7 +17,7 @@ const input = { object: "external_file" as const, url: "https://example.com/a" }
 const output: Source = { object: "source", url: "https://media/out.mp4", kind: "video", format: "mp4" };
 const error = { kind: "encode_failed" as const, message: "no", retryable: false };
 
-const fresh = createStep("probe", id, 100, { input });
+const fresh = createStep({ kind: "probe", input, options: {} }, id, 100);
 const STEPS: Record<StepStatus, Step> = {
   waiting: fresh,
   processing: { ...fresh, status: "processing", progress: 40, started_at: 150, updated_at: 160 },

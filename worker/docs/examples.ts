@@ -89,7 +89,7 @@ export const CANCELLED_TASK: Task = applyToTask(PROCESSING_TASK, { type: "cancel
 export const RETRIED_TASK: Task = createTask(requestOf(FAILED_TASK), id, NOW + 5000);
 
 /** A standalone probe just created. */
-export const WAITING_STEP: Step = createStep("probe", id, NOW, parseStepRequest(STEP_REQUESTS.probe));
+export const WAITING_STEP: Step = createStep(parseStepRequest(STEP_REQUESTS.probe), id, NOW);
 /** A standalone probe that ended well. */
 export const SUCCEEDED_STEP: Step = finish(WAITING_STEP);
 /** A standalone probe that was cancelled. */

@@ -30,9 +30,9 @@ export function addStepRoutes(app: Api, services: Services): void {
       sort: "step",
       async make(request, c, id) {
         const asked = parseStepRequest(await readJson(request));
-        const { kind, input, options, webhook_url } = asked;
+        const { webhook_url, ...start } = asked;
         const need = await checkStepAccess(asked, c.get("project"), services);
-        const step = createStep(kind, () => id, now(), { input, options });
+        const step = createStep(start, () => id, now());
         return createRun(c, services, steps, step, { need, webhook_url });
       },
       find: (project, id) => steps.get(project, id),

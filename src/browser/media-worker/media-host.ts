@@ -123,10 +123,10 @@ export function createMediaHost(
     }
 
     function createStepOf(): Run {
-      const { kind, input, options } = parseLocalStep(request, local && (local.url ?? "file:"), rules);
-      const step = createStep(kind, newId, now, { input, options });
-      const url = given ? ownFileUrl(nameOf(given), step.id) : input.url;
-      return { ...step, input: { ...input, url } };
+      const { webhook_url: _, ...start } = parseLocalStep(request, local && (local.url ?? "file:"), rules);
+      const step = createStep(start, newId, now);
+      const url = given ? ownFileUrl(nameOf(given), step.id) : start.input.url;
+      return { ...step, input: { ...start.input, url } };
     }
   }
 

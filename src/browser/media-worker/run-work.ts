@@ -1,7 +1,8 @@
 import { MediaError } from "../../core/errors.ts";
+import type { EncodeRequest } from "../../core/options.ts";
 import type { ByteReader, StepWork } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import type { EncodeRequest, Hosts } from "../../steps/decide-encode.ts";
+import type { Hosts } from "../../steps/decide-encode.ts";
 import { destinationOf } from "../../steps/destination.ts";
 import { runFolder } from "../../steps/media-keys.ts";
 import { outputStem } from "../../steps/output-name.ts";
@@ -44,8 +45,6 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
     return createBlobReader(file);
   };
   const own = blob ? { url: input, blob } : null;
-  const request =
-    record.object === "task" ? ({ kind: record.kind, options: record.options } as EncodeRequest) : null;
   const inputs = createLocalInputs({ own, files, storage, urls, connections, open });
   const work = createStepWork(
     {
@@ -56,7 +55,7 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       url: async (key) => urls.of(key),
       key: async (url) => urls.key(url),
     },
-    request,
+    record.object === "task" ? record : null,
   );
   return {
     ...work,
@@ -66,10 +65,10 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
       if (!blob) await tools.storage.ensureRoom(source.filesize ?? 0);
       return work.ingest(source, context);
     },
-    async encode(source, context) {
+    async encode(source, request, context) {
       if (taken) return taken.encode;
-      await tools.storage.ensureRoom(outputBytes(source, context.step.options));
-      return work.encode(source, context);
+      await tools.storage.ensureRoom(outputBytes(source, request));
+      return work.encode(source, request, context);
     },
     async upload(source, context) {
       if (!destinationOf(record)) return work.upload(source, context);
@@ -87,10 +86,9 @@ export async function createRunWork(tools: RunWorkTools, record: Run): Promise<S
 const MOST_SECONDS = 30 * 86_400;
 
 // Twice the output, because for a while both the parts and the whole are stored.
-function outputBytes({ filesize = 0, duration = 0 }: Source, { bitrate }: Record<string, unknown>): number {
-  return typeof bitrate === "number" && duration > 0
-    ? (2 * bitrate * duration) / 8
-    : Math.min(filesize, LEAST);
+function outputBytes({ filesize = 0, duration = 0 }: Source, { options }: EncodeRequest): number {
+  const bitrate = "bitrate" in options ? options.bitrate : undefined;
+  return bitrate !== undefined && duration > 0 ? (2 * bitrate * duration) / 8 : Math.min(filesize, LEAST);
 }
 
 // Least room to require for an output of unknown size.

@@ -46,7 +46,11 @@ function open(before: string[] = []) {
 
 const idOf = (n: number) => `task_${String(n).padStart(26, "0")}`;
 const numberOf = (id: string) => Number(id.slice(5));
-const taskOf = (n: number, more: Partial<Task> = {}): Task => ({ ...QUEUED, id: idOf(n), ...more });
+const taskOf = (n: number, more: Partial<Omit<Task, "kind" | "options">> = {}): Task => ({
+  ...QUEUED,
+  id: idOf(n),
+  ...more,
+});
 
 test("a page of 100,000 tasks reads its own rows alone, whatever is asked for", () => {
   const { database, list, plan } = open();
@@ -94,7 +98,7 @@ test.each([
       removed.add(n);
     }
     made.push(MANY + page + 1);
-    index.put(taskOf(MANY + page + 1, { kind: "video", status: "failed" }), 1);
+    index.put(taskOf(MANY + page + 1, { status: "failed" }), 1);
   }
   const sign = order === "asc" ? 1 : -1;
   expect(seen).toEqual([...new Set(seen)].sort((a, b) => sign * (a - b)));
@@ -119,7 +123,11 @@ test("a record is put in the place of an older version, and moves between the li
 
 test("tasks and steps have lists of their own, and a step of a task leads to it until that is removed", () => {
   const { database, index, list } = open();
-  const step: Step = createStep("video", () => "step_00000000000000000000000001", 0);
+  const step: Step = createStep(
+    { kind: "video", input: null, options: {} },
+    () => "step_00000000000000000000000001",
+    0,
+  );
   index.put(step, 1);
   index.put(taskOf(1), 1);
   index.put(taskOf(2, { steps: [] }), 1);
