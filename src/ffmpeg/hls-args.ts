@@ -67,7 +67,7 @@ function videoOutput(
   return [
     ...["-filter_complex", hlsGraph(plan, source, video, cut, toolset)],
     ...renditions.flatMap((_, index) => ["-map", `[v${index}]`]),
-    ...videoCodec(plan, source, video, toolset, picturesEnd(source, chunk)),
+    ...videoCodec(plan, chunk, source, video, toolset),
     ...toolset.output,
     ...(at > 0 ? [...offset, "-start_number", String(Math.round(at / SEGMENT_SECONDS))] : []),
     // States the first segment's full time, as if earlier ones had been written, with an unchanged init segment.
@@ -83,14 +83,18 @@ function videoOutput(
 
 function videoCodec(
   plan: Plan,
+  chunk: Chunk,
   source: Source,
   video: VideoEncode,
   toolset: Toolset,
-  until: number | null,
 ): string[] {
+  const until = picturesEnd(source, chunk);
   const tool = toolset.adaptive[video.codec] ?? videoTool(toolset, video.codec, video.geometry);
-  const even = isEven(source.fps ?? DEFAULT_FPS);
-  const lasting = until === null ? [] : [lastingFilter(plan, source, until)];
+  // Of packed B-frames some times are guesses. A first gap of another length delays a chunk by more, and its init segment would differ.
+  const even = isEven(source.fps ?? DEFAULT_FPS) && source.codecs?.video !== "mpeg4";
+  // Before another chunk the filter would put the last packet's decoding time on that of the next chunk's first.
+  const isLast = chunk.end === plan.end;
+  const lasting = until === null || !isLast ? [] : [lastingFilter(plan, source, until)];
   const timing = timingArgs(source, video, even ? lasting : [lengths(until)]);
   const late = even && (source.fps ?? 0) > SLOW_FPS;
   return [

@@ -86,6 +86,7 @@ export const CHOSEN = (
     ["h264_intra_refresh", "mp4", "webcodecs", "trimmed"],
     ["vp9_hidden", "webm", "webcodecs", "whole"],
     ["vp9_hidden", "webm", "pool", "stream"],
+    ["mpeg4_packed", "mkv", "pool", "stream"],
     ["av1_forward", "webm", "webcodecs", "trimmed"],
     ["vp8_hidden", "webm", "webcodecs", "trimmed"],
     ["vp8_hidden", "mkv", "webcodecs", "whole"],
