@@ -66,8 +66,9 @@ function createService(env: Env): ReturnType<typeof createApp> {
     outside: createOutsideOf(env),
     idempotency: {
       begin: (project, key, digest, id) =>
-        patiently<Begun>(async () => env.PROJECT.getByName(project).beginOnce(key, digest, id)),
-      end: (project, key, ended) => patiently(() => env.PROJECT.getByName(project).endOnce(key, ended)),
+        patiently<Begun>(async () => env.PROJECT.getByName(project).idempotency.begin(key, digest, id)),
+      end: (project, key, ended) =>
+        patiently(() => env.PROJECT.getByName(project).idempotency.end(key, ended)),
     },
     metrics: (project) => env.PROJECT.getByName(project).readMetrics(),
     log: createLog(settings.LOG_LEVEL),

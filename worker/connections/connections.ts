@@ -1,8 +1,9 @@
 import type { Connection, ConnectionChange, Reencryption } from "../../src/core/connection.ts";
 import { MediaError } from "../../src/core/errors.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import type { Remote } from "../network/remote.ts";
 import type { Seal } from "./seal.ts";
-import type { SealedConnection } from "./table.ts";
+import type { ConnectionTable, SealedConnection } from "./table.ts";
 
 /** Stored connections, each in its project. An id of another project is as good as unknown. */
 export interface Connections {
@@ -30,21 +31,14 @@ export interface OpenConnection extends Connection {
   secret_access_key: string;
 }
 
-/** Where the connections of one project are kept, as its ProjectObject does. */
+/** The object of a project, as far as it keeps connections. */
 export interface ConnectionHome {
-  addConnection(entry: SealedConnection): Promise<Connection>;
-  getConnection(id: string): Promise<SealedConnection | null>;
-  defaultConnection(): Promise<SealedConnection | null>;
-  listConnections(query: ListQuery): Promise<ListPage<Connection>>;
-  changeConnection(id: string, change: ConnectionChange, sealed: string | null): Promise<Connection | null>;
-  resealConnection(id: string, before: string, after: string): Promise<void>;
-  removeConnection(id: string): Promise<"removed" | "unknown" | "in_use">;
-  reserveConnection(run_id: string, wanted: string | null): Promise<string | null>;
-  connectionOf(run_id: string): Promise<SealedConnection | null>;
+  readonly connections: Remote<ConnectionTable>;
 }
 
-/** Builds the connections over their homes; secrets are sealed on the way in, for their own record alone. */
+/** Creates the connections over the objects of their projects; each secret is sealed here, for its own record alone. */
 export function createConnections(home: (project: string) => ConnectionHome, seal: Seal): Connections {
+  const table = (project: string) => home(project).connections;
   const owner = (project: string, id: string) => `${project}/${id}`;
   const unknown = () => new MediaError("connection_not_found", "There is no connection with that id.");
 
@@ -56,20 +50,20 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
     // What an older key sealed is kept under the newest from its next use on.
     if (!(await seal.isCurrent(sealed))) {
       const resealed = await seal.seal(secret, owner(project, connection.id));
-      await home(project).resealConnection(connection.id, sealed, resealed);
+      await table(project).reseal(connection.id, sealed, resealed);
     }
     return { ...connection, secret_access_key: secret };
   }
 
   async function find(project: string, id: string): Promise<SealedConnection> {
-    const found = await home(project).getConnection(id);
+    const found = await table(project).get(id);
     if (!found) throw unknown();
     return found;
   }
 
   async function* all(project: string): AsyncGenerator<Connection> {
     for (let after: string | undefined; ; ) {
-      const page = await home(project).listConnections({ limit: 100, order: "asc", ...(after && { after }) });
+      const page = await table(project).list({ limit: 100, order: "asc", ...(after && { after }) });
       yield* page.records;
       after = page.records.at(-1)?.id;
       if (!page.more) return;
@@ -79,23 +73,23 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
   return {
     async create(project, connection, secret) {
       const sealed = await seal.seal(secret, owner(project, connection.id));
-      return home(project).addConnection({ connection, sealed });
+      return table(project).add({ connection, sealed });
     },
-    list: (project, query) => home(project).listConnections(query),
+    list: (project, query) => table(project).list(query),
     async get(project, id) {
-      return (await home(project).getConnection(id))?.connection ?? null;
+      return (await table(project).get(id))?.connection ?? null;
     },
     async getDefault(project) {
-      return (await home(project).defaultConnection())?.connection ?? null;
+      return (await table(project).getDefault())?.connection ?? null;
     },
     async change(project, id, { secret_access_key: secret, ...change }) {
       const sealed = secret === undefined ? null : await seal.seal(secret, owner(project, id));
-      const changed = await home(project).changeConnection(id, change, sealed);
+      const changed = await table(project).change(id, change, sealed);
       if (!changed) throw unknown();
       return changed;
     },
     async remove(project, id) {
-      const answer = await home(project).removeConnection(id);
+      const answer = await table(project).remove(id);
       if (answer === "unknown") throw unknown();
       if (answer === "in_use")
         throw new MediaError(
@@ -108,7 +102,7 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
         ...{ object: "reencryption", connections: 0, reencrypted: 0, failed: [] },
       };
       for await (const { id } of all(project)) {
-        const found = await home(project).getConnection(id);
+        const found = await table(project).get(id);
         if (!found) continue;
         result.connections++;
         if (await seal.isCurrent(found.sealed)) continue;
@@ -122,11 +116,11 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
       return result;
     },
     async reserve(project, run_id, wanted) {
-      return (await home(project).reserveConnection(run_id, wanted ?? null)) !== null;
+      return (await table(project).reserve(run_id, wanted ?? null)) !== null;
     },
     open: async (project, id) => unseal(project, await find(project, id)),
     async openOf(project, run_id) {
-      const found = await home(project).connectionOf(run_id);
+      const found = await table(project).of(run_id);
       return found && unseal(project, found);
     },
   };

@@ -18,13 +18,13 @@ export interface ConnectionTable {
   getDefault(): SealedConnection | null;
   list(query: ListQuery): ListPage<Connection>;
   /** Changes one, and its secret where a new one is given; null when it is not there. */
-  change(id: string, change: ConnectionChange, sealed: string | null, now: number): Connection | null;
+  change(id: string, change: ConnectionChange, sealed: string | null, now?: number): Connection | null;
   /** Keeps a secret sealed otherwise, unless it was changed meanwhile. */
   reseal(id: string, before: string, after: string): void;
   /** Removes one with its secret; when it was the default the oldest one left is. */
-  remove(id: string, now: number): "removed" | "unknown" | "in_use";
+  remove(id: string, now?: number): "removed" | "unknown" | "in_use";
   /** Ties a connection to a run, the default one where none is wanted, and gives its id; null when it is not there. */
-  reserve(run_id: string, wanted: string | null, now: number): string | null;
+  reserve(run_id: string, wanted: string | null, now?: number): string | null;
   /** Gives the connection that is tied to a run. */
   of(run_id: string): SealedConnection | null;
   /** Unties a run that is over. */
@@ -84,14 +84,14 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
       const text = `SELECT * FROM connection WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
       return turn(rows(text, ...values, query.limit + 1).map(toConnection));
     },
-    change(id, change, sealed, now) {
+    change(id, change, sealed, now = Date.now()) {
       const found = get(id);
       return found && put(changeConnection(found.connection, change, now), sealed ?? found.sealed);
     },
     reseal(id, before, after) {
       sql.exec("UPDATE connection SET sealed = ? WHERE id = ? AND sealed = ?", after, id, before);
     },
-    remove(id, now) {
+    remove(id, now = Date.now()) {
       const found = get(id);
       if (!found) return "unknown";
       const using = `SELECT 1 FROM connection_use LEFT JOIN run ON run.id = run_id WHERE connection_id = ?
@@ -104,7 +104,7 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
         sql.exec(`UPDATE connection SET is_default = 1 WHERE id = (${oldest})`);
       return "removed";
     },
-    reserve(run_id, wanted, now) {
+    reserve(run_id, wanted, now = Date.now()) {
       const found = wanted === null ? getDefault() : get(wanted);
       if (!found) return null;
       const { id } = found.connection;

@@ -20,7 +20,7 @@ export type Ended = { answer: string } | "refused" | "lost";
 /** Requests by their `Idempotency-Key`, for a day. */
 export interface IdempotencyTable {
   /** Takes a request with the digest of all that it asks, and the id that its record is to have: by that id it is known when it is taken twice. */
-  begin(key: string, digest: string, id: string, now: number): Begun;
+  begin(key: string, digest: string, id: string, now?: number): Begun;
   /** Keeps how a request ended; one that has its answer keeps it. */
   end(key: string, ended: Ended): void;
 }
@@ -48,7 +48,7 @@ export interface Idempotency {
 export function createIdempotencyTable(sql: Sql): IdempotencyTable {
   sql.exec(SCHEMA);
   return {
-    begin(key, digest, id, now) {
+    begin(key, digest, id, now = Date.now()) {
       sql.exec("DELETE FROM idempotency WHERE begun_at <= ?", now - DAY_MS);
       const [found] = [...sql.exec<Row>("SELECT * FROM idempotency WHERE key = ?", key)];
       if (!found) {

@@ -30,7 +30,7 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     },
     async list(project, query) {
-      const { records, more } = await env.PROJECT.getByName(project).list(object, query);
+      const { records, more } = await env.PROJECT.getByName(project).runs.list(object, query);
       return { records: records.map((text) => JSON.parse(text) as T), more };
     },
     async cancel(project, id) {
@@ -55,7 +55,7 @@ export function createFindStep(env: Env): FindStep {
   return async (project, id) => {
     const alone = await readRun<Step>(env, "step", project, id);
     if (alone) return { step: alone, task_id: null };
-    const task_id = isId("step", id) ? await env.PROJECT.getByName(project).parentOf(id) : null;
+    const task_id = isId("step", id) ? await env.PROJECT.getByName(project).runs.parentOf(id) : null;
     const task = task_id ? await readRun<Task>(env, "task", project, task_id) : null;
     const step = task?.steps.find((each) => each.id === id);
     return step && task ? { step, task_id: task.id } : null;

@@ -16,7 +16,7 @@ export interface EndpointTable {
   all(): WebhookEndpoint[];
   list(query: ListQuery): ListPage<WebhookEndpoint>;
   /** Changes one; null when it is not there. */
-  change(id: string, change: WebhookEndpointChange, now: number): WebhookEndpoint | null;
+  change(id: string, change: WebhookEndpointChange, now?: number): WebhookEndpoint | null;
   remove(id: string): boolean;
 }
 
@@ -60,7 +60,7 @@ export function createEndpointTable(sql: Sql): EndpointTable {
       const text = `SELECT record FROM webhook_endpoint WHERE ${["1", ...where].join(" AND ")} ORDER BY id ${order} LIMIT ?`;
       return turn(read(text, ...values, query.limit + 1));
     },
-    change(id, change, now) {
+    change(id, change, now = Date.now()) {
       const found = get(id);
       return found && put(changeEndpoint(found, change, now));
     },

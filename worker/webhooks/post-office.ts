@@ -18,26 +18,33 @@ import { type ChangeSet, type Outcome, PROJECT_OWNER, type Shipment } from "./sh
 export interface PostOffice {
   readonly endpoints: EndpointTable;
   readonly secrets: SecretTable;
+  /** Adds an endpoint with its sealed secret; null when the project has as many as it may. */
+  addEndpoint(endpoint: WebhookEndpoint, sealed: string, now?: number): WebhookEndpoint | null;
+  /** Removes an endpoint with its secrets; false when there is none. */
+  removeEndpoint(id: string): boolean;
   /** Makes events of changes, and a delivery for each that wants them; gives what is to be made now. What was handed over before makes nothing new. */
   post(set: ChangeSet, now: number): Shipment[];
   /** Gives a delivery that is to be made with all that it needs now; null when it is not to be made any more. */
-  ship(delivery_id: string, now: number): Shipment | null;
+  ship(delivery_id: string, now?: number): Shipment | null;
   /** Notes what came of a try; a receiver that is gone is told nothing more. */
   note(delivery_id: string, outcome: Outcome): void;
   /** Has a delivery made again from the beginning; tells why it cannot be. */
-  replay(delivery_id: string, now: number): WebhookDelivery | "delivery" | "endpoint" | "disabled";
+  replay(delivery_id: string, now?: number): WebhookDelivery | "delivery" | "endpoint" | "disabled";
   /** Gives an event as JSON. */
-  event(id: string, now: number): string | null;
-  events(query: ListQuery, now: number): ListPage<string>;
+  event(id: string, now?: number): string | null;
+  events(query: ListQuery, now?: number): ListPage<string>;
   /** Gives a delivery and the run whose object makes it. */
-  delivery(id: string, now: number): { run_id: string; delivery: WebhookDelivery } | null;
-  deliveries(query: ListQuery, now: number): ListPage<WebhookDelivery>;
+  delivery(id: string, now?: number): { run_id: string; delivery: WebhookDelivery } | null;
+  deliveries(query: ListQuery, now?: number): ListPage<WebhookDelivery>;
   /** Removes what is too old; tells when there is next something to remove, null when nothing is left. */
   prune(now: number): number | null;
 }
 
 // Of the tries of one delivery.
 const MOST_KEPT = 20;
+
+/** What the Worker and the objects of runs ask of a post office. */
+export type Mail = Omit<PostOffice, "endpoints" | "secrets" | "post" | "prune">;
 
 /** Builds the post office of a project over its database; events and deliveries are kept for `keep_ms`. */
 export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): PostOffice {
@@ -96,7 +103,7 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
     return oldest === null ? null : oldest + keep_ms + 1;
   }
 
-  function ship(delivery_id: string, now: number): Shipment | null {
+  function ship(delivery_id: string, now = Date.now()): Shipment | null {
     const found = deliveries.get(delivery_id);
     const event = found && events.get(found.delivery.event_id);
     if (!event || found.delivery.status !== "pending") return null;
@@ -110,6 +117,17 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
   return {
     endpoints,
     secrets,
+    addEndpoint(endpoint, sealed, now = Date.now()) {
+      const added = endpoints.add(endpoint);
+      // An endpoint whose answer was lost is created again, with another secret.
+      secrets.remove(endpoint.id);
+      if (added) secrets.first(added.id, sealed, now);
+      return added;
+    },
+    removeEndpoint(id) {
+      secrets.remove(id);
+      return endpoints.remove(id);
+    },
     ship,
     prune,
     post({ run_id, changes, webhook_url }, now) {
@@ -144,7 +162,7 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
       if (verdict === "gone" && endpoint_id !== null)
         endpoints.change(endpoint_id, { status: "disabled" }, end);
     },
-    replay(delivery_id, now) {
+    replay(delivery_id, now = Date.now()) {
       prune(now);
       const found = deliveries.get(delivery_id);
       if (!found) return "delivery";
@@ -156,19 +174,19 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
       deliveries.put({ ...found, delivery });
       return delivery;
     },
-    event(id, now) {
+    event(id, now = Date.now()) {
       prune(now);
       return events.get(id)?.body ?? null;
     },
-    events(query, now) {
+    events(query, now = Date.now()) {
       prune(now);
       return events.list(query);
     },
-    delivery(id, now) {
+    delivery(id, now = Date.now()) {
       prune(now);
       return deliveries.get(id);
     },
-    deliveries(query, now) {
+    deliveries(query, now = Date.now()) {
       prune(now);
       return deliveries.list(query);
     },

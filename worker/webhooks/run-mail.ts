@@ -45,8 +45,8 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
     ...{ outbox, rearm, now, random: Math.random },
     firstMs: () => times().first_ms,
     leaseMs: () => times().timeout_ms + LEASE_MARGIN_MS,
-    ship: (due) => patiently(() => project(due.project).shipDelivery(due.id)),
-    note: (due, outcome) => patiently(() => project(due.project).noteDelivery(due.id, outcome)),
+    ship: (due) => patiently(() => project(due.project).mail.ship(due.id)),
+    note: (due, outcome) => patiently(() => project(due.project).mail.note(due.id, outcome)),
     post: (due, shipment) => post(readEnv(bindings), due.project, shipment, times().timeout_ms),
   });
   return {
@@ -68,7 +68,7 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
     async replay(name, id) {
       // Kept before the project is asked and after: whichever of the two is lost in between, it is made.
       courier.again(id, name);
-      const answer = await project(name).replayDelivery(id);
+      const answer = await project(name).mail.replay(id);
       if (typeof answer === "string") outbox.drop(id);
       else courier.again(id, name);
       courier.start();
@@ -97,7 +97,7 @@ async function openSecrets(env: Env, project: string, { owner, sealed }: Shipmen
   return Promise.all(
     sealed.map(async (each) => {
       const { secret, resealed } = await openSecret(seal, ownerOf(project, owner), each);
-      if (resealed !== null) await home.resealSecret(owner, each, resealed);
+      if (resealed !== null) await home.secrets.reseal(owner, each, resealed);
       return secret;
     }),
   );

@@ -10,6 +10,10 @@ import type {
 } from "../../src/core/webhook.ts";
 import { toBase64 } from "../../src/util/base64.ts";
 import type { Seal } from "../connections/seal.ts";
+import type { Remote } from "../network/remote.ts";
+import type { EndpointTable } from "./endpoint-table.ts";
+import type { Mail } from "./post-office.ts";
+import type { SecretTable } from "./secret-table.ts";
 import { PROJECT_OWNER } from "./shipment.ts";
 
 /** Endpoints, events and deliveries, each in its project. An id of another project is as good as unknown. */
@@ -36,22 +40,11 @@ export interface Webhooks {
   replay(project: string, id: string): Promise<WebhookDelivery>;
 }
 
-/** Where the webhooks of one project are kept, as its ProjectObject does. */
+/** The object of a project, as far as it keeps webhooks. */
 export interface WebhookHome {
-  addEndpoint(endpoint: WebhookEndpoint, sealed: string): Promise<WebhookEndpoint | null>;
-  getEndpoint(id: string): Promise<WebhookEndpoint | null>;
-  listEndpoints(query: ListQuery): Promise<ListPage<WebhookEndpoint>>;
-  changeEndpoint(id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint | null>;
-  removeEndpoint(id: string): Promise<boolean>;
-  hasSecret(owner: string): Promise<boolean>;
-  firstSecret(owner: string, sealed: string): Promise<void>;
-  rotateSecret(owner: string, sealed: string, keep_until: number): Promise<{ had: boolean }>;
-  listSecrets(): Promise<{ owner: string; sealed: string }[]>;
-  resealSecret(owner: string, before: string, after: string): Promise<void>;
-  getEvent(id: string): Promise<string | null>;
-  listEvents(query: ListQuery): Promise<ListPage<string>>;
-  getDelivery(id: string): Promise<{ run_id: string; delivery: WebhookDelivery } | null>;
-  listDeliveries(query: ListQuery): Promise<ListPage<WebhookDelivery>>;
+  readonly endpoints: Remote<EndpointTable>;
+  readonly secrets: Remote<SecretTable>;
+  readonly mail: Remote<Mail>;
 }
 
 /** Has the object of a run make a delivery again, or tells what is missing for it. */
@@ -77,62 +70,62 @@ export function createWebhooks(
   return {
     async create(project, endpoint) {
       const { secret, sealed } = await draw(project, endpoint.id);
-      const kept = await home(project).addEndpoint(endpoint, sealed);
+      const kept = await home(project).mail.addEndpoint(endpoint, sealed);
       if (!kept)
         throw new MediaError("request_invalid", "The project has 20 endpoints, and no more can be made.");
       return { ...kept, secret };
     },
-    list: (project, query) => home(project).listEndpoints(query),
-    get: (project, id) => home(project).getEndpoint(id),
+    list: (project, query) => home(project).endpoints.list(query),
+    get: (project, id) => home(project).endpoints.get(id),
     async change(project, id, change) {
-      const changed = await home(project).changeEndpoint(id, change);
+      const changed = await home(project).endpoints.change(id, change);
       if (!changed) throw unknown();
       return changed;
     },
     async remove(project, id) {
-      if (!(await home(project).removeEndpoint(id))) throw unknown();
+      if (!(await home(project).mail.removeEndpoint(id))) throw unknown();
     },
     async rotate(project, id, keep_seconds) {
-      if (id !== null && !(await home(project).getEndpoint(id))) throw unknown();
+      if (id !== null && !(await home(project).endpoints.get(id))) throw unknown();
       const owner = id ?? PROJECT_OWNER;
       const { secret, sealed } = await draw(project, owner);
       const created_at = now();
       const until = created_at + keep_seconds * 1000;
-      const { had } = await home(project).rotateSecret(owner, sealed, until);
+      const had = await home(project).secrets.rotate(owner, sealed, until);
       const previous_until = had && keep_seconds > 0 ? until : null;
       return { object: "webhook_secret", endpoint_id: id, secret, previous_until, created_at };
     },
     async prepare(project) {
-      if (await home(project).hasSecret(PROJECT_OWNER)) return;
+      if (await home(project).secrets.has(PROJECT_OWNER)) return;
       const { sealed } = await draw(project, PROJECT_OWNER);
-      await home(project).firstSecret(PROJECT_OWNER, sealed);
+      await home(project).secrets.first(PROJECT_OWNER, sealed);
     },
     async reencrypt(project) {
-      const secrets = await home(project).listSecrets();
+      const secrets = await home(project).secrets.all();
       const result = { webhook_secrets: secrets.length, reencrypted: 0, failed: [] as string[] };
       for (const { owner, sealed } of secrets) {
         const opened = await openSecret(seal, ownerOf(project, owner), sealed).catch(() => null);
         if (!opened) result.failed.push(owner);
         if (!opened?.resealed) continue;
-        await home(project).resealSecret(owner, sealed, opened.resealed);
+        await home(project).secrets.reseal(owner, sealed, opened.resealed);
         result.reencrypted++;
       }
       return { ...result, failed: [...new Set(result.failed)] };
     },
     async event(project, id) {
-      const text = await home(project).getEvent(id);
+      const text = await home(project).mail.event(id);
       return text === null ? null : (JSON.parse(text) as WebhookEvent);
     },
     async events(project, query) {
-      const { records, more } = await home(project).listEvents(query);
+      const { records, more } = await home(project).mail.events(query);
       return { records: records.map((text) => JSON.parse(text) as WebhookEvent), more };
     },
     async delivery(project, id) {
-      return (await home(project).getDelivery(id))?.delivery ?? null;
+      return (await home(project).mail.delivery(id))?.delivery ?? null;
     },
-    deliveries: (project, query) => home(project).listDeliveries(query),
+    deliveries: (project, query) => home(project).mail.deliveries(query),
     async replay(project, id) {
-      const found = await home(project).getDelivery(id);
+      const found = await home(project).mail.delivery(id);
       const answer = found ? await replay(found.run_id, project, id) : "delivery";
       if (answer === "delivery")
         throw new MediaError("delivery_not_found", "There is no delivery with that id.");

@@ -9,6 +9,7 @@ import { type ConnectionTable, createConnectionTable } from "../../../worker/con
 import type { Idempotency } from "../../../worker/idempotency/table.ts";
 import { createIdempotencyTable, type IdempotencyTable } from "../../../worker/idempotency/table.ts";
 import type { Sql } from "../../../worker/sql.ts";
+import { asRemote } from "./as-remote.ts";
 
 /** Keeps connections as the service does, each project's in an SQLite of its own in memory. */
 export function createMemoryConnections(): Connections {
@@ -26,17 +27,7 @@ export function createMemoryConnections(): Connections {
 
 /** Makes a table answer as a ProjectObject does. */
 export function createMemoryHome(table: ConnectionTable): ConnectionHome {
-  return {
-    addConnection: async (entry) => table.add(entry),
-    getConnection: async (id) => table.get(id),
-    defaultConnection: async () => table.getDefault(),
-    listConnections: async (query) => table.list(query),
-    changeConnection: async (id, change, sealed) => table.change(id, change, sealed, Date.now()),
-    resealConnection: async (id, before, after) => table.reseal(id, before, after),
-    removeConnection: async (id) => table.remove(id, Date.now()),
-    reserveConnection: async (run_id, wanted) => table.reserve(run_id, wanted, Date.now()),
-    connectionOf: async (run_id) => table.of(run_id),
-  };
+  return { connections: asRemote(table) };
 }
 
 /** Builds a table of connections over an SQLite in memory, with the table of runs that it looks into. */

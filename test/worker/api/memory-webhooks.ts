@@ -2,6 +2,7 @@ import { createIds } from "../../../src/core/ids.ts";
 import { createSeal } from "../../../worker/connections/seal.ts";
 import { createPostOffice, type PostOffice } from "../../../worker/webhooks/post-office.ts";
 import { createWebhooks, type WebhookHome, type Webhooks } from "../../../worker/webhooks/webhooks.ts";
+import { asRemote } from "./as-remote.ts";
 import { createMemorySql } from "./memory-connections.ts";
 
 const WEEK_MS = 604_800_000;
@@ -28,31 +29,6 @@ export function createMemoryPostOffice(): PostOffice {
 }
 
 /** Makes a post office answer as a ProjectObject does. */
-export function createMemoryHome(office: PostOffice, now = Date.now): WebhookHome {
-  const { endpoints, secrets } = office;
-  return {
-    async addEndpoint(endpoint, sealed) {
-      const added = endpoints.add(endpoint);
-      if (added) secrets.first(added.id, sealed, now());
-      return added;
-    },
-    getEndpoint: async (id) => endpoints.get(id),
-    listEndpoints: async (query) => endpoints.list(query),
-    changeEndpoint: async (id, change) => endpoints.change(id, change, now()),
-    async removeEndpoint(id) {
-      secrets.remove(id);
-      return endpoints.remove(id);
-    },
-    hasSecret: async (owner) => secrets.of(owner, now()).length > 0,
-    firstSecret: async (owner, sealed) => secrets.first(owner, sealed, now()),
-    rotateSecret: async (owner, sealed, keep_until) => ({
-      had: secrets.rotate(owner, sealed, keep_until, now()),
-    }),
-    listSecrets: async () => secrets.all(),
-    resealSecret: async (owner, before, after) => secrets.reseal(owner, before, after),
-    getEvent: async (id) => office.event(id, now()),
-    listEvents: async (query) => office.events(query, now()),
-    getDelivery: async (id) => office.delivery(id, now()),
-    listDeliveries: async (query) => office.deliveries(query, now()),
-  };
+export function createMemoryHome({ endpoints, secrets, ...mail }: PostOffice): WebhookHome {
+  return { endpoints: asRemote(endpoints), secrets: asRemote(secrets), mail: asRemote(mail) };
 }

@@ -1,0 +1,10 @@
+import type { Remote } from "../../../worker/network/remote.ts";
+
+/** Makes the methods of an object answer as they do over RPC. */
+export function asRemote<T extends object>(methods: T): Remote<T> {
+  const calls = Object.entries(methods).map(([name, call]) => [
+    name,
+    async (...args: unknown[]) => call(...args),
+  ]);
+  return Object.fromEntries(calls) as Remote<T>;
+}
