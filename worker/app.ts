@@ -1,4 +1,4 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { Hono } from "hono";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
@@ -22,7 +22,7 @@ const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|uploads\/[^
 
 /** Builds the API over its services; every route, every header and every error of HTTP is in here. */
 export function createApp(services: Services): Api {
-  const app = new OpenAPIHono<ApiEnv>();
+  const app: Api = Object.assign(new Hono<ApiEnv>(), { described: [] });
   app.use(requestId(services.id, services.now));
   app.use(logRequests(services.log, services.now));
   app.use(noStore, securityHeaders, crossOrigin);

@@ -60,7 +60,7 @@ export async function checkBundles(project: string): Promise<void> {
   });
   // What a page has no use for, a service installs itself.
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
-  const server = ["hono", "@hono/zod-openapi", "@cloudflare/containers"];
+  const server = ["hono", "@cloudflare/containers"];
   const named = server.map((name) => `${name}@${devDependencies[name]}`);
   const quiet = ["--no-save", "--prefer-offline", "--no-audit", "--no-fund"];
   await runIn(project, "npm", ["install", ...quiet, ...named]);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Api } from "../http/context.ts";
+import type { Route } from "../http/context.ts";
 import { routeNotFound } from "./operation.ts";
 
 /** Version of the API, the same as the package's. */
@@ -41,16 +41,26 @@ const HEADERS = {
   "Content-Range": "Which bytes of how many.",
 };
 
-/** Builds the OpenAPI 3.1 document of an app from its routes and from the zod schemas that have an id. */
-export function createDocument(app: Api): object {
-  const { openAPIRegistry: registry } = app;
-  registry.registerComponent("securitySchemes", "api_key", { type: "http", scheme: "bearer" });
-  for (const [name, description] of Object.entries(HEADERS)) {
-    registry.registerComponent("headers", name, { description, schema: { type: "string" } });
-  }
-  registry.registerComponent("responses", "RouteNotFound", routeNotFound);
-  const document = app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, tags: TAGS });
-  return { ...document, components: { ...document.components, schemas: jsonSchemas() } };
+/** Creates the OpenAPI 3.1 document of routes, with the zod schemas that have an id. */
+export function createDocument(routes: readonly Route[]): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method, path, operation } of routes) paths[path] = { ...paths[path], [method]: operation };
+  const headers = Object.entries(HEADERS).map(([name, description]) => [
+    name,
+    { description, schema: { type: "string" } },
+  ]);
+  return {
+    openapi: "3.1.0",
+    info: INFO,
+    tags: TAGS,
+    components: {
+      securitySchemes: { api_key: { type: "http", scheme: "bearer" } },
+      headers: Object.fromEntries(headers),
+      responses: { RouteNotFound: routeNotFound },
+      schemas: jsonSchemas(),
+    },
+    paths,
+  };
 }
 
 // Zod writes its own schemas as JSON Schema 2020-12, the dialect of OpenAPI 3.1, nulls and references included.

@@ -1,15 +1,25 @@
-import type { RouteConfig } from "@hono/zod-openapi";
 import type { RequestErrorKind } from "../../src/core/errors.ts";
 import { scopeOf } from "../auth/scopes.ts";
+import type { Route } from "../http/context.ts";
 import { STATUS } from "../http/errors.ts";
 import { ERROR_EXAMPLES, EXAMPLE_REQUEST_ID, SCOPE_LACKING } from "./error-examples.ts";
+
+/** A parameter of a route. */
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  description: string;
+  schema: object;
+  example?: string;
+}
 
 /** Values by name, as they are shown in the document. */
 export type Examples = Record<string, unknown>;
 
 /** What is to be told of an operation; the errors that any operation can give need not be named. */
 export interface Operation {
-  method: "get" | "post" | "patch" | "delete";
+  method: Route["method"];
   path: string;
   operationId: string;
   tag: string;
@@ -17,7 +27,7 @@ export interface Operation {
   description?: string;
   /** True for what takes no API key. */
   open?: boolean;
-  parameters?: RouteConfig["parameters"];
+  parameters?: readonly Parameter[];
   body?: { schema: string; examples: Examples };
   answers: Record<number, Answer>;
   errors: readonly RequestErrorKind[];
@@ -43,29 +53,28 @@ export interface Answer {
 }
 
 /** Writes the OpenAPI description of an operation. */
-export function operation(given: Operation): RouteConfig {
+export function operation(given: Operation): Route {
   const { method, path, operationId, tag, summary, description, body, open, creates } = given;
   const once: RequestErrorKind[] = creates ? ["idempotency_conflict", "idempotency_mismatch"] : [];
   const errors: RequestErrorKind[] = [...given.errors, ...once, "internal_error", "service_unavailable"];
-  const parameters = [...(given.parameters ?? []), ...(creates ? [idempotencyKey] : [])] as Parameters;
+  const parameters = [...(given.parameters ?? []), ...(creates ? [idempotencyKey] : [])];
   const again = creates && given.answers[201] ? { 200: { ...given.answers[201], ...AGAIN } } : {};
   if (!open) errors.unshift("token_missing", "token_invalid", "forbidden", "rate_limited");
   const limits = open ? [] : LIMIT_HEADERS;
-  return {
-    method,
-    path,
+  const described = {
     operationId,
     tags: [tag],
     summary,
     security: open ? [] : [{ api_key: [scopeOf(method, path)] }],
     ...(description !== undefined && { description }),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { request: { body: { required: true, content: json(ref(body.schema), body.examples) } } }),
+    ...(body && { requestBody: { required: true, content: json(ref(body.schema), body.examples) } }),
     responses: {
       ...describeAnswers({ ...again, ...given.answers }, limits),
       ...describeErrors(errors, limits),
     },
   };
+  return { method, path, operation: described };
 }
 
 /** The answer to every path and method that the document does not name. */
@@ -75,13 +84,11 @@ export const routeNotFound = {
   content: json(ref("Error"), { route_not_found: errorExample("route_not_found") }),
 };
 
-type Parameters = NonNullable<RouteConfig["parameters"]>;
-
 const LIMIT_HEADERS = ["RateLimit", "RateLimit-Policy"] as const;
 
 const AGAIN = { description: "The first answer to a request with this `Idempotency-Key`." };
 
-const idempotencyKey = {
+const idempotencyKey: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
@@ -92,12 +99,9 @@ const idempotencyKey = {
     maxLength: 255,
     examples: ["7c9e6679-7425-40de-944b-e07fc1f90ae7"],
   },
-} as const;
+};
 
-function describeAnswers(
-  answers: Record<number, Answer>,
-  limits: readonly string[],
-): RouteConfig["responses"] {
+function describeAnswers(answers: Record<number, Answer>, limits: readonly string[]): Record<string, object> {
   const entries = Object.entries(answers).map(([status, answer]) => {
     const { description, schema, many, examples = {}, headers = [], content } = answer;
     const one = schema === undefined ? undefined : ref(schema);
@@ -114,7 +118,7 @@ function describeAnswers(
 function describeErrors(
   kinds: readonly RequestErrorKind[],
   limits: readonly string[],
-): RouteConfig["responses"] {
+): Record<string, object> {
   const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
   const entries = [...byStatus].map(([status, kinds]) => {
     const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind, limits.length === 0)]));
@@ -146,7 +150,7 @@ function errorExample(kind: RequestErrorKind, open = true): unknown {
 
 function json(schema: object, examples: Examples) {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
-  return { "application/json": { schema, ...(named.length > 0 && { examples: Object.fromEntries(named) }) } };
+  return { "application/json": { ...(named.length > 0 && { examples: Object.fromEntries(named) }), schema } };
 }
 
 function ref(schema: string): { $ref: string } {

@@ -1,10 +1,8 @@
-import type { RouteConfig } from "@hono/zod-openapi";
 import { LIST_LIMIT, type ListSort } from "../../src/core/lists.ts";
-
-type Parameters = NonNullable<RouteConfig["parameters"]>;
+import type { Parameter } from "./operation.ts";
 
 /** The id in a path. */
-export function idParameter(sort: ListSort, example: string): Parameters {
+export function idParameter(sort: ListSort, example: string): Parameter[] {
   return [
     {
       name: "id",
@@ -18,7 +16,7 @@ export function idParameter(sort: ListSort, example: string): Parameters {
 }
 
 /** The header by which a stream of events goes on. */
-export const lastEventId: Parameters = [
+export const lastEventId: Parameter[] = [
   {
     name: "Last-Event-ID",
     in: "header",
@@ -33,7 +31,7 @@ export function listParameters(
   statuses: readonly string[] | null,
   kinds: readonly string[] | null,
   example: string,
-): Parameters {
+): Parameter[] {
   const query = (name: string, description: string, schema: object) =>
     ({ name, in: "query", required: false, description, schema }) as const;
   // Examples stand in the schema: as the parameter's own the reference page would fill them in.

@@ -85,7 +85,7 @@ export const taskEvents = operation({
   summary: "Follow a task",
   description:
     "Server-sent events: how the task stands, then its changes, at most one a second, until it is finished; the last one comes at once. `data` is a TaskUpdate; `id` its version, by which a connection that broke goes on (`Last-Event-ID`). A comment every 15 seconds keeps the connection. What asks again after the last event is answered 204.",
-  parameters: [...one, ...lastEventId] as typeof one,
+  parameters: [...one, ...lastEventId],
   answers: {
     200: {
       description: "The events.",

@@ -1,5 +1,4 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import type { ListSort } from "../../src/core/lists.ts";
@@ -17,8 +16,19 @@ export interface ApiEnv {
   Variables: { request_id: string; subject?: string; principal: Principal; project: string };
 }
 
-/** The Hono app of the API. */
-export type Api = OpenAPIHono<ApiEnv>;
+/** A route as the document describes it. */
+export interface Route {
+  method: "get" | "post" | "patch" | "delete";
+  /** With parameters in braces, as OpenAPI has them. */
+  path: string;
+  /** The Operation Object of OpenAPI. */
+  operation: object;
+}
+
+/** The Hono app of the API, with the routes that its document describes. */
+export interface Api extends Hono<ApiEnv> {
+  readonly described: Route[];
+}
 
 /** Gives the id in the path; throws not found for a text that is no id, before anything is asked for it. */
 export function idInPath(c: Context, sort: ListSort): string {

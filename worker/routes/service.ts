@@ -13,7 +13,7 @@ export function addServiceRoutes(app: Api, services: Services): void {
   serve(app, docs.getHealth, (c) => c.json({ status: "ok" }));
 
   serve(app, docs.getDocument, (c) => {
-    document ??= createDocument(app);
+    document ??= createDocument(app.described);
     return c.json({ ...document, servers: [{ url: baseUrl(c, services.settings) }] });
   });
 
