@@ -35,7 +35,7 @@ const ENTRIES: readonly Entry[] = [
 export async function writeReference(folder: string): Promise<void> {
   // Routes are only registered: no service is ever called.
   const app = createApp({ settings: {}, limits: {} } as unknown as Services);
-  const document = createDocument(app) as OpenApi;
+  const document = createDocument(app.described) as OpenApi;
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "library.md"), writeLibraryPage(ENTRIES));
   await writeFile(join(folder, "http-api.md"), writeHttpPage(document));
