@@ -9,7 +9,7 @@ import {
   type SignedRequest,
 } from "../storage/s3/s3-sign.ts";
 import { GIB } from "../util/bytes.ts";
-import { sleep } from "../util/sleep.ts";
+import { sleep } from "../util/time.ts";
 
 /** A connection in the media worker: with keys, or without when the page signs each request. */
 export interface ConnectionSettings {

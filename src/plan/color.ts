@@ -1,4 +1,4 @@
-import { toHex } from "../util/hex.ts";
+import { toHex } from "../util/bytes.ts";
 
 /**
  * Converts a hex color of 3, 4, 6 or 8 digits to `0xRRGGBB`, or to `0xRRGGBBAA` when it is not opaque and `alpha` is true;

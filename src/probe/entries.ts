@@ -8,8 +8,7 @@ import {
 } from "mediabunny";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
-import { bytesOf } from "../util/buffers.ts";
-import { KIB } from "../util/bytes.ts";
+import { bytesOf, KIB } from "../util/bytes.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
 import { h264Entry } from "./h264-entry.ts";
 import { openSource } from "./open-source.ts";

@@ -1,7 +1,7 @@
 import type { InputVideoTrack } from "mediabunny";
 import type { Source, SourceColor } from "../core/source.ts";
 import { displayedSize } from "../plan/size.ts";
-import { bytesOf } from "../util/buffers.ts";
+import { bytesOf } from "../util/bytes.ts";
 import { colorName } from "./names.ts";
 import { type Pixels, readPixels } from "./pixel-format.ts";
 

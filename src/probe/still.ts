@@ -1,5 +1,5 @@
 import type { ByteReader } from "../core/ports.ts";
-import { viewOf } from "../util/buffers.ts";
+import { viewOf } from "../util/bytes.ts";
 
 /** ffprobe's report on a still, as its JSON writer names things. */
 export interface StillReport {

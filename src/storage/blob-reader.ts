@@ -1,7 +1,6 @@
 import { MediaError } from "../core/errors.ts";
 import type { ByteReader } from "../core/ports.ts";
-import { KIB } from "../util/bytes.ts";
-import { sha256Hex } from "../util/hex.ts";
+import { KIB, sha256Hex } from "../util/bytes.ts";
 
 /** Random access to a file in the page; a worker can receive the file without a copy. */
 export interface BlobReader extends ByteReader {

@@ -1,5 +1,5 @@
 import type { Storage, StoredInfo } from "../core/ports.ts";
-import { sha256Hex } from "../util/hex.ts";
+import { sha256Hex } from "../util/bytes.ts";
 import { readAll, streamOf } from "./read-all.ts";
 
 interface Stored extends StoredInfo {

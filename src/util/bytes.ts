@@ -1,3 +1,47 @@
 export const KIB = 2 ** 10;
 export const MIB = 2 ** 20;
 export const GIB = 2 ** 30;
+
+/** Returns the bytes of a buffer or a view, without copying them. */
+export function bytesOf(source: ArrayBufferLike | ArrayBufferView): Uint8Array {
+  if (!ArrayBuffer.isView(source)) return new Uint8Array(source);
+  return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+}
+
+/** Returns a view of an array's own bytes, at their offset in its buffer. */
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+/**
+ * Formats bytes as hexadecimal digits. `Uint8Array.prototype.toHex` is missing in Node 24 and in the oldest supported
+ * browsers.
+ */
+export function toHex(bytes: Iterable<number>): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Returns the SHA-256 of bytes as hexadecimal digits. */
+export async function sha256Hex(bytes: BufferSource): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+}
+
+// Bytes per call, a multiple of three so that only the last piece is padded.
+const PIECE = 24_573;
+
+export function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += PIECE)
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE)));
+  return text;
+}
+
+/** Encodes bytes as base64url without padding (RFC 4648, section 5). */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** Decodes base64url without padding; throws a DOMException for anything else. */
+export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) => char.charCodeAt(0));
+}

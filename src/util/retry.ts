@@ -1,4 +1,4 @@
-import { sleep } from "./sleep.ts";
+import { sleep } from "./time.ts";
 
 export interface RetryOptions {
   /** Attempts in total, including the first. */
@@ -30,4 +30,11 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
 /** Returns pauses that double from the first one up to a maximum. */
 export function doubling(firstMs: number, mostMs = Number.POSITIVE_INFINITY): (tried: number) => number {
   return (tried) => Math.min(firstMs * 2 ** (tried - 1), mostMs);
+}
+
+const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Returns whether a server with this status may accept the same request a little later. */
+export function isTransient(status: number): boolean {
+  return TRANSIENT.has(status);
 }

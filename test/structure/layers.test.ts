@@ -12,8 +12,8 @@ test("every import follows the layers", () => {
 test.for([
   ["src/core/task.ts", 'import { plan } from "../plan/plan.ts";'],
   ["src/core/task.ts", 'import { Hono } from "hono";'],
-  ["src/util/hex.ts", 'import { MediaError } from "../core/errors.ts";'],
-  ["src/util/hex.ts", 'import { z } from "zod";'],
+  ["src/util/bytes.ts", 'import { MediaError } from "../core/errors.ts";'],
+  ["src/util/bytes.ts", 'import { z } from "zod";'],
   ["src/plan/rate.ts", 'import { readFileSync } from "node:fs";'],
   ["src/plan/rate.ts", 'import type { Toolset } from "../ffmpeg/toolset.ts";'],
   ["src/storage/http.ts", 'import { wasm } from "../encoders/wasm-core.ts";'],

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { fromBase64Url, toBase64, toBase64Url } from "../../src/util/base64.ts";
-import { sha256Hex, toHex } from "../../src/util/hex.ts";
+import { fromBase64Url, sha256Hex, toBase64, toBase64Url, toHex } from "../../src/util/bytes.ts";
 
 const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7 + (at >> 8)) % 256);
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { sleep } from "../../src/util/sleep.ts";
-import { limitTime, within } from "../../src/util/time-limit.ts";
+import { limitTime, sleep, within } from "../../src/util/time.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isTransient } from "../../src/util/transient-status.ts";
+import { isTransient } from "../../src/util/retry.ts";
 
 test("only what may pass is transient", () => {
   const statuses = Array.from({ length: 600 }, (_, status) => status);

@@ -1,5 +1,5 @@
 import { SCOPES, type Scope } from "../../src/core/key.ts";
-import { toHex } from "../../src/util/hex.ts";
+import { toHex } from "../../src/util/bytes.ts";
 import type { ListedKey } from "../settings/fields.ts";
 import type { KeyStore } from "./key-store.ts";
 import { digest, equalDigests, isPlausibleKey } from "./keys.ts";

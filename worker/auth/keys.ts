@@ -1,4 +1,4 @@
-import { toHex } from "../../src/util/hex.ts";
+import { toHex } from "../../src/util/bytes.ts";
 
 const PREFIX = "fw_live_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,4 +1,4 @@
-import { fromBase64Url, toBase64Url } from "../../src/util/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 
 /** Encrypts texts that are kept, under keys that may change. */
 export interface Seal {

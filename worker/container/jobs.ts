@@ -1,7 +1,6 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
-import { sleep } from "../../src/util/sleep.ts";
-import { within } from "../../src/util/time-limit.ts";
+import { sleep, within } from "../../src/util/time.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
 
 /** What the table of jobs is built with. */

@@ -1,7 +1,7 @@
 import type { Context, Handler } from "hono";
 import { MediaError } from "../../src/core/errors.ts";
 import type { IdSort } from "../../src/core/ids.ts";
-import { toHex } from "../../src/util/hex.ts";
+import { toHex } from "../../src/util/bytes.ts";
 import { digest } from "../auth/keys.ts";
 import type { Seal } from "../connections/seal.ts";
 import { readBytes } from "../http/body.ts";

@@ -1,5 +1,5 @@
 import { isId } from "../../src/core/ids.ts";
-import { fromBase64Url, toBase64Url } from "../../src/util/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 
 /** What a valid media URL opens. */
 export interface Grant {

@@ -1,4 +1,4 @@
-import { fromBase64Url, toBase64Url } from "../../src/util/base64.ts";
+import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 
 /** A part that may be put: exactly as many bytes, and of that type where one is named. */
 export interface PartGrant {

@@ -8,7 +8,7 @@ import type {
   WebhookEvent,
   WebhookSecret,
 } from "../../src/core/webhook.ts";
-import { toBase64 } from "../../src/util/base64.ts";
+import { toBase64 } from "../../src/util/bytes.ts";
 import type { Seal } from "../connections/seal.ts";
 import type { Remote } from "../network/remote.ts";
 import type { EndpointTable } from "./endpoint-table.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
-import { within } from "../../util/time-limit.ts";
+import { within } from "../../util/time.ts";
 import type { MediaApi, MediaEvent } from "../media-api.ts";
 
 /** Requests that the page signs for S3 storage. */

@@ -1,9 +1,7 @@
 import type { z } from "zod";
 import { MediaError } from "../../core/errors.ts";
-import { doubling } from "../../util/retry.ts";
-import { sleep } from "../../util/sleep.ts";
-import { limitTime } from "../../util/time-limit.ts";
-import { isTransient } from "../../util/transient-status.ts";
+import { doubling, isTransient } from "../../util/retry.ts";
+import { limitTime, sleep } from "../../util/time.ts";
 import { readError, readJson } from "./read-error.ts";
 
 /** The platform's fetch, or one with its signature. */

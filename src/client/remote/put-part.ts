@@ -1,7 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { UploadPart } from "../../core/upload.ts";
-import { doubling, retry } from "../../util/retry.ts";
-import { isTransient } from "../../util/transient-status.ts";
+import { doubling, isTransient, retry } from "../../util/retry.ts";
 import type { Fetch } from "./http.ts";
 
 export interface PutOptions {

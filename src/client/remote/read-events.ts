@@ -1,4 +1,4 @@
-import { within } from "../../util/time-limit.ts";
+import { within } from "../../util/time.ts";
 
 export interface SentEvent {
   /** Its type; `message` when the server does not name one. */

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { Source } from "../../core/source.ts";
-import { limitTime } from "../../util/time-limit.ts";
+import { limitTime } from "../../util/time.ts";
 import type { Output } from "../client.ts";
 import { saveTo } from "../save-to.ts";
 import type { Fetch } from "./http.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { sha256Hex } from "../../util/hex.ts";
-import { limitTime } from "../../util/time-limit.ts";
+import { sha256Hex } from "../../util/bytes.ts";
+import { limitTime } from "../../util/time.ts";
 import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
 import { freeBuffer } from "./free-buffer.ts";

@@ -1,4 +1,4 @@
-import { viewOf } from "../../util/buffers.ts";
+import { viewOf } from "../../util/bytes.ts";
 
 /** Facts from the first bytes of an image, in ffprobe's terms. */
 export interface HeaderFacts {

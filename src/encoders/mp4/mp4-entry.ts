@@ -1,5 +1,5 @@
 import { type Box, listBoxes } from "../../probe/isobmff/boxes.ts";
-import { viewOf } from "../../util/buffers.ts";
+import { viewOf } from "../../util/bytes.ts";
 import { bytesAt } from "./mp4-part.ts";
 
 // The boxes of sample entries that configure a decoder, and how many bytes of each distinguish streams: the rest of av1C is

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { NATIVE_TOOLS, refuseTools } from "../../ffmpeg/toolset.ts";
-import { sleep } from "../../util/sleep.ts";
+import { sleep } from "../../util/time.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { ChunkJob, Encoder, RemoteFiles, Written } from "../encoder.ts";
 import type { NativeInstance } from "./native-call.ts";

@@ -2,7 +2,7 @@ import { type InputTrack, MP4, QTFF } from "mediabunny";
 import type { ByteReader } from "../../core/ports.ts";
 import { listBoxes } from "../../probe/isobmff/boxes.ts";
 import { readMovieIndex } from "../../probe/isobmff/isobmff.ts";
-import { viewOf } from "../../util/buffers.ts";
+import { viewOf } from "../../util/bytes.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 
 export interface Contents {

@@ -1,5 +1,5 @@
 import { MOVIE_EPOCH } from "../../probe/isobmff/movie-extras.ts";
-import { viewOf } from "../../util/buffers.ts";
+import { viewOf } from "../../util/bytes.ts";
 
 const MVHD = [0x6d, 0x76, 0x68, 0x64];
 // The ftyp is short, so the header of a moov that comes next lies within these bytes.

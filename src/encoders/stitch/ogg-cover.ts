@@ -1,6 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { toBase64 } from "../../util/base64.ts";
-import { viewOf } from "../../util/buffers.ts";
+import { toBase64, viewOf } from "../../util/bytes.ts";
 import type { Cover } from "../run/file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6), without its header. */

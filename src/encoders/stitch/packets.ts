@@ -13,8 +13,7 @@ import {
 } from "mediabunny";
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
-import { bytesOf } from "../../util/buffers.ts";
-import { toHex } from "../../util/hex.ts";
+import { bytesOf, toHex } from "../../util/bytes.ts";
 
 /** An encoded stretch of video, and its start in the output in seconds. */
 export interface Stretch {

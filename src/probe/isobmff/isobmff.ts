@@ -1,6 +1,5 @@
 import type { ByteReader } from "../../core/ports.ts";
-import { viewOf } from "../../util/buffers.ts";
-import { MIB } from "../../util/bytes.ts";
+import { MIB, viewOf } from "../../util/bytes.ts";
 import { unsupported } from "../sniff.ts";
 import { findBox, readBoxHeader } from "./boxes.ts";
 import { readTracks, type TrackIndex } from "./sample-index.ts";

@@ -1,7 +1,7 @@
 import type { ByteReader } from "../../core/ports.ts";
 import type { SourceStream } from "../../core/source.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
-import { viewOf } from "../../util/buffers.ts";
+import { viewOf } from "../../util/bytes.ts";
 import { timestamp } from "../timestamp.ts";
 import { EBML, type Element, listElements, readElement, readElementAt, readUint } from "./ebml.ts";
 

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
-import { limitTime } from "../../util/time-limit.ts";
-import { isTransient } from "../../util/transient-status.ts";
+import { isTransient } from "../../util/retry.ts";
+import { limitTime } from "../../util/time.ts";
 import { errorFor } from "../../words/reason-words.ts";
 import { Silence } from "./broken-body.ts";
 import type { HostGuard } from "./host-guard.ts";

@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
-import { sleep } from "../../util/sleep.ts";
+import { sleep } from "../../util/time.ts";
 import { BrokenBody, Silence } from "./broken-body.ts";
 import { type ByteSource, createByteSource } from "./byte-source.ts";
 import { inTime } from "./http-body.ts";

@@ -1,5 +1,5 @@
 import type { StoredInfo } from "../../core/ports.ts";
-import { toHex } from "../../util/hex.ts";
+import { toHex } from "../../util/bytes.ts";
 
 // Names may have 255 characters; longer segments of a key span several folders.
 const LONGEST = 200;

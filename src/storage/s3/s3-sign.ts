@@ -1,5 +1,5 @@
 import { AwsV4Signer } from "aws4fetch";
-import { sha256Hex } from "../../util/hex.ts";
+import { sha256Hex } from "../../util/bytes.ts";
 import { objectUrl, type S3Connection } from "./s3-connection.ts";
 
 /** A request to an object, or to the bucket when the key is empty. */
