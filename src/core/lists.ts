@@ -1,7 +1,9 @@
+import { z } from "zod";
 import { CONNECTION_KINDS } from "./connection.ts";
-import { clip, invalid, MediaError, quote } from "./errors.ts";
+import { closed, oneOf, wholeWithin } from "./fields.ts";
 import { ENCODE_KINDS, STEP_KINDS } from "./formats.ts";
-import { isId } from "./ids.ts";
+import { type IdSort, isId } from "./ids.ts";
+import { parseBody } from "./parse-body.ts";
 import { STEP_STATUSES } from "./step.ts";
 import { TASK_STATUSES } from "./task.ts";
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES, EVENT_KINDS } from "./webhook.ts";
@@ -16,10 +18,10 @@ export const LIST_PARAMETERS = ["limit", "after", "before", "order", "status", "
 export interface ListQuery {
   limit: number;
   order: "asc" | "desc";
-  after?: string;
-  before?: string;
-  status?: string;
-  kind?: string;
+  after?: string | undefined;
+  before?: string | undefined;
+  status?: string | undefined;
+  kind?: string | undefined;
 }
 
 /** A page of a list, and whether more follow in the same direction. */
@@ -28,55 +30,49 @@ export interface ListPage<T> {
   more: boolean;
 }
 
-const CHOICES = {
-  task: { statuses: TASK_STATUSES, kinds: ENCODE_KINDS },
-  step: { statuses: STEP_STATUSES, kinds: STEP_KINDS },
-  connection: { statuses: null, kinds: CONNECTION_KINDS },
-  event: { statuses: null, kinds: EVENT_KINDS },
-  endpoint: { statuses: ENDPOINT_STATUSES, kinds: null },
-  delivery: { statuses: DELIVERY_STATUSES, kinds: EVENT_KINDS },
-  key: { statuses: null, kinds: null },
-} as const;
+function pages(sort: IdSort) {
+  const id = z
+    .string(`must be the id of a ${sort}.`)
+    .refine((text) => isId(sort, text))
+    .optional();
+  return {
+    limit: wholeWithin(LIST_LIMIT).default(LIST_LIMIT.default),
+    order: z.enum(["asc", "desc"], "must be asc or desc.").default("desc"),
+    after: id,
+    before: id,
+  };
+}
+
+const statusOf = <const S extends readonly string[]>(statuses: S) => ({ status: oneOf(statuses).optional() });
+
+const kindOf = <const K extends readonly string[]>(kinds: K) => ({
+  kind: z.enum(kinds, `kind must be one of ${kinds.join(", ")}.`).optional(),
+});
+
+function oneCursor({ after, before }: Pick<ListQuery, "after" | "before">, ctx: z.RefinementCtx): void {
+  if (after === undefined || before === undefined) return;
+  ctx.addIssue({ code: "custom", path: ["before"], message: "cannot be given together with after." });
+}
+
+const listQuery = (schema: z.ZodType<ListQuery>) => schema.superRefine(oneCursor);
+const parameters = <const S extends z.core.$ZodLooseShape>(shape: S) => closed(shape, "parameter");
+
+const QUERIES = {
+  task: listQuery(parameters({ ...pages("task"), ...statusOf(TASK_STATUSES), ...kindOf(ENCODE_KINDS) })),
+  step: listQuery(parameters({ ...pages("step"), ...statusOf(STEP_STATUSES), ...kindOf(STEP_KINDS) })),
+  connection: listQuery(parameters({ ...pages("connection"), ...kindOf(CONNECTION_KINDS) })),
+  event: listQuery(parameters({ ...pages("event"), ...kindOf(EVENT_KINDS) })),
+  endpoint: listQuery(parameters({ ...pages("endpoint"), ...statusOf(ENDPOINT_STATUSES) })),
+  delivery: listQuery(
+    parameters({ ...pages("delivery"), ...statusOf(DELIVERY_STATUSES), ...kindOf(EVENT_KINDS) }),
+  ),
+  key: listQuery(parameters(pages("key"))),
+} satisfies Partial<Record<IdSort, z.ZodType<ListQuery>>>;
 
 /** The types of records that have lists. */
-export type ListSort = keyof typeof CHOICES;
+export type ListSort = keyof typeof QUERIES;
 
 /** Parses the query of a list; throws `request_invalid`, or `invalid_kind` for an unknown kind, with the parameter at fault. */
 export function parseListQuery(sort: ListSort, given: ReadonlyMap<string, unknown>): ListQuery {
-  const { statuses, kinds } = CHOICES[sort];
-  const lacking = [statuses ? null : "status", kinds ? null : "kind"];
-  const known = LIST_PARAMETERS.filter((name) => !lacking.includes(name));
-  for (const name of given.keys()) {
-    if (!(known as readonly string[]).includes(name)) {
-      const message = `${quote(name)} is unknown here; the parameters are ${known.join(", ")}.`;
-      throw new MediaError("request_invalid", message, { param: clip(name) });
-    }
-  }
-  const limit = given.get("limit") ?? LIST_LIMIT.default;
-  const order = given.get("order") ?? "desc";
-  const { min, max } = LIST_LIMIT;
-  if (typeof limit !== "number" || !Number.isInteger(limit) || limit < min || limit > max) {
-    throw invalid("limit", `must be a whole number from ${min} to ${max}.`);
-  }
-  if (order !== "asc" && order !== "desc") throw invalid("order", "must be asc or desc.");
-  const query: ListQuery = { limit, order };
-  for (const name of ["after", "before"] as const) {
-    const id = given.get(name);
-    if (id === undefined) continue;
-    if (typeof id !== "string" || !isId(sort, id)) throw invalid(name, `must be the id of a ${sort}.`);
-    query[name] = id;
-  }
-  if (query.after !== undefined && query.before !== undefined) {
-    throw invalid("before", "cannot be given together with after.");
-  }
-  const [status, kind] = [given.get("status"), given.get("kind")];
-  if (status !== undefined && statuses) query.status = choose("status", status, statuses);
-  if (kind !== undefined && kinds) query.kind = choose("kind", kind, kinds);
-  return query;
-}
-
-function choose(name: "status" | "kind", value: unknown, choices: readonly string[]): string {
-  if (typeof value === "string" && choices.includes(value)) return value;
-  const message = `${name} must be one of ${choices.join(", ")}.`;
-  throw new MediaError(name === "kind" ? "invalid_kind" : "request_invalid", message, { param: name });
+  return parseBody(QUERIES[sort], Object.fromEntries(given));
 }
