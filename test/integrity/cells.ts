@@ -87,6 +87,7 @@ export const CHOSEN = (
     ["vp9_hidden", "webm", "webcodecs", "whole"],
     ["vp9_hidden", "webm", "pool", "stream"],
     ["mpeg4_packed", "mkv", "pool", "stream"],
+    ["h264_paff", "mkv", "webcodecs", "stream"],
     ["av1_forward", "webm", "webcodecs", "trimmed"],
     ["vp8_hidden", "webm", "webcodecs", "trimmed"],
     ["vp8_hidden", "mkv", "webcodecs", "whole"],

@@ -20,6 +20,8 @@ import type { Ability } from "./webcodecs-trial.ts";
 
 /** Longest distance between keyframes in seconds, so that players can seek. */
 const KEYFRAME_SECONDS = 5;
+// Seconds; containers round times to milliseconds.
+const ROUNDING = 0.001;
 
 /** One of several outputs encoded from the same pictures. */
 export interface PictureOutput {
@@ -139,8 +141,8 @@ async function feed(
     for (const [index, { key_seconds }] of outputs.entries()) {
       const frame = await painters[index]?.(sample, time);
       const due = dues[index] ?? 0;
-      // Rounding must not delay a keyframe by a picture.
-      const isKey = at + duration / 2 >= due;
+      // Rounding must not delay a keyframe by a picture; one due at the end is the next chunk's first.
+      const isKey = at + duration / 2 >= due && (length === null || due < length - ROUNDING);
       if (isKey) dues[index] = nextKey(due, at, at + duration / 2, key_seconds);
       if (frame) await encoders[index]?.add(frame, isKey);
     }
