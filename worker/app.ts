@@ -17,10 +17,10 @@ import { addUploadRoutes } from "./routes/uploads.ts";
 import { addWebhookRoutes } from "./routes/webhooks.ts";
 import type { Services } from "./services.ts";
 
-// A file of the page comes here when it is gone, and is then not found, whoever asks.
+// A request for a page file arrives here only when the file does not exist: 404, with or without a key.
 const OPEN = /^\/(health|openapi\.json|docs(\/.*)?|app\/.*|media\/.*|uploads\/[^/]+\/parts\/[^/]+)$/;
 
-/** Builds the API over its services; every route, every header and every error of HTTP is in here. */
+/** Creates the API over its services: all routes, headers and errors. */
 export function createApp(services: Services): Api {
   const app: Api = Object.assign(new Hono<ApiEnv>(), { described: [] });
   app.use(requestId(services.id, services.now));

@@ -29,7 +29,7 @@ function brokenEndpoint(text: string): string | null {
 
 /** Body of `POST /connections`. */
 export const ConnectionRequest = closed({
-  name: textUpTo(100).meta({ description: "Name of your own.", example: "Archive" }),
+  name: textUpTo(100).meta({ description: "A name of your choice.", example: "Archive" }),
   kind: z.enum(CONNECTION_KINDS, {
     error: ({ input }) => (typeof input === "string" ? "Unknown kind; use s3." : "is required: s3."),
   }),
@@ -46,7 +46,7 @@ export const ConnectionRequest = closed({
   }),
   access_key_id: credential(256).meta({ example: "AKIAIOSFODNN7EXAMPLE" }),
   secret_access_key: credential(1024).meta({
-    description: "Written only: no answer ever holds it.",
+    description: "Write-only: no answer ever contains it.",
     example: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     writeOnly: true,
   }),
@@ -56,7 +56,10 @@ export const ConnectionRequest = closed({
   }),
   is_default: flag
     .optional()
-    .meta({ description: "True makes it the one that serves where none is named; the first one is." }),
+    .meta({
+      description:
+        "True makes it the default, which serves requests that name no connection; the first connection is the default.",
+    }),
 }).meta({ id: "ConnectionRequest" });
 /** A valid request for a connection. */
 export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
@@ -79,7 +82,7 @@ export type ConnectionChange = z.infer<typeof ConnectionChange>;
 export const Connection = ConnectionRequest.omit({ secret_access_key: true })
   .required()
   .extend({
-    force_path_style: z.boolean().nullable().meta({ description: "Null: as it is usual at the endpoint." }),
+    force_path_style: z.boolean().nullable().meta({ description: "Null: the default for the endpoint." }),
     id: z.string().meta({ example: "conn_01kaggm8q0fzr2n5v3x7c1d9jb" }),
     object: z.literal("connection"),
     created_at: z.int(),
@@ -93,7 +96,7 @@ export type Connection = z.infer<typeof Connection>;
 export const ConnectionTestRequest = closed({
   bucket,
   prefix: z.string("must be a text of up to 900 characters.").max(900).optional().meta({
-    description: "What keys begin with there, such as a folder with a slash at its end.",
+    description: "Prefix of the keys, such as a folder with a trailing slash.",
     example: "media/",
   }),
 }).meta({ id: "ConnectionTestRequest" });
@@ -127,15 +130,15 @@ export const SignRequest = closed({
     .regex(/^[\x20-\x7e]{0,255}$/)
     .nullable()
     .optional()
-    .meta({ description: "It has to be sent just so." }),
+    .meta({ description: "Has to be sent exactly like this." }),
   content_length: z
     .int("must be a whole number of bytes.")
     .min(0)
     .optional()
-    .meta({ description: "Bytes of the body: as many have to be sent." }),
+    .meta({ description: "Bytes of the body, which has to be exactly this long." }),
   seconds: wholeWithin({ min: 1, max: 604_800 })
     .optional()
-    .meta({ description: "How long the URL is good; default 3600." }),
+    .meta({ description: "How long the URL is valid; default 3600." }),
 }).meta({ id: "SignRequest" });
 /** A request to S3 for a sender without the keys. */
 export type SignRequest = z.infer<typeof SignRequest>;
@@ -163,10 +166,10 @@ export const Reencryption = z
     object: z.literal("reencryption"),
     connections: z.int().meta({ description: "How many there are." }),
     webhook_secrets: z.int().meta({ description: "How many secrets of webhooks there are." }),
-    reencrypted: z.int().meta({ description: "How many of all these an older key had encrypted." }),
+    reencrypted: z.int().meta({ description: "How many of these were encrypted with an older key." }),
     failed: z.array(z.string()).meta({
       description:
-        "Ids of connections and endpoints that no key opens any more, `webhook_url` for the project's own secret; set their secrets anew.",
+        "Ids of connections and endpoints whose secrets no key decrypts, `webhook_url` for the project's own; set these secrets again.",
     }),
   })
   .meta({ id: "Reencryption" });
@@ -199,7 +202,7 @@ export function parseConnectionChange(body: unknown): ConnectionChange {
   return parseBody(ConnectionChange, body);
 }
 
-/** Builds the record of a new connection. */
+/** Creates the record of a new connection. */
 export function createConnection(request: ConnectionRequest, id: CreateId, now: number): Connection {
   const { secret_access_key: _, force_path_style = null, is_default = false, ...rest } = request;
   const times = { created_at: now, updated_at: now };

@@ -22,7 +22,7 @@ const name = z
   .max(KEY_BOUNDS.name.max)
   // Names are also printed to terminals.
   .refine((text) => !/\p{Cc}/u.test(text))
-  .meta({ description: "Name of your own.", example: "Web shop" });
+  .meta({ description: "A name of your choice.", example: "Web shop" });
 const milliseconds = z
   .int()
   .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
@@ -49,7 +49,7 @@ export const RollRequest = closed({
   keep_seconds: wholeWithin(KEY_BOUNDS.keep_seconds)
     .optional()
     .meta({
-      description: `How long the secret so far is good beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 ends it at once.`,
+      description: `How long the old secret stays valid beside the new one; default ${KEY_BOUNDS.keep_seconds.default}, a day. 0 revokes it at once.`,
     }),
 }).meta({ id: "RollRequest" });
 /** How to replace a key's secret. */
@@ -75,7 +75,7 @@ export type ApiKey = z.infer<typeof ApiKey>;
 export const NewApiKey = ApiKey.extend({
   secret: z.string().optional().meta({
     description:
-      "What goes behind `Bearer`; told this once, so the repeated answer to an `Idempotency-Key` is without it.",
+      "Goes after `Bearer`. Returned only once: the repeated answer to an `Idempotency-Key` lacks it.",
     example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghi",
   }),
 }).meta({ id: "NewKey" });

@@ -24,7 +24,7 @@ const metadata = z
     return z.NEVER;
   })
   .meta({
-    description: "Key-value pairs of your own, up to 16 KB.",
+    description: "Your own key-value pairs, up to 16 KB.",
     type: "object",
     propertyNames: { type: "string" },
     additionalProperties: {},
@@ -32,7 +32,7 @@ const metadata = z
 
 const webhook_url = nullable(
   webhookUrl.optional().meta({
-    description: "Where its events are posted to, https://; in no answer but those of deliveries.",
+    description: "Where its events are posted, https://; only the answers about deliveries show it.",
     example: "https://example.com/hooks",
   }),
 );

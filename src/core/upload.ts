@@ -26,7 +26,7 @@ export const UploadRequest = closed({
   size: z
     .int(required("a whole number of bytes from 1."))
     .min(1)
-    .meta({ description: "Bytes of the file: as many have to be sent." }),
+    .meta({ description: "Bytes of the file, which has to be exactly this long." }),
   content_type: z
     .string(required("a media type, such as video/mp4, of up to 128 characters."))
     .max(128)
@@ -38,21 +38,21 @@ export const UploadRequest = closed({
     .max(255)
     .refine(isFileName)
     .optional()
-    .meta({ description: "Name of the file, without folders; outputs are called like it." }),
+    .meta({ description: "Name of the file, without folders; outputs are named after it." }),
   output: ruled(
     z.string("must be a text of the shape s3://<bucket>/<key>."),
     (url) => brokenS3(url) ?? (url.endsWith("/") ? "must name the file, not a folder." : null),
   )
     .optional()
     .meta({
-      description: "Destination `s3://<bucket>/<key>`; needs a connection. Managed storage where left out.",
+      description: "Destination `s3://<bucket>/<key>`; needs a connection. Managed storage when absent.",
     }),
   connection_id: z
     .string("must be the id of a connection.")
     .optional()
-    .meta({ description: "Connection for `output`; the default one where left out." }),
+    .meta({ description: "Connection for `output`; the default one when absent." }),
   seconds: wholeWithin(UPLOAD_SECONDS).optional().meta({
-    description: "How long the URLs are good; default 86400, a day.",
+    description: "How long the URLs are valid; default 86400, a day.",
   }),
 })
   .superRefine(({ output, connection_id }, ctx) => {
@@ -86,16 +86,18 @@ export const Upload = z
     size: z.int(),
     content_type: z.string(),
     url: z.string().meta({
-      description: "What a task or step of this project takes as input, once the upload is `stored`.",
+      description: "The input for a task or step of this project, once the upload is `stored`.",
     }),
     output: z.string().nullable().meta({ description: "Null: in managed storage." }),
     connection_id: z.string().nullable(),
-    parts: z.array(UploadPart).meta({ description: "In order, to be put in any; none once it is `stored`." }),
+    parts: z
+      .array(UploadPart)
+      .meta({ description: "In order; they may be sent in any. None once it is `stored`." }),
     etag: z.string().nullable().meta({ description: "Of the stored file." }),
     created_at: z.int(),
     expires_at: z.int().meta({
       description:
-        "While `waiting`: when what was sent is dropped. Once `stored`: until when the `url` is good, and in managed storage the file is kept.",
+        "While `waiting`: when the parts sent are discarded. Once `stored`: when the `url` expires and, in managed storage, the file with it.",
     }),
   })
   .meta({ id: "Upload" });
@@ -119,7 +121,7 @@ export const UploadCompletion = closed({
     .optional()
     .meta({
       description:
-        "The `ETag` that each part was answered with. Where left out, the storage is asked, which the one or other S3 service cannot tell.",
+        "The `ETag` returned for each part. When absent, the storage is asked, which not every S3 service can answer.",
     }),
 }).meta({ id: "UploadCompletion" });
 /** The storage's answers to the parts of an upload. */

@@ -33,7 +33,7 @@ const milliseconds = z
   .meta({ description: "Milliseconds since the Unix epoch.", example: 1_795_170_600_000 });
 const URL_RULE = `must be a URL that starts with https://, up to ${BOUNDS.url_length.max} characters.`;
 const url = ruled(z.string(URL_RULE).max(BOUNDS.url_length.max), brokenWebhook).meta({
-  description: "Where events are posted to, https://.",
+  description: "Where events are posted, https://.",
   example: "https://example.com/hooks",
 });
 const TOPICS_RULE = `must be a list of topics: ${TOPICS.join(", ")}.`;
@@ -46,7 +46,7 @@ const topics = z
   .min(1)
   .max(TOPICS.length)
   .meta({
-    description: "The kinds of events that it is told; `*` stands for all.",
+    description: "The kinds of events it receives; `*` stands for all.",
     example: ["task.succeeded"],
   });
 
@@ -102,7 +102,7 @@ export const WebhookEndpoint = z
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>;
 
 const secret = z.string().meta({
-  description: "Signs what is posted (Standard Webhooks); told this once.",
+  description: "Signs each delivery (Standard Webhooks). Returned only once.",
   example: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 });
 
@@ -116,7 +116,7 @@ export const RotateRequest = closed({
   keep_seconds: wholeWithin(WEBHOOK_BOUNDS.keep_seconds)
     .optional()
     .meta({
-      description: `How long the secret so far is good beside the new one; default ${WEBHOOK_BOUNDS.keep_seconds.default}, a day.`,
+      description: `How long the old secret stays valid beside the new one; default ${WEBHOOK_BOUNDS.keep_seconds.default}, a day.`,
     }),
 }).meta({ id: "RotateRequest" });
 /** How to replace a secret. */
@@ -133,7 +133,7 @@ export const WebhookSecret = z
     secret,
     previous_until: milliseconds
       .nullable()
-      .meta({ description: "Until when the secret before is good; null when it is not." }),
+      .meta({ description: "When the previous secret expires; null when it already has." }),
     created_at: milliseconds,
   })
   .meta({ id: "WebhookSecret" });

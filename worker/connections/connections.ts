@@ -5,28 +5,28 @@ import type { Remote } from "../network/remote.ts";
 import type { Seal } from "./seal.ts";
 import type { ConnectionTable, SealedConnection } from "./table.ts";
 
-/** Stored connections, each in its project. An id of another project is as good as unknown. */
+/** Stored connections, each in its project. Ids of other projects are unknown. */
 export interface Connections {
   create(project: string, connection: Connection, secret: string): Promise<Connection>;
   list(project: string, query: ListQuery): Promise<ListPage<Connection>>;
   get(project: string, id: string): Promise<Connection | null>;
-  /** Gives the default connection; null when there are none. */
+  /** Returns the default connection; null when there are none. */
   getDefault(project: string): Promise<Connection | null>;
   /** Changes a connection; rejects with `connection_not_found`. */
   change(project: string, id: string, change: ConnectionChange): Promise<Connection>;
   /** Removes a connection with its secret; rejects with `connection_not_found`, or `connection_in_use` while a run uses it. */
   remove(project: string, id: string): Promise<void>;
-  /** Seals every secret under the newest key, so that older keys can be taken away. */
+  /** Seals every secret with the newest key, so that older keys can be removed. */
   reencrypt(project: string): Promise<Omit<Reencryption, "webhook_secrets">>;
-  /** Ties a connection to a run that is about to be created, the default one where none is wanted; false when it is not there. */
+  /** Reserves a connection, by default the default one, for a run about to be created; false when there is none. */
   reserve(project: string, run_id: string, wanted?: string): Promise<boolean>;
-  /** Gives a connection with its secret, to reach its storage; rejects with `connection_not_found`. */
+  /** Returns a connection with its secret, to reach its storage; rejects with `connection_not_found`. */
   open(project: string, id: string): Promise<OpenConnection>;
-  /** Gives the connection that is tied to a run, with its secret; null when it is gone. */
+  /** Returns the connection reserved for a run, with its secret; null when it was removed. */
   openOf(project: string, run_id: string): Promise<OpenConnection | null>;
 }
 
-/** A connection with its secret: never to be logged, stored or answered. */
+/** A connection with its secret: never log, store or return it. */
 export interface OpenConnection extends Connection {
   secret_access_key: string;
 }
@@ -44,10 +44,10 @@ export function createConnections(home: (project: string) => ConnectionHome, sea
 
   async function unseal(project: string, { connection, sealed }: SealedConnection): Promise<OpenConnection> {
     const secret = await seal.open(sealed, owner(project, connection.id)).catch((thrown: unknown) => {
-      const message = "The secret of the connection cannot be read any more; set it anew.";
+      const message = "The secret of the connection can no longer be decrypted; set it again.";
       throw new MediaError("service_unavailable", message, { cause: thrown, retryable: false });
     });
-    // What an older key sealed is kept under the newest from its next use on.
+    // A secret sealed with an older key is resealed with the newest on its next use.
     if (!(await seal.isCurrent(sealed))) {
       const resealed = await seal.seal(secret, owner(project, connection.id));
       await table(project).reseal(connection.id, sealed, resealed);

@@ -3,7 +3,7 @@ import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import { whereOf } from "../list-sql.ts";
 import type { Sql } from "../sql.ts";
 
-/** A connection with its secret as it is kept. */
+/** A connection with its secret, as stored. */
 export interface SealedConnection {
   connection: Connection;
   sealed: string;
@@ -14,20 +14,20 @@ export interface ConnectionTable {
   /** Adds one; the first is the default. */
   add(entry: SealedConnection): Connection;
   get(id: string): SealedConnection | null;
-  /** Gives the default one; null when there are none. */
+  /** Returns the default one; null when there are none. */
   getDefault(): SealedConnection | null;
   list(query: ListQuery): ListPage<Connection>;
-  /** Changes one, and its secret where a new one is given; null when it is not there. */
+  /** Changes one, and its secret when a new one is given; null when there is none. */
   change(id: string, change: ConnectionChange, sealed: string | null, now?: number): Connection | null;
-  /** Keeps a secret sealed otherwise, unless it was changed meanwhile. */
+  /** Replaces a sealed secret, unless it has changed since. */
   reseal(id: string, before: string, after: string): void;
-  /** Removes one with its secret; when it was the default the oldest one left is. */
+  /** Removes one with its secret; the oldest remaining one replaces a default. */
   remove(id: string, now?: number): "removed" | "unknown" | "in_use";
-  /** Ties a connection to a run, the default one where none is wanted, and gives its id; null when it is not there. */
+  /** Reserves a connection, the default one unless another is wanted, for a run and returns its id; null when there is none. */
   reserve(run_id: string, wanted: string | null, now?: number): string | null;
-  /** Gives the connection that is tied to a run. */
+  /** Returns the connection reserved for a run. */
   of(run_id: string): SealedConnection | null;
-  /** Unties a run that is over. */
+  /** Ends the reservation of a finished run. */
   release(run_id: string): void;
 }
 
@@ -41,12 +41,12 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS connection_use_of ON connection_use (connection_id);
 `;
 
-// A run that was never created uses nothing, but one may be about to be.
+// A run may be created this long after its reservation; one that never was uses nothing.
 const CREATION_MS = 60_000;
 
 type Row = { record: string; sealed: string; is_default: number };
 
-/** Keeps connections beside the index of runs, whose table `run` tells what still runs. */
+/** Creates the table of connections beside the index of runs, whose table `run` knows which are unfinished. */
 export function createConnectionTable(sql: Sql): ConnectionTable {
   sql.exec(SCHEMA);
 

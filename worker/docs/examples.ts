@@ -42,7 +42,7 @@ export const TASK_REQUESTS = {
   },
 } as const satisfies Record<EncodeKind, unknown>;
 
-/** What a probe gives for the clip of the examples. */
+/** The output of a probe of the example clip. */
 export const SOURCE: Source = {
   object: "source",
   url: "https://example.com/clip.mov",

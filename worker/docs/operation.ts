@@ -14,10 +14,10 @@ export interface Parameter {
   example?: string;
 }
 
-/** Values by name, as they are shown in the document. */
+/** Example values by name. */
 export type Examples = Record<string, unknown>;
 
-/** What is to be told of an operation; the errors that any operation can give need not be named. */
+/** An operation to describe; errors that every operation can return are added. */
 export interface Operation {
   method: Route["method"];
   path: string;
@@ -25,17 +25,17 @@ export interface Operation {
   tag: string;
   summary: string;
   description?: string;
-  /** True for what takes no API key. */
+  /** True when no API key is needed. */
   open?: boolean;
   parameters?: readonly Parameter[];
   body?: { schema: string; examples: Examples };
   answers: Record<number, Answer>;
   errors: readonly RequestErrorKind[];
-  /** True for what makes a record, and takes an `Idempotency-Key` so that a repeated request makes no second one. */
+  /** True when it creates a record, and accepts an `Idempotency-Key` so that a repeated request creates no second one. */
   creates?: boolean;
 }
 
-/** The errors of what a new task or step asks for. */
+/** The errors of the request for a task or step. */
 export const WISH_ERRORS = [
   ...(["request_invalid", "input_required", "invalid_input", "invalid_kind", "invalid_format"] as const),
   ...(["invalid_codec", "invalid_options", "invalid_output", "connection_required"] as const),
@@ -77,7 +77,7 @@ export function operation(given: Operation): Route {
   return { method, path, operation: described };
 }
 
-/** The answer to every path and method that the document does not name. */
+/** The answer to every path and method not in the document. */
 export const routeNotFound = {
   description: "No operation has this path and method: `route_not_found`.",
   headers: headerRefs([]),
@@ -92,7 +92,7 @@ const idempotencyKey: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "A text of your own, up to 255 characters: within a day the same request under it gives the first record again, with 200, and makes none.",
+    "A text of your choice, up to 255 characters: for a day, the same request with the same key returns the first record again, with 200, and creates none.",
   schema: {
     type: "string",
     minLength: 1,
@@ -122,7 +122,7 @@ function describeErrors(
   const byStatus = Map.groupBy(kinds, (kind) => STATUS[kind]);
   const entries = [...byStatus].map(([status, kinds]) => {
     const examples = Object.fromEntries(kinds.map((kind) => [kind, errorExample(kind, limits.length === 0)]));
-    // Whose request it is, is not known before the key is.
+    // Limits are per key, and here the key is unknown.
     const known = status === 401 ? [] : limits;
     const headers = [...(ERROR_HEADERS[status] ?? []), ...known];
     return [

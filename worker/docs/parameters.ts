@@ -15,12 +15,12 @@ export function idParameter(sort: ListSort, example: string): Parameter[] {
   ];
 }
 
-/** The header by which a stream of events goes on. */
+/** The header that resumes a stream of events. */
 export const lastEventId: Parameter[] = [
   {
     name: "Last-Event-ID",
     in: "header",
-    description: "The last event that was seen.",
+    description: "The last event seen.",
     schema: { type: "string", examples: ["3"] },
   },
 ];
@@ -34,7 +34,7 @@ export function listParameters(
 ): Parameter[] {
   const query = (name: string, description: string, schema: object) =>
     ({ name, in: "query", required: false, description, schema }) as const;
-  // Examples stand in the schema: as the parameter's own the reference page would fill them in.
+  // Examples go into the schema: the reference page would fill in those of the parameter.
   const cursor = { type: "string", examples: [example] };
   return [
     query("limit", "Records on the page.", {

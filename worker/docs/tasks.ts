@@ -43,7 +43,7 @@ export const listTasks = operation({
   operationId: "listTasks",
   tag,
   summary: "List tasks",
-  description: "Gives the project's tasks, the newest first.",
+  description: "Returns the project's tasks, newest first.",
   parameters: listParameters("task", TASK_STATUSES, ENCODE_KINDS, QUEUED_TASK.id),
   answers: {
     200: {
@@ -64,7 +64,7 @@ export const getTask = operation({
   operationId: "getTask",
   tag,
   summary: "Get a task",
-  description: "Gives a task with its steps, as it stands now.",
+  description: "Returns a task with its steps in their current state.",
   parameters: one,
   answers: {
     200: {

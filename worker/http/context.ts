@@ -5,13 +5,13 @@ import type { ListSort } from "../../src/core/lists.ts";
 import type { HostRules } from "../../src/storage/http/host-guard.ts";
 import type { Principal } from "../auth/key-ring.ts";
 
-/** What the API does by the wish of whoever runs it: beside the rest, which hosts inputs may be on. */
+/** Settings of the API, among them which hosts may serve inputs. */
 export interface ApiSettings extends HostRules {
-  /** Base of the URLs that the service gives out, such as `https://media.example`; default the request's own origin. */
+  /** Base of the service's own URLs, such as `https://media.example`; default the origin of the request. */
   base_url?: string | undefined;
 }
 
-/** What travels with a request: its id, and its API key's owner and project (set by the authentication). */
+/** State of a request: its id, and the owner and project of its API key, set by the authentication. */
 export interface ApiEnv {
   Variables: { request_id: string; subject?: string; principal: Principal; project: string };
 }
@@ -30,7 +30,7 @@ export interface Api extends Hono<ApiEnv> {
   readonly described: Route[];
 }
 
-/** Gives the id in the path; throws not found for a text that is no id, before anything is asked for it. */
+/** Returns the id in the path; throws not found for a malformed one, before any lookup. */
 export function idInPath(c: Context, sort: ListSort): string {
   const id = c.req.param("id") ?? "";
   if (isId(sort, id)) {
@@ -40,7 +40,7 @@ export function idInPath(c: Context, sort: ListSort): string {
   throw new MediaError(`${sort}_not_found`, `There is no ${sort} with that id.`);
 }
 
-/** Gives the base of the URLs in an answer, without a slash at its end. */
+/** Returns the base of the URLs in an answer, without a trailing slash. */
 export function baseUrl(c: Context, settings: ApiSettings): string {
   return (settings.base_url ?? new URL(c.req.url).origin).replace(/\/+$/, "");
 }

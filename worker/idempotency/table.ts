@@ -1,32 +1,32 @@
 import type { Sql } from "../sql.ts";
 
-/** What is known of a request that carries an `Idempotency-Key`. */
+/** The state of a request with an `Idempotency-Key`. */
 export type Begun =
-  /** It is the first and makes the record of this id; `again` where the first one was lost, so that the record may be there already. */
+  /** The first one, which creates the record of this id; `again` when an earlier attempt was lost, so the record may exist. */
   | { state: "new" | "again"; id: string }
   /** The first one is still being answered. */
   | { state: "running" }
-  /** The key came with another request before. */
+  /** The key was used with another request. */
   | { state: "other" }
   /** The first one was answered, as JSON. */
   | { state: "done"; answer: string };
 
 /**
- * How a request ended: with an answer, as JSON; refused, so that nothing was made and its key is free for another; or lost, so that its record
- * may be there or not, and the same request may come again at once.
+ * How a request ended: with an answer, as JSON; refused, so nothing was created and the key is free again; or lost, so its record may or may
+ * not exist, and the same request may be retried at once.
  */
 export type Ended = { answer: string } | "refused" | "lost";
 
 /** Requests by their `Idempotency-Key`, for a day. */
 export interface IdempotencyTable {
-  /** Takes a request with the digest of all that it asks, and the id that its record is to have: by that id it is known when it is taken twice. */
+  /** Begins a request with the digest of its content and the id for its record, which identifies a repeated call. */
   begin(key: string, digest: string, id: string, now?: number): Begun;
-  /** Keeps how a request ended; one that has its answer keeps it. */
+  /** Stores how a request ended; an answer is final. */
   end(key: string, ended: Ended): void;
 }
 
 const DAY_MS = 86_400_000;
-// An answer that was not there by then will not come: whoever made it is gone.
+// After this long the Worker that was answering is gone.
 const LOST_MS = 60_000;
 
 const SCHEMA = `
@@ -38,13 +38,13 @@ const SCHEMA = `
 
 type Row = { digest: string; id: string; answer: string | null; tried_at: number };
 
-/** Requests by their `Idempotency-Key`, each project's for itself. */
+/** Requests by project and `Idempotency-Key`. */
 export interface Idempotency {
   begin(project: string, key: string, digest: string, id: string): Promise<Begun>;
   end(project: string, key: string, ended: Ended): Promise<void>;
 }
 
-/** Keeps the requests of one project. */
+/** Creates the table of requests of one project. */
 export function createIdempotencyTable(sql: Sql): IdempotencyTable {
   sql.exec(SCHEMA);
   return {

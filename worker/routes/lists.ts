@@ -21,7 +21,7 @@ export function readListQuery(url: string, sort: ListSort): ListQuery {
   return parseListQuery(sort, given);
 }
 
-/** Answers a page as a bare array; `Link` names the pages beside it, `Has-More` tells whether any follow in the same direction. */
+/** Answers with a page as a bare array; `Link` has its neighbors, `Has-More` whether more follow in the same direction. */
 export function answerList<T extends { id: string }>(
   c: Context,
   base: string,

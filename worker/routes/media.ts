@@ -9,7 +9,7 @@ import type { Services } from "../services.ts";
 
 const FORBIDDEN = "The media URL is not one of ours or has expired.";
 
-/** Adds the routes of media, open to whoever has a signed URL: one to read, one to write for encoders of this service, which the document leaves out. */
+/** Adds the routes of media, open to every signed URL: one to read, one to write for the encoders of this service, which the document omits. */
 export function addMediaRoutes(app: Api, services: Services): void {
   const { signer, media, uploads, now } = services;
   // A key has slashes, which a path parameter of OpenAPI cannot say.

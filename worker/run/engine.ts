@@ -8,13 +8,13 @@ import { writeEvent } from "./event-stream.ts";
 import { mirrorKey } from "./mirror-key.ts";
 import type { FindStep, Runs } from "./runs.ts";
 
-/** Gives the runs of one sort, each kept by its own TaskObject and listed from the index of its project. */
+/** Creates the access to tasks or steps, each stored by its own TaskObject and listed from the index of its project. */
 export function createRuns<T extends Task | Step>(env: Env, object: T["object"]): Runs<T> {
   const unknown = (id: string) => new MediaError(`${object}_not_found`, `There is no ${object} ${id}.`);
   const get = (project: string, id: string) => readRun<T>(env, object, project, id);
   return {
     async create(project, record, made) {
-      // By its id the object knows a record that it was given before.
+      // The object ignores a record that it has already.
       await patiently(() => env.TASK.getByName(record.id).create(project, record, made));
       return record;
     },
@@ -25,7 +25,7 @@ export function createRuns<T extends Task | Step>(env: Env, object: T["object"])
       if (events !== null) return events;
       const record = await get(project, id);
       if (!record || seen > 0) return record && "over";
-      // What is only in the mirror does not change any more.
+      // A record that only the mirror has is final.
       const { bytes } = writeEvent({ version: 1, record });
       return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     },

@@ -4,7 +4,7 @@ import type { Services } from "../services.ts";
 
 type Needs = Pick<Services, "outside" | "settings">;
 
-/** Checks the webhook URL of a new run where it has one, and makes sure that there is a secret to sign by; rejects with `request_invalid`. */
+/** Checks the webhook URL of a new run, if any, and ensures that there is a secret to sign with; rejects with `request_invalid`. */
 export async function checkWebhook(
   { webhook_url }: { webhook_url?: string | undefined },
   project: string,

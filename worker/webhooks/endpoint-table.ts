@@ -10,12 +10,12 @@ import type { Sql } from "../sql.ts";
 
 /** The endpoints of one project. */
 export interface EndpointTable {
-  /** Adds one; null when the project has as many as it may. */
+  /** Adds one; null when the project has the maximum. */
   add(endpoint: WebhookEndpoint): WebhookEndpoint | null;
   get(id: string): WebhookEndpoint | null;
   all(): WebhookEndpoint[];
   list(query: ListQuery): ListPage<WebhookEndpoint>;
-  /** Changes one; null when it is not there. */
+  /** Changes one; null when there is none. */
   change(id: string, change: WebhookEndpointChange, now?: number): WebhookEndpoint | null;
   remove(id: string): boolean;
 }
@@ -26,7 +26,7 @@ const SCHEMA = `
   ) WITHOUT ROWID;
 `;
 
-/** Keeps the endpoints of one project. */
+/** Creates the table of endpoints of one project. */
 export function createEndpointTable(sql: Sql): EndpointTable {
   sql.exec(SCHEMA);
   const read = (text: string, ...values: (string | number)[]) =>

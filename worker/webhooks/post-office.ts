@@ -14,39 +14,39 @@ import { createEventTable } from "./event-table.ts";
 import { createSecretTable, type SecretTable } from "./secret-table.ts";
 import { type ChangeSet, type Outcome, PROJECT_OWNER, type Shipment } from "./shipment.ts";
 
-/** The events of one project, whom they are told to, and what came of it. Everything in it happens at once or not at all. */
+/** The events of one project, their receivers and deliveries. Every operation is atomic. */
 export interface PostOffice {
   readonly endpoints: EndpointTable;
   readonly secrets: SecretTable;
-  /** Adds an endpoint with its sealed secret; null when the project has as many as it may. */
+  /** Adds an endpoint with its sealed secret; null when the project has the maximum. */
   addEndpoint(endpoint: WebhookEndpoint, sealed: string, now?: number): WebhookEndpoint | null;
   /** Removes an endpoint with its secrets; false when there is none. */
   removeEndpoint(id: string): boolean;
-  /** Makes events of changes, and a delivery for each that wants them; gives what is to be made now. What was handed over before makes nothing new. */
+  /** Creates the events of changes and a delivery for each receiver; returns the deliveries due now. A repeated change creates nothing. */
   post(set: ChangeSet, now: number): Shipment[];
-  /** Gives a delivery that is to be made with all that it needs now; null when it is not to be made any more. */
+  /** Returns a pending delivery with all that it needs; null when it is no longer pending. */
   ship(delivery_id: string, now?: number): Shipment | null;
-  /** Notes what came of a try; a receiver that is gone is told nothing more. */
+  /** Records an attempt; an endpoint that is gone is disabled. */
   note(delivery_id: string, outcome: Outcome): void;
-  /** Has a delivery made again from the beginning; tells why it cannot be. */
+  /** Makes a delivery pending again, or returns what is missing for it. */
   replay(delivery_id: string, now?: number): WebhookDelivery | "delivery" | "endpoint" | "disabled";
-  /** Gives an event as JSON. */
+  /** Returns an event as JSON. */
   event(id: string, now?: number): string | null;
   events(query: ListQuery, now?: number): ListPage<string>;
-  /** Gives a delivery and the run whose object makes it. */
+  /** Returns a delivery and the run whose object makes it. */
   delivery(id: string, now?: number): { run_id: string; delivery: WebhookDelivery } | null;
   deliveries(query: ListQuery, now?: number): ListPage<WebhookDelivery>;
-  /** Removes what is too old; tells when there is next something to remove, null when nothing is left. */
+  /** Removes what has expired; returns when something expires next, null when nothing is left. */
   prune(now: number): number | null;
 }
 
-// Of the tries of one delivery.
+// Attempts stored of each delivery.
 const MOST_KEPT = 20;
 
 /** What the Worker and the objects of runs ask of a post office. */
 export type Mail = Omit<PostOffice, "endpoints" | "secrets" | "post" | "prune">;
 
-/** Builds the post office of a project over its database; events and deliveries are kept for `keep_ms`. */
+/** Creates the post office of a project in its database; events and deliveries expire after `keep_ms`. */
 export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): PostOffice {
   const endpoints = createEndpointTable(sql);
   const secrets = createSecretTable(sql);
@@ -88,7 +88,7 @@ export function createPostOffice(sql: Sql, ids: CreateId, keep_ms: number): Post
     deliveries.put({ run_id, delivery: { ...delivery, ...closed } });
   }
 
-  // Where a delivery goes now: its endpoint may have moved, or want nothing more.
+  // Where a delivery goes now: its endpoint may have a new URL, or be disabled or deleted.
   function target({ endpoint_id, url }: WebhookDelivery): Target | string {
     if (endpoint_id === null) return { endpoint_id, url };
     const endpoint = endpoints.get(endpoint_id);

@@ -12,27 +12,27 @@ import { type Posted, postEvent } from "./post-event.ts";
 import type { ChangeSet, Shipment } from "./shipment.ts";
 import { openSecret, ownerOf } from "./webhooks.ts";
 
-// For what is done before and after a post.
+// Time for the work before and after a post.
 const LEASE_MARGIN_MS = 5000;
 
-/** The webhooks of one run, from the change of its state to the receivers. */
+/** The webhooks of one run, from a change of its state to the receivers. */
 export interface RunMail extends Pick<Courier, "start" | "dueAt"> {
-  /** Keeps the URL that was given with the run. */
+  /** Stores the run's own webhook URL. */
   setUrl(url: string): void;
   url(): string | null;
-  /** Keeps the event of a change, to be called with the write of the state itself; `before` is null for a new run. */
+  /** Stores the event of a change, in the same transaction as the state itself; `before` is null for a new run. */
   note(record: Task | Step, before: Task | Step | null, version: number): void;
-  /** Gives what the project does not know yet. */
+  /** Returns the changes that the project does not have yet. */
   changes(run_id: string): ChangeSet;
-  /** Takes note that the project knows changes up to a version, and begins what is to be delivered of them. */
+  /** Notes that the project has the changes up to a version, and starts their deliveries. */
   handedOver(version: number, project: string, shipments: readonly Shipment[]): void;
-  /** Removes what was handed over. */
+  /** Removes the changes handed over. */
   forget(): void;
-  /** Makes a delivery again from the beginning; tells why it cannot be. */
+  /** Makes a delivery again, or returns what is missing for it. */
   replay(project: string, id: string): Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
 }
 
-/** Builds the mail of a run in the database of its object; `rearm` has the object look again when something is due. */
+/** Creates the mail of a run in the database of its object; `rearm` sets the alarm of the object again. */
 export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => Promise<void>): RunMail {
   const outbox = createOutbox(sql);
   const now = () => Date.now();
@@ -66,7 +66,7 @@ export function createRunMail(sql: SqlStorage, bindings: Bindings, rearm: () => 
       if (shipments.length > 0) courier.start(shipments);
     },
     async replay(name, id) {
-      // Kept before the project is asked and after: whichever of the two is lost in between, it is made.
+      // Stored both before and after the project answers, so that a crash of either in between loses no delivery.
       courier.again(id, name);
       const answer = await project(name).mail.replay(id);
       if (typeof answer === "string") outbox.drop(id);
@@ -82,9 +82,9 @@ async function post(env: Env, project: string, shipment: Shipment, timeout_ms: n
   const now = () => Date.now();
   const at = now();
   const secrets = await openSecrets(env, project, shipment).catch(() => []);
-  // Nothing is told unsigned; a new secret, or the key that is missing, helps the next try.
+  // Nothing is sent unsigned; a new secret, or the missing key, lets the next attempt succeed.
   if (secrets.length === 0) {
-    const error = "The secret to sign by cannot be read any more; change it.";
+    const error = "The signing secret can no longer be decrypted; rotate it.";
     return { attempt: { at, duration: now() - at, response_status: null, error }, verdict: "again" };
   }
   const { fetch } = createOutsideOf(env);

@@ -2,23 +2,23 @@ import type { Sql } from "../sql.ts";
 
 /** The sealed secrets of one project that sign webhooks, each of an endpoint or of the project itself. */
 export interface SecretTable {
-  /** Keeps the first secret of an owner; one that is there stays. */
+  /** Adds the first secret of an owner; does nothing when there is one. */
   first(owner: string, sealed: string, now?: number): void;
-  /** Puts a new secret in the place of the one so far, which is good until `keep_until`; tells whether there was one. */
+  /** Replaces the current secret, which stays valid until `keep_until`; returns whether there was one. */
   rotate(owner: string, sealed: string, keep_until: number, now?: number): boolean;
-  /** Gives the secrets that are good now, the newest first. */
+  /** Returns the valid secrets, newest first. */
   of(owner: string, now?: number): string[];
   /** Whether an owner has a secret that is valid now. */
   has(owner: string, now?: number): boolean;
-  /** Gives all, of whichever owner. */
+  /** Returns the secrets of all owners. */
   all(): { owner: string; sealed: string }[];
-  /** Keeps a secret sealed otherwise. */
+  /** Replaces a sealed secret, unless it has changed since. */
   reseal(owner: string, before: string, after: string): void;
   /** Removes all of an owner. */
   remove(owner: string): void;
 }
 
-// A row with `until` is good only so long; the one without is the newest.
+// The current secret has no `until`.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS webhook_secret (
     owner TEXT NOT NULL, sealed TEXT NOT NULL, made_at INTEGER NOT NULL, until INTEGER
@@ -26,10 +26,10 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS webhook_secret_of ON webhook_secret (owner);
 `;
 
-// Whoever changes it again and again keeps as many, so that headers stay short.
+// Signatures all go into one header, which has to stay short.
 const MOST_OLD = 3;
 
-/** Keeps the sealed secrets of one project. */
+/** Creates the table of sealed secrets of one project. */
 export function createSecretTable(sql: Sql): SecretTable {
   sql.exec(SCHEMA);
   const add = (owner: string, sealed: string, now: number) =>
@@ -48,7 +48,7 @@ export function createSecretTable(sql: Sql): SecretTable {
     rotate(owner, sealed, keep_until, now = Date.now()) {
       const had = hasCurrent(owner);
       sql.exec("UPDATE webhook_secret SET until = ? WHERE owner = ? AND until IS NULL", keep_until, owner);
-      // One that was to be good for longer is not, once a shorter time was asked for.
+      // A later, shorter time also shortens those of older secrets.
       sql.exec("UPDATE webhook_secret SET until = MIN(until, ?) WHERE owner = ?", keep_until, owner);
       const over = `until <= ? OR rowid NOT IN (SELECT rowid FROM webhook_secret WHERE owner = ? ORDER BY rowid DESC LIMIT ?)`;
       sql.exec(`DELETE FROM webhook_secret WHERE owner = ? AND (${over})`, owner, now, owner, MOST_OLD);

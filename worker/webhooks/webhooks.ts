@@ -16,9 +16,9 @@ import type { Mail } from "./post-office.ts";
 import type { SecretTable } from "./secret-table.ts";
 import { PROJECT_OWNER } from "./shipment.ts";
 
-/** Endpoints, events and deliveries, each in its project. An id of another project is as good as unknown. */
+/** Endpoints, events and deliveries, each in its project. Ids of other projects are unknown. */
 export interface Webhooks {
-  /** Stores an endpoint and gives it with its secret, this once; rejects with `request_invalid` when the project has as many as it may. */
+  /** Stores an endpoint and returns it with its secret, only this once; rejects with `request_invalid` when the project has the maximum. */
   create(project: string, endpoint: WebhookEndpoint): Promise<NewWebhookEndpoint>;
   list(project: string, query: ListQuery): Promise<ListPage<WebhookEndpoint>>;
   get(project: string, id: string): Promise<WebhookEndpoint | null>;
@@ -26,17 +26,17 @@ export interface Webhooks {
   change(project: string, id: string, change: WebhookEndpointChange): Promise<WebhookEndpoint>;
   /** Removes an endpoint with its secrets; rejects with `endpoint_not_found`. */
   remove(project: string, id: string): Promise<void>;
-  /** Makes a new secret for an endpoint, or for the project where there is none, and gives it this once; rejects with `endpoint_not_found`. */
+  /** Creates a new secret for an endpoint, or for the project when `id` is null, and returns it only this once; rejects with `endpoint_not_found`. */
   rotate(project: string, id: string | null, keep_seconds: number): Promise<WebhookSecret>;
-  /** Makes sure that the project has a secret to sign what goes to a `webhook_url`. */
+  /** Ensures that the project has a secret to sign deliveries to a `webhook_url`. */
   prepare(project: string): Promise<void>;
-  /** Encrypts the secrets of the project anew under the newest key; tells how many there are, how many an older key had encrypted, and whose no key opens. */
+  /** Reencrypts the secrets of the project with the newest key; counts all and those reencrypted, and lists the owners of those that no key decrypts. */
   reencrypt(project: string): Promise<{ webhook_secrets: number; reencrypted: number; failed: string[] }>;
   event(project: string, id: string): Promise<WebhookEvent | null>;
   events(project: string, query: ListQuery): Promise<ListPage<WebhookEvent>>;
   delivery(project: string, id: string): Promise<WebhookDelivery | null>;
   deliveries(project: string, query: ListQuery): Promise<ListPage<WebhookDelivery>>;
-  /** Has a delivery made again now; rejects with `delivery_not_found`, or with `endpoint_not_found` or `endpoint_disabled` when there is nowhere to deliver it to. */
+  /** Makes a delivery again; rejects with `delivery_not_found`, or with `endpoint_not_found` or `endpoint_disabled` when it has no receiver. */
   replay(project: string, id: string): Promise<WebhookDelivery>;
 }
 
@@ -47,14 +47,14 @@ export interface WebhookHome {
   readonly mail: Remote<Mail>;
 }
 
-/** Has the object of a run make a delivery again, or tells what is missing for it. */
+/** Asks the object of a run to make a delivery again; resolves with what is missing for it otherwise. */
 export type Replay = (
   run_id: string,
   project: string,
   delivery_id: string,
 ) => Promise<WebhookDelivery | "delivery" | "endpoint" | "disabled">;
 
-/** Builds the webhooks over their homes; secrets are drawn here and sealed on the way in, for their owner alone. */
+/** Creates the webhooks over the objects of their projects; secrets are generated and sealed here, for their owner alone. */
 export function createWebhooks(
   home: (project: string) => WebhookHome,
   seal: Seal,
@@ -71,8 +71,7 @@ export function createWebhooks(
     async create(project, endpoint) {
       const { secret, sealed } = await draw(project, endpoint.id);
       const kept = await home(project).mail.addEndpoint(endpoint, sealed);
-      if (!kept)
-        throw new MediaError("request_invalid", "The project has 20 endpoints, and no more can be made.");
+      if (!kept) throw new MediaError("request_invalid", "The project has 20 endpoints, the maximum.");
       return { ...kept, secret };
     },
     list: (project, query) => home(project).endpoints.list(query),
@@ -141,7 +140,7 @@ export function createWebhooks(
   };
 }
 
-/** Opens a sealed secret; what an older key sealed is also given sealed under the newest, to be kept so from now on. */
+/** Opens a sealed secret; for one sealed with an older key also returns it sealed with the newest, to store instead. */
 export async function openSecret(
   seal: Seal,
   owner: string,
@@ -151,7 +150,7 @@ export async function openSecret(
   return { secret, resealed: (await seal.isCurrent(sealed)) ? null : await seal.seal(secret, owner) };
 }
 
-/** What a sealed secret is bound to. */
+/** Returns the context that a sealed secret is bound to. */
 export function ownerOf(project: string, owner: string): string {
   return `${project}/webhooks/${owner}`;
 }
