@@ -10,7 +10,7 @@ export async function startInstance(binding: RunBinding, id: string): Promise<vo
   }
 }
 
-/** Gives the status of a run's instance; null when there is none. */
+/** Returns the status of a run's instance; null when there is none. */
 export async function instanceStatus(
   binding: RunBinding,
   id: string,

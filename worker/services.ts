@@ -29,23 +29,23 @@ export interface Services {
   media: MediaReader;
   /** Takes the files that encoders elsewhere put. */
   uploads: Uploads;
-  /** What pages send straight to storage. */
+  /** Uploads of pages straight to storage. */
   page_uploads: PageUploads;
-  /** True while the run of that id is there and not finished. */
+  /** True while the run exists and is not finished. */
   goesOn(run_id: string): Promise<boolean>;
   connections: Connections;
   webhooks: Webhooks;
-  /** Encrypts what is kept. */
+  /** Encrypts stored secrets. */
   seal: Seal;
   /** The way to hosts that callers name. */
   outside: Outside;
   idempotency: Idempotency;
-  /** Gives what was measured of a project. */
+  /** Returns what was measured of a project. */
   metrics(project: string): Promise<MetricsReport>;
   log: Log;
-  /** Knows whose a key is. */
+  /** Knows the owners of keys. */
   keys: KeyRing;
-  /** Makes and ends keys. */
+  /** Creates and revokes keys. */
   managed_keys: Keys;
   limits: Limits;
   signer: Signer;

@@ -16,7 +16,7 @@ export interface Principal {
 
 /** Knows the API keys. */
 export interface KeyRing {
-  /** Gives whom a key belongs to; null for an unknown key, and for one that has expired. */
+  /** Returns the owner of a key; null for an unknown or expired one. */
   find(key: string): Promise<Principal | null>;
 }
 
@@ -24,7 +24,7 @@ export interface KeyRing {
 export const KEY_CACHE_MS = 30_000;
 const CACHE_SIZE = 1000;
 
-/** Builds a key ring over a store and the keys of the settings, which are allowed everything. */
+/** Creates a key ring from a store and the keys of the settings, which have every permission. */
 export function createKeyRing(
   store: Pick<KeyStore, "get">,
   settled: readonly ListedKey[],

@@ -24,13 +24,13 @@ export interface StoredKey {
 
 /** The keys of all projects. On Cloudflare a change may take a minute to be seen everywhere. */
 export interface KeyStore {
-  /** Gives the record under a hash; null where there is none, or none that is right. */
+  /** Returns the record of a hash; null when there is none or it is malformed. */
   get(hash: string): Promise<KeyRecord | null>;
   /** Stores a record; one that expires is removed then. */
   put(hash: string, record: KeyRecord): Promise<void>;
   delete(hash: string): Promise<void>;
   list(): Promise<StoredKey[]>;
-  /** Gives when each key was last used, by its id, as far as that was noted; in milliseconds since the Unix epoch. */
+  /** Returns when each key was last used, by id, as far as noted; in milliseconds since the Unix epoch. */
   uses(): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -42,7 +42,7 @@ export interface KeyNamespace {
   list(options: { prefix: string; cursor?: string }): Promise<KeyPage>;
 }
 
-/** How an entry is stored: what a list gives of it, and the seconds that it lives. */
+/** How an entry is stored: its part in lists, and its lifetime in seconds. */
 export interface KeyPut {
   metadata: object;
   expirationTtl?: number;

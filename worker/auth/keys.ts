@@ -12,19 +12,19 @@ export async function createKey(random = crypto.getRandomValues(new Uint8Array(3
   return PREFIX + secret + (await checksum(secret));
 }
 
-/** Gives the SHA-256 of a key in hex: what is stored in its place. */
+/** Returns the SHA-256 of a key in hex, which is stored in its place. */
 export async function hashKey(key: string): Promise<string> {
   return toHex(await digest(key));
 }
 
-/** False for a key with our prefix whose length or checksum is wrong; keys of another shape cannot be told from right ones. */
+/** False for a key with our prefix whose length or checksum is wrong; keys of another shape cannot be checked. */
 export async function isPlausibleKey(key: string): Promise<boolean> {
   if (!key.startsWith(PREFIX)) return true;
   const secret = key.slice(PREFIX.length, -CHECKSUM_LENGTH);
   return secret.length === SECRET_LENGTH && key.endsWith(await checksum(secret));
 }
 
-/** Gives the SHA-256 of a text. */
+/** Returns the SHA-256 of a text. */
 export async function digest(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }

@@ -9,21 +9,21 @@ import {
 import type { KeyRecord, KeyStore, StoredKey } from "./key-store.ts";
 import { createKey, hashKey } from "./keys.ts";
 
-/** The keys of one project; those of the setting `API_KEYS` are not among them. An id of another project is as good as unknown. */
+/** The keys of one project; those of the setting `API_KEYS` are not among them. Ids of other projects are unknown. */
 export interface Keys {
-  /** Makes a key of that id; the answer alone has its secret. */
+  /** Creates a key with that id; only this answer has its secret. */
   create(project: string, id: string, request: KeyRequest): Promise<NewApiKey>;
-  /** Gives the keys, in any order. */
+  /** Returns the keys, in any order. */
   list(project: string): Promise<ApiKey[]>;
-  /** Gives a key; rejects with `key_not_found`. */
+  /** Returns a key; rejects with `key_not_found`. */
   get(project: string, id: string): Promise<ApiKey>;
-  /** Gives a key another secret; the one so far is good for a while longer. Rejects with `key_not_found`. */
+  /** Replaces the secret of a key; the old one stays valid for a while. Rejects with `key_not_found`. */
   roll(project: string, id: string, keep_seconds?: number): Promise<NewApiKey>;
-  /** Ends a key with all its secrets; rejects with `key_not_found`. */
+  /** Revokes a key with all its secrets; rejects with `key_not_found`. */
   revoke(project: string, id: string): Promise<void>;
 }
 
-/** Builds the keys over their store. `live` gives the last uses that the store may not have yet. */
+/** Creates the keys over their store. `live` returns last uses that the store may not have yet. */
 export function createKeys(
   store: KeyStore,
   now: () => number,

@@ -6,7 +6,7 @@ import type { Principal } from "./key-ring.ts";
 
 const ADMIN = /^\/(keys|metrics)(\/|$)/;
 
-/** Tells what a request needs its key to be allowed; the path may be a template of one, as the document has it. */
+/** Returns the permission that a request needs; the path may be a template, as in the document. */
 export function scopeOf(method: string, path: string): Scope {
   if (ADMIN.test(path)) return "admin";
   return /^(get|head)$/i.test(method) ? "read" : "write";

@@ -4,7 +4,7 @@ import { type KeyNamespace, noteUse } from "./key-store.ts";
 /** Milliseconds between two notes of a key's last use. */
 export const NOTE_MS = 300_000;
 
-/** Builds what notes the last use of keys, each when it is first used here and then seldom: what is noted goes to the same store as the keys, which takes few writes. */
+/** Creates notes of the last use of keys, written on first use here and then rarely: the store, the same as that of the keys, allows few writes. */
 export function createUseNotes(kv: Pick<KeyNamespace, "put">) {
   const noted = new Map<string, number>();
   return {

@@ -7,7 +7,7 @@ const DROPPED_BYTES = 8 * MIB;
 /** Levels of objects and arrays that the body of a request may have. */
 export const MAX_BODY_DEPTH = 32;
 
-/** Reads the JSON body of a request; throws `request_invalid` for what is not JSON, `payload_too_large` for what is too long. */
+/** Reads the JSON body of a request; throws `request_invalid` when it is not JSON, `payload_too_large` when it is too long. */
 export async function readJson(request: Request): Promise<unknown> {
   checkContentType(request.headers.get("Content-Type"));
   const bytes = await readBytes(request);
@@ -34,7 +34,7 @@ function checkContentType(header: string | null): void {
   }
 }
 
-/** Reads the body of a request, empty where it has none; throws `payload_too_large` for what is too long. Counted while it is read: Content-Length may be absent. */
+/** Reads the body of a request, empty when it has none; throws `payload_too_large` when it is too long, counted while reading, as Content-Length may be absent. */
 export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];

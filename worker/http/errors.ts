@@ -74,7 +74,7 @@ export function isRefusal(thrown: unknown): boolean {
 
 const UNKNOWN = "Something failed on our side; try again, and name the request id if it persists.";
 
-/** Turns whatever a handler threw into an answer; the one place where an error meets HTTP. Tells nothing of an unknown error but logs it. */
+/** Turns anything a handler threw into an answer, the only place that maps errors to HTTP. Logs unknown errors and answers a generic 500. */
 export function answerError(thrown: unknown, c: Context<ApiEnv>): Response {
   const request_id = c.get("request_id");
   if (!(thrown instanceof MediaError) || !isRequestError(thrown.kind) || thrown.kind === "internal_error") {
@@ -126,7 +126,7 @@ function challenge(kind: RequestErrorKind): string {
   return kind === "token_missing" ? realm : `${realm}, error="invalid_token"`;
 }
 
-// Not the path but its template: a path may hold a signature, which gives access.
+// Not the path but its template: a path may hold a signature, which grants access.
 function log(c: Context<ApiEnv>, thrown: unknown): void {
   const route = routePath(c, -1);
   logFault("fault", thrown, { request_id: c.get("request_id"), method: c.req.method, route });

@@ -4,7 +4,7 @@ import { secureHeaders } from "hono/secure-headers";
 import type { CreateId } from "../../src/core/ids.ts";
 import type { ApiEnv } from "./context.ts";
 
-/** Gives every request an id, which its answer carries as `Request-Id`. */
+/** Assigns every request an id, which its answer carries as `Request-Id`. */
 export function requestId(id: CreateId, now: () => number): MiddlewareHandler<ApiEnv> {
   return async function requestId(c, next) {
     c.set("request_id", id("request", now()));

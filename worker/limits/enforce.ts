@@ -14,7 +14,7 @@ export interface Limits {
 // Runs end all the time; more than a guess would promise too much.
 const ROOM_SECONDS = 10;
 
-/** Counts a request of a key and tells how that stands; throws `rate_limited` when it is too much. */
+/** Counts a request of a key and sets the headers of its limits; throws `rate_limited` beyond them. */
 export function countRequest(c: Context<ApiEnv>, { rate }: Limits): void {
   c.header("RateLimit-Policy", writePolicy(rate.limits));
   take(c, rate, "requests");

@@ -4,7 +4,7 @@ import { QUEUE_NAME } from "./queue-name.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import { createRoom } from "./room.ts";
 
-/** Builds the limits over the bindings and settings of the Worker. `goOn` lets a promise go on when the request is answered. */
+/** Creates the limits from the bindings and settings of the Worker. `goOn` keeps a promise alive after the request is answered. */
 export function createLimitsOf(
   env: Env,
   goOn: (promise: Promise<unknown>) => void,

@@ -4,7 +4,7 @@ import { logFault } from "../observability/log-fault.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
 
-// So often it is asked whether a run that is said to go on really does, which gives lost places back.
+// How often to check that running tasks are alive; dead ones free their slots.
 const CHECK_MS = 300_000;
 const RETRY_MS = 1000;
 
@@ -29,19 +29,19 @@ export class QueueObject extends DurableObject<Bindings> {
     return goes_on;
   }
 
-  /** Gives the place of a run to one that waits. */
+  /** Passes the slot of a run to one that waits. */
   async leave(run_id: string): Promise<void> {
     this.#queue.leave(run_id);
     this.#queue.fill(Date.now());
     await this.#arm();
   }
 
-  /** Gives how many runs of a key wait. */
+  /** Returns how many runs of a key wait. */
   waiting(key_id: string): number {
     return this.#queue.waiting(key_id);
   }
 
-  /** Tells runs that it is their turn, and forgets those that are over. */
+  /** Notifies runs of their turn, and forgets those that are over. */
   override async alarm(): Promise<void> {
     this.#alarm = null;
     const now = Date.now();

@@ -71,7 +71,7 @@ export function createRateLimiter({ limits, home, later, now }: RateLimiterTools
   function tell({ id, project }: Pick<Principal, "id" | "project">, window: Window): void {
     if (now() < window.telling_until) return;
     window.telling_until = now() + LOST_MS;
-    // The first is told at once: what is used elsewhere counts from the second request on.
+    // The first is reported at once: use elsewhere counts from the second request on.
     later(window.heard ? TELL_MS : 0, async () => {
       const told = window.untold;
       window.untold = none();

@@ -10,7 +10,7 @@ export interface Room {
 const GOOD_MS = 5000;
 const MOST_KEYS = 10_000;
 
-/** Builds a {@link Room} that seldom asks how many wait: elsewhere as many may be added unseen as fit into five seconds. */
+/** Creates a {@link Room} that rarely asks how many wait: others may add unseen runs for up to five seconds. */
 export function createRoom(
   most: number,
   waiting: (key_id: string) => Promise<number>,

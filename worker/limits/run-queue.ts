@@ -25,7 +25,7 @@ export interface RunQueue {
   enter(run: QueuedRun, now: number): boolean;
   /** Forgets a run. */
   leave(run_id: string): void;
-  /** Gives places that are free to those that wait. */
+  /** Assigns free slots to waiting runs. */
   fill(now: number): void;
   /** The runs that may go on and have not heard so. */
   untold(): string[];

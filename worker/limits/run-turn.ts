@@ -7,7 +7,7 @@ import type { QueuedRun } from "./run-queue.ts";
 export interface RunTurn {
   /** Enters the queue, or leaves it when the run is over, unless that is done. */
   ask(): Promise<void>;
-  /** Takes the turn that the queue gives; false when the run is over. */
+  /** Takes its turn from the queue; false when the run is over. */
   take(): boolean;
   /** Leaves the queue, whether the run was heard to enter or not. */
   leave(): Promise<void>;
@@ -19,7 +19,7 @@ export interface TurnQueue {
   leave(run_id: string): Promise<void>;
 }
 
-/** Builds the turn of the run in these rows. */
+/** Creates the turn of the run in these rows. */
 export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
   function start(): void {
     const now = Date.now();

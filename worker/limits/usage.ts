@@ -11,18 +11,18 @@ export interface KeyWindow extends Use {
   ms_left: number;
 }
 
-/** Counts what the keys of one project use, in memory alone: a count that is lost gives a key a new minute. */
+/** Counts the use of the keys of one project, in memory alone: after a restart a key starts a new minute. */
 export interface Usage {
-  /** Adds what a key has used somewhere, and gives all that it has. */
+  /** Adds the use of a key in one place, and returns all its use. */
   add(key_id: string, use: Use, now: number): KeyWindow;
-  /** Gives when each key was last used, in milliseconds since the Unix epoch. */
+  /** Returns when each key was last used, in milliseconds since the Unix epoch. */
   lastUses(): ReadonlyMap<string, number>;
 }
 
 /** The time that limits are counted over, in milliseconds. A key's minute starts with its first request. */
 export const WINDOW_MS = 60_000;
 
-/** Builds a {@link Usage}. */
+/** Creates a {@link Usage}. */
 export function createUsage(): Usage {
   const windows = new Map<string, Use & { until: number }>();
   const last = new Map<string, number>();

@@ -7,7 +7,7 @@ export function hostRules({ settings }: Pick<Env, "settings">): HostRules {
   return { allowPrivate: settings.ALLOW_PRIVATE_NETWORK, allowed_hosts: settings.ALLOWED_HOSTS ?? [] };
 }
 
-/** Builds the way outside of the service Worker. */
+/** Creates the outside network of the service Worker. */
 export function createOutsideOf(env: Env): Outside {
   const { OUTSIDE, LOOKUP } = env;
   const lookUp: LookUp | undefined =

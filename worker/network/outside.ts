@@ -25,7 +25,7 @@ export interface OutsideNetwork {
   lookUp?: LookUp | undefined;
 }
 
-/** Builds the way outside by its rules; hosts that these name are reached by the platform's fetch. */
+/** Creates the outside network with its rules; hosts that these name are reached by the platform's fetch. */
 export function createOutside(rules: HostRules, { network, lookUp }: OutsideNetwork = {}): Outside {
   const guard = createHostGuard(rules, lookUp);
   return {

@@ -2,11 +2,11 @@
 export interface Changes {
   /** Resolves at the next change, or after `ms`. */
   wait(ms: number): Promise<void>;
-  /** Tells all that wait. */
+  /** Wakes all waiters. */
   tell(): void;
 }
 
-/** Builds {@link Changes}; whoever has waited long enough leaves nothing behind. */
+/** Creates {@link Changes}; a waiter that times out leaves nothing behind. */
 export function createChanges(): Changes {
   const waiting = new Set<() => void>();
   return {

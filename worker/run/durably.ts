@@ -17,7 +17,7 @@ const STEP_TIMEOUT = "6 hours";
 type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_id"> };
 
 /**
- * Builds the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
+ * Creates the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
  * outcome; a retryable one is tried again with a growing delay. While it works, the TaskObject hears from it, and a run
  * that is over has its signal aborted.
  */
@@ -71,7 +71,7 @@ function createListener(
         for (const piece of pieces) piece.abort(new RunOver());
         pieces.clear();
       } catch {
-        // An object that restarts does not answer once: the next call tells.
+        // A call fails while the object restarts; the next one answers.
         await scheduler.wait(ms);
       }
     }

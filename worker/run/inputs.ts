@@ -10,7 +10,7 @@ import type { Signer } from "../media/signer.ts";
 import { createOutsideOf, hostRules } from "../network/outside-of.ts";
 import { createPageUploadsOf } from "../uploads/page-uploads-of.ts";
 
-/** Builds the inputs of a run over its storage, the network and the caller's own storage, with the limits of the settings. */
+/** Creates the inputs of a run from its storage, the network and the caller's own storage, within the limits of the settings. */
 export function createInputs(
   env: Env,
   { project, base }: { project: string; base: string },

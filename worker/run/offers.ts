@@ -15,7 +15,7 @@ export interface EdgeEncoders extends NativeHost {
   native: Encoder;
 }
 
-/** Builds what the edge's encoders would do with an uncut plan: the light one first, as it costs no container. */
+/** Creates the offers of the edge's encoders for an uncut plan: the light one first, as it costs no container. */
 export function createOffers({ light, native, ...host }: EdgeEncoders) {
   return async (plan: Plan, source: Source): Promise<Offer[]> => [
     lightOffer(light, plan, source),

@@ -8,11 +8,11 @@ import type { RunRow } from "./run-row.ts";
 export interface RunEvents {
   /** Streams how the run stands and its changes above the version `seen`; `over` when its end was seen, null when it is not this project's. */
   follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null;
-  /** Tells all that the run has changed. */
+  /** Notifies all followers of a change. */
   changed(): void;
 }
 
-/** Builds {@link RunEvents}: however many follow, a state is read and written once. */
+/** Creates {@link RunEvents}: however many followers there are, a state is read and serialized once. */
 export function createRunEvents(read: () => RunRow | null): RunEvents {
   const changes = createChanges();
   const pace = createPace();

@@ -33,9 +33,9 @@ export interface RunIndex {
   /** Adds a record or replaces an older version of it; false when it is there in that version or a newer one. */
   put(record: Task | Step, version: number): boolean;
   remove(id: string): void;
-  /** Gives the id of the task that a step belongs to; null for an unknown step. */
+  /** Returns the id of the task that a step belongs to; null for an unknown step. */
   parentOf(step_id: string): string | null;
-  /** Gives a page of records as JSON texts, in the order asked for. */
+  /** Returns a page of records as JSON texts, in the requested order. */
   list(object: "task" | "step", query: ListQuery): ListPage<string>;
 }
 

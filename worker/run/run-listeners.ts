@@ -4,11 +4,11 @@ const MAX_LISTEN_MS = 30_000;
 export interface RunListeners {
   /** True after `ms`, of which there are half a minute at the most; false as soon as the run is over. */
   listen(ms: number): Promise<boolean>;
-  /** Tells all that the run is over. */
+  /** Notifies all listeners that the run is over. */
   end(): void;
 }
 
-/** Builds {@link RunListeners}. */
+/** Creates {@link RunListeners}. */
 export function createRunListeners(): RunListeners {
   const listeners = new Set<(goes_on: boolean) => void>();
   return {

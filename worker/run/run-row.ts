@@ -11,7 +11,7 @@ export interface RunRow {
   /** Id of the API key that made it. */
   key_id: string;
   turn: Turn;
-  /** Base of the URLs that the run gives out. */
+  /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
   /** The encoder that its encode was given to; null while there is none. */

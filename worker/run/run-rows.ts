@@ -33,7 +33,7 @@ export interface RunRows {
   noteUpload(id: string, key: string): void;
   forgetUpload(id: string): void;
   uploads(): { id: string; key: string }[];
-  /** Removes the row for good; {@link RunRows.wasDeleted} tells so afterwards. */
+  /** Removes the row for good; {@link RunRows.wasDeleted} is true from then on. */
   delete(): void;
   wasDeleted(): boolean;
 }

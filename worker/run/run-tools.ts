@@ -17,20 +17,20 @@ import { createInputs } from "./inputs.ts";
 import { createOffers } from "./offers.ts";
 import { outputExpires } from "./schedule.ts";
 
-// Its jobs take turns, and their bytes pass through memory here.
+// It does one job at a time, and the bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
 // No encode lasts longer, and a write into a run that is over is refused all the same.
 const WRITE_SECONDS = 12 * 3600;
 
-/** What a run begins with. */
+/** What a run starts from. */
 export interface RunBegin {
   project: string;
-  /** Base of the URLs that the run gives out. */
+  /** Base of the run's URLs. */
   base: string;
   record: Task | Step;
 }
 
-/** Builds what the work of one run is done with, over the bindings of the Worker; its URLs live as long as the output. */
+/** Creates the tools of one run from the bindings of the Worker; its URLs are valid as long as the output is kept. */
 export function createRunTools(env: Env, { project, base, record }: RunBegin): StepTools {
   const { settings } = env;
   const storage = createR2Storage(env.MEDIA);

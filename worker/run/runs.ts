@@ -3,27 +3,27 @@ import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** What a run was made with. */
+/** What a run was created with. */
 export interface Made {
-  /** What the URLs that it gives out begin with, such as `https://media.example`. */
+  /** Base of its URLs, such as `https://media.example`. */
   base: string;
-  /** Id of the API key that it was made with, whose turn it takes. */
+  /** Id of the API key that created it, whose turn it takes. */
   key_id: string;
-  /** Where its events are posted to, beside the project's endpoints. */
+  /** Where its events are posted, in addition to the project's endpoints. */
   webhook_url?: string | undefined;
 }
 
-/** What runs: tasks, or standalone steps, each in its project. An id of another project is as good as unknown. */
+/** Tasks or standalone steps, each in its project. Ids of other projects are unknown. */
 export interface Runs<T extends Task | Step> {
   /** Stores the new record and starts its run when it is its turn. */
   create(project: string, record: T, made: Made): Promise<T>;
-  /** Gives the webhook URL that was given with a run; null when there was none. */
+  /** Returns a run's own webhook URL; null when it has none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
   /** Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when that was seen, null when there is none. */
   follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
-  /** Stops the work and gives the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
+  /** Stops the work and returns the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
   cancel(project: string, id: string): Promise<T>;
   /** Removes the record and its output; rejects with not found, or `task_running`/`step_running` while it runs. */
   delete(project: string, id: string): Promise<void>;

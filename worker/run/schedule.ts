@@ -24,14 +24,14 @@ export function outputExpires({ created_at }: { created_at: number }, ttl_second
   return Math.floor(created_at / 1000) + ttl_seconds;
 }
 
-/** Gives when files of a run are next to be cleared; null when nothing is left to clear. The output of a good one is kept until `expires`; times are in milliseconds since the epoch. */
+/** Returns when files of a run are next due for removal; null when none are left. The output of a successful run is kept until `expires`; times are in milliseconds since the epoch. */
 export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
   if (!isFinished(record)) return null;
   if (cleanups < CLEANUPS_MS.length) return cleanup_at;
   return record.status === "succeeded" && cleanups < EXPIRED ? expires : null;
 }
 
-/** Gives when there is next something to do for a run, in milliseconds since the epoch and not before `now`; null when all is done. `watch` is in milliseconds too. */
+/** Returns when a run next needs attention, in milliseconds since the epoch and not before `now`; null when it never does. `watch` is in milliseconds too. */
 export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
   const finished = isFinished(row.record);

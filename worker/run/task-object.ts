@@ -51,9 +51,9 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#index(project, record, 1);
   }
 
-  /** Gives the record as JSON when it is this project's, `deleted` when it was, null when this object never had one. */
+  /** Returns the record as JSON, `deleted` when it was deleted or belongs to another project, null when this object never had one. */
   async read(project: string): Promise<string | "deleted" | null> {
-    // Whoever saw a state here finds it in the lists too.
+    // A state returned here is in the lists, too.
     await this.#indexing;
     const row = this.#rows.get();
     if (row) return row.project === project ? JSON.stringify(row.record) : "deleted";
@@ -65,7 +65,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#events.follow(project, seen);
   }
 
-  /** Gives what the run needs to begin, as JSON; null when there is nothing to run. */
+  /** Returns what the run needs to start, as JSON; null when there is nothing to run. */
   begin(): string | null {
     const row = this.#rows.get();
     if (!row || isFinished(row.record)) return null;
@@ -96,7 +96,7 @@ export class TaskObject extends DurableObject<Bindings> {
     this.#rows.forgetUpload(id);
   }
 
-  /** Takes an event of the run; false tells the run that it is over and must stop. */
+  /** Applies an event of the run; false when the run is over and must stop. */
   async report(event: RunEvent): Promise<boolean> {
     const row = this.#hear();
     if (row) await this.#apply(row, event);
@@ -108,7 +108,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#hear() !== null && this.#listeners.listen(ms);
   }
 
-  /** Stops the run and gives the cancelled record as JSON, or the reason why it cannot. */
+  /** Stops the run and returns the cancelled record as JSON, or why it cannot. */
   async cancel(project: string): Promise<{ record: string } | "unknown" | "finished"> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
@@ -126,7 +126,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#indexing;
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     const { record, version } = row;
-    // Its events are told all the same.
+    // Its events are delivered all the same.
     if (this.#mail.changes(record.id).changes.length > 0) await this.#handOver(project, record, version);
     await this.#unmirror(project, record);
     await terminateInstance(this.env.RUN, row.record.id);
@@ -138,12 +138,12 @@ export class TaskObject extends DurableObject<Bindings> {
     return "removed";
   }
 
-  /** Gives the webhook URL that was given with the run; null when there was none. */
+  /** Returns the run's own webhook URL; null when it has none. */
   webhookUrl(project: string): string | null {
     return this.#rows.get()?.project === project ? this.#mail.url() : null;
   }
 
-  /** Makes a delivery of the run's events again; tells why it cannot be. */
+  /** Makes a delivery of the run's events again, or returns what is missing for it. */
   replay(project: string, delivery_id: string): ReturnType<RunMail["replay"]> {
     return this.#mail.replay(project, delivery_id);
   }

@@ -16,10 +16,10 @@ export interface UploadHome {
   get(): Promise<UploadEntry | null>;
   /** Keeps the ETag of a part that was put; false when the upload is not waiting any more. */
   notePart(part: number, etag: string): Promise<boolean>;
-  /** Gives the parts that were put, in order. */
+  /** Returns the stored parts, in order. */
   parts(): Promise<UploadedPart[]>;
   /** Makes it `stored`; null when it is gone. */
   store(etag: string, expires_at: number): Promise<UploadEntry | null>;
-  /** Forgets it and gives what it was; null when it is gone already. */
+  /** Forgets it and returns its last state; null when it is already gone. */
   remove(): Promise<UploadEntry | null>;
 }

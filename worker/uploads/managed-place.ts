@@ -78,7 +78,7 @@ async function abort(uploads: Uploads, key: string, begun: string): Promise<void
   }
 }
 
-/** Gives an ETag without its quotes. */
+/** Returns an ETag without its quotes. */
 export function bare(etag: string): string {
   return etag.replaceAll('"', "");
 }

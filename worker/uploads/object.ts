@@ -19,7 +19,7 @@ export class UploadObject extends DurableObject<Bindings> {
     await this.ctx.storage.setAlarm(entry.upload.expires_at);
   }
 
-  /** Gives the upload; null when there is none. */
+  /** Returns the upload; null when there is none. */
   get(): UploadEntry | null {
     return this.#kv.get<UploadEntry>(ENTRY) ?? null;
   }
@@ -32,7 +32,7 @@ export class UploadObject extends DurableObject<Bindings> {
     return true;
   }
 
-  /** Gives the parts that were put, in order. */
+  /** Returns the stored parts, in order. */
   parts(): UploadedPart[] {
     return [...this.#kv.list<UploadedPart>({ prefix: PART })].map(([, part]) => part);
   }
@@ -47,7 +47,7 @@ export class UploadObject extends DurableObject<Bindings> {
     return stored;
   }
 
-  /** Forgets the upload; should whoever asked for it not get to drop what was put, that is done later. */
+  /** Forgets the upload; parts that the caller does not get to discard are discarded later. */
   async remove(): Promise<UploadEntry | null> {
     const entry = this.get();
     if (!entry) return null;

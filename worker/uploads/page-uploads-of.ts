@@ -4,7 +4,7 @@ import { createPageUploads, type PageUploads } from "./page-uploads.ts";
 import { createPartSigner } from "./part-signer.ts";
 import { createPlaceOf } from "./place-of.ts";
 
-/** Builds the uploads of pages over the bindings of the Worker. */
+/** Creates the uploads of pages from the bindings of the Worker. */
 export function createPageUploadsOf(env: Env): PageUploads {
   const { settings } = env;
   const now = () => Date.now();

@@ -6,7 +6,7 @@ import type { UploadEntry, UploadHome } from "./home.ts";
 import type { PartSigner } from "./part-signer.ts";
 import { type UploadPlace, uploadKey } from "./place.ts";
 
-/** What a page sends straight to storage, each upload in its project. One of another project is as good as unknown; what is unknown rejects with `media_not_found`. */
+/** Uploads of pages straight to storage, each in its project. Those of other projects are unknown; unknown ones reject with `media_not_found`. */
 export interface PageUploads {
   /** Begins an upload, by a connection of its project where it has one. */
   create(project: string, upload: NewUpload): Promise<Upload>;
@@ -15,9 +15,9 @@ export interface PageUploads {
   complete(project: string, id: string, parts: readonly UploadedPart[] | undefined): Promise<Upload>;
   /** Drops what was put, and a file in managed storage. */
   remove(project: string, id: string): Promise<void>;
-  /** Takes a part by its signed URL and gives its ETag; rejects with `forbidden`. */
+  /** Stores a part by its signed URL and returns its ETag; rejects with `forbidden`. */
   put(part: PutPart): Promise<string>;
-  /** Gives where a file is that the URL of an upload names; null for any other URL. Rejects with `invalid_input` for an upload of another project. */
+  /** Returns where the file behind the URL of an upload is; null for any other URL. Rejects with `invalid_input` for an upload of another project. */
   find(project: string, url: string): Promise<UploadedFile | null>;
 }
 
@@ -67,7 +67,7 @@ export interface PageUploadNeeds {
 
 const FORBIDDEN = "The URL is not one of an upload, or has expired.";
 
-/** Builds the uploads of pages over their homes and places. */
+/** Creates the uploads of pages over their objects and storage. */
 export function createPageUploads(needs: PageUploadNeeds): PageUploads {
   const { home, place, uploads, signer, max_bytes, kept_seconds, now } = needs;
 

@@ -12,7 +12,7 @@ export interface PartGrant {
 
 /** Makes URLs that parts of uploads are put to, and opens them. */
 export interface PartSigner {
-  /** Gives `<base>/uploads/<id>/parts/<part>` with all that is bound in its query, good until `expires` (Unix seconds). */
+  /** Returns `<base>/uploads/<id>/parts/<part>` with all that the signature covers in its query, valid until `expires` (Unix seconds). */
   sign(grant: PartGrant, expires: number, base: string): Promise<string>;
   /** Opens such a URL, of any base; null when it is signed otherwise or has expired. */
   open(url: string): Promise<PartGrant | null>;
@@ -20,11 +20,11 @@ export interface PartSigner {
 
 const PATH = /\/uploads\/(upload_[0-9a-z]{26})\/parts\/(\d{1,5})$/;
 
-/** Builds a {@link PartSigner} over the secret that signs media URLs, by HMAC-SHA-256. */
+/** Creates a {@link PartSigner} with the secret that signs media URLs, by HMAC-SHA-256. */
 export function createPartSigner(secret: string, now: () => number): PartSigner {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   let key: Promise<CryptoKey> | undefined;
-  // With its first use: whether there is a secret at all is told elsewhere.
+  // On first use: a missing secret is reported elsewhere.
   const hmac = () => {
     const bytes = new TextEncoder().encode(secret);
     key ??= crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);

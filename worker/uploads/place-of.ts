@@ -10,7 +10,7 @@ import { createPartSigner } from "./part-signer.ts";
 import type { UploadPlace } from "./place.ts";
 import { createS3Place } from "./s3-place.ts";
 
-/** Gives the place of an upload, over the bindings of the Worker. */
+/** Returns the storage of an upload, from the bindings of the Worker. */
 export function createPlaceOf(env: Env): (entry: Pick<UploadEntry, "project" | "upload">) => UploadPlace {
   const now = () => Date.now();
   const connections = createConnections((project) => env.PROJECT.getByName(project), createSealOf(env));

@@ -18,7 +18,7 @@ import type { Outside } from "../network/outside.ts";
 import { bare, lacking } from "./managed-place.ts";
 import type { UploadPlace } from "./place.ts";
 
-// Whoever asks waits for the answer.
+// The caller waits for the answer.
 const PATIENCE = { tries: 3, timeoutMs: 10_000 };
 
 /** A bucket of the caller's own as a place for uploads: pages put to it themselves, by URLs that are signed with the keys of its connection. */
