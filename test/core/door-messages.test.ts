@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { MediaError } from "../../src/core/errors.ts";
+import { parseStepRequest, parseTaskRequest } from "../../src/core/requests.ts";
+
+const input = "https://example.com/a.mp4";
+const video = (options: unknown) => ({ input, kind: "video", options });
+const source = { object: "source", url: input, kind: "video", format: "mp4" };
+
+function errorOf(call: () => unknown): unknown[] {
+  try {
+    return [call()];
+  } catch (thrown) {
+    if (!(thrown instanceof MediaError)) throw thrown;
+    const { kind, param, message, reason } = thrown;
+    return [kind, param, message, reason && "rule" in reason ? reason.rule : undefined];
+  }
+}
+
+const SIZE = 'must be a whole number of pixels from 1 to 16384 or a percentage such as "50%" (1 to 1000).';
+
+test.for<[object, string, string, string, string?]>([
+  [{ input }, "request_invalid", "kind", "is required: video, audio, image, adaptive_video."],
+  [
+    { input, kind: "movie" },
+    "invalid_kind",
+    "kind",
+    'Unknown kind "movie"; use video, audio, image, adaptive_video.',
+    "",
+  ],
+  [{ kind: "video" }, "input_required", "input", "is required: the URL of the source."],
+  [
+    { ...video({}), input: "ftp://e.org/a" },
+    "invalid_input",
+    "input",
+    "must be a URL that starts with http://, https://, s3://.",
+  ],
+  [
+    { ...video({}), output: "s3://bucket" },
+    "invalid_output",
+    "output",
+    "must have the shape s3://<bucket>/<key>.",
+  ],
+  [{ ...video({}), metadata: [] }, "request_invalid", "metadata", "must be an object."],
+  [video([]), "request_invalid", "options", "must be an object."],
+  [video({ format: "mp3" }), "invalid_format", "options.format", "must be one of mp4, webm, mov for video."],
+  [
+    video({ format: "webm", codec: "h264" }),
+    "invalid_codec",
+    "options.codec",
+    "webm cannot hold h264 here; use vp9, av1.",
+    "",
+  ],
+  [video({ fps: 0 }), "invalid_options", "options.fps", "must be a number from 1 to 60."],
+  [video({ width: "0%" }), "invalid_options", "options.width", SIZE],
+  [video({ width: true }), "request_invalid", "options.width", SIZE],
+  [
+    video({ bitrate: 1.5 }),
+    "invalid_options",
+    "options.bitrate",
+    "must be a whole number of bits per second from 300000 to 60000000.",
+  ],
+  [video({ fit: "cover" }), "invalid_options", "options.fit", "needs both width and height."],
+])("%o is refused in words that name the field and its rule", ([body, kind, param, text, whole]) => {
+  const message = whole === undefined ? `${param} ${text}` : text;
+  const rule = whole === undefined ? text : undefined;
+  expect(errorOf(() => parseTaskRequest(body))).toEqual([kind, param, message, rule]);
+});
+
+test("an unknown field or option is refused with those that there are", () => {
+  const of = (body: object) => errorOf(() => parseTaskRequest(body))[2];
+  expect(of({ ...video({}), more: 1 })).toBe(
+    'Unknown field "more"; the fields are input, kind, options, metadata, output, webhook_url.',
+  );
+  expect(of({ input, kind: "audio", options: { fps: 1 } })).toBe(
+    'Unknown option "fps" for audio; the options are format, quality, bitrate, start, end, metadata.',
+  );
+  expect(
+    errorOf(() => parseStepRequest({ kind: "probe", input: { url: input }, options: { a: 1 } }))[2],
+  ).toBe('Unknown option "a" for probe and ingest; there are none.');
+});
+
+test("a fault in a Source says what to pass", () => {
+  const wrong = { kind: "video", input: { ...source, width: 0 } };
+  expect(errorOf(() => parseStepRequest(wrong))[2]).toBe(
+    "input.width is wrong: pass a Source, such as the output of a probe step.",
+  );
+});
+
+test("the kind of a request types its options", () => {
+  const request = parseTaskRequest(video({ fps: 30 }));
+  if (request.kind !== "video") throw new Error("another kind");
+  const fps: number | undefined = request.options.fps;
+  expect(fps).toBe(30);
+});
