@@ -54,12 +54,10 @@ export const ConnectionRequest = closed({
     description:
       "True names the bucket in the path, false in the host. Default false for AWS and true elsewhere.",
   }),
-  is_default: flag
-    .optional()
-    .meta({
-      description:
-        "True makes it the default, which serves requests that name no connection; the first connection is the default.",
-    }),
+  is_default: flag.optional().meta({
+    description:
+      "True makes it the default, which serves requests that name no connection; the first connection is the default.",
+  }),
 }).meta({ id: "ConnectionRequest" });
 /** A valid request for a connection. */
 export type ConnectionRequest = z.infer<typeof ConnectionRequest>;
