@@ -6,7 +6,7 @@ import type { Outside } from "../network/outside.ts";
 import type { OpenConnection } from "./connections.ts";
 import { s3Options } from "./s3-options.ts";
 
-// Whoever asks waits for the answer.
+// The caller waits for the answer.
 const PATIENCE = { tries: 2, timeoutMs: 10_000 };
 
 /** Writes a small object, reads it back and deletes it; never rejects. */

@@ -25,7 +25,7 @@ const READERS: Readonly<Record<string, string>> = {
 const REFUSED =
   /^(applehttp|avisynth|bin|concat|dash|ffmetadata|hls|image2|imf|lavfi|rtp|rtsp|sap|sdp|tty|vapoursynth|vobsub|webm_dash_manifest|xbin|adf|idf)$/;
 
-/** Gives the readers that ffmpeg may use on a source of a format; throws `input_unsupported` for formats that are lists of other files. */
+/** Returns the demuxers that ffmpeg may use on a source of a format; throws `input_unsupported` for formats that are lists of other files. */
 export function readersOf(format: string): string {
   if (REFUSED.test(format) || !/^\w+$/.test(format)) {
     throw new MediaError("input_unsupported", `Sources of the format ${format} are not read here.`);

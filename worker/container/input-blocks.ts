@@ -10,7 +10,7 @@ export interface BlockOptions {
   count: number;
   /** Blocks kept for later reads. */
   keep: number;
-  /** The most blocks fetched ahead of a reader that goes on from block to block. */
+  /** Most blocks to prefetch for a sequential reader. */
   ahead: number;
 }
 

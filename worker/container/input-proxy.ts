@@ -20,7 +20,7 @@ export interface ServedInput {
 
 /** Serves the inputs of jobs on loopback, so that ffmpeg needs neither the network nor patience. */
 export interface InputProxy {
-  /** Serves an input under an address that nobody can guess; `fail` is told of the fault that ends the job. */
+  /** Serves an input under an unguessable address; calls `fail` with the fault that ends the job. */
   serve(input: RemoteFiles["input"], fail: (error: MediaError) => void): ServedInput;
   close(): Promise<void>;
 }

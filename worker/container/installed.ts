@@ -21,7 +21,7 @@ export interface Limits {
   max_memory_bytes: number;
 }
 
-/** Gives the command that runs another one, whose name and arguments follow, under limits. */
+/** Returns the command that runs another one, whose name and arguments follow, under limits. */
 export function prlimitArgs({ max_file_bytes, max_memory_bytes }: Limits): string[] {
   // Not the address space, of which x265 and SVT-AV1 reserve far more than they use.
   const limits = [`--fsize=${max_file_bytes}`, `--data=${max_memory_bytes}`, "--core=0", "--nofile=512"];

@@ -2,7 +2,7 @@ import { addParams, NATIVE_TOOLS, type Tool, type Toolset } from "../../src/ffmp
 
 /**
  * Native tools for one job: threads for so many processors, and an input that can only be HTTP on loopback, read by the given readers.
- * Codecs that make threads of their own are told their number in their own words.
+ * Codecs that start threads of their own receive the count in their own options.
  */
 export function jobTools(threads: number, readers: string): Toolset {
   const limit = (count: number) => ["-threads", String(count)];

@@ -15,7 +15,7 @@ export interface JobsOptions {
 export interface Jobs {
   /** Starts a job, unless it has it already; null when there is no place. One that failed is started again. */
   start(job: NativeJob): { state: NativeState; fresh: boolean } | null;
-  /** Gives how a job stands, once that has changed or so much time has gone by; null when there is no such job. */
+  /** Returns the state of a job once it has changed or the time is up; null when there is no such job. */
   ask(id: string, wait_ms: number, signal?: AbortSignal): Promise<NativeState | null>;
   /** Ends a job and forgets it; resolves when nothing is left of it. One that comes only now, within seconds, does not start. */
   remove(id: string): Promise<void>;
@@ -39,18 +39,18 @@ interface Entry {
   asked: number;
   /** Requests that wait for a change of it. */
   waiting: number;
-  /** True once its end was told. */
+  /** True once a client has read its end. */
   told: boolean;
 }
 
-// More often than this nobody is told of progress.
+// The shortest time between two progress reports.
 const TELL_MS = 1000;
 // How long a server that has finished waits for the last ends to be asked for; a client asks twice a minute at least.
 const LINGER_MS = 40_000;
-// An end is remembered for so many leases, in case that whoever asked comes back from a restart.
+// How many leases an end is remembered for, in case the client returns after a restart.
 const REMEMBERED_LEASES = 5;
 const MOST_REMEMBERED = 1000;
-// A job may come later than the word that it is not wanted any more, on another connection.
+// A job may arrive after its own cancellation, which took another connection.
 const CALLED_OFF_MS = 10_000;
 
 /** Builds the table of jobs. */
@@ -112,7 +112,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
   async function remove(id: string): Promise<void> {
     const entry = entries.get(id);
     if (entry) {
-      // Nobody sees it any more, though it may take a moment to go.
+      // It is no longer visible, though removing it may take a moment.
       entries.delete(id);
       entry.abort.abort(new MediaError("worker_lost", "The job was ended."));
       const { over } = entry;

@@ -78,7 +78,7 @@ const chunk = z.looseObject({
   shown_from: seconds.exactOptional(),
 });
 
-// Loose objects: a field that a later plan has goes on to what reads it.
+// Loose objects: fields of a later version of the plan are passed on.
 const plan = z
   .looseObject({
     kind: z.enum(ENCODE_KINDS),

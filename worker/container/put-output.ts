@@ -47,7 +47,7 @@ export interface Puts {
   has(name: string): boolean;
   /** Puts a file when its turn comes, unless one of its name was added before. */
   add(file: OutputFile): void;
-  /** Puts these as well and waits for all; `onPut` is told the share of the bytes that is put. Rejects as `putFile` does, when no request is under way any more. */
+  /** Puts these as well and waits for all; calls `onPut` with the share of bytes sent. Rejects as `putFile` does, once no request is pending. */
   end(files: readonly OutputFile[], onPut: (share: number) => void): Promise<void>;
   /** Waits for the requests under way, and begins no other. */
   stop(): Promise<void>;

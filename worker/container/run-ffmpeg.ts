@@ -12,7 +12,7 @@ export interface FfmpegRun {
   limits: Limits;
   /** Kills it at once. */
   signal: AbortSignal;
-  /** Is told every line of its progress, `name=value`. */
+  /** Called with every line of progress, `name=value`. */
   onProgress(line: string): void;
   /** Is given the means to signal its processes. */
   onStart(child: RunningFfmpeg): void;

@@ -159,7 +159,7 @@ async function readTally({ plan, chunk, source }: NativeJob, folder: string): Pr
   return readLists(plan, chunk, source, (name) => lists.get(name) ?? null);
 }
 
-// What cannot be listed now is put at the end, or its fault is told then.
+// What cannot be listed now is put at the end, or fails then.
 async function putEarly(folder: string, puts: Puts): Promise<void> {
   const segments = await wholeSegments(join(folder, "out"), puts.has).catch(() => []);
   for (const segment of segments) puts.add(segment);

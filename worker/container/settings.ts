@@ -3,7 +3,7 @@ import { placesOf } from "../../src/route/native-time.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";
 
-/** What the native encoder is told by its environment, as {@link NativeSettings} documents it. */
+/** The native encoder's settings, read from its environment as {@link NativeSettings} documents. */
 export interface Settings {
   port: number;
   host: string;

@@ -4,8 +4,8 @@ import { listOutput, type OutputFile } from "./put-output.ts";
 const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;
 
 /**
- * Gives the segments in a folder that ffmpeg is done with while it goes on: those of which the next one is there, and nothing is missing as
- * when the disk was full. Other files and the last segments are whole only when it has ended.
+ * Lists the segments that a running ffmpeg has finished: those whose successor exists and that are whole, which they are not after the
+ * disk was full. Other files and the last segments are whole only after it has ended.
  */
 export async function wholeSegments(
   folder: string,

@@ -7,7 +7,7 @@ export interface Place {
   readonly ahead: number;
   /** Ends when it is the first. Calls `onWait` about once a second until then. */
   turn(onWait: () => Promise<void>): Promise<void>;
-  /** Gives the place up. */
+  /** Releases the place. */
   leave(): void;
 }
 

@@ -15,7 +15,7 @@ export interface Creating<T> {
   sort: IdSort;
   /** Makes the record of that id from the request. */
   make(request: Request, c: Context<ApiEnv>, id: string): Promise<T>;
-  /** Gives the record of that id when it is there. */
+  /** Returns the record of that id, if it exists. */
   find(project: string, id: string): Promise<T | null>;
   /** Encrypts the answer that is kept, for one that holds a secret. */
   seal?: Seal;

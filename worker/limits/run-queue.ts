@@ -16,9 +16,9 @@ export interface RunLimits {
 }
 
 /**
- * The runs that go on and those that wait. A place that falls free goes to the project with the fewest runs that go on, of those alike to the one that
- * was served longest ago; in it to the key by the same rule; of that key to the run that came first. So whoever asks for much waits for
- * itself, and not others for it.
+ * The runs that are running and those that wait. A free place goes to the project with the fewest running, among equals to the one served
+ * longest ago; within it to a key by the same rule; within that key to the oldest run. A project that asks for much thus waits for itself,
+ * and others do not wait for it.
  */
 export interface RunQueue {
   /** Takes a run, which may come again; true when it may go on. */
@@ -54,7 +54,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS lanes (project TEXT PRIMARY KEY, served INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-// Who is served goes to the end. Who comes anew goes there too, but for whoever was served last: so coming and going is no way to the front.
+// A project that was served goes to the end, and so does a new one, ahead only of the last served: leaving and returning gains nothing.
 const LAST = "(SELECT COALESCE(MAX(served), 0) + 2 FROM lanes)";
 const NEW = "(SELECT COALESCE(MAX(served), 0) - 1 FROM lanes)";
 const OF_PROJECT = "SELECT COUNT(*) FROM turn WHERE turn.project = lane.project AND goes_on = 1";

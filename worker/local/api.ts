@@ -15,7 +15,7 @@ export interface Api {
   /** Creates a task; rejects with the service's {@link MediaError}. */
   create(wish: TaskWish): Promise<Task>;
   cancel(id: string): Promise<Task>;
-  /** Gives the finished task, reporting it on the way; an abort cancels the task. */
+  /** Resolves to the finished task and reports its progress; an abort cancels it. */
   finish(id: string, report: (task: Task) => void, signal: AbortSignal): Promise<Task>;
 }
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { unstable_DevEnv } from "wrangler";
 import { outsideBindings } from "./outside-bindings.ts";
 
-/** What one host process is told to run. */
+/** What one host process runs. */
 export interface HostOrder {
   /** Path of the Worker's wrangler.toml. */
   config: string;

@@ -37,7 +37,7 @@ export function createProgress(out: NodeJS.WriteStream = process.stdout): Progre
   };
 }
 
-/** Gives the percent of a task that is done: every step counts the same, but the encode as much as the others together. */
+/** Returns the progress of a task in percent: the encode counts as much as all other steps together, which count the same. */
 export function percentOf(task: Task): number {
   const weights = task.steps.map(({ kind }) => (kind === task.kind ? task.steps.length - 1 : 1));
   const done = task.steps.map(({ progress }, index) => (progress ?? 0) * (weights[index] ?? 0));

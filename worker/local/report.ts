@@ -2,7 +2,7 @@ import type { Source } from "../../src/core/source.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** Tells in a few lines what came out of a task that succeeded, how long it took and who encoded it. */
+/** Describes in a few lines the output of a finished task, how long it took and which encoder made it. */
 export function describeTask(task: Task, path: string, files: number, bytes: number): string[] {
   const encode = task.steps.find((step) => step.kind === task.kind)?.output;
   const source = task.steps.at(-1)?.output ?? encode;

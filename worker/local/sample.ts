@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { requireTools } from "./system.ts";
 
-/** Makes a clip with native ffmpeg to try things on: ten seconds of a moving test picture and a tone, as MP4 with H.264 and AAC. Gives its path. */
+/** Makes a clip with native ffmpeg to try things on: ten seconds of a moving test picture and a tone, as MP4 with H.264 and AAC. Returns its path. */
 export async function makeSample(folder: string): Promise<string> {
   requireTools(["ffmpeg"]);
   const path = join(folder, "sample.mp4");

@@ -15,7 +15,7 @@ export interface Settings {
   state_dir: string;
   /** Variables of the service Worker. */
   vars: Record<string, string>;
-  /** What the native encoders of `NATIVE_ENCODER_URL` want to be told. */
+  /** The token that the native encoders of `NATIVE_ENCODER_URL` require. */
   native_token?: string;
   /** Encrypts the secrets of connections, comma-separated, the newest first; default one that the state folder keeps. */
   connection_keys?: string;

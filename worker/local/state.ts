@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import { endGroup, groupMembers, isRunning, nameProcess, type ProcessName } from "./processes.ts";
 
-/** Who serves from a state folder: the process that supervises, and the leaders of its process groups. */
+/** The processes that serve from a state folder: the supervisor, and the leaders of its process groups. */
 interface Claim {
   supervisor: ProcessName;
   hosts: ProcessName[];
@@ -23,7 +23,7 @@ export interface State {
   log(name: string): string;
   /** Notes a process group that is to be ended should this process die. */
   note(leader: number): void;
-  /** Gives the folder free for another service. */
+  /** Releases the folder for another service. */
   release(): void;
 }
 

@@ -116,7 +116,7 @@ async function begin<Order extends { port: number }>(
     throw new MediaError("service_unavailable", `${program.name} did not start: ${why}; see ${log}.`);
   } finally {
     clearTimeout(timer);
-    // Nobody waits for it any more.
+    // Nothing waits for it now.
     failed.catch(() => {});
   }
 }

@@ -42,7 +42,7 @@ export function requireTools(tools: readonly Tool[], env: NodeJS.ProcessEnv = pr
   }
 }
 
-/** Gives the path of a program on PATH, or null. */
+/** Returns the path of a program on PATH, or null. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env): string | null {
   for (const folder of (env.PATH ?? "").split(delimiter)) {
     if (!folder) continue;

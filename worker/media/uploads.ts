@@ -21,7 +21,7 @@ export interface Upload {
 }
 
 /**
- * Takes files in constant memory. An upload that is not there any more is `media_not_found`; where storage fails it is
+ * Takes files in constant memory. An upload that is gone is `media_not_found`; where storage fails it is
  * `storage_full` or `service_unavailable`.
  */
 export interface Uploads {
@@ -29,6 +29,6 @@ export interface Uploads {
   put(key: string, body: ReadableStream<Uint8Array>, size: number, mime: string): Promise<StoredInfo>;
   /** Begins a file in parts; gives the id of the upload. */
   begin(key: string, mime: string): Promise<string>;
-  /** Gives the upload of that id, which may not be there. */
+  /** Returns the upload of that id, which may not exist. */
   resume(key: string, upload: string): Upload;
 }

@@ -24,7 +24,7 @@ export const NATIVE_CORES = 2;
 export const SERVICE_IN_CONTAINER = "http://framewright.internal";
 
 /**
- * Gives the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the containers;
+ * Creates the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the containers;
  * none where neither is set.
  */
 export function createNatives(env: NativeEnv, base: string): Natives {

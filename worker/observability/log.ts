@@ -24,7 +24,7 @@ export interface LogLine {
   ms?: number | undefined;
 }
 
-/** Gives the id of a task or a standalone step as a line names it; nothing for another id. */
+/** Returns the id of a task or a standalone step as log lines name it; nothing for another id. */
 export function nameRun(id: string | undefined): Pick<LogLine, "task_id" | "step_id"> {
   if (id?.startsWith("task_")) return { task_id: id };
   return id?.startsWith("step_") ? { step_id: id } : {};

@@ -2,7 +2,7 @@ import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import type { Observation } from "./metrics.ts";
 
-/** Gives what is to be measured of a task or a standalone step that has ended, its steps included. */
+/** Returns the measurements of a finished task or standalone step, its steps included. */
 export function observeEnd(record: Task | Step): Observation[] {
   const { object, error } = record;
   const errors: Observation[] = error
@@ -28,7 +28,7 @@ function observeStep({ kind, status, output, started_at, finished_at }: Step): O
   return [ended, { metric: "framewright_encoded_media_seconds_total", labels: [encoder], value: media }];
 }
 
-/** Gives the name of the encoder that made a step's output; empty where none did. */
+/** Returns the name of the encoder that made a step's output; empty when none did. */
 export function encoderOf({ kind, output }: Pick<Step, "kind" | "output">): string {
   // What a probe finds, and what an upload carries on, is not their own work.
   if (kind === "probe" || kind === "ingest" || kind === "upload") return "";

@@ -20,7 +20,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
       sort: "key",
       make: async (request, c, id) =>
         keys.create(c.get("project"), id, parseKeyRequest(await readJson(request))),
-      // The secret of one that is there already is not known any more, so it is made anew.
+      // The secret of an existing key is unknown, so it gets a new one.
       find: async () => null,
       keep: ({ secret: _, ...key }) => key,
     }),

@@ -1,6 +1,6 @@
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 
-/** Gives the page that a list asks for of records that are all at hand, in any order; ids sort by time. */
+/** Returns the requested page of a list of records in memory, in any order; ids sort by time. */
 export function pageOf<T extends { id: string }>(all: readonly T[], query: ListQuery): ListPage<T> {
   const { limit, order, after, before } = query;
   const sign = order === "asc" ? 1 : -1;

@@ -55,8 +55,8 @@ export function createDurably(
 }
 
 /**
- * Gives a function that lets the object hear from a piece of work until the function that it gives is called, and aborts the work of
- * a run that is over. However many pieces there are, one call at a time is made for them all.
+ * Returns a function that keeps the object informed of a piece of work until the function it returns is called, and aborts the work once
+ * the run has ended. All pieces share one call at a time.
  */
 function createListener(
   object: () => DurableObjectStub<TaskObject>,

@@ -2,7 +2,7 @@ const MAX_LISTEN_MS = 30_000;
 
 /** Those of a run that wait to hear that it must stop. */
 export interface RunListeners {
-  /** True after `ms`, of which there are half a minute at the most; false as soon as the run is over. */
+  /** Resolves to true after `ms`, at most half a minute; to false as soon as the run has ended. */
   listen(ms: number): Promise<boolean>;
   /** Notifies all listeners that the run is over. */
   end(): void;

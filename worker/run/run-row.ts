@@ -2,7 +2,7 @@ import type { EncoderChoice } from "../../src/core/choice.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** How a run stands in the queue: it has not entered, it waits, it goes on, or it has left. */
+/** A run's state in the queue: not entered, waiting, running, or gone. */
 export type Turn = "none" | "waits" | "goes_on" | "over";
 
 /** The one row of a TaskObject; times are milliseconds since the epoch. */

@@ -14,7 +14,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
 `;
 
-// A run of an earlier version entered no queue: it goes on as it is.
+// A run of an earlier version entered no queue; it continues as it is.
 const SELECT = `
   SELECT run.*, COALESCE(turn.key_id, '') AS key_id, COALESCE(turn.turn, 'goes_on') AS turn,
     COALESCE(choice.choice, 'null') AS choice

@@ -14,7 +14,7 @@ export interface UploadHome {
   /** Keeps a new upload, until it expires. */
   create(entry: UploadEntry): Promise<void>;
   get(): Promise<UploadEntry | null>;
-  /** Keeps the ETag of a part that was put; false when the upload is not waiting any more. */
+  /** Keeps the ETag of a part that was put; false when the upload no longer waits. */
   notePart(part: number, etag: string): Promise<boolean>;
   /** Returns the stored parts, in order. */
   parts(): Promise<UploadedPart[]>;

@@ -69,7 +69,7 @@ export function lacking(missing: number): MediaError {
   );
 }
 
-// One that is completed or dropped already is no upload any more.
+// Completed or dropped, it is no longer an upload.
 async function abort(uploads: Uploads, key: string, begun: string): Promise<void> {
   try {
     await uploads.resume(key, begun).abort();

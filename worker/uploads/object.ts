@@ -24,7 +24,7 @@ export class UploadObject extends DurableObject<Bindings> {
     return this.#kv.get<UploadEntry>(ENTRY) ?? null;
   }
 
-  /** Keeps the ETag of a part; false when the upload is not waiting any more. */
+  /** Keeps the ETag of a part; false when the upload no longer waits. */
   notePart(part: number, etag: string): boolean {
     if (this.get()?.upload.status !== "waiting") return false;
     // In order as texts, too.

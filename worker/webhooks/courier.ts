@@ -7,11 +7,11 @@ import type { Outcome, Shipment } from "./shipment.ts";
 /** What a courier works with. */
 export interface CourierTools {
   outbox: Outbox;
-  /** Gives a delivery with all that it needs now; null when it is not to be made any more. */
+  /** Returns a delivery with all that it needs; null when it is no longer due. */
   ship(due: Due): Promise<Shipment | null>;
   /** Posts it once; rejects only for faults of this side. */
   post(due: Due, shipment: Shipment): Promise<Posted>;
-  /** Tells the project what came of a try. */
+  /** Reports the result of an attempt to the project. */
   note(due: Due, outcome: Outcome): Promise<void>;
   /** Is called when something is due at another time than before. */
   rearm(): Promise<void>;
@@ -19,17 +19,17 @@ export interface CourierTools {
   random(): number;
   /** Milliseconds until a delivery is tried for the second time. */
   firstMs(): number;
-  /** Milliseconds after which a try that nobody hears of any more is given up: longer than a post may take. */
+  /** Milliseconds after which a silent attempt counts as lost: longer than a post may take. */
   leaseMs(): number;
 }
 
 /** Makes the deliveries of one run, as many times as it takes. */
 export interface Courier {
-  /** Begins whatever is due and not on its way, and waits for none of it; `fresh` are those that need not be asked for any more. */
+  /** Starts everything due that is not on its way, without waiting; `fresh` are those that are already loaded. */
   start(fresh?: readonly Shipment[]): void;
   /** Has a delivery made from the beginning, whatever came of it before, with the next start. */
   again(id: string, project: string): void;
-  /** Gives when there is next something to do, in milliseconds since the epoch; null when there is nothing. */
+  /** Returns when the next delivery is due, in milliseconds since the epoch; null when none is. */
   dueAt(): number | null;
 }
 

@@ -14,7 +14,7 @@ export interface DeliveryTable {
   /** Adds a delivery, or puts it in the place of what it was. */
   put(kept: KeptDelivery): void;
   get(id: string): KeptDelivery | null;
-  /** Gives the ids of an event's deliveries that are not made yet. */
+  /** Returns the ids of an event's pending deliveries. */
   pendingOf(event_id: string): string[];
   list(query: ListQuery): ListPage<WebhookDelivery>;
   /** Removes those added before `since`. */

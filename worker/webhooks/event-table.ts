@@ -18,9 +18,9 @@ export interface EventTable {
   /** Makes an event of a change of a run; for a change that came before gives its event again. */
   add(run_id: string, change: Change, now: number): KeptEvent & { is_new: boolean };
   get(id: string): KeptEvent | null;
-  /** Gives a page of events as JSON texts. */
+  /** Returns a page of events as JSON texts. */
   list(query: ListQuery): ListPage<string>;
-  /** Gives when the oldest was made; null when there is none. */
+  /** Returns when the oldest was created; null when there is none. */
   oldest(): number | null;
   /** Removes the events made before `since`. */
   prune(since: number): void;
@@ -43,7 +43,7 @@ export function createEventTable(sql: Sql, ids: CreateId): EventTable {
   const first = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)][0];
   let last = first("SELECT id FROM event ORDER BY id DESC LIMIT 1")?.id ?? "";
 
-  // Whoever reads on from the last event must miss none, even when the clock was set back.
+  // A client that continues from the last event must miss none, even when the clock was set back.
   function nextId(now: number): string {
     let id = ids("event", now);
     for (let at = now + 1; id <= last; at++) id = ids("event", at);

@@ -20,7 +20,7 @@ export interface Outbox {
   url(): string | null;
   /** Keeps a change, together with the state that it led to. */
   add(change: Change): void;
-  /** Gives the changes that are not handed over, the oldest first. */
+  /** Returns the changes not yet handed over, oldest first. */
   changes(): Change[];
   /** Takes note that changes up to a version were handed over, and what is to be delivered of them. */
   handedOver(version: number, project: string, shipments: readonly Shipment[], now: number): void;

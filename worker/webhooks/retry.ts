@@ -7,7 +7,7 @@ const LONGEST_MS = 12 * 3_600_000;
 const JITTER = 0.2;
 
 /**
- * Gives when to try again after so many tries, in milliseconds since the epoch: `first_ms` later, then four times as long each time up to
+ * Returns when to try again after a number of attempts, in milliseconds since the epoch: `first_ms` later, then four times as long each time up to
  * twelve hours, each a fifth more or less by `random` (0 to 1), and once more when three days are over. Null when that was the last.
  */
 export function nextAttempt(

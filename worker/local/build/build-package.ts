@@ -79,7 +79,7 @@ async function rewrite(path: string, change: (text: string) => string): Promise<
   if (changed !== text) await writeFile(path, changed);
 }
 
-// Gives the names of the packages that went into it.
+// Returns the names of the packages bundled into it.
 async function bundle(
   entries: Readonly<Record<string, string>>,
   part: string,

@@ -16,7 +16,7 @@ export async function buildPage(folder: string): Promise<void> {
   const page = join(BUILT, await hashOf(MADE_OF));
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
-  // What an earlier build named is of no use any more.
+  // Files of an earlier build are useless now.
   await rm(join(folder, "app"), { recursive: true, force: true });
   await cp(page, folder, { recursive: true });
 }

@@ -6,12 +6,12 @@ const CORE = `@ffmpeg/core (dist/core/): GPL-2.0-or-later, a program of its own 
 License: https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt
 Source: https://github.com/ffmpegwasm/ffmpeg.wasm`;
 
-/** Gives the name of the package that a module belongs to; null for one of our own. */
+/** Returns the name of a module's package; null for one of our own. */
 export function packageOf(id: string): string | null {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? null;
 }
 
-/** Gives the licenses of the packages that are inside the built files, and where their sources are. */
+/** Returns the licenses of the packages inside the built files, and where their sources are. */
 export async function licensesOf(packages: Iterable<string>): Promise<string> {
   const texts = [CORE];
   for (const name of [...packages].sort()) {
