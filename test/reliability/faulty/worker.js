@@ -36,8 +36,15 @@ function wrap(thing, target, plain) {
   });
 }
 
+// A stub has no telling what is a method and what a table of methods: each name is both.
+const wrapStub = (thing, name, owner) =>
+  new Proxy(() => {}, {
+    get: (_, inner) => (inner === "then" ? undefined : wrapStub(thing, inner, name ? owner[name] : owner)),
+    apply: (_, __, args) => call(thing, name, async () => owner[name](...args)),
+  });
+
 const wrapObjects = (thing, namespace) => ({
-  getByName: (name) => wrap(thing, namespace.getByName(name), []),
+  getByName: (name) => wrapStub(thing, "", namespace.getByName(name)),
 });
 
 const wrapEnv = (env) => ({
