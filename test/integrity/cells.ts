@@ -55,14 +55,20 @@ export function everyCell(): IntegrityCell[] {
 }
 
 /** Returns the options that a cell asks for. */
-export function optionsOf({ container, encoder, wish }: IntegrityCell): Record<string, unknown> {
+export function optionsOf({ source, container, encoder, wish }: IntegrityCell): Record<string, unknown> {
   const { options } = WISHES[wish];
   // The service leaves small work to the light encoder, which has none for this codec.
   if (encoder === "native") return { ...options, codec: "h265" };
-  // Packets are copied where the format may hold them.
-  const format = container === "webm" || container === "mov" ? container : "mp4";
-  return wish === "copy" ? { ...options, format } : options;
+  if (wish !== "copy") return options;
+  // Packets are copied where they have times and the format may hold them; else the sound alone is.
+  const timed = container !== "ts" && container !== "avi";
+  const codec = timed ? COPIED[source.split("_")[0] ?? ""] : undefined;
+  if (container === "webm" || codec === "vp9") return { ...options, format: "webm", codec };
+  return { ...options, format: container === "mov" ? "mov" : "mp4", codec };
 }
+
+// By the names of sources.
+const COPIED: Readonly<Record<string, string>> = { h264: "h264", hevc: "h265", vp9: "vp9", av1: "av1" };
 
 // Copies are the same by whoever makes them, and a host that cuts what is short makes no streams. The service leaves AV1 to the native
 // encoder, as the light one cannot read it.
