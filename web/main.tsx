@@ -1,13 +1,19 @@
 import { render } from "preact";
-import { createLocalClient } from "../src/browser/index.ts";
+import { createLocalClient, type LocalClientOptions } from "../src/browser/index.ts";
 import { App } from "./app.tsx";
 import { createEdge } from "./edge/create-edge.ts";
 import { startOffline } from "./offline/start.ts";
 import { createQueue } from "./queue/create-queue.ts";
 import { createDestinations } from "./result/save/destinations.ts";
-import { THREADED_CORE } from "./threaded-core.ts";
 import { keepFocus } from "./ui/keep-focus.ts";
 import { WorkbenchContext } from "./workbench.ts";
+
+/** The threaded core, which the page ships to encode H.265 on the visitor's machine; loaded on first use. */
+const THREADED_CORE = {
+  wasm: new URL("../dist/core-mt/ffmpeg-core-mt.wasm.gz", import.meta.url).href,
+  glue: new URL("../dist/core-mt/ffmpeg-core-mt.js.gz", import.meta.url).href,
+  threads: new URL("../dist/core-mt/ffmpeg-core-mt.worker.js.gz", import.meta.url).href,
+} as const satisfies LocalClientOptions["threadedCore"];
 
 // The composition root of the page.
 const destinations = createDestinations();

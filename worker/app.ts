@@ -4,7 +4,7 @@ import { bearer } from "./auth/bearer.ts";
 import type { Api, ApiEnv } from "./http/context.ts";
 import { answerError, answerNoRoute, onlyErrors } from "./http/errors.ts";
 import { crossOrigin, noIcon, noStore, requestId, securityHeaders } from "./http/headers.ts";
-import { logRequests } from "./observability/log-requests.ts";
+import { logRequests } from "./observability/log.ts";
 import { addConnectionRoutes } from "./routes/connections.ts";
 import { addEventRoutes } from "./routes/events.ts";
 import { addKeyRoutes } from "./routes/keys.ts";

@@ -1,4 +1,4 @@
-import { DurableObject } from "cloudflare:workers";
+import { DurableObject, RpcTarget } from "cloudflare:workers";
 import { createIds } from "../src/core/ids.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
@@ -7,10 +7,8 @@ import { createUseNotes } from "./auth/use-notes.ts";
 import { createConnectionTable } from "./connections/table.ts";
 import { createIdempotencyTable } from "./idempotency/table.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
-import { toTarget } from "./network/rpc-target.ts";
 import { writePoints } from "./observability/analytics.ts";
-import { createLog } from "./observability/log.ts";
-import { logEnd } from "./observability/log-end.ts";
+import { createLog, logEnd } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
 import type { MetricsReport } from "./observability/metrics.ts";
 import { observeEnd } from "./observability/observe-end.ts";
@@ -148,4 +146,11 @@ function listsOf({ list, parentOf }: RunIndex) {
 
 function mailOf({ endpoints: _, secrets: __, post: ___, prune: ____, ...mail }: PostOffice): Mail {
   return mail;
+}
+
+/** Makes the methods of an object callable over RPC, which offers only those of a prototype. */
+function toTarget<T extends object>(methods: T): T & RpcTarget {
+  class Target extends RpcTarget {}
+  Object.assign(Target.prototype, methods);
+  return new Target() as RpcTarget & T;
 }

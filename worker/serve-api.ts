@@ -10,7 +10,10 @@ import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { type Env, readEnv } from "./env.ts";
 import type { Begun } from "./idempotency/table.ts";
-import { createLimitsOf } from "./limits/limits-of.ts";
+import type { Limits } from "./limits/enforce.ts";
+import { QUEUE_NAME } from "./limits/queue-name.ts";
+import { createRateLimiter } from "./limits/rate-limiter.ts";
+import { createRoom } from "./limits/room.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
@@ -20,7 +23,7 @@ import { patiently } from "./network/retry-object-call.ts";
 import { createLog } from "./observability/log.ts";
 import { createFindStep, createRuns } from "./run/engine.ts";
 import { SettingsError } from "./settings/read.ts";
-import { createPageUploadsOf } from "./uploads/page-uploads-of.ts";
+import { createPageUploadsOf } from "./uploads/place-of.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
 const now = () => Date.now();
@@ -87,4 +90,18 @@ function createService(env: Env): ReturnType<typeof createApp> {
 function answerUnset({ message, summary }: SettingsError): Response {
   console.error(JSON.stringify({ level: "error", message: "not set up", error: message }));
   return Response.json({ kind: "service_unavailable", message: summary }, { status: 503 });
+}
+
+/** Creates the limits from the bindings and settings of the Worker. `goOn` keeps a promise alive after the request is answered. */
+function createLimitsOf(env: Env, goOn: (promise: Promise<unknown>) => void, now: () => number): Limits {
+  const { MAX_REQUESTS: requests, MAX_CREATIONS: creations, MAX_WAITING } = env.settings;
+  return {
+    rate: createRateLimiter({
+      limits: { requests, creations },
+      home: (project) => env.PROJECT.getByName(project),
+      later: (ms, work) => goOn(ms > 0 ? scheduler.wait(ms).then(work) : work()),
+      now,
+    }),
+    room: createRoom(MAX_WAITING, (key_id) => env.QUEUE.getByName(QUEUE_NAME).waiting(key_id), now),
+  };
 }

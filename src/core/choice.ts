@@ -13,3 +13,29 @@ export const EncoderChoice = z
   .meta({ id: "EncoderChoice" });
 /** Which encoder does the work, and why. */
 export type EncoderChoice = z.infer<typeof EncoderChoice>;
+
+/** Which encoder does the work of a plan, how it is cut for it, and why. Plain data: it is stored with the run. */
+export interface Decision {
+  /** Name of the encoder. */
+  encoder: string;
+  /** Seconds of source in one chunk; null where the plan stays uncut. */
+  chunk_seconds: number | null;
+  /** Seconds until the output is there, by estimate; null when unknown. */
+  seconds: number | null;
+  reason: DecisionReason;
+  /** Why the encoders that the host asks before this one do not do it. */
+  refusals: Refusal[];
+}
+
+/** What decided. */
+export type DecisionReason =
+  /** Nothing is re-encoded. */
+  | { code: "copied" }
+  /** Another encoder could do it too, and would take longer. */
+  | { code: "faster"; seconds: number; than_seconds: number; chunks: number }
+  /** It can be cut into chunks, which are encoded side by side. */
+  | { code: "chunked"; chunks: number; at_once: number }
+  /** The encoders before it refused. */
+  | { code: "refused" }
+  /** It is the first one that the host asks. */
+  | { code: "preferred"; seconds: number | null };

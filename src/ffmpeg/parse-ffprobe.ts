@@ -3,7 +3,6 @@ import type { Source, SourceColor, SourceStream } from "../core/source.ts";
 import { readTags, type Tags } from "../core/tags.ts";
 import { displayedSize, parsePixelAspect, toRightAngle } from "../plan/size.ts";
 import { mimeOf, nameCodec, nameFormat } from "./ffprobe-names.ts";
-import { asList, asNumber, asRatio, asRecord, asText, type Report } from "./report.ts";
 
 /** What is known about a file without ffprobe. */
 export interface ProbedFile {
@@ -212,4 +211,35 @@ function unsupported(message: string): MediaError {
 // Unknown fields are absent, never undefined.
 function clean<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+}
+
+/** An object of ffprobe's report with unchecked fields. */
+type Report = Readonly<Record<string, unknown>>;
+
+/** Returns a value that is an object; otherwise an empty one. */
+function asRecord(value: unknown): Report {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Report) : {};
+}
+
+/** Returns a value that is an array; otherwise an empty one. */
+function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns a non-empty string; undefined for `N/A` and the like. */
+function asText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" && value !== "N/A" ? value : undefined;
+}
+
+function asNumber(value: unknown): number | undefined {
+  if (typeof value !== "number" && asText(value) === undefined) return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** Parses a ratio such as `30000/1001` as a number above 0. */
+function asRatio(value: unknown): number | undefined {
+  const [over = "", under = ""] = asText(value)?.split("/") ?? [];
+  const ratio = Number(over) / Number(under);
+  return Number.isFinite(ratio) && ratio > 0 ? ratio : undefined;
 }

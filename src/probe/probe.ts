@@ -1,15 +1,15 @@
 import { type InputFormat, MATROSKA, MP4 } from "mediabunny";
 import { MediaError } from "../core/errors.ts";
+import { BOUNDS } from "../core/formats.ts";
 import type { ByteReader } from "../core/ports.ts";
 import type { Source } from "../core/source.ts";
 import { parseFfprobe } from "../ffmpeg/parse-ffprobe.ts";
 import { boundReader, type ProbeBounds } from "./bounded-reader.ts";
-import { checkFrames, checkSource } from "./check-source.ts";
 import { type Demuxed, demux, readFragmentEnds, type TrackEnds } from "./demux.ts";
 import { readMovieIndex } from "./isobmff/isobmff.ts";
 import { hideDamage } from "./matroska/matroska-damage.ts";
 import { formatsOf } from "./signature.ts";
-import { sniff } from "./sniff.ts";
+import { sniff, unsupported } from "./sniff.ts";
 import { measureFrames } from "./sound/sound-frames.ts";
 import { microseconds } from "./whole-file.ts";
 
@@ -24,7 +24,7 @@ export interface ProbeGiven {
 export type RunFfprobe = (reader: ByteReader, signal: AbortSignal) => Promise<unknown>;
 
 // 16 MiB in 64 places: several times what any ordinary file takes.
-const BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
+const READ_BOUNDS: ProbeBounds = { reads: 20_000, blocks: 256, jumps: 64 };
 
 /**
  * Probes a media file by reading ranges of it. Throws `input_unsupported` for a file that is not media or cannot be
@@ -116,7 +116,7 @@ async function tryDemux(
   signal: AbortSignal,
 ): Promise<Tried> {
   if (formats.length === 0) return NOTHING;
-  const bounded = boundReader(reader, BOUNDS, signal);
+  const bounded = boundReader(reader, READ_BOUNDS, signal);
   const tried = (demuxed: Demuxed | null): Tried => ({
     ...NOTHING,
     demuxed,
@@ -126,7 +126,7 @@ async function tryDemux(
     if (!formats.includes(MP4)) return tried(await demux(bounded, formats, null, url));
     const index = await readMovieIndex(bounded);
     if (!index || [...index.tracks.values()].some(({ sound }) => !sound)) return NOTHING;
-    const indexed = boundReader(index.reader, BOUNDS, signal);
+    const indexed = boundReader(index.reader, READ_BOUNDS, signal);
     if (index.fragmented) {
       return { demuxed: null, ends: await readFragmentEnds(indexed, formats), fragmented: true };
     }
@@ -143,4 +143,23 @@ async function tryDemux(
 function endsOf(source: Source | undefined): TrackEnds {
   const streams = source?.streams?.toReversed() ?? [];
   return new Map(streams.flatMap(({ kind, end }) => (end === undefined ? [] : [[kind, end]])));
+}
+
+/** Throws `input_unsupported` for sound or moving pictures without any frame in ffprobe's report. */
+function checkFrames(source: Source, report: unknown): void {
+  const { frames } = report as { frames?: unknown };
+  const none = Array.isArray(frames) && frames.length === 0;
+  if (none && source.kind !== "image" && source.duration === undefined) {
+    throw unsupported("The file's streams are empty.");
+  }
+}
+
+/** Throws `input_unsupported` for pictures of absurd size, on which no step could work. */
+function checkSource(source: Source): Source {
+  if (source.codecs?.video == null) return source;
+  const { max } = BOUNDS.pixels;
+  const { width = 0, height = 0, coded_width = width, coded_height = height } = source;
+  const sides = [width, height, coded_width, coded_height];
+  if (sides.every((side) => side >= 1 && side <= max)) return source;
+  throw unsupported(`The pictures are ${width}x${height} pixels; each side must be from 1 to ${max}.`);
 }

@@ -1,4 +1,4 @@
-import type { Decision, DecisionReason } from "../core/decision.ts";
+import type { Decision, DecisionReason } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import { OTHER_WORK, type Refusal } from "../core/refusal.ts";
 import { isCopy, type Plan } from "../plan/plan.ts";

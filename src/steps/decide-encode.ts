@@ -1,4 +1,4 @@
-import type { Decision } from "../core/decision.ts";
+import type { Decision } from "../core/choice.ts";
 import { MediaError } from "../core/errors.ts";
 import type { EncodeRequest } from "../core/options.ts";
 import type { ByteReader } from "../core/ports.ts";

@@ -1,4 +1,4 @@
-import type { Decision } from "../core/decision.ts";
+import type { Decision } from "../core/choice.ts";
 import { OTHER_WORK } from "../core/refusal.ts";
 import { describeRefusal, nameEncoder, wholeSeconds } from "./refusal-words.ts";
 

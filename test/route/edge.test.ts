@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Decision } from "../../src/core/decision.ts";
+import type { Decision } from "../../src/core/choice.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import type { RefusalReason } from "../../src/core/refusal.ts";
 import type { Source } from "../../src/core/source.ts";

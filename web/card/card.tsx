@@ -1,10 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { lazy, memo, Suspense } from "preact/compat";
-import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
-import { Icon } from "../ui/icon.tsx";
-import { Parts } from "../ui/parts.tsx";
 import { describeDropped } from "../words/dropped-words.ts";
 import { describePlace } from "../words/place-words.ts";
 import { bytes } from "../words/quantities.ts";
@@ -13,11 +11,11 @@ import { stateWords } from "../words/state-words.ts";
 import { describeWishes } from "../words/wish-words.ts";
 import { Actions } from "./actions.tsx";
 import "./card.css";
+import { saving } from "../result/save/saving.ts";
+import { Icon, type IconName } from "../ui/icon.tsx";
 import { isAwaited } from "./awaited-copy.ts";
 import { FaultLine } from "./fault-line.tsx";
 import { ProgressLine } from "./progress-line.tsx";
-import { SavedLine } from "./saved-line.tsx";
-import { Thumbnail } from "./thumbnail.tsx";
 import { WaitingLine } from "./waiting-line.tsx";
 
 const Editor = lazy(async () => ({ default: (await import("../options/editor.tsx")).Editor }));
@@ -101,3 +99,49 @@ export const Card = memo(function Card({
     </article>
   );
 });
+
+/**
+ * The file sizes before and after for an item that succeeded; nothing when they are unknown, or when the output has many
+ * files.
+ */
+function SavedLine({ item: { size, source, task } }: { item: Item }) {
+  const made = task?.steps.find(({ output }) => output?.encoder)?.output;
+  const before = size ?? source?.filesize ?? null;
+  if (made?.filesize === undefined || made.kind === "adaptive_video" || before === null) return null;
+  return <p class="saved numbers">{saving(before, made.filesize)}</p>;
+}
+
+const SIGNS = {
+  video: "video",
+  audio: "audio",
+  image: "image",
+  adaptive_video: "stream",
+} as const satisfies Record<string, IconName>;
+
+function Thumbnail({ item }: { item: Item }) {
+  const { thumbnail, source } = item;
+  const sign = source ? SIGNS[source.kind] : item.fault ? "fault" : "clock";
+  const [url, setUrl] = useState<string | null>(null);
+  useEffect(() => {
+    if (!thumbnail) return;
+    const made = URL.createObjectURL(thumbnail);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [thumbnail]);
+  return <div class="thumbnail">{url ? <img src={url} alt="" /> : <Icon name={sign} size={28} />}</div>;
+}
+
+/** A comma-separated list of facts that wraps only between facts, where they fit on a line. */
+function Parts({ words }: { words: string }) {
+  const parts = words.split(", ");
+  return (
+    <>
+      {parts.map((part, index) => [
+        index > 0 && " ",
+        <span key={part} class="part">
+          {index < parts.length - 1 ? `${part},` : part}
+        </span>,
+      ])}
+    </>
+  );
+}

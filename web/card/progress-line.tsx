@@ -1,6 +1,6 @@
+import { useEffect, useState } from "preact/hooks";
 import type { Item } from "../queue/item.ts";
 import { stateOf } from "../queue/queue.ts";
-import { useNow } from "../ui/use-now.ts";
 import { clock, countDown, timeLeft } from "../words/quantities.ts";
 import { isIdle } from "../words/state-words.ts";
 
@@ -58,4 +58,16 @@ function Line({
 
 function speedWords(speed: number): string {
   return `${speed >= 10 ? Math.round(speed) : Number(speed.toPrecision(2))} ×`;
+}
+
+const EVERY_MS = 1000;
+
+/** Returns the time in milliseconds since the epoch, and renders again every second. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return Math.max(now, Date.now());
 }

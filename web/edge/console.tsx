@@ -10,7 +10,10 @@ import type { EdgeConnection } from "./edge.ts";
 import { KeysView } from "./keys/keys-view.tsx";
 import { type Service, ServiceContext, toFault } from "./shared/service.ts";
 import { TasksView } from "./tasks/tasks-view.tsx";
-import { WebhooksView } from "./webhooks/webhooks-view.tsx";
+import { Deliveries } from "./webhooks/deliveries.tsx";
+import { Endpoints } from "./webhooks/endpoints.tsx";
+import { Events } from "./webhooks/events.tsx";
+import { ProjectSecret } from "./webhooks/project-secret.tsx";
 
 const TABS = {
   tasks: { title: "Tasks", View: TasksView },
@@ -81,4 +84,15 @@ function useTab(): Tab {
 function tabOf(hash: string): Tab {
   const name = hash.split("/")[2] ?? "";
   return Object.hasOwn(TABS, name) ? (name as Tab) : "tasks";
+}
+
+function WebhooksView() {
+  return (
+    <div class="stack">
+      <Endpoints />
+      <Deliveries />
+      <Events />
+      <ProjectSecret />
+    </div>
+  );
 }

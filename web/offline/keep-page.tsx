@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import { render } from "preact";
+import { Icon } from "../ui/icon.tsx";
 import type { Order, TookOver } from "./names.ts";
-import { NewVersion } from "./new-version.tsx";
 import { whenIdle } from "./when-idle.ts";
+import "./new-version.css";
 
 const HOUR_MS = 3_600_000;
 // By then the page has loaded what its first view needs.
@@ -76,4 +77,31 @@ function showBelow(isThere: { value: boolean }, onReload: () => void): void {
 function savesData(): boolean {
   const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
   return connection?.saveData ?? false;
+}
+
+/** Announces a new version at the foot of the page, which a reload activates. */
+function NewVersion({ isThere, onReload }: { isThere: { value: boolean }; onReload: () => void }) {
+  return (
+    <div class="new-version" role="status">
+      {isThere.value && (
+        <div class="panel">
+          <Icon name="refresh" />
+          <span>A new version is ready.</span>
+          <button type="button" class="primary" onClick={onReload}>
+            Reload
+          </button>
+          <button
+            type="button"
+            class="quiet icon"
+            aria-label="Not now"
+            onClick={() => {
+              isThere.value = false;
+            }}
+          >
+            <Icon name="cancel" />
+          </button>
+        </div>
+      )}
+    </div>
+  );
 }

@@ -1,21 +1,24 @@
 import { useId, useRef } from "preact/hooks";
-import type { Source } from "../../src/index.ts";
+import type { MediaInput, MetadataMode, Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { NumberField } from "../ui/number-field.tsx";
 import { useWorkbench } from "../workbench.ts";
 import { ApplyToAll } from "./apply-to-all.tsx";
 import "./editor.css";
+import { Moment } from "../trim/moment.tsx";
+import { type Stretch, Trim } from "../trim/trim.tsx";
+import { Field } from "../ui/field.tsx";
+import type { AnyOptions } from "./choices.ts";
 import { FitFields } from "./fit-fields.tsx";
 import { FormatFields } from "./format-fields.tsx";
-import { MetadataField } from "./metadata-field.tsx";
 import { Outcome } from "./outcome.tsx";
 import { PlaceField } from "./place-field.tsx";
 import { PresetBar } from "./presets/preset-bar.tsx";
 import { Preview } from "./preview.tsx";
 import { RateFields } from "./rate-fields.tsx";
 import { SizeFields } from "./size-fields.tsx";
-import { Times } from "./times.tsx";
 import { type Form, useForm } from "./use-form.ts";
+import { METADATA_WORDS } from "./words.ts";
 
 /** The editor of a ready item: options, presets, a preview and, where it makes sense, a trim. */
 export function Editor({ item }: { item: Item }) {
@@ -99,5 +102,65 @@ function FrameRate({ form: { source, options, change, faultAt } }: { form: Form 
       placeholder={source.fps === undefined ? "original" : `original (${Number(source.fps.toFixed(2))})`}
       fault={faultAt("fps")}
     />
+  );
+}
+
+const MODES = ["clean", "keep", "strip"] as const;
+
+function MetadataField({ form: { options, change, faultAt } }: { form: Form }) {
+  const mode = options.metadata ?? "clean";
+  return (
+    <Field label="Tags and cover" hint={METADATA_WORDS[mode][1]} fault={faultAt("metadata")}>
+      {(control) => (
+        <select
+          {...control}
+          value={mode}
+          onChange={({ currentTarget }) => {
+            const chosen = currentTarget.value as MetadataMode;
+            change({ metadata: chosen === "clean" ? undefined : chosen });
+          }}
+        >
+          {MODES.map((each) => (
+            <option key={each} value={each}>
+              {METADATA_WORDS[each][0]}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+/** The part of a file to use, or for a picture the moment; nothing for files without a timeline. */
+function Times({ input, form }: { input: MediaInput | null; form: Form }) {
+  const { source, wishes, options } = form;
+  if (!source.duration || !input) return null;
+  if (wishes.kind === "image" && source.kind === "image") return null;
+  // Trimming does not change the preset.
+  const change = (times: Stretch) => {
+    form.wish((now) => {
+      const { start: _start, end: _end, ...rest } = now.options as AnyOptions;
+      return { ...now, options: { ...rest, ...times } as typeof now.options };
+    });
+  };
+  const { start, end } = options;
+  return (
+    <div class="times">
+      {wishes.kind === "image" ? (
+        <Moment
+          input={input}
+          source={source}
+          time={start}
+          onChange={(time) => change(time === undefined ? {} : { start: time })}
+        />
+      ) : (
+        <Trim
+          input={input}
+          source={source}
+          stretch={{ ...(start !== undefined && { start }), ...(end !== undefined && { end }) }}
+          onChange={change}
+        />
+      )}
+    </div>
   );
 }

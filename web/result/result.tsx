@@ -1,13 +1,12 @@
 import { lazy, Suspense } from "preact/compat";
-import { useState } from "preact/hooks";
 import type { Source } from "../../src/index.ts";
 import type { Item } from "../queue/item.ts";
 import { Icon } from "../ui/icon.tsx";
-import { Notice } from "../ui/notice.tsx";
 import { filesOf } from "./output-files.ts";
 import { factsOf } from "./view/facts.ts";
-import { Picture } from "./view/picture.tsx";
 import "./result.css";
+import { useState } from "preact/hooks";
+import { Notice } from "../ui/notice.tsx";
 import { saving } from "./save/saving.ts";
 import { TakeAlong } from "./save/take-along.tsx";
 import { useOutput } from "./use-output.ts";
@@ -76,5 +75,30 @@ function Shown({ source, url, name }: { source: Source; url: string; name: strin
         shape={width && height ? `${width} / ${height}` : "16 / 9"}
       />
     </Suspense>
+  );
+}
+
+/** Shows a whole picture, with a checkerboard behind transparent parts. */
+function Picture({
+  url,
+  name,
+  width = 0,
+  height = 0,
+}: {
+  url: string;
+  name: string;
+  width: number | undefined;
+  height: number | undefined;
+}) {
+  const [isUnknown, setUnknown] = useState(false);
+  if (isUnknown) {
+    return (
+      <Notice tone="warn">This browser cannot show this format. Download it to see it elsewhere.</Notice>
+    );
+  }
+  return (
+    <div class="picture" style={width && height ? { "--wide": width, "--high": height } : {}}>
+      <img src={url} alt={name} crossOrigin="anonymous" onError={() => setUnknown(true)} />
+    </div>
   );
 }

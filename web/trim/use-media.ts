@@ -3,7 +3,7 @@ import type { MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/picture/core-frame.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { useWorkbench } from "../workbench.ts";
-import { readFrameTimes } from "./frame-times.ts";
+import { roundTime } from "./parse-time.ts";
 import { createPlayback, type Playback } from "./playback.ts";
 import { type Timeline, timelineOf } from "./timeline.ts";
 
@@ -79,4 +79,38 @@ function wordsOf(input: MediaInput, kind: Source["kind"]): string {
       ? `This browser cannot ${what} it from there: its format or its server does not allow it.`
       : `This browser cannot ${what} this format.`;
   return `${why} You can set the times without ${without}.`;
+}
+
+// Over two hours of film; a longer list costs more than it helps.
+const MOST = 200_000;
+const WITHIN_MS = 5_000;
+
+/**
+ * Returns the start times of the pictures in a visitor's file, in seconds and in order, so that a step is one picture even
+ * at a variable frame rate. Null for a URL, and when reading takes more than a few seconds.
+ */
+async function readFrameTimes(input: MediaInput, signal: AbortSignal): Promise<number[] | null> {
+  if (typeof input === "string") return null;
+  const { ALL_FORMATS, BlobSource, EncodedPacketSink, Input } = await import("mediabunny");
+  const over = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
+  const file = new Input({
+    formats: ALL_FORMATS,
+    source: new BlobSource("getFile" in input ? await input.getFile() : input),
+  });
+  try {
+    const track = await file.getPrimaryVideoTrack();
+    if (!track) return null;
+    const starts = await Promise.all((await file.getTracks()).map((each) => each.getFirstTimestamp()));
+    const origin = Math.min(...starts);
+    const times: number[] = [];
+    for await (const packet of new EncodedPacketSink(track).packets(undefined, undefined, {
+      metadataOnly: true,
+    })) {
+      if (over.aborted || times.length === MOST) return null;
+      times.push(roundTime(Math.max(0, packet.timestamp - origin)));
+    }
+    return times.length > 0 ? times.sort((a, b) => a - b) : null;
+  } finally {
+    file.dispose();
+  }
 }

@@ -1,4 +1,4 @@
-import { logFault } from "../observability/log-fault.ts";
+import { logFault } from "../observability/log.ts";
 import { type KeyNamespace, noteUse } from "./key-store.ts";
 
 /** Milliseconds between two notes of a key's last use. */

@@ -10,17 +10,16 @@ import { checkRun, nothing } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { refuseTools } from "../../src/ffmpeg/toolset.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
-import { checkSegments, countSegments } from "./check-segments.ts";
+import { checkSegments, countSegments, isWhole } from "./check-segments.ts";
 import { readersOf } from "./demuxers.ts";
 import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { jobTools } from "./job-tools.ts";
-import { createPuts, listOutput, type Puts, readPlaylists } from "./put-output.ts";
+import { createPuts, listOutput, type OutputFile, type Puts, readPlaylists } from "./put-output.ts";
 import { runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
-import { wholeSegments } from "./whole-segments.ts";
 
 /** What jobs are run with. */
 export interface Bench {
@@ -170,4 +169,23 @@ function secondsOf({ plan, chunk }: NativeJob): number | null {
   const planned = plan.duration === null ? null : plan.start + plan.duration;
   const end = chunk.end ?? plan.end ?? planned;
   return end === null || end <= chunk.start ? null : end - chunk.start;
+}
+
+const SEGMENT = /^(.+\/seg_)(\d+)\.m4s$/;
+
+/**
+ * Lists the segments that a running ffmpeg has finished: those whose successor exists and that are whole, which they are not after the
+ * disk was full. Other files and the last segments are whole only after it has ended.
+ */
+async function wholeSegments(folder: string, isKnown: (name: string) => boolean): Promise<OutputFile[]> {
+  const files = await listOutput(folder, null);
+  const names = new Set(files.map(({ name }) => name));
+  const done: OutputFile[] = [];
+  for (const file of files) {
+    const [, stem, number] = SEGMENT.exec(file.name) ?? [];
+    if (number === undefined || isKnown(file.name)) continue;
+    const next = `${stem}${String(Number(number) + 1).padStart(number.length, "0")}.m4s`;
+    if (names.has(next) && (await isWhole(file))) done.push(file);
+  }
+  return done;
 }

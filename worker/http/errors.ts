@@ -9,7 +9,7 @@ import {
   REQUEST_ERROR_KINDS,
   type RequestErrorKind,
 } from "../../src/core/errors.ts";
-import { logFault } from "../observability/log-fault.ts";
+import { logFault } from "../observability/log.ts";
 import type { ApiEnv } from "./context.ts";
 
 /** The HTTP status of every error that a request can be answered with. */

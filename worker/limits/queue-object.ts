@@ -1,6 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { nameRun } from "../observability/log.ts";
-import { logFault } from "../observability/log-fault.ts";
+import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
 

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { extname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { MediaError } from "../../src/core/errors.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { Task } from "../../src/core/task.ts";
@@ -12,9 +14,9 @@ import { download, downloadStream } from "./download.ts";
 import { serveFile } from "./file-server.ts";
 import { createProgress } from "./progress.ts";
 import { describeTask } from "./report.ts";
-import { makeSample } from "./sample.ts";
 import { type Service, startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
+import { requireTools } from "./system.ts";
 
 // npm run demo: one task on a service of its own, from a file to a file.
 runMain(async () => {
@@ -86,4 +88,16 @@ async function save(task: Task, here: string, out: string | null): Promise<strin
 function extensionOf(output: Source): string {
   if (output.kind === "adaptive_video") return "";
   return extname(new URL(output.url).pathname);
+}
+
+/** Makes a clip with native ffmpeg to try things on: ten seconds of a moving test picture and a tone, as MP4 with H.264 and AAC. Returns its path. */
+async function makeSample(folder: string): Promise<string> {
+  requireTools(["ffmpeg"]);
+  const path = join(folder, "sample.mp4");
+  const picture = ["-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30:duration=10"];
+  const sound = ["-f", "lavfi", "-i", "sine=frequency=440:beep_factor=4:sample_rate=48000:duration=10"];
+  const video = ["-c:v", "libx264", "-preset", "veryfast", "-pix_fmt", "yuv420p", "-g", "60"];
+  const args = [...picture, ...sound, ...video, "-c:a", "aac", "-b:a", "128k", "-shortest", path];
+  await promisify(execFile)("ffmpeg", ["-v", "error", "-nostdin", "-y", ...args]);
+  return path;
 }

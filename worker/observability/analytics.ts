@@ -1,4 +1,4 @@
-import { logFault } from "./log-fault.ts";
+import { logFault } from "./log.ts";
 import type { Observation } from "./metrics.ts";
 
 /** A dataset of Analytics Engine, as far as it is used here. */

@@ -1,4 +1,10 @@
+import type { MiddlewareHandler } from "hono";
+import { routePath } from "hono/route";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import type { ApiEnv } from "../http/context.ts";
 import type { ServiceSettings } from "../settings/schema.ts";
+import { encoderOf } from "./observe-end.ts";
 
 /** How much a line of the log matters. */
 export type LogLevel = ServiceSettings["LOG_LEVEL"];
@@ -47,4 +53,61 @@ export function createLog(
 function writeConsole(level: LogLevel, text: string): void {
   if (level === "error") console.error(text);
   else console.log(text);
+}
+
+/** Fields of a line that tell where a fault happened, of this service's own making. */
+export type FaultFields = Readonly<Record<string, string | number | undefined>>;
+
+/** Writes a fault as a line of JSON, with the stack of what was thrown and of its cause. Of URLs in it only the origin is kept, as the rest may be secret. */
+export function logFault(message: string, thrown: unknown, fields: FaultFields = {}): void {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  const told = { level: "error", message, ...fields, error: textOf(thrown) };
+  console.error(JSON.stringify(cause === undefined ? told : { ...told, cause: textOf(cause) }));
+}
+
+function textOf(thrown: unknown): string {
+  const text = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);
+  return text.replaceAll(/\b(?:https?|s3):\/\/[^\s"'<>)]*/gi, originOf);
+}
+
+function originOf(url: string): string {
+  const { protocol, host } = URL.parse(url) ?? { protocol: "", host: "" };
+  return `${protocol}//${host}/…`;
+}
+
+/** Writes the line of a task or a standalone step that has ended. */
+export function logEnd(log: Log, project: string, record: Task | Step): void {
+  const { object, id, kind, status, error, created_at, finished_at } = record;
+  const steps = object === "task" ? record.steps : [record];
+  const encoder = steps.map(encoderOf).find((name) => name !== "");
+  log("info", {
+    message: `${object} ended`,
+    ...nameRun(id),
+    ...{ project, kind, status, encoder, error: error?.kind },
+    ms: (finished_at ?? created_at) - created_at,
+  });
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** Writes a line for every request once its answer begins: for a stream that is long before it ends. */
+export function logRequests(log: Log, now: () => number): MiddlewareHandler<ApiEnv> {
+  return async function logRequests(c, next) {
+    const began = now();
+    await next();
+    const { status } = c.res;
+    const route = routePath(c, -1);
+    log(status >= 500 ? "error" : "info", {
+      message: "request",
+      request_id: c.get("request_id"),
+      ...nameRun(c.get("subject")),
+      project: c.get("project"),
+      key_id: c.get("principal")?.id,
+      method: METHODS.has(c.req.method) ? c.req.method : "other",
+      // What no route takes is met by what is there for all of them.
+      route: route.includes("*") && !route.startsWith("/media/") ? "none" : route,
+      status,
+      ms: now() - began,
+    });
+  };
 }

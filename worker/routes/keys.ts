@@ -1,5 +1,5 @@
-import type { NewApiKey } from "../../src/core/key.ts";
-import { parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
+import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
+import type { ListPage, ListQuery } from "../../src/core/lists.ts";
 import * as docs from "../docs/keys.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
@@ -7,7 +7,6 @@ import { serve } from "../http/serve.ts";
 import { creating } from "../idempotency/creating.ts";
 import type { Services } from "../services.ts";
 import { answerList, readListQuery } from "./lists.ts";
-import { pageOf } from "./page-of.ts";
 
 /** Adds the routes of API keys. */
 export function addKeyRoutes(app: Api, services: Services): void {
@@ -44,4 +43,17 @@ export function addKeyRoutes(app: Api, services: Services): void {
     await keys.revoke(c.get("project"), idInPath(c, "key"));
     return c.body(null, 204);
   });
+}
+
+/** Returns the requested page of a list of records in memory, in any order; ids sort by time. */
+function pageOf<T extends { id: string }>(all: readonly T[], query: ListQuery): ListPage<T> {
+  const { limit, order, after, before } = query;
+  const sign = order === "asc" ? 1 : -1;
+  const compare = (a: string, b: string) => (a < b ? -sign : a > b ? sign : 0);
+  const found = all
+    .filter(({ id }) => after === undefined || compare(id, after) > 0)
+    .filter(({ id }) => before === undefined || compare(id, before) < 0)
+    .toSorted((a, b) => compare(a.id, b.id));
+  const records = before === undefined ? found.slice(0, limit) : found.slice(-limit);
+  return { records, more: found.length > limit };
 }

@@ -4,8 +4,7 @@ import { RunOver } from "../../src/core/pipeline.ts";
 import type { Durably } from "../../src/core/ports.ts";
 import { type RunError, runErrorOf } from "../../src/core/step.ts";
 import type { Env } from "../env.ts";
-import { nameRun } from "../observability/log.ts";
-import { logFault } from "../observability/log-fault.ts";
+import { logFault, nameRun } from "../observability/log.ts";
 import type { TaskObject } from "./task-object.ts";
 
 // First try and two more, for faults of the machinery only; between them 2 and 4 seconds, in which an encoder that

@@ -8,7 +8,7 @@ import type { OwnStorage } from "../connections/own-storage.ts";
 import type { Env } from "../env.ts";
 import type { Signer } from "../media/signer.ts";
 import { createOutsideOf, hostRules } from "../network/outside-of.ts";
-import { createPageUploadsOf } from "../uploads/page-uploads-of.ts";
+import { createPageUploadsOf } from "../uploads/place-of.ts";
 
 /** Creates the inputs of a run from its storage, the network and the caller's own storage, within the limits of the settings. */
 export function createInputs(

@@ -8,8 +8,7 @@ import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { createRunTurn } from "../limits/run-turn.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
-import { nameRun } from "../observability/log.ts";
-import { logFault } from "../observability/log-fault.ts";
+import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
 import { clearRun } from "./clear-run.ts";

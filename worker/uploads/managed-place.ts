@@ -2,9 +2,8 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { Storage } from "../../src/core/ports.ts";
 import { partSizes } from "../../src/core/upload.ts";
 import { UPLOAD_LIMITS, type Uploads } from "../media/uploads.ts";
-import type { UploadHome } from "./home.ts";
 import type { PartGrant, PartSigner } from "./part-signer.ts";
-import { type UploadPlace, uploadKey } from "./place.ts";
+import { type UploadHome, type UploadPlace, uploadKey } from "./place.ts";
 
 /** What uploads to managed storage are built on. */
 export interface ManagedNeeds {

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { readEnv } from "../env.ts";
 import type { UploadedPart } from "../media/uploads.ts";
-import type { UploadEntry } from "./home.ts";
+import type { UploadEntry } from "./place.ts";
 import { createPlaceOf } from "./place-of.ts";
 
 const ENTRY = "entry";

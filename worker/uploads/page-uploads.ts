@@ -2,9 +2,8 @@ import { MediaError } from "../../src/core/errors.ts";
 import { isId } from "../../src/core/ids.ts";
 import { UPLOAD_SECONDS, type Upload, type UploadRequest } from "../../src/core/upload.ts";
 import type { UploadedPart, Uploads } from "../media/uploads.ts";
-import type { UploadEntry, UploadHome } from "./home.ts";
 import type { PartSigner } from "./part-signer.ts";
-import { type UploadPlace, uploadKey } from "./place.ts";
+import { type UploadEntry, type UploadHome, type UploadPlace, uploadKey } from "./place.ts";
 
 /** Uploads of pages straight to storage, each in its project. Those of other projects are unknown; unknown ones reject with `media_not_found`. */
 export interface PageUploads {

@@ -4,10 +4,10 @@ import type { Env } from "../env.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
 import { createOutsideOf } from "../network/outside-of.ts";
 import { createR2Storage } from "../network/r2-storage.ts";
-import type { UploadEntry } from "./home.ts";
 import { createManagedPlace } from "./managed-place.ts";
+import { createPageUploads, type PageUploads } from "./page-uploads.ts";
 import { createPartSigner } from "./part-signer.ts";
-import type { UploadPlace } from "./place.ts";
+import type { UploadEntry, UploadPlace } from "./place.ts";
 import { createS3Place } from "./s3-place.ts";
 
 /** Returns the storage of an upload, from the bindings of the Worker. */
@@ -25,4 +25,19 @@ export function createPlaceOf(env: Env): (entry: Pick<UploadEntry, "project" | "
           signer,
         })
       : createS3Place(() => connections.open(project, connection_id), outside, now);
+}
+
+/** Creates the uploads of pages from the bindings of the Worker. */
+export function createPageUploadsOf(env: Env): PageUploads {
+  const { settings } = env;
+  const now = () => Date.now();
+  return createPageUploads({
+    home: (id) => env.UPLOAD.getByName(id),
+    place: createPlaceOf(env),
+    uploads: createR2Uploads(env.MEDIA),
+    signer: createPartSigner(settings.MEDIA_SIGNING_KEY, now),
+    max_bytes: settings.MAX_INPUT_BYTES,
+    kept_seconds: settings.MEDIA_TTL,
+    now,
+  });
 }

@@ -1,6 +1,5 @@
-import type { UploadPart } from "../../src/core/upload.ts";
+import type { Upload, UploadPart } from "../../src/core/upload.ts";
 import type { UploadedPart } from "../media/uploads.ts";
-import type { UploadEntry } from "./home.ts";
 
 /** Storage that uploads go to. It rejects with errors of requests only. */
 export interface UploadPlace {
@@ -17,4 +16,27 @@ export interface UploadPlace {
 /** The key of an upload in managed storage. */
 export function uploadKey({ id }: { id: string }): string {
   return `in/${id}`;
+}
+
+/** An upload as it is kept. */
+export interface UploadEntry {
+  project: string;
+  upload: Omit<Upload, "parts">;
+  /** Id of the upload in parts, as the storage calls it; null where the file goes in one request. */
+  begun: string | null;
+}
+
+/** Where one upload is kept, as its UploadObject does. */
+export interface UploadHome {
+  /** Keeps a new upload, until it expires. */
+  create(entry: UploadEntry): Promise<void>;
+  get(): Promise<UploadEntry | null>;
+  /** Keeps the ETag of a part that was put; false when the upload no longer waits. */
+  notePart(part: number, etag: string): Promise<boolean>;
+  /** Returns the stored parts, in order. */
+  parts(): Promise<UploadedPart[]>;
+  /** Makes it `stored`; null when it is gone. */
+  store(etag: string, expires_at: number): Promise<UploadEntry | null>;
+  /** Forgets it and returns its last state; null when it is already gone. */
+  remove(): Promise<UploadEntry | null>;
 }

@@ -1,4 +1,4 @@
-import { logFault } from "../observability/log-fault.ts";
+import { logFault } from "../observability/log.ts";
 import type { Due, Outbox } from "./outbox.ts";
 import type { Posted } from "./post-event.ts";
 import { nextAttempt } from "./retry.ts";

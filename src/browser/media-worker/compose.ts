@@ -1,17 +1,20 @@
+import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { probeMedia } from "../../probe/probe.ts";
 import { readStill } from "../../probe/still.ts";
 import { createRangeCache, type FetchRange } from "../../storage/http/range-cache.ts";
 import { createOpfsStorage } from "../../storage/opfs/opfs.ts";
+import type { PresignRequest, SignedRequest } from "../../storage/s3/s3-sign.ts";
+import { type IndexedDbStores, openIndexedDb } from "../../stores/indexeddb.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
+import { within } from "../../util/time.ts";
 import { createConnections } from "../connections.ts";
 import { createLocalEncoders } from "../encoders/local-encoders.ts";
 import { type LocalEncoder, localOffers } from "../encoders/local-offers.ts";
 import { createLocalUrls } from "../files/local-urls.ts";
 import type { MediaApi, MediaEvent, MediaSettings } from "../media-api.ts";
-import { createPageAsks } from "./ask-page.ts";
 import { createMediaHost } from "./media-host.ts";
-import { openRunStores } from "./run-stores.ts";
+import { bufferTerminal, type RunStores } from "./terminal-buffer.ts";
 
 // Each read from the browser has a cost, and probing a damaged file takes thousands of small ones.
 const READING = { ahead: 64 * KIB, most: MIB, keep: 8 * MIB } as const;
@@ -51,4 +54,51 @@ export async function compose(
     tell,
   );
   return { ...host, signed: page.signed };
+}
+
+/** Requests that the page signs for S3 storage. */
+interface PageAsks {
+  /** Rejects with `upload_failed` when the page cannot, or takes longer than a minute. */
+  sign(connection: string, request: PresignRequest): Promise<SignedRequest>;
+  signed: MediaApi["signed"];
+}
+
+const ANSWER_MS = 60_000;
+
+/** Creates the media worker's requests to the page, which `tell` sends. */
+function createPageAsks(tell: (event: MediaEvent) => void): PageAsks {
+  const asks = new Map<number, PromiseWithResolvers<SignedRequest>>();
+  let last = 0;
+  return {
+    sign(connection, request) {
+      const asked = ++last;
+      const waiting = Promise.withResolvers<SignedRequest>();
+      asks.set(asked, waiting);
+      tell({ type: "sign", asked, connection, request });
+      const late = () => {
+        throw new MediaError("upload_failed", "The page returned no signed URL within a minute.");
+      };
+      return within(waiting.promise, ANSWER_MS, late).finally(() => asks.delete(asked));
+    },
+    async signed(asked, answer) {
+      if (!("error" in answer)) return asks.get(asked)?.resolve(answer);
+      const { kind, message, retryable } = answer.error;
+      asks.get(asked)?.reject(new MediaError(kind, message, { retryable }));
+    },
+  };
+}
+
+/** Opens the stores; rejects with `service_unavailable` when the browser allows no database, or another tab blocks it. */
+async function openRunStores(name: string): Promise<RunStores> {
+  const { tasks, steps, inputs, pieces, recordBytes }: IndexedDbStores = await openIndexedDb({ name });
+  return bufferTerminal({
+    get: (type, id) => (type === "task" ? tasks.get(id) : steps.get(id)),
+    put: (record) => (record.object === "task" ? tasks.put(record) : steps.put(record)),
+    delete: ({ object, id }) => (object === "task" ? tasks.delete(id) : steps.delete(id)),
+    list: (type, query) => (type === "task" ? tasks.list(query) : steps.list(query)),
+    all: async () => [...(await tasks.all()), ...(await steps.all())],
+    inputs,
+    pieces,
+    recordBytes,
+  });
 }

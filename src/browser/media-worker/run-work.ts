@@ -1,6 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { EncodeRequest } from "../../core/options.ts";
-import type { ByteReader, StepWork } from "../../core/ports.ts";
+import type { ByteReader, StepWork, Storage, StoredInfo } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Hosts } from "../../steps/decide-encode.ts";
 import { destinationOf } from "../../steps/destination.ts";
@@ -16,7 +16,6 @@ import type { LocalUrls } from "../files/local-urls.ts";
 import type { RunUploads } from "../files/run-upload.ts";
 import { storedFiles } from "../files/stored-files.ts";
 import type { Run } from "../media-api.ts";
-import { withOwnFile } from "./run-storage.ts";
 
 export interface RunWorkTools extends Hosts {
   storage: OpfsStorage;
@@ -93,3 +92,31 @@ function outputBytes({ filesize = 0, duration = 0 }: Source, { options }: Encode
 
 // Least room to require for an output of unknown size.
 const LEAST = 16_777_216;
+
+interface FileStorage extends Storage {
+  file(key: string): Promise<Blob | null>;
+}
+
+/**
+ * Storage with the visitor's file as one read-only object, so that the file is processed in place and
+ * never copied; clearing it deletes nothing.
+ */
+function withOwnFile(storage: FileStorage, own_key: string, blob: Blob): FileStorage {
+  const modified = "lastModified" in blob ? String(blob.lastModified) : "0";
+  const info: StoredInfo = {
+    size: blob.size,
+    etag: `${blob.size.toString(36)}-${modified}`,
+    mime: blob.type || "application/octet-stream",
+  };
+  return {
+    async read(key, range) {
+      if (key !== own_key) return storage.read(key, range);
+      const part = range ? blob.slice(range.start, range.end) : blob;
+      return { ...info, body: part.stream() };
+    },
+    head: async (key) => (key === own_key ? info : storage.head(key)),
+    write: (key, body, mime) => storage.write(key, body, mime),
+    clear: (prefix) => storage.clear(prefix),
+    file: async (key) => (key === own_key ? blob : storage.file(key)),
+  };
+}

@@ -8,14 +8,12 @@ import { createRemoteOutput } from "../../client/remote/remote-output.ts";
 import { probeInput, runTask } from "../../client/run.ts";
 import type { CoreFiles, MediaApi, MediaEvent, MediaSettings, RecordType } from "../media-api.ts";
 import { callOver } from "../rpc.ts";
-import { askToRead } from "./ask-to-read.ts";
 import { findRuns, mayHaveRuns } from "./earlier-runs.ts";
 import { createFollower, type Follower } from "./follow.ts";
-import { keepStorage } from "./keep-storage.ts";
 import { createLazyWorker } from "./lazy-worker.ts";
 import type { LocalClient, LocalClientOptions } from "./local-client-types.ts";
 import { createFileUrls, createLocalOutput } from "./local-output.ts";
-import { pageFault, workerFault } from "./page-support.ts";
+import { askToRead, keepStorage, pageFault, workerFault } from "./page-support.ts";
 import { createPageConnections } from "./sign-requests.ts";
 import { createChangeWatch } from "./watch-changes.ts";
 

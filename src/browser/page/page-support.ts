@@ -26,3 +26,44 @@ export function workerFault(reason: string, cause?: unknown): MediaError {
 function unavailable(message: string): MediaError {
   return new MediaError("service_unavailable", message, { retryable: false });
 }
+
+// Only pages have persist().
+interface PageStorage {
+  persisted?(): Promise<boolean>;
+  persist?(): Promise<boolean>;
+}
+
+/** Asks the browser once to keep its storage even under disk pressure; some browsers ask the visitor. Never rejects. */
+export async function keepStorage(name: string): Promise<void> {
+  try {
+    const asked: { getItem(key: string): string | null; setItem(key: string, value: string): void } =
+      Reflect.get(globalThis, "localStorage");
+    const key = `${name} asked to keep storage`;
+    if (asked.getItem(key)) return;
+    asked.setItem(key, "yes");
+    const storage: PageStorage = navigator.storage;
+    if (!(await storage.persisted?.())) await storage.persist?.();
+  } catch {
+    // Where storage is not allowed, there is nothing to keep.
+  }
+}
+
+/**
+ * Asks the visitor to allow reading a file again; rejects with `input_unreachable` without a click, or when the visitor
+ * refuses.
+ */
+export async function askToRead(handle: FileSystemFileHandle | null): Promise<void> {
+  const ask = handle && (Reflect.get(handle, "requestPermission") as (() => Promise<string>) | undefined);
+  if (!ask) return;
+  const isGranted = await ask.call(handle).then(
+    (state) => state === "granted",
+    (thrown: unknown) => {
+      if (!(thrown instanceof DOMException) || thrown.name !== "SecurityError") return false;
+      const message = `The browser asks whether ${handle.name} may be read only after a click: call resume() from its handler, or pass the file, chosen again.`;
+      throw new MediaError("input_unreachable", message, { cause: thrown, retryable: false });
+    },
+  );
+  if (isGranted) return;
+  const message = `The visitor did not allow ${handle.name} to be read: pass the file, chosen again, to resume().`;
+  throw new MediaError("input_unreachable", message, { retryable: false });
+}

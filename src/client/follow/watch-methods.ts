@@ -1,7 +1,9 @@
+import type { Step } from "../../core/step.ts";
+import type { Task } from "../../core/task.ts";
+import { isFinished } from "../../core/transitions.ts";
 import type { Client } from "../client.ts";
 import type { AnyRun, RunRef } from "../records.ts";
 import type { Update } from "../update.ts";
-import { waitFor } from "./wait.ts";
 import type { Watch } from "./watch.ts";
 
 export interface WatchMethods extends Pick<Client, "on" | "watch"> {
@@ -32,4 +34,31 @@ export function createWatchMethods(
 
 export function idOf(run: RunRef): string {
   return typeof run === "string" ? run : run.id;
+}
+
+/**
+ * Resolves to the finished run, at once when it is already finished; rejects with the error that ended the watch, or with
+ * the signal's reason.
+ */
+function waitFor<T extends Task | Step>(watch: Watch<T>, run: T | string, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    if (typeof run !== "string" && isFinished(run)) return resolve(run);
+    const stop = watch.add(typeof run === "string" ? run : run.id, {
+      update({ record }) {
+        if (!isFinished(record)) return;
+        signal?.removeEventListener("abort", aborted);
+        resolve(record);
+      },
+      fail(error) {
+        signal?.removeEventListener("abort", aborted);
+        reject(error);
+      },
+    });
+    const aborted = () => {
+      stop();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
 }

@@ -1,7 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import { sha256Hex } from "../../util/bytes.ts";
 import { limitTime } from "../../util/time.ts";
-import { findCached, keepCached } from "./core-load-cache.ts";
 import type { CoreFile } from "./core-load-facts.ts";
 import { freeBuffer } from "./free-buffer.ts";
 
@@ -165,4 +164,25 @@ function wrong({ url }: FileLoad, why: string, cause?: unknown): MediaError {
 function nameOf(url: string | URL): string {
   const path = String(url).replace(/[?#].*$/, "");
   return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** Returns a cached file, or null when it is not cached or the page has no cache. */
+async function findCached(name: string | null, url: string | URL): Promise<Response | null> {
+  if (name === null) return null;
+  try {
+    return (await (await caches.open(name)).match(String(url))) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Caches a file for the next visit; does nothing when the page has no cache or no room in it. */
+async function keepCached(name: string | null, url: string | URL, file: Response): Promise<void> {
+  if (name === null) return;
+  try {
+    const cache = await caches.open(name);
+    await cache.put(String(url), file);
+  } catch {
+    // The next visit downloads it again.
+  }
 }

@@ -13,13 +13,13 @@ import { MediaError } from "../../core/errors.ts";
 import type { VideoFormat } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import { CREATION_TIME } from "../../core/tags.ts";
+import { MOVIE_EPOCH } from "../../probe/isobmff/movie-extras.ts";
+import { viewOf } from "../../util/bytes.ts";
 import { type FileMetadata, muxerTags } from "../run/file-metadata.ts";
 import { createRehearsal, createReplay } from "./append-only.ts";
-import { setCreationTime } from "./creation-time.ts";
 import { createOpener, misfit, openPictures, openSound, type Stretch } from "./packets.ts";
 import { createGatherer } from "./stitch-gather.ts";
 import { planMp4 } from "./stitch-mp4.ts";
-import { hideTargetType } from "./webm-target.ts";
 
 export interface Stitching {
   format: VideoFormat;
@@ -143,3 +143,59 @@ const OUTPUTS: Readonly<Record<VideoFormat, () => OutputFormat>> = {
   mov: () => new MovOutputFormat({ fastStart: "reserve" }),
   webm: () => new WebMOutputFormat(),
 };
+
+const MVHD = [0x6d, 0x76, 0x68, 0x64];
+// The ftyp is short, so the header of a moov that comes next lies within these bytes.
+const SEARCHED = 256;
+
+/**
+ * Sets the creation time of an MP4 or MOV, or clears it: mediabunny (1.61) writes the current time. The start of the index
+ * must be in the first write.
+ */
+function setCreationTime(
+  made: string | undefined,
+  write: (bytes: Uint8Array) => Promise<void>,
+): (bytes: Uint8Array) => Promise<void> {
+  let first = true;
+  return (bytes) => {
+    if (first) stamp(bytes, made === undefined ? 0 : Date.parse(made) / 1000 + MOVIE_EPOCH);
+    first = false;
+    return write(bytes);
+  };
+}
+
+// Creation and modification times, 64 bits in version 1 (ISO/IEC 14496-12, 8.2.2).
+function stamp(bytes: Uint8Array, seconds: number): void {
+  const start = bytes.subarray(0, SEARCHED);
+  const at = start.findIndex((_, place) => MVHD.every((byte, index) => start[place + index] === byte));
+  if (at < 0) return;
+  const view = viewOf(bytes);
+  const whole = BigInt(Math.max(0, Math.floor(seconds)));
+  const wide = view.getUint8(at + 4) === 1;
+  for (const place of [0, 1]) {
+    if (wide) view.setBigUint64(at + 8 + 8 * place, whole);
+    else view.setUint32(at + 8 + 4 * place, whole > 0xffffffffn ? 0 : Number(whole));
+  }
+}
+
+// TargetType "MOVIE", and a Void element of the same size (RFC 9559, 5.1.8.1.1.2 and 4).
+const TARGET_TYPE = [0x63, 0xca, 0x85, 0x4d, 0x4f, 0x56, 0x49, 0x45];
+const VOID = [0xec, 0x86, 0, 0, 0, 0, 0, 0];
+
+/**
+ * Blanks out the target type of the tags in a WebM by mediabunny (1.61): ffmpeg prefixes it to every tag, so that a title
+ * would become `MOVIE/TITLE`. The headers, including the tags, must be in the first write.
+ */
+function hideTargetType(write: (bytes: Uint8Array) => Promise<void>): (bytes: Uint8Array) => Promise<void> {
+  let first = true;
+  return (bytes) => {
+    if (first) {
+      const at = bytes.findIndex((_, start) =>
+        TARGET_TYPE.every((byte, index) => bytes[start + index] === byte),
+      );
+      if (at >= 0) bytes.set(VOID, at);
+    }
+    first = false;
+    return write(bytes);
+  };
+}

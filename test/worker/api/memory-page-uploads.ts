@@ -3,10 +3,10 @@ import type { Connections } from "../../../worker/connections/connections.ts";
 import { createMemoryUploads } from "../../../worker/media/memory-uploads.ts";
 import type { UploadedPart } from "../../../worker/media/uploads.ts";
 import type { Outside } from "../../../worker/network/outside.ts";
-import type { UploadEntry, UploadHome } from "../../../worker/uploads/home.ts";
 import { createManagedPlace } from "../../../worker/uploads/managed-place.ts";
 import { createPageUploads, type PageUploads } from "../../../worker/uploads/page-uploads.ts";
 import { createPartSigner } from "../../../worker/uploads/part-signer.ts";
+import type { UploadEntry, UploadHome } from "../../../worker/uploads/place.ts";
 import { createS3Place } from "../../../worker/uploads/s3-place.ts";
 
 /** Takes what pages send into memory. */

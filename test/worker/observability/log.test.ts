@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createLog } from "../../../worker/observability/log.ts";
-import { logFault } from "../../../worker/observability/log-fault.ts";
+import { createLog, logFault } from "../../../worker/observability/log.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
 test("every request has one line, with the route and not the path", async () => {

@@ -1,11 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
-import type { Task } from "../../../src/index.ts";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isFinished, type Task } from "../../../src/index.ts";
 import { createPaged } from "../shared/paged.ts";
-import { placeOf } from "../shared/place.ts";
 import { Records } from "../shared/records.tsx";
 import { useService } from "../shared/service.ts";
-import { useInView } from "../shared/use-in-view.ts";
 import { usePolling, whileVisible } from "../shared/while-visible.ts";
 import { createFollower } from "./follow-tasks.ts";
 import { NewTask } from "./new-task.tsx";
@@ -13,8 +11,10 @@ import { DeleteTask, TaskActions } from "./task-actions.tsx";
 import { taskColumns } from "./task-columns.tsx";
 import { TaskDetails } from "./task-details.tsx";
 import { type TaskFilter, TaskFilters } from "./task-filters.tsx";
-import { TaskNews } from "./task-news.tsx";
 import "./tasks.css";
+import { wordOf } from "../shared/badge.tsx";
+import { placeOf } from "../shared/place.ts";
+import type { Observe } from "../shared/record-table.tsx";
 
 const POLL_MS = 3000;
 
@@ -75,5 +75,45 @@ export function TasksView() {
         <DeleteTask task={dialog.value} onGone={list.drop} onClose={close} />
       )}
     </Records>
+  );
+}
+
+/** Calls `see` when rows of a table scroll into view or out of it. */
+function useInView(see: (id: string, seen: boolean) => void): Observe {
+  const observer = useMemo(
+    () =>
+      new IntersectionObserver((entries) => {
+        for (const { target, isIntersecting } of entries)
+          see(target.getAttribute("data-id") ?? "", isIntersecting);
+      }),
+    [see],
+  );
+  useEffect(() => () => observer.disconnect(), [observer]);
+  return useCallback(
+    (id, row) => {
+      observer.observe(row);
+      return () => {
+        observer.unobserve(row);
+        see(id, false);
+      };
+    },
+    [observer, see],
+  );
+}
+
+/** Announces to screen readers which tasks of the list have just ended. */
+function TaskNews({ tasks }: { tasks: readonly Task[] | null }) {
+  const [news, setNews] = useState("");
+  const unfinished = useRef<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const ended = tasks?.filter((task) => isFinished(task) && unfinished.current.has(task.id)) ?? [];
+    unfinished.current = new Set(tasks?.filter((task) => !isFinished(task)).map(({ id }) => id));
+    if (ended.length > 0)
+      setNews(ended.map(({ input, status }) => `${placeOf(input).name}: ${wordOf(status)}`).join(", "));
+  }, [tasks]);
+  return (
+    <p class="visually-hidden" role="status">
+      {news}
+    </p>
   );
 }

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Field } from "../../ui/field.tsx";
-import { Icon } from "../../ui/icon.tsx";
+import { Icon, type IconName } from "../../ui/icon.tsx";
 import { useWorkbench } from "../../workbench.ts";
 import { isAddress, pickHandles } from "./drop-inputs.ts";
-import { WhatFor } from "./what-for.tsx";
+import "./what-for.css";
 
 /** Adds files and URLs: large and inviting while the queue is empty, a bar afterwards. */
 export function AddFiles({ large }: { large: boolean }) {
@@ -87,5 +87,26 @@ function AddUrl() {
       </Field>
       <button type="submit">Add</button>
     </form>
+  );
+}
+
+const USES = [
+  ["video", "Make a video small enough for mail"],
+  ["audio", "Trim sound and video"],
+  ["image", "Turn photos into WebP or AVIF"],
+  ["stream", "Make an HLS stream for a website"],
+] as const satisfies readonly (readonly [IconName, string])[];
+
+/** Explains the page at a glance to first-time visitors. */
+function WhatFor() {
+  return (
+    <ul class="what-for plain">
+      {USES.map(([sign, words]) => (
+        <li key={sign}>
+          <Icon name={sign} />
+          {words}
+        </li>
+      ))}
+    </ul>
   );
 }

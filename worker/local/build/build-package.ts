@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -7,8 +7,6 @@ import { build, type Plugin } from "vite";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore } from "./build-core.ts";
-import { licensesOf, packageOf } from "./package-licenses.ts";
-import { AVIF_WASM, DIST, moveUrls, WORKER_FILES } from "./package-urls.ts";
 
 // Each has the types of its own platform.
 const PROJECTS = ["src", "src/browser", "worker"];
@@ -140,3 +138,59 @@ function withoutWasm(code: string): string {
 }
 
 if (import.meta.main) runMain(buildPackage);
+
+const CORE = `@ffmpeg/core (dist/core/): GPL-2.0-or-later, a program of its own that is loaded at run time.
+License: https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt
+Source: https://github.com/ffmpegwasm/ffmpeg.wasm`;
+
+/** Returns the name of a module's package; null for one of our own. */
+function packageOf(id: string): string | null {
+  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? null;
+}
+
+/** Returns the licenses of the packages inside the built files, and where their sources are. */
+async function licensesOf(packages: Iterable<string>): Promise<string> {
+  const texts = [CORE];
+  for (const name of [...packages].sort()) {
+    const folder = join(ROOT, "node_modules", name);
+    const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+    if (!file) throw new Error(`${name} has no license file.`);
+    const source = String(repository?.url ?? repository).replace(/^git\+/, "");
+    const text = await readFile(join(folder, file), "utf8");
+    texts.push(`${name} ${version}: ${license}\nSource: ${source}\n\n${text.trim()}`);
+  }
+  return `${texts.join("\n\n----\n\n")}\n`;
+}
+
+/** Folder of what `npm pack` takes along, beside the core's. */
+const DIST = join(ROOT, "dist");
+/** The workers of a page, by the name of their file in `dist/workers/`. */
+const WORKER_FILES = {
+  "media-worker": "src/browser/media-worker/media-worker.ts",
+  "copy-worker": "src/browser/encoders/copy-worker.ts",
+  "image-worker": "src/browser/encoders/image-worker.ts",
+  "encoder-worker": "src/encoders/pool/encoder-worker.ts",
+} as const;
+/** The wasm of the AVIF encoder, which the package has beside its workers. */
+const AVIF_WASM = "@jsquash/avif/codec/enc/avif_enc.wasm";
+
+const NEW_URL = /new URL\("([^"]+)", import\.meta\.url\)/g;
+
+/** Where a file is in the package that a source file of ours names by a URL beside its own, both below {@link ROOT}; throws for what the package has not. */
+function inPackage(origin: string, name: string): string {
+  if (name === AVIF_WASM) return "dist/workers/avif_enc.wasm";
+  const path = join(dirname(origin), name);
+  if (path.startsWith("dist/core/")) return path;
+  const worker = Object.entries(WORKER_FILES).find(([, source]) => source === path);
+  if (!worker) throw new Error(`${origin} names ${name}, which is no file of the package.`);
+  return `dist/workers/${worker[0]}.js`;
+}
+
+/** Turns the URLs in the code of a source file into those that hold in a folder of the package; all paths are below {@link ROOT}. */
+function moveUrls(code: string, origin: string, folder: string, base = "import.meta.url"): string {
+  return code.replace(NEW_URL, (_, name: string) => {
+    const path = relative(folder, inPackage(origin, name));
+    return `new URL("${path.startsWith(".") ? path : `./${path}`}", ${base})`;
+  });
+}
