@@ -3,15 +3,18 @@ import { expect, test } from "vitest";
 import type { ChunkJob, Encoder } from "../../src/encoders/encoder.ts";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import type { PictureTally, Tally } from "../../src/ffmpeg/tally.ts";
-import { clip } from "../fixtures/clips.ts";
+import { type ClipName, clip } from "../fixtures/clips.ts";
 import { type Trial, trial } from "./encode-trial.ts";
 
 const WHOLE: PictureTally = { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
 const LATE: PictureTally = { ...WHOLE, decoded: 20, missing: 5, missing_at: 0.04, late_start: true };
 
 /** An encoder whose output is always the same second of 25 pictures with sound, and that has counted what the script says. */
-async function scripted(tallies: readonly Tally[]): Promise<Encoder & { jobs: ChunkJob[] }> {
-  const bytes = new Uint8Array(await readFile(await clip("mp4", { seconds: 1 })));
+async function scripted(
+  tallies: readonly Tally[],
+  name: ClipName = "mp4",
+): Promise<Encoder & { jobs: ChunkJob[] }> {
+  const bytes = new Uint8Array(await readFile(await clip(name, { seconds: 1 })));
   const jobs: ChunkJob[] = [];
   return {
     name: "scripted",
@@ -27,8 +30,8 @@ async function scripted(tallies: readonly Tally[]): Promise<Encoder & { jobs: Ch
 }
 
 /** Encodes what lies from second 50 on, decoded from second 45 on. */
-async function encode(tallies: readonly Tally[], fps?: number) {
-  const encoder = await scripted(tallies);
+async function encode(tallies: readonly Tally[], fps?: number, output?: ClipName) {
+  const encoder = await scripted(tallies, output);
   const run: Trial = await trial(await clip("mp4", { seconds: 1 }), "video", {
     width: 80,
     ...(fps && { fps }),
@@ -93,6 +96,16 @@ test("sound that is shorter than the source's packets is missing", async () => {
   expect((await encode([{ sound: 3.5 }])).ended).toMatchObject({
     kind: "encode_incomplete",
     message: "The encode is incomplete: 2.477 of 3.5 s of sound are missing.",
+  });
+});
+
+test.for([
+  ["mp4_silent", "1 of 1 s of sound are missing"],
+  ["m4a", "25 of 25 pictures are missing"],
+] as const)("an output without a whole track (%s) is incomplete", async ([name, missing]) => {
+  expect((await encode([{ pictures: WHOLE, sound: 1 }], undefined, name)).ended).toMatchObject({
+    kind: "encode_incomplete",
+    message: `The encode is incomplete: ${missing}.`,
   });
 });
 

@@ -43,8 +43,8 @@ async function tallySource(plan: Plan, input: ByteReader, signal: AbortSignal): 
     const { pictures, sound } = await countContents(input, signal);
     const none = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
     return {
-      ...(pictures !== null && { pictures: { ...none, decoded: pictures } }),
-      ...(plan.audio && sound !== null && { sound }),
+      ...(plan.video && { pictures: { ...none, decoded: pictures ?? 0 } }),
+      ...(plan.audio && { sound }),
     };
   } catch {
     signal.throwIfAborted();

@@ -6,10 +6,10 @@ import { viewOf } from "../../util/bytes.ts";
 import { createOpener, packetsOf } from "../stitch/packets.ts";
 
 export interface Contents {
-  /** Video packets; null without a video track. */
+  /** Video packets; null where they need not be as many as pictures were encoded. */
   pictures: number | null;
-  /** Total duration of the audio packets in seconds; null without an audio track. */
-  sound: number | null;
+  /** Total duration of the audio packets in seconds. */
+  sound: number;
 }
 
 /** Counts the packets of an encoded file, from its index where it has one, otherwise by reading the whole file. */
@@ -22,8 +22,8 @@ export async function countContents(reader: ByteReader, signal?: AbortSignal): P
     const index = format === MP4 || format === QTFF ? await readMovieIndex(reader) : null;
     const indexed = (track: InputTrack) => (index?.fragmented ? undefined : index?.tracks.get(track.id));
     return {
-      pictures: video && (indexed(video)?.packets ?? (await countPackets(video)).packets),
-      sound: audio && (indexed(audio)?.seconds ?? (await countPackets(audio)).seconds),
+      pictures: video ? (indexed(video)?.packets ?? (await countPackets(video)).packets) : 0,
+      sound: audio ? (indexed(audio)?.seconds ?? (await countPackets(audio)).seconds) : 0,
     };
   } finally {
     opener.close();

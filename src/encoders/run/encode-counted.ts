@@ -91,7 +91,7 @@ export function sumCounts(all: readonly Counts[]): Counts {
 /** Throws `encode_incomplete` when a finished output holds less than its chunks did together. */
 export function checkOutput({ pictures, sound }: Counts, contents: Contents): void {
   const lost = pictures && contents.pictures !== null ? pictures.output - contents.pictures : 0;
-  const silent = sound && contents.sound !== null ? sound.output - contents.sound : 0;
+  const silent = sound ? sound.output - contents.sound : 0;
   if (lost <= 0 && silent <= SOUND_TOLERANCE) return;
   const shortfall = { pictures: Math.max(0, lost), at: null, sound: silent, late_start: false };
   throw incomplete(shortfall, {}, { pictures: pictures?.output, sound: sound?.output });
@@ -106,7 +106,7 @@ function compare(plan: Plan, chunk: Chunk, tally: Tally, contents: Contents): Sh
   const { missing = 0, missing_at = null, late_start = false, decoded = 0 } = tally.pictures ?? {};
   const expected = tally.pictures ? expectedPictures(plan, chunk, decoded) : 0;
   const unencoded = contents.pictures === null ? 0 : Math.max(0, expected - contents.pictures);
-  const silent = contents.sound === null ? 0 : (tally.sound ?? 0) - contents.sound;
+  const silent = (tally.sound ?? 0) - contents.sound;
   const sound = silent > SOUND_TOLERANCE ? silent : 0;
   if (missing + unencoded === 0 && sound === 0) return null;
   const at = missing_at === null ? null : chunk.start + missing_at;
@@ -125,11 +125,11 @@ function countsOf({ pictures, sound }: Tally, contents: Contents): Counts {
     ...(pictures && {
       pictures: {
         source: pictures.decoded + unreadable,
-        output: contents.pictures ?? 0,
+        output: contents.pictures ?? pictures.decoded,
         ...(unreadable > 0 && { unreadable }),
       },
     }),
-    ...(sound !== undefined && { sound: { source: seconds(sound), output: seconds(contents.sound ?? 0) } }),
+    ...(sound !== undefined && { sound: { source: seconds(sound), output: seconds(contents.sound) } }),
   };
 }
 

@@ -52,11 +52,13 @@ function countStream({ renditions, audio }: Plan, { written, playlists }: Writte
     written
       .filter(({ name }) => name.startsWith(`${folder}/`))
       .reduce((sum, { samples = 0 }) => sum + samples, 0);
-  const list = playlists.find(({ name }) => name === `${AUDIO}/${PLAYLIST}`);
-  const segments = list && parseMediaPlaylist(list.name, new TextDecoder().decode(list.bytes)).segments;
+  const lists = playlists.filter(({ name }) => name === `${AUDIO}/${PLAYLIST}`);
+  const segments = lists.flatMap(
+    ({ name, bytes }) => parseMediaPlaylist(name, new TextDecoder().decode(bytes)).segments,
+  );
   return {
-    pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : null,
-    sound: audio && segments ? segments.reduce((sum, { seconds }) => sum + seconds, 0) : null,
+    pictures: renditions.length > 0 ? Math.min(...renditions.map(({ name }) => samplesOf(name))) : 0,
+    sound: audio ? segments.reduce((sum, { seconds }) => sum + seconds, 0) : 0,
   };
 }
 
@@ -72,8 +74,9 @@ export async function finishParts(
   }));
   const notes = await Promise.all(read);
   if (counts.pictures || counts.sound) {
-    const all = { written: notes.flatMap(({ written }) => written), playlists: [] };
-    checkOutput(counts, countStream(encoding.plan, all));
+    const written = notes.flatMap((note) => note.written);
+    const playlists = notes.flatMap((note) => note.playlists);
+    checkOutput(counts, countStream(encoding.plan, { written, playlists }));
   }
   return join(encoding, notes);
 }
