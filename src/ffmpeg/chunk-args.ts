@@ -31,7 +31,7 @@ export function chunkArgs(
   toolset: Toolset,
 ): string[] {
   const cut = createCut(plan, chunk, source);
-  if (io.lists !== undefined && plan.video?.mode === "encode") cut.video.push(listPictures(io.lists));
+  if (io.lists !== undefined && decodesAll(plan)) cut.video.push(listPictures(io.lists));
   const lists = io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists);
   const input = [...cut.seek, ...decoderArgs(plan, source, toolset), "-i", io.input];
   if (plan.kind === "adaptive_video")
@@ -47,6 +47,10 @@ export function chunkArgs(
     io.output,
     ...lists,
   ];
+}
+
+function decodesAll({ video, image }: Plan): boolean {
+  return video?.mode === "encode" || image?.animated === true;
 }
 
 function imageTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {

@@ -32,7 +32,7 @@ export function listPackets(plan: Plan, chunk: Chunk, source: Source, cut: Cut, 
   // Packed B-frames put two pictures into one packet, followed by a dummy.
   const unpack = source.codecs?.video === "mpeg4" ? ["-bsf:v", "mpeg4_unpack_bframes"] : [];
   return [
-    ...(plan.video && chunk.track !== "audio" ? list("0:V:0", LISTS.packets, ...unpack) : []),
+    ...(hasPictures(plan) && chunk.track !== "audio" ? list("0:V:0", LISTS.packets, ...unpack) : []),
     ...(plan.audio && chunk.track !== "video" ? list("0:a:0", LISTS.sound) : []),
   ];
 }
@@ -48,14 +48,19 @@ export function readLists(
   const sound = read(LISTS.sound);
   const tally: Tally = {};
   const { lead } = createCut(plan, chunk, source);
-  if (packets !== null && plan.video) {
+  if (packets !== null && hasPictures(plan)) {
     const listed = parsePackets(packets, lead, source);
-    const copied = plan.video.mode === "copy";
+    const copied = plan.video?.mode === "copy";
     const decoded = copied ? listed.times : parseDecoded(read(LISTS.decoded) ?? "");
     tally.pictures = tallyPictures(listed, decoded, tallyRules(chunk, source));
   }
   if (sound !== null) tally.sound = soundSeconds(sound, lead, chunk);
   return tally;
+}
+
+// Of a still there is one, which is there or not.
+function hasPictures({ video, image }: Plan): boolean {
+  return video !== null || image?.animated === true;
 }
 
 interface Packet {

@@ -3,23 +3,30 @@ import { addsCoverLater } from "../../ffmpeg/metadata-args.ts";
 import { outputFile } from "../../ffmpeg/output.ts";
 import type { Chunk } from "../../plan/plan.ts";
 import { storageReader } from "../../storage/storage-reader.ts";
+import { type AnimationEnd, endAnimation } from "../images/animation.ts";
 import { addOggCover } from "../stitch/ogg-cover.ts";
-import { countContents } from "./count-output.ts";
+import { type Contents, countContents } from "./count-output.ts";
 import { type Counted, encodeCounted } from "./encode-counted.ts";
 import type { Encoding } from "./encoding.ts";
 import { readCover } from "./file-metadata.ts";
 import { placeFile, type StoredFile } from "./place-files.ts";
 
-/** Encodes a plan of one chunk and one file straight to its final key. */
+/** Encodes a plan of one chunk and one file straight to its final key, or past what ffmpeg cannot do by itself. */
 export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<StoredFile>> {
   const { storage, out, work, plan } = encoding;
   return encoding.durably("encode", async (signal) => {
     const target = targetFile(encoding, chunk);
-    const coverLater = addsCoverLater(plan);
-    const folder = coverLater ? work : out;
+    const animated = plan.image?.animated === true && plan.duration !== null;
+    const later = animated || addsCoverLater(plan);
+    const folder = later ? work : out;
     return encodeCounted(encoding, chunk, { folder, name: target.name }, signal, async (encoded) => {
       const placed = await placeFile(storage, encoded, folder, target);
-      const stored = coverLater ? await placeWithCover(encoding, placed, target, signal) : placed;
+      if (animated) {
+        const end = endAnimation(plan.format, plan.duration ?? 0);
+        const stored = await placeFinished(encoding, placed, target, end.stream, signal);
+        return { stored, count: async () => animationContents(encoding, end) };
+      }
+      const stored = later ? await placeWithCover(encoding, placed, target, signal) : placed;
       return {
         stored,
         count: async () => countContents(await storageReader(storage, stored.key), signal),
@@ -28,16 +35,31 @@ export function encodeWhole(encoding: Encoding, chunk: Chunk): Promise<Counted<S
   });
 }
 
+// WebP merges frames that are alike.
+function animationContents({ plan }: Encoding, end: AnimationEnd): Contents {
+  return { pictures: plan.format === "webp" ? null : end.frames(), sound: 0 };
+}
+
 async function placeWithCover(
-  { storage, input, out, work }: Encoding,
-  { key }: StoredFile,
+  encoding: Encoding,
+  placed: StoredFile,
   target: { name: string; mime: string },
   signal: AbortSignal,
 ): Promise<StoredFile> {
-  const cover = await readCover(await input(), signal);
+  const cover = await readCover(await encoding.input(), signal);
+  return placeFinished(encoding, placed, target, cover && addOggCover(cover), signal);
+}
+
+async function placeFinished(
+  { storage, out, work }: Encoding,
+  { key }: StoredFile,
+  target: { name: string; mime: string },
+  finish: TransformStream<Uint8Array, Uint8Array> | null,
+  signal: AbortSignal,
+): Promise<StoredFile> {
   const encoded = await storage.read(key);
   if (!encoded) throw new MediaError("encode_failed", "The encoded file is no longer in storage.");
-  const body = cover ? encoded.body.pipeThrough(addOggCover(cover), { signal }) : encoded.body;
+  const body = finish ? encoded.body.pipeThrough(finish, { signal }) : encoded.body;
   const placed = await placeFile(storage, body, out, target);
   await storage.clear(work);
   return placed;

@@ -1,5 +1,5 @@
 import { MediaError } from "../../core/errors.ts";
-import { toBase64, viewOf } from "../../util/bytes.ts";
+import { concatBytes, toBase64, viewOf } from "../../util/bytes.ts";
 import type { Cover } from "../run/file-metadata.ts";
 
 /** One page of an Ogg stream (RFC 3533, 6), without its header. */
@@ -28,7 +28,7 @@ export function addOggCover(cover: Cover): TransformStream<Uint8Array, Uint8Arra
   let shift = 0;
   return new TransformStream({
     transform(bytes, controller) {
-      rest = join([rest, bytes]);
+      rest = concatBytes([rest, bytes]);
       for (let page = readPage(rest); page; page = readPage(rest)) {
         rest = rest.subarray(page.bytes.length);
         if (!headers) {
@@ -95,7 +95,7 @@ function createHeaderReader(): HeaderReader {
         open.push(bytes.slice(at, at + length));
         at += length;
         if (length === 255) continue;
-        reader.packets.push(join(open));
+        reader.packets.push(concatBytes(open));
         open = [];
       }
       if (reader.packets.length > wanted) throw damaged();
@@ -118,7 +118,7 @@ function withPicture(packet: Uint8Array, cover: Cover): Uint8Array {
   const length = new Uint8Array(4);
   viewOf(length).setUint32(0, comment.length, true);
   const before = packet.subarray(count + 4, end);
-  return join([packet.subarray(0, count), number, before, length, comment, packet.subarray(end)]);
+  return concatBytes([packet.subarray(0, count), number, before, length, comment, packet.subarray(end)]);
 }
 
 // RFC 9639, 8.8; 0 marks an unknown size.
@@ -140,7 +140,7 @@ function writePages({ bytes }: Page, packets: readonly Uint8Array[]): Uint8Array
     const full = Array.from({ length: Math.floor(packet.length / 255) }, () => 255);
     return [...full, packet.length % 255];
   });
-  const body = join(packets);
+  const body = concatBytes(packets);
   const pages: Uint8Array[] = [];
   let at = 0;
   for (let first = 0; first < segments.length; first += MOST_SEGMENTS) {
@@ -176,13 +176,3 @@ const CHECKSUMS = Uint32Array.from({ length: 256 }, (_, index) => {
   for (let bit = 0; bit < 8; bit++) sum = sum & 0x80000000 ? (sum << 1) ^ 0x04c11db7 : sum << 1;
   return sum >>> 0;
 });
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}

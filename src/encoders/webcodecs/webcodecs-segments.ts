@@ -2,6 +2,7 @@ import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, NullTarget, O
 import { PLAYLIST, type SegmentRun, writeMediaPlaylist } from "../../ffmpeg/media-playlist.ts";
 import { adaptiveMime } from "../../ffmpeg/output.ts";
 import { SEGMENT_SECONDS } from "../../plan/chunks.ts";
+import { concatBytes } from "../../util/bytes.ts";
 import type { EncodedFile } from "../encoder.ts";
 import type { PictureEncoding } from "./webcodecs-encode.ts";
 
@@ -56,7 +57,7 @@ export function startSegments({ folder, index, at, until }: SegmentPlace): Segme
       front = { start, bytes: bytes.slice() };
     },
     onMdat(bytes) {
-      if (front) pieces.push({ start: front.start, bytes: join([front.bytes, bytes]) });
+      if (front) pieces.push({ start: front.start, bytes: concatBytes([front.bytes, bytes]) });
     },
   });
   const output = new Output({ format, target: new NullTarget() });
@@ -101,7 +102,7 @@ export function startSegments({ folder, index, at, until }: SegmentPlace): Segme
       const playlist = new TextEncoder().encode(writeMediaPlaylist(`${folder}/`, [run]));
       const file = (name: string, bytes: Uint8Array) => ({ name, mime: adaptiveMime(name), bytes });
       const files = [
-        file(init, join(head)),
+        file(init, concatBytes(head)),
         ...segments.map(({ name, bytes }) => file(name, bytes)),
         file(`${folder}/${PLAYLIST}`, playlist),
       ];
@@ -111,14 +112,4 @@ export function startSegments({ folder, index, at, until }: SegmentPlace): Segme
       if (output.state === "pending" || output.state === "started") await output.cancel().catch(() => {});
     },
   };
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
