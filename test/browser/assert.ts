@@ -3,17 +3,17 @@ export function ok(value: unknown, message = `${show(value)} is not truthy`): as
   if (!value) throw new Error(message);
 }
 
-/** Throws unless both are the same value. */
+/** Throws unless both values are the same, by `Object.is`. */
 export function equal(actual: unknown, expected: unknown, message?: string): void {
   ok(Object.is(actual, expected), message ?? `${show(actual)} is not ${show(expected)}`);
 }
 
-/** Throws when both are the same value. */
+/** Throws if both values are the same, by `Object.is`. */
 export function notEqual(actual: unknown, other: unknown, message?: string): void {
   ok(!Object.is(actual, other), message ?? `both are ${show(actual)}`);
 }
 
-/** Throws unless both have the same shape and values. */
+/** Throws unless both values are deeply equal. */
 export function deepEqual(actual: unknown, expected: unknown, message?: string): void {
   ok(isAlike(actual, expected), message ?? `${show(actual)} is not ${show(expected)}`);
 }
@@ -23,7 +23,7 @@ export function match(text: string, pattern: RegExp, message = `${show(text)} do
   ok(pattern.test(text), message);
 }
 
-/** Throws unless the promise rejects, with an error that matches (as `Name: message`) or has the fields given. */
+/** Throws unless the promise rejects with an error that matches the pattern (as `Name: message`) or has the expected fields. */
 export async function rejects(
   promise: Promise<unknown> | (() => Promise<unknown>),
   expected?: RegExp | Record<string, unknown>,

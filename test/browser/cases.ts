@@ -1,9 +1,9 @@
 import type { Clause } from "../fixtures/contract.ts";
 
-/** Things that must hold in a page, by what they say; a module `*.page.ts` exports one table of them as `CASES`. */
+/** Test cases that run in a page, by name; each `*.page.ts` module exports one table of them as `CASES`. */
 export type Cases = Readonly<Record<string, () => Promise<void>>>;
 
-/** Makes cases of a contract: each clause on an adapter of its own. */
+/** Turns the clauses of a contract into cases, each with its own adapter. */
 export function casesOf<Port>(
   contract: readonly Clause<Port>[],
   create: (name: string) => Port | Promise<Port>,

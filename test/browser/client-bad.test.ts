@@ -9,7 +9,7 @@ import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 import { type ClientLab, openClientLab, spoilWorkers } from "./client-rig.ts";
 
-// What a page's visitor or browser may do to it, each with an error in words that help.
+// Whatever the visitor or the browser does to a page, the error says what to do about it.
 let rig: ClientLab;
 let long: string;
 let session: CDPSession;
@@ -34,18 +34,18 @@ beforeEach(async () => {
   return async () => {
     await page.evaluate(() => kit.client.close());
     await expect.poll(() => page.workers().length).toBe(0);
-    // What Chromium says of a file that the server does not have.
+    // Chromium logs every 404.
     expect(complaints.filter((each) => !each.startsWith("Failed to load resource"))).toEqual([]);
   };
 });
 
 const open = (options: Omit<LocalClientOptions, "fallback"> & { name: string }) =>
-  rig.lab.page.evaluate(async (given) => {
+  rig.lab.page.evaluate(async (overrides) => {
     const { openClientKit } = await import("./client.page.ts");
-    openClientKit({ encoderWorkers: 2, ...given });
+    openClientKit({ encoderWorkers: 2, ...overrides });
   }, options);
 
-/** Runs a task on a file of the lab; gives its error, or what the request was refused with. */
+/** Runs a task on a file of the lab; returns its error, or the error that rejected the request. */
 const errorOf = (path: string, wish: Pick<NewTask, "kind" | "options">) =>
   rig.lab.page.evaluate(
     async ({ path, wish }) => {
@@ -68,7 +68,7 @@ const errorOf = (path: string, wish: Pick<NewTask, "kind" | "options">) =>
 const MP3 = { kind: "audio", options: { format: "mp3" } } as const;
 const MT = { wasm: "/none.wasm", glue: "/none.js", threads: "/none.worker.js" };
 
-test("what no encoder here can do fails with every refusal", async () => {
+test("a task that no encoder here supports fails with every encoder's refusal", async () => {
   await open({ name: "unable", threadedCore: MT });
   const h265 = await errorOf("/files/long.mp4", { kind: "video", options: { codec: "h265" } });
   expect(h265).toEqual({
@@ -99,7 +99,7 @@ test("what no encoder here can do fails with every refusal", async () => {
   });
 });
 
-/** Starts a long task on a file of the disk that the visitor chose; resolves when a chunk of it is encoded. */
+/** Starts a long task on a file that the visitor chose from disk; resolves once a chunk is encoded. */
 async function startOnDisk(path: string): Promise<string> {
   const { page } = rig.lab;
   await page.evaluate(() => {
@@ -127,11 +127,11 @@ const someChunk = () =>
     )
     .toBe(true);
 
-/** Waits for the end of a task; gives its error, and what is stored then. */
+/** Waits for a task to end; returns its status, its error and what is still stored. */
 const endOf = (id: string) =>
   rig.lab.page.evaluate(async (task) => {
     const { status, error } = await kit.client.tasks.wait(task);
-    // Its files are cleared when it is let go.
+    // Its files are cleared by the time its lock is released.
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       if (held.every(({ name }) => !name?.endsWith(task))) break;
@@ -142,12 +142,12 @@ const endOf = (id: string) =>
 
 const CHANGES: [string, (path: string) => Promise<void>, object][] = [
   [
-    "cut off",
+    "truncated",
     (path) => truncate(path, 1000),
     { kind: "input_unreachable", message: expect.stringMatching(/changed, moved or removed/) },
   ],
   [
-    "written again",
+    "rewritten",
     async (path) => {
       await writeFile(path, await readFile(long));
       await utimes(path, new Date(1), new Date(1));
@@ -158,7 +158,7 @@ const CHANGES: [string, (path: string) => Promise<void>, object][] = [
 ];
 
 test.for(CHANGES)(
-  "a file that is %s in mid-encode ends the task, and leaves nothing",
+  "a file that is %s mid-encode fails the task and leaves nothing stored",
   async ([, change, error]) => {
     const path = join(tmpdir(), `framewright-changing-${crypto.randomUUID()}.mp4`);
     await writeFile(path, await readFile(long));
@@ -171,7 +171,7 @@ test.for(CHANGES)(
   },
 );
 
-test("a store that runs full in mid-encode ends the task as such, and goes on when there is room", async () => {
+test("a store that fills up mid-encode fails the task with storage_full, and works again once there is room", async () => {
   const { origin } = new URL(rig.lab.url);
   await open({ name: "full" });
   const id = await rig.lab.page.evaluate(async () => {
@@ -192,10 +192,10 @@ test("a store that runs full in mid-encode ends the task as such, and goes on wh
   expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
 });
 
-// What is served in place of the core at first.
+// What is served in place of the core at first, and the error.
 const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
   [
-    "cut off",
+    "truncated",
     (core) => core.subarray(0, 100_000),
     {
       message: "The encoder core is not the expected file (core.wasm.gz: it is damaged or cut off).",
@@ -203,7 +203,7 @@ const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
     },
   ],
   [
-    "another one",
+    "another file",
     () => new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]),
     {
       message:
@@ -212,18 +212,18 @@ const CORES: [string, (core: Uint8Array) => Uint8Array, object][] = [
     },
   ],
   [
-    "not there",
+    "missing",
     () => new Uint8Array(),
     { message: "The encoder core could not be loaded (core.wasm.gz: status 404).", retryable: true },
   ],
 ];
 
 test.for(CORES)(
-  "a core that is %s fails the task in words, and does no harm when it is there",
-  async ([what, harm, error]) => {
+  "a core that is %s fails the task with a clear error; the next task gets the restored core",
+  async ([state, harm, error]) => {
     const core = await readFile(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"));
     const served = await rig.put("core.wasm.gz", harm(core));
-    if (what === "not there") await rig.take("core.wasm.gz");
+    if (state === "missing") await rig.take("core.wasm.gz");
     await open({ name: "core", core: { wasm: served, glue: "/files/core/ffmpeg-core.js", cache: null } });
     const found = await errorOf("/files/sound.wav", MP3);
     expect(found).toEqual({ kind: "encoder_unavailable", ...error });
@@ -247,7 +247,7 @@ test.for([
     "delete globalThis.indexedDB; Object.defineProperty(globalThis, 'indexedDB', {})",
     NO_DATABASE,
   ],
-] as const)("a private window with %s is told as such by every call", async ([, script, message]) => {
+] as const)("every call in a private window with %s says so", async ([, script, message]) => {
   await spoilWorkers(rig.lab.page, script);
   await open({ name: "private" });
   const error = { kind: "service_unavailable", message, retryable: false };
@@ -255,7 +255,7 @@ test.for([
   expect(await errorOf("/files/sound.wav", MP3)).toEqual(error);
 });
 
-test("what a newer version of the page stored is told as such", async () => {
+test("rejects tasks when a newer version of the page wrote the database", async () => {
   await rig.lab.page.evaluate(async () => {
     const request = indexedDB.open("newer", 99);
     await new Promise((resolve) => {

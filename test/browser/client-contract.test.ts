@@ -27,6 +27,6 @@ afterAll(async () => {
 
 test.for(CLIENT_CONTRACT)("the local client $name", ({ name }) => rig.lab.run(page, name));
 
-test("the page has nothing to complain about but the input that is not there", () => {
+test("the page logs no errors except the 404 of the missing input", () => {
   expect(rig.lab.complaints.filter((text) => !/status of 404/.test(text))).toEqual([]);
 });

@@ -11,9 +11,9 @@ const H264 = "-c:v libx264 -preset ultrafast -crf 30 -g 50 -pix_fmt yuv420p -c:a
 const film = (seconds: number, size: string) =>
   makeClip("mp4", [...pictures(seconds, size), ...tone(seconds), ...H264]);
 
-// Percent of its task at which the chunks of an encode are done.
+// Percent of the task at which all chunks are encoded.
 const ENCODED = 90;
-// Near the end the two factors come close together, and a page that counts in seconds is not seen to be wrong by two.
+// Near the end a factor of two is a very small window; a display in seconds does not show an error of two.
 const SLACK = 2;
 
 let rig: ClientLab;
@@ -52,8 +52,8 @@ const JOBS: readonly (readonly [string, Job])[] = [
   ["animation", { file: "moving.gif", kind: "image", options: { width: 480 }, workers: 2 }],
 ];
 
-// Each lasts some ten seconds, so that there is something to measure.
-test.for(JOBS)("after 20 % every time left of %s is right within a factor of two", async ([name, job]) => {
+// Each lasts about ten seconds, enough to measure.
+test.for(JOBS)("from 20 percent on, every ETA of %s is right within a factor of two", async ([name, job]) => {
   await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
   const share = await watchShare(rig.lab);
   const { heard, end } = await rig.lab.page.evaluate(async ({ file, kind, options }) => {
@@ -77,7 +77,7 @@ test.for(JOBS)("after 20 % every time left of %s is right within a factor of two
     .filter(({ progress }) => progress >= 20 && progress < ENCODED)
     .map(({ began, at, progress, eta }) => {
       const left = end - at;
-      // No one can foretell what else a machine will be given to do: this is the rest if it goes on with as much as lately.
+      // The load of the machine cannot be predicted: this is the time left if the encode keeps its recent share of the processor.
       const steady = (left * share.between(at, end)) / share.between((began + at) / 2, at);
       return { progress, eta, left, steady };
     });

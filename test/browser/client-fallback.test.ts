@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([rig?.close(), edge?.close()]));
 
-/** Opens a client with the service behind it, over what an earlier one of that name left. */
+/** Opens a client that falls back to the service, on the stored state of an earlier client of the same name. */
 const open = (name: string, with_fallback = true) =>
   rig.lab.page.evaluate(
     async ({ name, baseUrl, apiKey, with_fallback }) => {
@@ -31,7 +31,7 @@ const open = (name: string, with_fallback = true) =>
     { name, with_fallback, ...given },
   );
 
-test("what no encoder here can do is done elsewhere, and the task says so", async () => {
+test("runs a task that no encoder here supports on the fallback, and records that in the task", async () => {
   await open("elsewhere");
   const seen = await rig.lab.page.evaluate(async ({ url }) => {
     const { client } = kit;
@@ -58,7 +58,7 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
   expect([done.status, done.error, done.id, done.metadata]).toEqual(["succeeded", null, task.id, { tag: 1 }]);
   expect(there).toMatchObject({ status: "succeeded", metadata: { tag: 1 }, output: done.output });
   expect(seen.steps[1]).toEqual(seen.steps[0]);
-  // Whichever of them it is that comes first.
+  // The first update may come late.
   const { updates, percents } = seen;
   expect(updates).toEqual(["queued", "processing", "succeeded"].slice(-updates.length));
   expect(percents).toEqual(percents.toSorted((a, b) => a - b));
@@ -75,7 +75,7 @@ test("what no encoder here can do is done elsewhere, and the task says so", asyn
   ]);
 });
 
-test("a file that no encoder here can do is sent elsewhere", async () => {
+test("sends a file that no encoder here supports to the fallback", async () => {
   await open("sent");
   const seen = await rig.lab.page.evaluate(async ({ url }) => {
     const { client } = kit;
@@ -92,7 +92,7 @@ test("a file that no encoder here can do is sent elsewhere", async () => {
     return { done, bytes, there, uploads, size: input.size };
   }, given);
   const { done, there, size } = seen;
-  // Before and after it is sent, nothing is said of it.
+  // Updates report an upload only while one is in progress.
   const from = seen.uploads.findIndex((upload) => upload !== null);
   const uploads = seen.uploads.slice(from, seen.uploads.indexOf(null, from));
   expect([seen.uploads[0], seen.uploads.at(-1), uploads.at(-1)]).toEqual([null, null, { sent: size, size }]);
@@ -107,7 +107,7 @@ test("a file that no encoder here can do is sent elsewhere", async () => {
   ]);
 });
 
-test("a step says that the fallback was not asked, and without another place the reasons are told", async () => {
+test("a step says that the fallback was not asked; without a fallback the error lists only the refusals", async () => {
   const skipped = " The fallback was not asked: it runs tasks, and this step stands alone.";
   for (const [name, with_fallback, end, fallback] of [
     ["step", true, skipped, "standalone_step"],
@@ -125,7 +125,7 @@ test("a step says that the fallback was not asked, and without another place the
   }
 });
 
-test("a task that is done elsewhere is followed after a reload, and a cancel reaches it", async () => {
+test("follows a task on the fallback after a reload, and cancels it there", async () => {
   await open("followed");
   const id = await rig.lab.page.evaluate(async ({ silent }) => {
     const { client } = kit;
@@ -159,7 +159,7 @@ test("a task that is done elsewhere is followed after a reload, and a cancel rea
   expect(seen).toEqual({ count: 1, end: "cancelled", here: "cancelled" });
 });
 
-test("a task says why the fallback did not do it: it cannot be reached, or the page has none any more", async () => {
+test("a task says why the fallback did not run it: it refused the key, or the page no longer has one", async () => {
   const seen = await rig.lab.page.evaluate(async ({ url, baseUrl }) => {
     const { openClientKit } = await import("./client.page.ts");
     const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
@@ -170,7 +170,7 @@ test("a task says why the fallback did not do it: it cannot be reached, or the p
       await kit.client.tasks.create({ input: url, kind: "video", options }),
     );
     await kit.client.close();
-    // It never answers, so the task is still on its way there when the page is closed.
+    // It never answers, so the task is still being sent when the client is closed.
     const asked = Promise.withResolvers<void>();
     const fetch = () => {
       asked.resolve();

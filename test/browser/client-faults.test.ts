@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { type ClientLab, openClientLab, openKit, spoilWorkers } from "./client-rig.ts";
 
-// What a page is told when a request cannot even be stored.
+// Errors of requests that cannot even be stored.
 let rig: ClientLab;
 beforeAll(async () => {
   rig = await openClientLab();
@@ -15,7 +15,7 @@ beforeEach(async () => {
   return () => rig.lab.page.evaluate(() => kit.client.close());
 });
 
-/** What a task on a file of the lab is refused with, or fails with. */
+/** Runs a task on a file of the lab; returns its error, or the error that rejected the request. */
 const errorOf = (page: Page = rig.lab.page) =>
   page.evaluate(async () => {
     const plain = ({ kind, message, retryable }: { kind: string; message: string; retryable: boolean }) => ({
@@ -38,7 +38,7 @@ test.for([
   ],
   ["DataCloneError", "service_unavailable", "could not copy what is to be stored; try again"],
   ["UnknownError", "service_unavailable", "could not use the database of this page; try again"],
-] as const)("a database that throws a %s says why", async ([name, kind, what]) => {
+] as const)("a %s of the database becomes a clear error", async ([name, kind, what]) => {
   await spoilWorkers(
     rig.lab.page,
     `const put = IDBObjectStore.prototype.put;
@@ -52,7 +52,7 @@ test.for([
   expect(await errorOf()).toEqual(error);
 });
 
-test("a file whose handle leads nowhere is told as such", async () => {
+test("rejects a handle whose file no longer exists", async () => {
   await openKit(rig.lab.page, { name: "nowhere" });
   const error = await rig.lab.page.evaluate(async () => {
     const root = await navigator.storage.getDirectory();
@@ -71,7 +71,7 @@ test("a file whose handle leads nowhere is told as such", async () => {
   });
 });
 
-test("a relative URL is read from where the page is", async () => {
+test("resolves a relative URL against the page's URL", async () => {
   await openKit(rig.lab.page, { name: "relative" });
   const input = await rig.lab.page.evaluate(async () => {
     const task = await kit.client.tasks.create({ input: "files/sound.wav", kind: "audio" });
@@ -80,7 +80,7 @@ test("a relative URL is read from where the page is", async () => {
   expect(input).toEqual([new URL("files/sound.wav", rig.lab.url).href, "succeeded"]);
 });
 
-test("workers that are not where they were said to be are told as such", async () => {
+test("a wrong `workers` URL fails the task with a clear error", async () => {
   await openKit(rig.lab.page, { name: "astray", workers: "/nowhere" });
   const { kind, message } = (await errorOf()) ?? {};
   expect(kind).toBe("worker_lost");
@@ -89,7 +89,7 @@ test("workers that are not where they were said to be are told as such", async (
   );
 });
 
-test("a page that is not secure is told that it has to be", async () => {
+test("rejects tasks on an insecure page, and says why", async () => {
   const page = await rig.lab.context.newPage();
   const { origin, pathname } = new URL(rig.lab.url);
   await page.route("http://insecure.test/**", async (route) => {

@@ -26,7 +26,7 @@ const make = () =>
     return kit.client.tasks.wait(task);
   });
 
-test("a task is found after a reload with its output, and its file serves a retry", async () => {
+test("after a reload a task still has its output, and its file can be retried", async () => {
   const done = await make();
   expect(done.error).toBe(null);
   await rig.lab.page.reload();
@@ -47,7 +47,7 @@ test("a task is found after a reload with its output, and its file serves a retr
   expect(seen.listed).toEqual([again.id, done.id]);
 });
 
-test("the browser is asked once to keep what is stored", async () => {
+test("asks the browser only once for persistent storage", async () => {
   const { page } = rig.lab;
   const asked = await page.evaluate(async () => {
     localStorage.clear();
@@ -68,11 +68,11 @@ test("the browser is asked once to keep what is stored", async () => {
     StorageManager.prototype.persist = persist;
     return { asked, known: Object.keys(localStorage) };
   });
-  // A browser that keeps it already is not asked, but this one does not.
+  // A browser that already persists storage is not asked; this one does not.
   expect(asked).toEqual({ asked: 1, known: ["keep asked to keep storage"] });
 });
 
-test("outputs are cleared when they are old, and their records stay", async () => {
+test("clears old outputs but keeps their records", async () => {
   const done = await make();
   await rig.lab.page.evaluate(() => kit.client.close());
   await openKit(rig.lab.page, { name: "keep", keepSeconds: 0 });
@@ -89,7 +89,7 @@ test("outputs are cleared when they are old, and their records stay", async () =
   expect(seen).toEqual(["succeeded", "media_not_found", "invalid_input"]);
 });
 
-test("steps follow each other on a file: a probe, an ingest, an image", async () => {
+test("chains steps on a file: probe, ingest, image", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const run = async (request: Parameters<typeof client.steps.create>[0]) => {
@@ -112,7 +112,7 @@ test("steps follow each other on a file: a probe, an ingest, an image", async ()
   ]);
 });
 
-test("what cannot be done is refused in words: no room, no plain data, no such file, a closed client", async () => {
+test("rejects or fails with the right error kind: bad metadata, missing or empty input, no connection, full storage, closed client", async () => {
   const session = await rig.lab.context.newCDPSession(rig.lab.page);
   const { origin } = new URL(rig.lab.url);
   const seen = await rig.lab.page.evaluate(async () => {
@@ -156,7 +156,7 @@ test("what cannot be done is refused in words: no room, no plain data, no such f
   expect(closed).toBe("service_unavailable");
 });
 
-// Files of the browser's own storage may always be read, so the browser's answers are changed: in the workers and, for what it asks, in the page.
+// OPFS files are always readable, so this stubs the permission API, in the workers and in the page.
 const forbidding = (state: string) => `
   const { getFile } = FileSystemFileHandle.prototype;
   Object.assign(FileSystemFileHandle.prototype, {
@@ -182,48 +182,51 @@ test.for([
     "gone",
     /^The visitor did not allow film\.mp4 to be read: pass the file, chosen again, to resume/,
   ],
-] as const)("a handle whose permission is %s after a reload", async ([state, reason, resumed]) => {
-  const { page } = rig.lab;
-  const id = await page.evaluate(async () => {
-    const origin = await navigator.storage.getDirectory();
-    const input = await origin.getFileHandle("film.mp4", { create: true });
-    await (await kit.file("/files/long.mp4")).stream().pipeTo(await input.createWritable());
-    return (await kit.client.tasks.create({ input, kind: "video", options: { width: 240 } })).id;
-  });
-  await page.reload();
-  await spoilWorkers(page, forbidding(state));
-  await page.addScriptTag({ content: forbidding(state) });
-  await openKit(page, { name: "keep" });
-  const seen = await page.evaluate(async (task) => {
-    const { client } = kit;
-    const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
-    const remote = createRemoteClient({ baseUrl: location.origin, apiKey: "key" });
-    const input = await (await navigator.storage.getDirectory()).getFileHandle("film.mp4");
-    const refusal = (call: Promise<unknown>) =>
-      call.then(
-        () => "resolved",
-        (thrown: unknown) => ["name", "kind", "message"].map((name) => Reflect.get(Object(thrown), name)),
-      );
-    for await (const _ of client.watch(task)) if (await client.waiting(task)) break;
-    const calls = [
-      client.resume(task),
-      client.tasks.create({ input, kind: "video" }),
-      remote.tasks.create({ input, kind: "video" }),
-    ];
-    const refusals = await Promise.all(calls.map(refusal));
-    const waiting = await client.waiting(task);
-    await client.tasks.cancel(task);
-    await client.tasks.delete(task);
-    return { refusals, waiting };
-  }, id);
-  expect(seen.waiting).toEqual({ name: "film.mp4", size: expect.any(Number), reason });
-  const created =
-    /^The file film\.mp4 may not be read before the visitor allows it: call requestPermission\(\)/;
-  expect(seen.refusals).toEqual(
-    [resumed, created, created].map((words) => [
-      "MediaError",
-      "input_unreachable",
-      expect.stringMatching(words),
-    ]),
-  );
-});
+] as const)(
+  "a handle whose permission is %s after a reload waits, and errors say how to resume",
+  async ([state, reason, resumed]) => {
+    const { page } = rig.lab;
+    const id = await page.evaluate(async () => {
+      const origin = await navigator.storage.getDirectory();
+      const input = await origin.getFileHandle("film.mp4", { create: true });
+      await (await kit.file("/files/long.mp4")).stream().pipeTo(await input.createWritable());
+      return (await kit.client.tasks.create({ input, kind: "video", options: { width: 240 } })).id;
+    });
+    await page.reload();
+    await spoilWorkers(page, forbidding(state));
+    await page.addScriptTag({ content: forbidding(state) });
+    await openKit(page, { name: "keep" });
+    const seen = await page.evaluate(async (task) => {
+      const { client } = kit;
+      const { createRemoteClient } = await import("../../src/client/remote/remote.ts");
+      const remote = createRemoteClient({ baseUrl: location.origin, apiKey: "key" });
+      const input = await (await navigator.storage.getDirectory()).getFileHandle("film.mp4");
+      const refusal = (call: Promise<unknown>) =>
+        call.then(
+          () => "resolved",
+          (thrown: unknown) => ["name", "kind", "message"].map((name) => Reflect.get(Object(thrown), name)),
+        );
+      for await (const _ of client.watch(task)) if (await client.waiting(task)) break;
+      const calls = [
+        client.resume(task),
+        client.tasks.create({ input, kind: "video" }),
+        remote.tasks.create({ input, kind: "video" }),
+      ];
+      const refusals = await Promise.all(calls.map(refusal));
+      const waiting = await client.waiting(task);
+      await client.tasks.cancel(task);
+      await client.tasks.delete(task);
+      return { refusals, waiting };
+    }, id);
+    expect(seen.waiting).toEqual({ name: "film.mp4", size: expect.any(Number), reason });
+    const created =
+      /^The file film\.mp4 may not be read before the visitor allows it: call requestPermission\(\)/;
+    expect(seen.refusals).toEqual(
+      [resumed, created, created].map((words) => [
+        "MediaError",
+        "input_unreachable",
+        expect.stringMatching(words),
+      ]),
+    );
+  },
+);

@@ -3,7 +3,6 @@ import { clip } from "../fixtures/clips.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
-// What the library keeps in the browser, counted and freed through the client.
 let rig: ClientLab;
 let origin: Origin;
 let silent: string;
@@ -21,7 +20,7 @@ afterAll(async () => {
 
 const usage = () => rig.lab.page.evaluate(() => kit.client.usage());
 
-test("usage counts what is kept, and clear frees what is finished", async () => {
+test("usage() counts what is stored, and clear() frees what is finished", async () => {
   const none = { inputs: 0, work: 0, outputs: 0, records: 0, core: 0, total: 0 };
   expect(await usage()).toEqual(none);
   const made = await rig.lab.page.evaluate(async (silent) => {
@@ -41,10 +40,10 @@ test("usage counts what is kept, and clear frees what is finished", async () => 
   }, silent);
   expect(made.statuses).toEqual(["succeeded", "succeeded"]);
   const kept = await usage();
-  // The task's copy of the file, and the step's.
+  // One copy for the task, one for the step.
   expect(kept).toMatchObject({ inputs: 2 * made.input, outputs: made.size, work: 0 });
   expect(kept.records).toBeGreaterThan(1000);
-  // The wasm and its glue, unpacked.
+  // The unpacked wasm and its glue.
   expect(kept.core).toBe(32_232_419 + 111_804);
   expect(kept.total).toBe(kept.inputs + kept.work + kept.outputs + kept.records + kept.core);
 

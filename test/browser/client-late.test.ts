@@ -14,7 +14,7 @@ const OPTIONS = { name: "late", encoderWorkers: 1 } as const;
 const workersOf = (page: Page) => page.workers().map((worker) => new URL(worker.url()).pathname);
 const MEDIA_WORKER = "/src/browser/media-worker/media-worker.ts";
 
-test("a first visit loads the media worker when it asks for something, or another tab has a run; a later one at once", async () => {
+test("a first visit loads the media worker on the first real call, or when another tab starts a run; a later visit loads it at once", async () => {
   const { page } = rig.lab;
   const other = await rig.lab.newPage();
   await openKit(page, OPTIONS);
@@ -22,7 +22,7 @@ test("a first visit loads the media worker when it asks for something, or anothe
   expect(await page.evaluate(() => indexedDB.databases())).toEqual([]);
   expect([...workersOf(page), ...workersOf(other)]).toEqual([]);
 
-  // There can be none where none was ever created.
+  // Without a database there can be no records, so listing needs no worker.
   const none = { records: [], more: false };
   expect(await other.evaluate(() => kit.client.tasks.list())).toEqual(none);
   expect(await other.evaluate(() => kit.client.steps.list({}))).toEqual(none);
@@ -47,14 +47,14 @@ test("a first visit loads the media worker when it asks for something, or anothe
   expect(rig.lab.complaints).toEqual([]);
 });
 
-test("a client that was closed before it was asked for anything starts nothing", async () => {
+test("a client closed before its first call starts no worker", async () => {
   const { page } = rig.lab;
   await page.evaluate(() => kit.client.close());
   await openKit(page, { ...OPTIONS, name: "late-closed" });
-  const told = await page.evaluate(async () => {
+  const kind = await page.evaluate(async () => {
     await kit.client.close();
     return kit.client.tasks.list().catch((error: { kind: string }) => error.kind);
   });
-  expect(told).toBe("service_unavailable");
+  expect(kind).toBe("service_unavailable");
   await expect.poll(() => workersOf(page), { timeout: 60_000 }).toEqual([]);
 });

@@ -27,10 +27,10 @@ beforeEach(async () => {
   };
 });
 
-/** Starts a long task in a page; gives its id. */
+/** Starts a long task in a page; returns its id. */
 const start = (at: Page, name = "long.mp4") =>
-  at.evaluate(async (given) => {
-    const input = await kit.file("/files/long.mp4", given);
+  at.evaluate(async (as) => {
+    const input = await kit.file("/files/long.mp4", as);
     const options = { width: 240, bitrate: 400_000 } as const;
     return (await kit.client.tasks.create({ input, kind: "video", options })).id;
   }, name);
@@ -38,7 +38,7 @@ const start = (at: Page, name = "long.mp4") =>
 const chunksOf = (stored: readonly string[]) =>
   stored.filter((path) => path.includes("+chunks/") && !path.includes("unfinished"));
 
-/** Waits until so many chunks are stored; gives the names of their files, which are new ones with every write. */
+/** Waits until at least `count` chunks are stored; returns the names of their files, which differ with every write. */
 const someChunks = async (at: Page, count: number) => {
   let found: string[] = [];
   await expect
@@ -53,7 +53,7 @@ const someChunks = async (at: Page, count: number) => {
   return found;
 };
 
-/** Waits for the end of a task; gives how it ended, and the names of all chunks that were stored on the way. */
+/** Waits for a task to end; returns how it ended and the names of all chunks stored on the way. */
 async function watchChunks(at: Page, id: string) {
   const { end, stored } = await at.evaluate(async (task) => {
     const stored = new Set<string>();
@@ -61,7 +61,7 @@ async function watchChunks(at: Page, id: string) {
     const look = (async () => {
       while (!over) {
         for (const path of await kit.stored()) stored.add(path);
-        // Chunks lie there until all are put together, which takes longer.
+        // Chunks stay until they are stitched, which takes longer than this.
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
     })();
@@ -73,7 +73,7 @@ async function watchChunks(at: Page, id: string) {
   return { end, chunks: chunksOf(stored) };
 }
 
-/** Checks that each of the five chunks was written once; the last may have been stored when there was no time left to note so. */
+/** Checks that each of the five chunks was written once; the last may have been stored but not yet recorded. */
 function checkChunks(before: readonly string[], chunks: readonly string[]) {
   expect(before.filter((path) => !chunks.includes(path))).toEqual([]);
   expect([5, 6]).toContain(chunks.length);
@@ -98,12 +98,12 @@ async function judge(at: Page, id: string) {
   expect(Math.abs(Number(format.duration) - SECONDS)).toBeLessThan(0.1);
 }
 
-test("a cancel in mid-encode ends all work and leaves nothing stored", async () => {
+test("a cancel mid-encode ends all work and leaves nothing stored", async () => {
   const id = await start(page);
   await someChunks(page, 1);
   const status = await page.evaluate(async (task) => {
     const { status } = await kit.client.tasks.cancel(task);
-    // The lock is let go when all has ended.
+    // The lock is released once all work has ended.
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       if (held.every(({ name }) => name !== `life run ${task}`)) return status;
@@ -114,12 +114,12 @@ test("a cancel in mid-encode ends all work and leaves nothing stored", async () 
   expect(await page.evaluate(() => kit.stored())).toEqual([]);
 });
 
-test("a task whose page is reloaded in mid-encode goes on, and repeats no finished chunk", async () => {
+test("a task resumes after a reload mid-encode, and repeats no finished chunk", async () => {
   const id = await start(page);
   const before = await someChunks(page, 2);
   await page.reload();
   await openKit(page, { name: "life", encoderWorkers: 2 });
-  // By what it is encoded is known as soon as it is seen again.
+  // The choice of encoder is known from the first update after the reload.
   const choice = page.evaluate(async (task) => (await kit.client.watch(task).next()).value?.choice, id);
   const { end, chunks } = await watchChunks(page, id);
   expect(end).toEqual(["succeeded", null]);
@@ -130,19 +130,19 @@ test("a task whose page is reloaded in mid-encode goes on, and repeats no finish
   expect(await page.evaluate(() => kit.stored())).toEqual([]);
 });
 
-test("all tabs see a task that one of them runs, and closing that one hands it over", async () => {
+test("all tabs see a task that one of them runs; closing that tab hands it over", async () => {
   const other = await rig.lab.newPage();
   await openKit(other, { name: "life", encoderWorkers: 2 });
   const id = await start(other);
   const seen = page.evaluate(async (task) => {
-    const told: (number | null)[] = [];
+    const percents: (number | null)[] = [];
     const choices = new Set<string>();
     kit.client.on(task, "update", ({ progress, choice }) => {
-      told.push(progress);
+      percents.push(progress);
       if (progress && progress > 10) choices.add(JSON.stringify(choice));
     });
     const done = await kit.client.tasks.wait(task);
-    return { status: done.status, error: done.error, told, choices: [...choices] };
+    return { status: done.status, error: done.error, percents, choices: [...choices] };
   }, id);
   const before = await someChunks(page, 1);
   const locks = await page.evaluate(async (task) => {
@@ -152,17 +152,17 @@ test("all tabs see a task that one of them runs, and closing that one hands it o
   }, id);
   expect(locks).toEqual({ held: 1, pending: 1 });
   await other.close();
-  const { status, error, told, choices } = await seen;
+  const { status, error, percents, choices } = await seen;
   expect([status, error]).toEqual(["succeeded", null]);
-  expect(told).toEqual(told.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
-  expect(told.filter((each) => each !== null && each > 10 && each < 95).length).toBeGreaterThan(0);
+  expect(percents).toEqual(percents.toSorted((a, b) => (a ?? 0) - (b ?? 0)));
+  expect(percents.filter((each) => each !== null && each > 10 && each < 95).length).toBeGreaterThan(0);
   expect(choices).toEqual([JSON.stringify(await madeBy(page, id))]);
   expect(before.length).toBeGreaterThan(0);
   await judge(page, id);
   await page.evaluate((task) => kit.client.tasks.delete(task), id);
 });
 
-test("a task whose tab crashes in mid-encode goes on in another, and repeats no finished chunk", async () => {
+test("a task whose tab crashes mid-encode continues in another, and repeats no finished chunk", async () => {
   const other = await rig.lab.newPage();
   await openKit(other, { name: "life", encoderWorkers: 2 });
   const id = await start(other);
@@ -180,7 +180,7 @@ test("a task whose tab crashes in mid-encode goes on in another, and repeats no 
   await other.close();
 });
 
-test("a task whose file is gone waits for it, and goes on with the right one", async () => {
+test("a task whose file is gone waits for it, rejects other files, and resumes with the right one", async () => {
   const id = await page.evaluate(async () => {
     const origin = await navigator.storage.getDirectory();
     const handle = await origin.getFileHandle("film.mp4", { create: true });

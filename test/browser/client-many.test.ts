@@ -4,7 +4,7 @@ import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
 let rig: ClientLab;
 beforeAll(async () => {
-  // Only an isolated page can be measured, and without the flag it takes a quarter of a minute each time.
+  // Only an isolated page can be measured; without the flag each measurement takes about 15 seconds.
   rig = await openClientLab({
     isolated: true,
     args: ["--enable-blink-features=ForceEagerMeasureMemory"],
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-/** Runs so many tasks of all kinds one after the other, each of which is read and deleted; gives how they ended. */
+/** Runs tasks of all kinds in sequence, reading and deleting each; returns their distinct errors or statuses. */
 const runTasks = (count: number) =>
   rig.lab.page.evaluate(async (count) => {
     const { client } = kit;
@@ -38,7 +38,7 @@ const runTasks = (count: number) =>
     return [...ends];
   }, count);
 
-/** Megabytes that the page and its workers take, and how many workers there are. */
+/** Megabytes that the page and its workers use, and the number of workers. */
 const measure = async () => {
   const bytes = await rig.lab.page.evaluate(async () => {
     const measured: () => Promise<{ bytes: number }> = Reflect.get(
@@ -50,13 +50,13 @@ const measure = async () => {
   return { megabytes: bytes / 2 ** 20, workers: rig.lab.page.workers().length };
 };
 
-test("twenty tasks in a row leave no memory taken, no worker and no file", async () => {
+test("twenty tasks in a row leak no memory, no worker and no file", async () => {
   expect(await runTasks(5)).toEqual(["succeeded"]);
   const before = await measure();
   expect(await runTasks(20)).toEqual(["succeeded"]);
   const after = await measure();
   expect(after.workers).toBe(before.workers);
-  // What the browser learns of code that runs often takes half a megabyte or so.
+  // Optimized code of hot functions takes about half a megabyte.
   expect(after.megabytes - before.megabytes).toBeLessThan(8);
   expect(await rig.lab.page.evaluate(() => kit.stored())).toEqual([]);
   await rig.lab.page.evaluate(() => kit.client.close());

@@ -7,7 +7,7 @@ import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 const SECONDS = 12;
 // Percent of a task that its encode takes.
 const ENCODE = { from: 10, to: 95 } as const;
-// Percent of its task at which an encode's chunks are done; to put them together takes no time.
+// Percent of the task at which all chunks are encoded; stitching takes no time.
 const CHUNKS_DONE = 10 + 0.95 * 85;
 let rig: ClientLab;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 
 test.for(["quality", "speed"] as const)(
-  "who prefers %s hears a percent that rises, the pace and the end",
+  "with prefer: %s, updates report the encoder, rising percents, the speed and the ETA",
   async (prefer) => {
     await openKit(rig.lab.page, { name: prefer, encoderWorkers: 2, prefer });
     const { heard, made } = await rig.lab.page.evaluate(async () => {
@@ -40,7 +40,7 @@ test.for(["quality", "speed"] as const)(
       return { heard, made: { encoder, reason, refusals } };
     });
     expect(made.encoder).toBe(prefer === "quality" ? "wasm" : "webcodecs");
-    // Nothing is encoded before it is told by what.
+    // Updates name the encoder before any progress of the encode.
     const choices = heard.filter(({ progress }) => (progress ?? 0) > ENCODE.from).map(({ choice }) => choice);
     expect(choices).toEqual(choices.map(() => made));
     expect(heard.find(({ choice }) => choice)?.progress).toBe(ENCODE.from);
@@ -48,11 +48,11 @@ test.for(["quality", "speed"] as const)(
     expect(percents.every((each) => Number.isInteger(each))).toBe(true);
     expect(percents).toEqual(percents.toSorted((a, b) => a - b));
     expect(percents.at(-1)).toBe(100);
-    // A quick machine is done before there is much to tell.
+    // A fast machine may finish before there is anything to check.
     for (const { progress, speed, eta } of heard) {
       if (progress === null || progress <= ENCODE.from + 5 || progress >= CHUNKS_DONE - 1) continue;
       expect(speed).toBeGreaterThan(0);
-      // At this speed, for this long: that is what is left of the film.
+      // Speed times time left is what is left of the film.
       const left = SECONDS * Math.max(0, 1 - (progress - ENCODE.from) / (CHUNKS_DONE - ENCODE.from));
       expect(Math.abs((speed ?? 0) * (eta ?? 0) - left)).toBeLessThan(SECONDS / 20);
     }
@@ -60,7 +60,7 @@ test.for(["quality", "speed"] as const)(
   },
 );
 
-test("who waits for a free encoder is said to wait, until it encodes", async () => {
+test("a task that waits for a free encoder says so until it encodes", async () => {
   await openKit(rig.lab.page, { name: "waits", encoderWorkers: 1 });
   const heard = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
@@ -77,7 +77,7 @@ test("who waits for a free encoder is said to wait, until it encodes", async () 
     await client.close();
     return heard;
   });
-  // Whichever came second.
+  // Either task may be second.
   const waited = heard.filter(({ waits }) => waits === "encoder");
   expect(waited.length).toBeGreaterThan(0);
   expect(waited.every(({ percent }) => percent === 0)).toBe(true);

@@ -6,29 +6,28 @@ import { buildCore } from "../../worker/local/build/build-core.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
 import { type Lab, type LabOptions, openLab } from "./lab.ts";
 
-/** A lab with files for the page, and the core where its client finds it. */
+/** A lab with files for the page, and the core where the client finds it. */
 export interface ClientLab {
   readonly lab: Lab;
-  /** Whose files pages fetch at `/files/`. */
+  /** The folder served at `/files/`. */
   readonly folder: string;
-  /** Puts a file where pages fetch it; gives its path. */
+  /** Copies a file to where pages fetch it; returns its path there. */
   serve(path: string, name?: string): Promise<string>;
-  /** Puts bytes where pages fetch them; gives their path. */
+  /** Writes bytes to where pages fetch them; returns their path there. */
   put(name: string, bytes: Uint8Array): Promise<string>;
-  /** Takes a file away. */
+  /** Removes a file. */
   take(name: string): Promise<void>;
-  /** What native ffprobe says of bytes that a page gave as base64. */
+  /** Probes base64 bytes from a page with native ffprobe. */
   judge(base64: string, name: string): Promise<Probed>;
   close(): Promise<void>;
 }
 
-/** What tests read of a report of ffprobe. */
+/** The part of an ffprobe report that tests read. */
 export interface Probed {
   format: { format_name: string; duration?: string };
   streams: { codec_type: string; codec_name: string; width?: number; height?: number; nb_frames?: string }[];
 }
 
-/** Opens a lab for local clients. */
 export async function openClientLab(options: LabOptions = {}): Promise<ClientLab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-local-"));
   // Packed once for all tests.
@@ -61,15 +60,15 @@ export async function openClientLab(options: LabOptions = {}): Promise<ClientLab
   };
 }
 
-/** Opens a client in a page, as `kit.client` with what `ClientKit` has beside it. */
+/** Opens a client in a page as `kit.client`, with the rest of `ClientKit`. */
 export async function openKit(page: Page, options: KitOptions): Promise<void> {
-  await page.evaluate(async (given) => {
+  await page.evaluate(async (settings) => {
     const { openClientKit } = await import("./client.page.ts");
-    openClientKit(given);
+    openClientKit(settings);
   }, options);
 }
 
-/** Has the workers of a page run a script before their own, as a browser that lacks a part. */
+/** Makes the workers of a page run a script before their own, for example one that removes a browser API. */
 export async function spoilWorkers(page: Page, script: string): Promise<void> {
   await page.evaluate((spoil) => {
     const Own = globalThis.Worker;

@@ -35,12 +35,12 @@ function connect() {
   return { ...caller, tell, events };
 }
 
-test("calls are answered, side by side", async () => {
+test("answers concurrent calls", async () => {
   const { api } = connect();
   expect(await Promise.all([api.add(1, 2), api.add(3, 4)])).toEqual([3, 7]);
 });
 
-test("errors keep their kind, and faults of ours tell nothing", async () => {
+test("passes on MediaErrors in full, and hides the details of internal errors", async () => {
   const { api } = connect();
   await expect(api.refuse("invalid_input")).rejects.toMatchObject({
     ...{
@@ -53,20 +53,20 @@ test("errors keep their kind, and faults of ours tell nothing", async () => {
     },
   });
   const logged = console.error;
-  const said: unknown[] = [];
-  console.error = (...words) => said.push(...words);
+  const logs: unknown[] = [];
+  console.error = (...args) => logs.push(...args);
   await expect(api.refuse("unknown")).rejects.toMatchObject({
     ...{ kind: "internal_error", message: "Something failed on our side; try again." },
   });
   await expect(Reflect.get(api, "toString")()).rejects.toMatchObject({ kind: "internal_error" });
   console.error = logged;
-  expect(String(said[0])).toBe("TypeError: a secret");
+  expect(String(logs[0])).toBe("TypeError: a secret");
 });
 
 const PLAIN =
   "a request may contain strings, numbers, booleans, null, and arrays and plain objects of these.";
 
-test("what cannot be copied is refused by its path, and by what it is", async () => {
+test("rejects values that cannot be cloned, naming their path and type", async () => {
   const { api } = connect();
   const call = api.add as (...args: unknown[]) => Promise<number>;
   const detached = new ArrayBuffer(8);
@@ -98,7 +98,7 @@ test("what cannot be copied is refused by its path, and by what it is", async ()
   }
 });
 
-test("a port that fails for another reason keeps its words", async () => {
+test("keeps the message when a port throws for another reason", async () => {
   const full = new DOMException("Data cannot be cloned, out of memory.", "DataCloneError");
   const broken = new MediaError("worker_lost", "It could not be started.");
   for (const [thrown, kind, message] of [
@@ -116,7 +116,7 @@ test("a port that fails for another reason keeps its words", async () => {
   }
 });
 
-test("an answer that cannot be copied rejects the call", async () => {
+test("rejects a call whose answer cannot be cloned", async () => {
   const { api } = connect();
   const logged = console.error;
   console.error = () => {};
@@ -124,7 +124,7 @@ test("an answer that cannot be copied rejects the call", async () => {
   console.error = logged;
 });
 
-test("events arrive in order, and a failure ends what is under way and what follows", async () => {
+test("delivers events in order, and a failure rejects pending and later calls", async () => {
   const { api, tell, events, fail } = connect();
   tell("one");
   tell("two");

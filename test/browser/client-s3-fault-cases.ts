@@ -17,7 +17,7 @@ import {
   wave,
 } from "./client-s3-lab.ts";
 
-test("an upload goes on after a reload, and sends no part again that is there", async () => {
+test("an upload resumes after a reload, without sending any stored part again", async () => {
   const size = 16 * MB + 5;
   proxy.fail(({ part }) => (part !== null && part > 2 ? "hold" : null));
   const id = await upload("resumed", size);
@@ -32,7 +32,7 @@ test("an upload goes on after a reload, and sends no part again that is there", 
   expect([bytes.equals(pattern(size)), mime]).toEqual([true, "video/mp4"]);
 });
 
-test("the network gone during an upload is a clear error, and a retry goes on from there without encoding again", async () => {
+test("a lost network during an upload is a clear error, and a retry resumes the upload without encoding again", async () => {
   proxy.fail(({ part }) => (part !== null && part > 1 ? "cut" : null));
   const failed = await wave("tone.wav");
   expect([failed.status, failed.error]).toEqual([
@@ -60,17 +60,17 @@ test("the network gone during an upload is a clear error, and a retry goes on fr
   const output = again.done.steps[2]?.output;
   expect(output?.url).toBe(`opfs:/s3/out/${again.done.id}/tone.wav`);
 
-  // What it had left was taken over, so that it begins anew.
-  const anew = await rig.lab.page.evaluate(
+  // The first retry took over the stored parts, so a second one starts from scratch.
+  const second = await rig.lab.page.evaluate(
     async (id) => kit.client.tasks.wait(await kit.client.tasks.retry(id)),
     failed.id,
   );
-  expect([anew.status, anew.error]).toEqual(["succeeded", null]);
+  expect([second.status, second.error]).toEqual(["succeeded", null]);
   expect(parts().sort()).toEqual([1, 2, 2]);
 });
 
-test("an upload of a page that is offline waits until it is not", async () => {
-  // Loaded while there is a network.
+test("an upload waits while the page is offline", async () => {
+  // Load the worker while there is a network.
   await rig.lab.page.evaluate(() => kit.client.tasks.list());
   await rig.lab.context.setOffline(true);
   const id = await upload("offline", 6 * MB);
@@ -82,7 +82,7 @@ test("an upload of a page that is offline waits until it is not", async () => {
   expect((await object("offline")).bytes.equals(pattern(6 * MB))).toBe(true);
 });
 
-test("nothing is left in the bucket of an upload that is cancelled or refused, or that failed and is deleted", async () => {
+test("an upload that is cancelled, forbidden, or failed and then deleted leaves nothing in the bucket", async () => {
   proxy.fail(({ part }) => (part === 3 ? { status: 503 } : null));
   const cancelled = await upload("cancelled", 11 * MB);
   await expect.poll(() => proxy.log.some(({ part }) => part === 3), { timeout: 20_000 }).toBe(true);

@@ -9,12 +9,11 @@ import { type ClientLab, openClientLab } from "./client-rig.ts";
 
 export const MB = 2 ** 20;
 
-/** A page, a Ceph with the bucket `pages`, and a proxy before it that fails as it is told; good between start and stop. */
+/** A page, a Ceph with the bucket `pages`, and a proxy in front of it that fails on demand; usable between start and stop. */
 export let rig: ClientLab;
 export let ceph: Ceph;
 export let proxy: S3Proxy;
 
-/** Starts all of them. */
 export async function startClientS3(): Promise<void> {
   [rig, ceph] = await Promise.all([openClientLab(), startCeph()]);
   proxy = await startProxy(ceph.connection.endpoint);
@@ -32,7 +31,6 @@ export async function startClientS3(): Promise<void> {
   });
 }
 
-/** Ends them. */
 export async function stopClientS3(): Promise<void> {
   await rig?.lab.page.evaluate(() => kit.client.close());
   await rig?.close();
@@ -40,26 +38,26 @@ export async function stopClientS3(): Promise<void> {
   await ceph?.stop();
 }
 
-/** Opens a client by its keys; gives what checks afterwards that nothing was left. */
+/** Opens a client with keys; returns a hook that checks that the test left nothing behind. */
 export async function openFresh(): Promise<() => Promise<void>> {
   proxy.fail(null);
   await reopen();
   return async () => {
     proxy.fail(null);
     expect(await ceph.unfinished("pages")).toEqual([]);
-    // What the network refused, which the browser itself says.
-    const said = rig.lab.complaints.splice(0).filter((text) => !text.startsWith("Failed to load resource"));
-    expect(said).toEqual([]);
+    // Chromium logs every failed request itself.
+    const others = rig.lab.complaints.splice(0).filter((text) => !text.startsWith("Failed to load resource"));
+    expect(others).toEqual([]);
   };
 }
 
-/** Opens a client on the blank page, with the bucket by way of the proxy: by its keys, or by URLs that the test signs. */
+/** Opens a client on the blank page; it reaches the bucket through the proxy, with keys or with URLs that the test signs. */
 export const open = (how: "keys" | "signed" | "single" | "none" = "keys") =>
   rig.lab.page.evaluate(
     async ({ connection, how }) => {
       const { openClientKit } = await import("./client.page.ts");
       const sign = (request: PresignRequest) =>
-        (Reflect.get(globalThis, "signRequest") as (given: PresignRequest) => Promise<string>)(request);
+        (Reflect.get(globalThis, "signRequest") as (request: PresignRequest) => Promise<string>)(request);
       const connections = {
         keys: [{ id: "conn_main", ...connection }],
         signed: [{ id: "conn_main", sign }],
@@ -79,7 +77,7 @@ export const object = async (key: string) => {
   const bytes = Buffer.from(await answer.arrayBuffer());
   return { status: answer.status, mime: answer.headers.get("content-type"), bytes };
 };
-/** Numbers of the parts that the only unfinished upload has. */
+/** Part numbers of the only unfinished upload. */
 export const partsThere = async (key: string) => {
   const listed = await ceph.ask("pages", { method: "GET", key: "", query: { uploads: "" } });
   const uploadId = /<UploadId>(.*?)<\/UploadId>/.exec(await listed.text())?.[1];
@@ -91,7 +89,7 @@ export const parts = () => proxy.log.filter(({ method }) => method === "PUT").ma
 export const begun = () =>
   proxy.log.filter(({ method, path }) => method === "POST" && /[?&]uploads=/.test(path)).length;
 
-/** Puts bytes of a pattern by an upload step. */
+/** Uploads patterned bytes with an upload step; returns its id. */
 export const upload = (key: string, size: number) =>
   rig.lab.page.evaluate(
     async ({ url, size }) => {
@@ -109,7 +107,7 @@ export const pattern = (size: number) =>
     0,
     size,
   );
-/** Runs a task whose output, a wave of sound, has two parts. */
+/** Runs a task whose WAV output is uploaded in two parts. */
 export const wave = (key: string) =>
   rig.lab.page.evaluate(async (output) => {
     const input = await kit.file("/files/tone.m4a");

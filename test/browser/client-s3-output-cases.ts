@@ -3,7 +3,7 @@ import { ceph, object, proxy, rig } from "./client-s3-lab.ts";
 
 const SECRETS = ["TESTACCESSKEY", "test/secret+key="];
 
-test("a task's output goes to the bucket, is here too, and no key is stored", async () => {
+test("uploads a task's output, keeps it locally too, and stores no key", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/clip.mp4");
@@ -42,7 +42,7 @@ test("a task's output goes to the bucket, is here too, and no key is stored", as
   for (const secret of SECRETS) expect(seen.stored).not.toContain(secret);
 });
 
-test("adaptive video goes up as many files, the master playlist last, and an object is read by ranges as input", async () => {
+test("uploads adaptive video with the master playlist last, and reads an input object in ranges", async () => {
   await ceph.ask("pages", {
     method: "PUT",
     key: "in/film é.mp4",

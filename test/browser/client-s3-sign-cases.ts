@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { begun, MB, object, parts, pattern, proxy, reopen, rig, upload, wait } from "./client-s3-lab.ts";
 
-test("with signed URLs the page holds no key: in parts, in one request, and what is not signed is an error", async () => {
+test("with signed URLs the page needs no key: uploads in parts or in one request; a refusal to sign is an error", async () => {
   await reopen("signed");
   const size = 6 * MB;
   expect((await wait(await upload("signed", size))).error).toBe(null);
@@ -30,7 +30,7 @@ test("with signed URLs the page holds no key: in parts, in one request, and what
   });
 });
 
-test("what has no connection is refused at once, and so is what no connection is for", async () => {
+test("rejects requests without a connection, with an unknown one, or with an invalid key at once", async () => {
   const kinds = () =>
     rig.lab.page.evaluate(async () => {
       const { client } = kit;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-// One page and one Ceph for all of them; those that sign read what the outputs have put.
+// All share one page and one Ceph; the signing cases read what the output cases have uploaded.
 import "./client-s3-output-cases.ts";
 import "./client-s3-fault-cases.ts";
 import "./client-s3-sign-cases.ts";

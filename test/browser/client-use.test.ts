@@ -27,7 +27,7 @@ beforeEach(async () => {
   };
 });
 
-test("a file becomes h264 of another size, with every change told on the way", async () => {
+test("re-encodes a file to H.264 at another size, and reports every change", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client, base64 } = kit;
     const input = await kit.file("/files/clip.mp4", "my clip é.mp4");
@@ -66,16 +66,16 @@ test("a file becomes h264 of another size, with every change told on the way", a
     ["aac", undefined, expect.any(String)],
   ]);
   const statuses = updates.map(({ status }) => status).filter((each, index, all) => each !== all[index - 1]);
-  // Whichever of them it is that comes first.
+  // The first update may come late.
   expect(statuses).toEqual(["queued", "processing", "succeeded"].slice(-statuses.length));
   expect(updates.at(-1)).toEqual({ status: "succeeded", progress: 100 });
-  const told = updates.map(({ progress }) => progress ?? 0);
-  expect(told).toEqual(told.toSorted((a, b) => a - b));
-  // Nothing but the output is left.
+  const percents = updates.map(({ progress }) => progress ?? 0);
+  expect(percents).toEqual(percents.toSorted((a, b) => a - b));
+  // Only the output is left.
   expect(seen.stored.filter((path) => !path.includes("my-clip-e"))).toEqual([]);
 });
 
-test("sound becomes mp3 and a picture webp, from a blob and from a URL", async () => {
+test("makes MP3 from a blob and WebP from a URL", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client, base64 } = kit;
     const blob = await (await fetch("/files/clip.mp4")).blob();
@@ -116,7 +116,7 @@ test("sound becomes mp3 and a picture webp, from a blob and from a URL", async (
   ]);
 });
 
-test("a picture becomes avif, and packets are copied into another container", async () => {
+test("makes AVIF from a picture, and copies packets into another container", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client, base64 } = kit;
     const requests = [
@@ -146,7 +146,7 @@ test("a picture becomes avif, and packets are copied into another container", as
   expect(format.format_name).toMatch(/mov/);
 });
 
-test("adaptive video has a master playlist whose every file this page can play", async () => {
+test("adaptive video has a master playlist whose files are all readable in this page", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { client } = kit;
     const input = await kit.file("/files/clip.mp4");
@@ -179,7 +179,7 @@ test("adaptive video has a master playlist whose every file this page can play",
   expect(seen.parts.length).toBeGreaterThan(1);
 });
 
-test("who prefers speed is given the browser's own encoder, which keeps tags and cover", async () => {
+test("prefer: speed uses the browser's own encoder, which keeps tags and cover", async () => {
   await rig.lab.page.evaluate(() => kit.client.close());
   await openKit(rig.lab.page, { name: "use", prefer: "speed" });
   const tagged = await taggedVideo("mp4");

@@ -5,13 +5,13 @@ import {
 } from "../../src/browser/page/local-client.ts";
 import { CORE } from "./client-core.ts";
 
-/** What the tests of the local client have in their page. */
+/** The page's globals for tests of the local client. */
 export interface ClientKit {
   client: LocalClient;
-  /** Gives a file of the lab as if a visitor had chosen it. */
+  /** Fetches a file of the lab as if a visitor had chosen it. */
   file(path: string, name?: string): Promise<File>;
   base64(blob: Blob): Promise<string>;
-  /** Names of the origin's files below the folder of the client. */
+  /** Paths of all OPFS files below the client's folder. */
   stored(): Promise<string[]>;
 }
 
@@ -19,7 +19,7 @@ declare global {
   var kit: ClientKit;
 }
 
-/** Opens a client and puts it where tests find it. */
+/** Opens a client and publishes it as `kit`. */
 export function openClientKit(options: LocalClientOptions & { name: string }): void {
   globalThis.kit = {
     client: createLocalClient({ core: CORE, allowPrivate: true, ...options }),

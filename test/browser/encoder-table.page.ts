@@ -11,7 +11,7 @@ import { readAll } from "../../src/storage/read-all.ts";
 import { CORE } from "./client-core.ts";
 import { MT_CORE } from "./pool-mt.page.ts";
 
-/** Work that one encoder of the page is asked for. */
+/** One encode by one encoder of the page. */
 export interface Cell<K extends EncodeKind = EncodeKind> {
   encoder: string;
   /** URL of the input. */
@@ -19,16 +19,16 @@ export interface Cell<K extends EncodeKind = EncodeKind> {
   source: Source;
   kind: K;
   options: OptionsOf<K>;
-  /** Seconds of a chunk; whole by default. */
+  /** Seconds of a chunk; by default there is one chunk. */
   chunk_seconds?: number;
 }
 
-/** Why the encoder does not do it, or the files that it gave, as base64, with the name of the one to open. */
+/** Why the encoder refused, or its files as base64, with the name of the one to open. */
 export type CellAnswer = { refusal: string } | { main: string; files: { name: string; base64: string }[] };
 
 let encoders: ReturnType<typeof createLocalEncoders> | undefined;
 
-/** The encoders that a local client of this page has, in its order. */
+/** The encoders of a local client in this page, in its order. */
 function openEncoders() {
   encoders ??= createLocalEncoders({
     ...{ prefer: "quality", encoderWorkers: 2, core: CORE, threadedCore: MT_CORE, avif: null },
@@ -36,12 +36,11 @@ function openEncoders() {
   return encoders;
 }
 
-/** Names the encoders of the page. */
 export function encoderNames(): string[] {
   return openEncoders().ordered.map(({ name }) => name);
 }
 
-/** Asks one encoder whether it can, and has it do what it can. */
+/** Encodes with one encoder, unless it refuses. */
 export async function fillCell(cell: Cell): Promise<CellAnswer> {
   const { encoder: name, clip, source, kind, options, chunk_seconds } = cell;
   const encoder = openEncoders().ordered.find((each) => each.name === name);

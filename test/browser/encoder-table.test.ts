@@ -12,7 +12,7 @@ import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { type Lab, openLab } from "./lab.ts";
 
-// What the encoders of a page do, row by row and encoder by encoder; what one does not do it refuses with these codes.
+// What each encoder of a page supports; anything else it refuses with the codes in the table.
 const ENCODERS = ["copy", "avif", "canvas", "wasm", "wasm-mt", "webcodecs"] as const;
 type EncoderName = (typeof ENCODERS)[number];
 
@@ -20,7 +20,7 @@ const YES = null;
 const PICTURES = "needs_encoding";
 const OTHER = "other_work";
 
-/** Seconds and pixels of what is made, and its codecs as ffprobe names them. */
+/** The expected output, with codecs as ffprobe names them. */
 interface Made {
   picture?: string;
   sound?: string;
@@ -34,7 +34,7 @@ interface Row<K extends EncodeKind = EncodeKind> {
   kind: K;
   options: OptionsOf<K>;
   made: Made;
-  /** In the order of the encoders: done, or why not. */
+  /** In the order of `ENCODERS`: null if it encodes, or the code of its refusal. */
   cells: readonly (string | null)[];
 }
 
@@ -69,7 +69,7 @@ const DRAWN = [OTHER, OTHER, YES, YES, OTHER, OTHER] as const;
 const ROWS: readonly Row[] = [
   video("h264", "mp4", [PICTURES, OTHER, OTHER, YES, OTHER, YES]),
   video("h264", "mov", [PICTURES, OTHER, OTHER, YES, OTHER, YES]),
-  // Where the machine has an encoder for it, WebCodecs does it too.
+  // WebCodecs would do it too on a machine with an H.265 encoder.
   video("h265", "mp4", [PICTURES, OTHER, OTHER, "output_codec", YES, "output_codec"]),
   video("vp9", "webm", [PICTURES, OTHER, OTHER, YES, OTHER, YES]),
   video("av1", "mp4", [PICTURES, OTHER, OTHER, "output_codec", OTHER, YES]),
@@ -118,7 +118,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-test("the page has these encoders", async () => {
+test("the page has exactly these encoders", async () => {
   const names = await lab.page.evaluate(async () => {
     const { encoderNames } = await import("./encoder-table.page.ts");
     return encoderNames();
@@ -152,13 +152,13 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => 
     if (made.width) {
       expect([picture?.width, picture?.height], what).toEqual([made.width, (made.width * 9) / 16]);
     }
-    // Of raw AAC the container gives no more than a guess.
+    // The duration of raw AAC is only a guess.
     if (!made.still && made.sound !== "aac") expect(Math.abs(duration - 2), what).toBeLessThan(0.1);
     if (picture && !made.still) expect(Math.abs(picture.duration - 2), what).toBeLessThan(0.1);
   }
   expect(found).toEqual(Object.fromEntries(ENCODERS.map((encoder, index) => [encoder, cells[index]])));
 });
 
-test("the page has nothing to complain about", () => {
+test("the page logs no errors", () => {
   expect(lab.complaints).toEqual([]);
 });

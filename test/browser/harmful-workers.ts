@@ -1,12 +1,12 @@
 import { startEncoderWorker } from "../../src/encoders/pool/wasm-pool-run.ts";
 
-/** How the cores of the first so many workers fail at an encode. */
+/** How the cores of the first `workers` workers fail during an encode. */
 export interface Harm {
   how: keyof typeof HARMS;
   workers: number;
 }
 
-// The real core is told of arguments that lie beyond its memory, or is runs for ever; the last is what a browser says that has no memory left.
+// The real core gets arguments beyond its memory, or never returns; the last is what a browser throws when it is out of memory.
 const HARMS = {
   trap: "const run = core._ffmpeg; core._ffmpeg = () => run(2, 0x7ffffff0);",
   hang: "core._ffmpeg = () => { for (;;); };",
@@ -16,7 +16,7 @@ const HARMS = {
 } as const;
 const END = "export default createFFmpegCore;";
 
-/** Gives what starts encoder workers, of which the first are harmed. */
+/** Returns a function that starts encoder workers, the first of them harmed. */
 export function harmfulWorkers(harm: Harm = { how: "trap", workers: 0 }): () => Worker {
   let left = harm.workers;
   return () => {

@@ -5,19 +5,19 @@ import { createAvifEncoder } from "../../src/encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../src/encoders/images/canvas.ts";
 import type { Plan } from "../../src/plan/index.ts";
 
-/** What the worker is asked to encode. */
+/** A request to the worker. */
 export interface ImageWish {
   plan: Plan;
   source: Source;
   /** URL of the source. */
   input: string;
-  /** URL of the wasm, to encode AVIF; null for the canvas. */
+  /** URL of the AVIF encoder's wasm; null for the canvas encoder. */
   wasm: string | null;
-  /** Aborts before the picture is computed. */
+  /** Aborts before the encode. */
   abort?: boolean;
 }
 
-/** What came of it. */
+/** The worker's answer. */
 export interface ImageAnswer {
   refusal: RefusalReason | null;
   file: { name: string; mime: string; base64: string } | null;

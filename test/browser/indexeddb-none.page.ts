@@ -8,13 +8,13 @@ const REFUSED = {
   message: "The browser denies this page a database, as in some private windows.",
 };
 
-/** Stores in browsers that give no database; each case spoils its worker. */
+/** Stores in browsers without a database; each case breaks its own worker. */
 export const CASES: Cases = {
-  "says that there is no database where the browser has none": async () => {
+  "rejects where the browser has no IndexedDB": async () => {
     Object.defineProperty(globalThis, "indexedDB", { value: undefined });
     await assert.rejects(openIndexedDb({ name: "none" }), REFUSED);
   },
-  "says that there is no database where access is refused": async () => {
+  "rejects where access to IndexedDB is denied": async () => {
     Object.defineProperty(globalThis, "indexedDB", {
       get() {
         throw new DOMException("Not here.", "SecurityError");
@@ -22,7 +22,7 @@ export const CASES: Cases = {
     });
     await assert.rejects(openIndexedDb({ name: "none" }), REFUSED);
   },
-  "says that there is no database where opening one fails": async () => {
+  "rejects where opening a database fails": async () => {
     IDBFactory.prototype.open = () => {
       const request = new EventTarget();
       setTimeout(() => {

@@ -20,7 +20,7 @@ const name = () => `framewright-${crypto.randomUUID()}`;
 const file = new File(["0123456789"], "digits ä.mp4", { type: "video/mp4", lastModified: 1_700_000_000_000 });
 const facts = { name: file.name, size: 10, type: "video/mp4", fingerprint: "abc" };
 
-/** Opens a database of a version with what it takes, in the browser's own words. */
+/** Opens a database at a version with the plain browser API. */
 function openRaw(
   database: string,
   version: number,
@@ -34,30 +34,30 @@ function openRaw(
   });
 }
 
-// What is asked of seven tasks, numbered by age from the oldest: what is listed, and whether more follow.
+// Queries on seven tasks, numbered from the oldest: the tasks listed, and whether more follow.
 const LISTS: [string, Partial<ListQuery> & { at?: number; until?: number }, number[], boolean][] = [
   ["newest first", {}, [6, 5, 4], true],
   ["oldest first", { order: "asc" }, [0, 1, 2], true],
-  ["all that there are", { limit: 7 }, [6, 5, 4, 3, 2, 1, 0], false],
-  ["what comes after one", { at: 4 }, [3, 2, 1], true],
-  ["the end after one", { at: 2 }, [1, 0], false],
-  ["nothing after the last", { at: 0 }, [], false],
-  ["what comes before one", { until: 1 }, [4, 3, 2], true],
-  ["the start before one", { until: 4 }, [6, 5], false],
-  ["what comes after one, oldest first", { order: "asc", at: 4 }, [5, 6], false],
-  ["what comes before one, oldest first", { order: "asc", until: 4 }, [1, 2, 3], true],
-  ["what lies between two", { at: 5, until: 2 }, [4, 3], false],
-  ["nothing between two the wrong way round", { at: 2, until: 5 }, [], false],
-  ["those of a status", { status: "failed" }, [5, 3, 1], false],
-  ["those of a status after one", { status: "failed", at: 5, limit: 1 }, [3], true],
-  ["those of a status before one", { status: "failed", until: 1, limit: 1 }, [3], true],
-  ["those of a status, oldest first", { status: "failed", order: "asc", limit: 2 }, [1, 3], true],
-  ["none of a status that none has", { status: "cancelled" }, [], false],
-  ["those of a kind", { kind: "audio" }, [4, 0], false],
-  ["those of a kind and a status", { kind: "video", status: "queued" }, [6, 2], false],
+  ["everything", { limit: 7 }, [6, 5, 4, 3, 2, 1, 0], false],
+  ["after a cursor", { at: 4 }, [3, 2, 1], true],
+  ["the last page after a cursor", { at: 2 }, [1, 0], false],
+  ["nothing after the last record", { at: 0 }, [], false],
+  ["before a cursor", { until: 1 }, [4, 3, 2], true],
+  ["the first page before a cursor", { until: 4 }, [6, 5], false],
+  ["after a cursor, oldest first", { order: "asc", at: 4 }, [5, 6], false],
+  ["before a cursor, oldest first", { order: "asc", until: 4 }, [1, 2, 3], true],
+  ["between two cursors", { at: 5, until: 2 }, [4, 3], false],
+  ["nothing between two cursors in the wrong order", { at: 2, until: 5 }, [], false],
+  ["by status", { status: "failed" }, [5, 3, 1], false],
+  ["by status after a cursor", { status: "failed", at: 5, limit: 1 }, [3], true],
+  ["by status before a cursor", { status: "failed", until: 1, limit: 1 }, [3], true],
+  ["by status, oldest first", { status: "failed", order: "asc", limit: 2 }, [1, 3], true],
+  ["nothing for a status that no task has", { status: "cancelled" }, [], false],
+  ["by kind", { kind: "audio" }, [4, 0], false],
+  ["by kind and status", { kind: "video", status: "queued" }, [6, 2], false],
 ];
 
-/** What the stores of a page must do. */
+/** The stores of a page. */
 export const CASES: Cases = {
   ...casesOf(STORE_CONTRACT, async () => (await openIndexedDb({ name: name() })).tasks),
   ...Object.fromEntries(
@@ -89,7 +89,7 @@ export const CASES: Cases = {
       },
     ]),
   ),
-  "finds a record by the status that it has now": async () => {
+  "lists a record by its current status": async () => {
     const { tasks } = await openIndexedDb({ name: name() });
     const record = task(1_795_170_600_000);
     await tasks.put(record);
@@ -98,7 +98,7 @@ export const CASES: Cases = {
       (await tasks.list({ limit: 9, order: "desc", status })).records.length;
     assert.deepEqual([await list("queued"), await list("processing")], [0, 1]);
   },
-  "keeps the pieces of runs apart, whatever they gave": async () => {
+  "keeps the pieces of runs apart, whatever their values": async () => {
     const { pieces } = await openIndexedDb({ name: name() });
     const values = [{ a: [1, "é", null] }, "text", 0, null, undefined, new Uint8Array([1, 2])];
     for (const [n, value] of values.entries()) await pieces.put("task_1", `chunk ${n}`, value);
@@ -114,7 +114,7 @@ export const CASES: Cases = {
     assert.deepEqual(await pieces.get("task_10", "chunk 0"), { value: "another" });
     await pieces.clear("task_none");
   },
-  "keeps files and handles, with what was known of them": async () => {
+  "keeps files and handles with their metadata": async () => {
     const database = name();
     const first = await openIndexedDb({ name: database });
     const origin = await navigator.storage.getDirectory();
@@ -137,7 +137,7 @@ export const CASES: Cases = {
     await inputs.delete("task_1");
     assert.equal(await inputs.get("task_1"), null);
   },
-  "brings a database of the first version up to date, with all that is in it": async () => {
+  "migrates a database of the first version with all its records": async () => {
     const database = name();
     const [old, failed] = [task(1_795_170_600_000), task(1_795_170_600_001, { status: "failed" })];
     const step = createStep({ kind: "probe", input: null, options: {} }, id, 1_795_170_600_002);
@@ -160,7 +160,7 @@ export const CASES: Cases = {
     const again = await openIndexedDb({ name: database });
     assert.equal((await again.inputs.get(old.id))?.size, 10);
   },
-  "says that what is stored is from a newer version": async () => {
+  "rejects a database of a newer version": async () => {
     const database = name();
     (await openRaw(database, 99, () => {})).close();
     await assert.rejects(openIndexedDb({ name: database }), {
@@ -169,17 +169,16 @@ export const CASES: Cases = {
       message: "What is stored here was written by a newer version of this page; reload the page.",
     });
   },
-  "says that what is stored cannot be brought up to date": async () => {
+  "rejects a database that cannot be migrated, and leaves its version unchanged": async () => {
     const database = name();
     (await openRaw(database, 1, (db) => db.createObjectStore("inputs"))).close();
     await assert.rejects(openIndexedDb({ name: database }), {
       kind: "internal_error",
       message: "What is stored here could not be brought up to date; reload the page.",
     });
-    // As it was.
     assert.equal((await openRaw(database, 1, () => {})).version, 1);
   },
-  "says that it is closed": async () => {
+  "rejects calls after close()": async () => {
     const stores = await openIndexedDb({ name: name() });
     stores.close();
     stores.close();
@@ -188,15 +187,15 @@ export const CASES: Cases = {
       message: "The store of this page is closed.",
     });
   },
-  "is told when the store is deleted": async () => {
+  "reports the deletion of the database, and rejects later calls": async () => {
     const database = name();
-    const told: string[] = [];
-    const stores = await openIndexedDb({ name: database, onClosed: ({ message }) => told.push(message) });
+    const closed: string[] = [];
+    const stores = await openIndexedDb({ name: database, onClosed: ({ message }) => closed.push(message) });
     await new Promise((resolve, reject) => {
       Object.assign(indexedDB.deleteDatabase(database), { onsuccess: resolve, onerror: reject });
     });
     const message = "The store of this page was deleted in another tab; reload this one.";
-    assert.deepEqual(told, [message]);
+    assert.deepEqual(closed, [message]);
     await assert.rejects(stores.tasks.get("task_1"), { kind: "service_unavailable", message });
   },
 };

@@ -9,19 +9,18 @@ const ISOLATED = {
   "Cross-Origin-Embedder-Policy": "require-corp",
   "Cross-Origin-Resource-Policy": "same-origin",
 } as const;
-// Vitest turns `import(…)` into a call of this name, also in the functions that a test sends to the page.
+// Vitest turns `import(…)` into a call of this name, even in the functions that a test sends to the page.
 const PAGE = `<!doctype html><title>lab</title><link rel="icon" href="data:,">
 <script>globalThis.__vite_ssr_dynamic_import__ = (url) => import(url);</script>`;
 
-/** How the server of a lab answers. */
 export interface LabServerOptions {
   /** Sends the headers of a cross-origin isolated page, which has SharedArrayBuffer; off by default. */
   isolated?: boolean | undefined;
-  /** A folder whose files are at `/files/`, in ranges and for every origin. */
+  /** A folder served at `/files/`, with ranges and CORS. */
   files?: string | undefined;
 }
 
-/** Starts a server on a free port: a blank page at `/`, and every module of the repository below its own path, by the Vite of all labs where there is one. */
+/** Starts a server on a free port: a blank page at `/`, and every module of the repository at its own path, from the shared Vite if there is one. */
 export async function startLabServer({ isolated, files }: LabServerOptions) {
   const shared = process.env[LAB_VITE];
   const modules = shared ? passTo(shared) : await startLabVite();

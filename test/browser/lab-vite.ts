@@ -7,20 +7,20 @@ import { createServer, type Plugin } from "vite";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { ROOT } from "../structure/source-files.ts";
 
-/** The variable of the environment with the address of the Vite that all labs of a run share. */
+/** Environment variable with the URL of the Vite that all labs of a run share. */
 export const LAB_VITE = "FRAMEWRIGHT_LAB_VITE";
-// In place of Vite's client, which would ask for a socket to reload the page by.
+// Replaces Vite's client, which would open a socket for reloads.
 const CLIENT = "export const injectQuery = (url) => url;";
-// Bundled once before the first page, as a package found later would reload the page in the middle of a test.
+// Bundled before the first page: a package discovered later would reload the page in the middle of a test.
 const BUNDLED = ["aws4fetch", "hls.js", "idb", "ipaddr.js", "mediabunny", "ulid", "zod"];
 
-/** What answers for the modules of a lab. */
+/** Serves the modules of a lab. */
 export interface LabVite {
   answer(request: IncomingMessage, response: ServerResponse): void;
   close(): Promise<void>;
 }
 
-/** Starts Vite over the whole repository: every module is below its own path. */
+/** Starts Vite on the whole repository: every module is served at its own path. */
 export async function startLabVite(): Promise<LabVite> {
   const cacheDir = await mkdtemp(join(tmpdir(), "framewright-lab-"));
   const keep = await takeBundled(cacheDir);
@@ -56,8 +56,8 @@ export async function startLabVite(): Promise<LabVite> {
   };
 }
 
-// Bundling takes a second of processor time, so the first lab keeps what came of it for the others. A copy is each one's own; Vite
-// itself checks whether it still fits, and bundles anew if not.
+// Bundling takes a second of processor time, so the first lab keeps the result and the others copy it. Vite itself checks whether
+// it is still valid, and bundles again if not.
 async function takeBundled(cacheDir: string): Promise<() => Promise<void>> {
   const lock = await readFile(join(ROOT, "package-lock.json"));
   const key = createHash("sha256")
@@ -74,12 +74,12 @@ async function takeBundled(cacheDir: string): Promise<() => Promise<void>> {
     const making = join(CLIP_FOLDER, `making-${randomUUID()}`);
     await mkdir(CLIP_FOLDER, { recursive: true });
     await cp(cacheDir, making, { recursive: true });
-    // Another lab may have been quicker.
+    // Another lab may have been faster.
     await rename(making, kept).catch(() => rm(making, { recursive: true, force: true }));
   };
 }
 
-// The contracts say `import assert from "node:assert/strict"`; a page has its own.
+// The contracts import `node:assert/strict`; pages get a replacement.
 function assertOfPages(): Plugin {
   const id = "\0assert-of-pages";
   return {

@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(files, { recursive: true, force: true });
 });
 
-test("a page imports the repository's modules and their packages", async () => {
+test("a page can import the repository's modules and their packages", async () => {
   const kinds = await lab.page.evaluate(async () => {
     const { Task } = await import("../../src/core/task.ts");
     const { probeMedia } = await import("../../src/probe/probe.ts");
@@ -29,7 +29,7 @@ test("a page imports the repository's modules and their packages", async () => {
   expect(lab.complaints).toEqual([]);
 });
 
-test("a page is isolated where it is asked for, and has the store of its origin", async () => {
+test("a page is cross-origin isolated on request, and has OPFS", async () => {
   const seen = await lab.page.evaluate(async () => {
     await navigator.storage.getDirectory();
     return [isSecureContext, crossOriginIsolated];
@@ -37,7 +37,7 @@ test("a page is isolated where it is asked for, and has the store of its origin"
   expect(seen).toEqual([true, true]);
 });
 
-test("the files of a folder are served in ranges", async () => {
+test("serves files with ranges", async () => {
   const seen = await lab.page.evaluate(async () => {
     const url = "/files/deep/digits%20%C3%A4.mp4";
     const whole = await fetch(url);
@@ -54,22 +54,25 @@ test("the files of a folder are served in ranges", async () => {
     [206, "bytes 3-5/10", "345"],
     [416, "bytes */10", 404],
   ]);
-  // Chromium says so itself when an answer is 404.
+  // Chromium logs every 404.
   expect(lab.complaints.splice(0)).toHaveLength(2);
 });
 
-test.for(["page", "worker"] as const)("a case runs in a %s, and one that fails is heard", async (where) => {
-  const [name = ""] = Object.keys(CASES);
-  await lab.run("/test/browser/memory.page.ts", name, where);
-  await expect(lab.run("/test/browser/memory.page.ts", "no such", where)).rejects.toThrow(
-    '/test/browser/memory.page.ts has no case "no such".',
-  );
-  await expect(lab.run("/test/browser/none.page.ts", name, where)).rejects.toThrow(/imported module/);
-  // Chromium says so itself when a module is not there.
-  for (const complaint of lab.complaints.splice(0)) expect(complaint).toMatch(/404/);
-});
+test.for(["page", "worker"] as const)(
+  "runs a case in a %s, and rejects for a missing case or module",
+  async (where) => {
+    const [name = ""] = Object.keys(CASES);
+    await lab.run("/test/browser/memory.page.ts", name, where);
+    await expect(lab.run("/test/browser/memory.page.ts", "no such", where)).rejects.toThrow(
+      '/test/browser/memory.page.ts has no case "no such".',
+    );
+    await expect(lab.run("/test/browser/none.page.ts", name, where)).rejects.toThrow(/imported module/);
+    // Chromium logs the 404 of the missing module.
+    for (const complaint of lab.complaints.splice(0)) expect(complaint).toMatch(/404/);
+  },
+);
 
-test("what a page or a worker does not catch is collected", async () => {
+test("collects uncaught errors of pages and workers", async () => {
   await lab.page.evaluate(async () => {
     const code = "setTimeout(() => { throw new Error('of the worker'); }); postMessage(1);";
     const worker = new Worker(URL.createObjectURL(new Blob([code])));

@@ -5,33 +5,32 @@ import { type BrowserContext, chromium, type Page } from "@playwright/test";
 import { LAUNCH } from "../worker/api/browser.ts";
 import { type LabServerOptions, startLabServer } from "./lab-server.ts";
 
-/** How a lab is opened. */
 export interface LabOptions extends LabServerOptions {
-  /** Folder of the browser's profile, kept at the end, so that a second lab finds what the first one stored; by default a new one that is removed. */
+  /** Folder of the browser's profile, kept on close so that a second lab finds what the first one stored; by default temporary. */
   profile?: string;
-  /** More words of Chromium's command line. */
+  /** More command-line arguments for Chromium. */
   args?: readonly string[];
 }
 
-/** The real Chromium and a server of the repository's own modules, for code that runs in a page. */
+/** A real Chromium and a server of the repository's modules, for code that runs in a page. */
 export interface Lab {
-  /** Address of the blank page, ending with a slash; modules are below it by their path in the repository. */
+  /** URL of the blank page, ending with a slash; modules are below it at their path in the repository. */
   readonly url: string;
   readonly context: BrowserContext;
   /** The first tab, on the blank page. */
   readonly page: Page;
-  /** What any page or worker said as an error or did not catch, and pages that crashed. Empty it when an error is expected. */
+  /** Logged and uncaught errors of all pages and workers, and crashes. Empty it after an expected error. */
   readonly complaints: string[];
-  /** Opens another tab on the blank page: same origin, same storage. */
+  /** Opens another tab on the blank page, with the same origin and storage. */
   newPage(): Promise<Page>;
-  /** Runs one case of a module such as `/test/browser/opfs.page.ts`, in the page or in a dedicated worker; rejects as the case does. */
+  /** Runs one case of a module such as `/test/browser/opfs.page.ts`, in the page or in a dedicated worker; rejects if the case fails. */
   run(module: string, name: string, where?: "page" | "worker"): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a lab. A function given to `page.evaluate` may say `await import("../../src/…")`, by the path from the test's
- * own file as everywhere: Vitest turns it into the path from the repository's folder.
+ * Opens a lab. A function passed to `page.evaluate` may `await import("../../src/…")` with a path relative to the test
+ * * file as usual: Vitest turns it into a path from the root of the repository.
  */
 export async function openLab({ profile, args = [], ...options }: LabOptions = {}): Promise<Lab> {
   const folder = profile ?? (await mkdtemp(join(tmpdir(), "framewright-profile-")));
@@ -77,11 +76,11 @@ async function runInPage({ module, name }: CaseRef): Promise<string | null> {
   return runCase(module, name);
 }
 
-function runInWorker(given: CaseRef): Promise<string | null> {
+function runInWorker(ref: CaseRef): Promise<string | null> {
   const worker = new Worker("/test/browser/case-worker.ts", { type: "module" });
   return new Promise<string | null>((resolve) => {
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = ({ message }) => resolve(`the worker did not start: ${message}`);
-    worker.postMessage(given);
+    worker.postMessage(ref);
   }).finally(() => worker.terminate());
 }

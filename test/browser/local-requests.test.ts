@@ -8,6 +8,6 @@ const rules = { connections: { check() {} } };
 test.each([
   ["task", () => parseLocalTask({ input: url, kind: "audio", webhook_url }, null, rules)],
   ["step", () => parseLocalStep({ kind: "probe", input: { url }, webhook_url }, null, rules)],
-])("a %s that runs in the page takes no webhook URL, which only the service can keep to", (_, parse) => {
+])("rejects a webhook URL for a %s in the page, as only the service can deliver webhooks", (_, parse) => {
   expect(parse).toThrow(expect.objectContaining({ kind: "request_invalid", param: "webhook_url" }));
 });

@@ -23,23 +23,23 @@ afterAll(async () => {
 });
 const files = await makeMalformed();
 
-/** Seconds in which every task must have ended, on a machine that others use too. */
+/** Seconds within which every task must end, even on a busy machine. */
 const SECONDS = 90;
-// As of the service.
+// The same kinds as for the service.
 const ERRORS = [
   ...(["input_unsupported", "input_no_video", "input_no_audio"] as const),
   ...(["input_too_large", "probe_failed", "encode_failed", "encode_incomplete"] as const),
 ];
-// What the encoder of a wish does not read, whole or not.
+// Formats that the encoder of a wish does not read, even when intact.
 const UNREAD: ReadonlySet<string> = new Set(["avi", "flv", "avif"]);
 
-// Here h265 needs an isolated page.
+// In a page, H.265 needs cross-origin isolation.
 function wishHere(file: Malformed, n: number): Options {
   const wish = wishFor(file, n);
   return wish.codec === "h265" ? { ...wish, codec: "h264" } : wish;
 }
 
-/** Runs a task on bytes; gives the record, and what came out as base64. */
+/** Runs a task on bytes; returns the record, and the output as base64. */
 async function run(name: string, bytes: Uint8Array, wish: Pick<NewTask, "kind" | "options">) {
   const path = await rig.put(name.replaceAll(/\W+/g, "-"), bytes);
   return rig.lab.page.evaluate(
@@ -74,12 +74,12 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   expect(task.status).toBe("succeeded");
   const path = join(scratch, String(n));
   await writeFile(path, Buffer.from(base64, "base64"));
-  // What was encoded is read without a fault; sound that was copied is what it was.
+  // Encoded tracks decode without errors; copied sound may still be damaged.
   await runFfmpeg(["-xerror", "-i", path, "-map", file.kind === "audio" ? "0:a" : "0:v", "-f", "null", "-"]);
 });
 
-// Last, when all the others have ended.
-test("then nothing is left, no worker too many runs, and a good file is encoded as ever", async () => {
+// Last, after all the others have ended.
+test("afterwards a good file still encodes, and no stray worker or stored file is left", async () => {
   const { page, complaints } = rig.lab;
   expect(ends.length).toBe(100);
   const good = ends.filter(({ status }) => status === "succeeded");
@@ -90,9 +90,9 @@ test("then nothing is left, no worker too many runs, and a good file is encoded 
     options: { format: "mp3" },
   });
   expect([task.status, task.error]).toEqual(["succeeded", null]);
-  // The media worker, and of each encoder as many as may wait for the next task.
+  // The media worker, and the idle workers that each encoder may keep.
   await expect.poll(() => page.workers().length).toBeLessThanOrEqual(1 + 2 + 2 + 2);
-  // What was encoded is there until it is deleted, and nothing else.
+  // Only outputs are stored, until they are deleted.
   const stored = await page.evaluate(() => kit.stored());
   const kept = new Set(stored.map((path) => /^\+out\/\+(task_\w+)\//.exec(path)?.[1]));
   expect(kept).toEqual(new Set([task, ...good].map(({ id }) => id)));
@@ -105,6 +105,6 @@ test("then nothing is left, no worker too many runs, and a good file is encoded 
   expect(await page.evaluate(() => kit.stored())).toEqual([]);
   await page.evaluate(() => kit.client.close());
   await expect.poll(() => page.workers().length).toBe(0);
-  // mediabunny says in the console which of its own reads went wrong.
+  // mediabunny logs which of its reads failed.
   expect(complaints.filter((each) => !each.startsWith("Error deserializing"))).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import type { InputRecord } from "../../src/stores/indexeddb-schema.ts";
 
-/** A host whose store has room for files and none for records. */
+/** A host whose store has room for files but not for records. */
 function fullHost() {
   const inputs = new Map<string, InputRecord>();
   const full = async () => {
@@ -50,12 +50,12 @@ function missing(): never {
   throw new MediaError("encoder_unavailable", "There is none.");
 }
 
-test("the file of a run that could not be remembered is not kept either", async () => {
+test("drops the file of a run whose record could not be stored", async () => {
   const { host, inputs } = fullHost();
   const file = new File(["sound"], "a.wav");
-  for (const sort of ["task", "step"] as const) {
-    const request = sort === "task" ? { kind: "audio", input: null } : { kind: "probe", input: null };
-    await expect(host.create(sort, request, file)).rejects.toMatchObject({ kind: "storage_full" });
+  for (const object of ["task", "step"] as const) {
+    const request = object === "task" ? { kind: "audio", input: null } : { kind: "probe", input: null };
+    await expect(host.create(object, request, file)).rejects.toMatchObject({ kind: "storage_full" });
     expect([...inputs.keys()]).toEqual([]);
   }
 });

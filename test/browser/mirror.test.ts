@@ -10,7 +10,7 @@ const REFUSALS = [{ encoder: "wasm", code: "output_codec", codec: "h265" }] as c
 const SOURCE = { object: "source", url: "https://example.com/a.mp4", kind: "video", format: "mp4" } as const;
 const ENCODED = { ...SOURCE, encoder: "native", reason: "About 9 s of work." };
 
-/** A task and the ways to bring it forward. */
+/** A task and functions that advance it. */
 function begin() {
   let task = createTask(
     { input: SOURCE.url, kind: "video", options: { codec: "h265" }, metadata: {} },
@@ -37,7 +37,7 @@ function begin() {
   };
 }
 
-/** A task that has come here as far as the encode. */
+/** A local task that has reached the encode. */
 function beginHere(): Task {
   const { start, succeed } = begin();
   for (const index of [0, 1]) {
@@ -49,7 +49,7 @@ function beginHere(): Task {
 
 const statuses = ({ status, steps }: Task) => [status, ...steps.map((step) => step.status)];
 
-test("nothing goes back while the task there comes as far as it was here", () => {
+test("no status or percent goes back while the remote task catches up", () => {
   const there = begin();
   let task = beginHere();
   const seen = [task];
@@ -79,7 +79,7 @@ test("nothing goes back while the task there comes as far as it was here", () =>
   expect(task.steps[2]?.output).toMatchObject({ reason: "About 9 s of work.", refusals: REFUSALS });
 });
 
-test("a percent here is kept until the one there is greater", () => {
+test("keeps the local percent until the remote one is greater", () => {
   const here = begin();
   here.start(0);
   const task = here.progress(0, 60);
@@ -89,7 +89,7 @@ test("a percent here is kept until the one there is greater", () => {
   expect(mirror(task, there.progress(0, 80), REFUSALS).steps[0]?.progress).toBe(80);
 });
 
-test("what went well here and fails there fails at the step that was open here", () => {
+test("a remote failure of a step that succeeded locally fails the step that was running locally", () => {
   const there = begin();
   there.start(0);
   const before = beginHere();
@@ -103,7 +103,7 @@ test("what went well here and fails there fails at the step that was open here",
   expect(task.steps[2]?.error).toEqual(error);
 });
 
-test("the step that fails there fails here", () => {
+test("fails the local step that corresponds to the failed remote step", () => {
   const there = begin();
   there.start(0);
   there.succeed(0);

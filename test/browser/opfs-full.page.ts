@@ -4,24 +4,24 @@ import type { Cases } from "./cases.ts";
 
 const MB = 1024 * 1024;
 
-/** The browser's own files where the page may keep 4 MB. */
+/** OPFS with a quota of 4 MB. */
 export const CASES: Cases = {
-  "says that there is no room for an array": async () => {
+  "rejects an array that does not fit": async () => {
     const storage = await createOpfsStorage("full-before");
-    // The browser has more than one way to say so.
+    // The browser reports a full disk in more than one way.
     for (let n = 0; n < 20; n++) {
       await assert.rejects(storage.write("a", new Uint8Array(8 * MB), "video/mp4"), { kind: "storage_full" });
     }
     assert.equal(await storage.head("a"), null);
   },
-  "keeps nothing of a stream that fills it up, and goes on when there is room": async () => {
+  "keeps nothing of a stream that does not fit, and writes again when there is room": async () => {
     const storage = await createOpfsStorage("full-within");
     await storage.write("a", new Uint8Array(MB).fill(7), "video/mp4");
-    let given = 0;
+    let pulled = 0;
     let cancelled = false;
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
-        given++;
+        pulled++;
         controller.enqueue(new Uint8Array(MB / 4));
       },
       cancel() {
@@ -33,7 +33,7 @@ export const CASES: Cases = {
       message: /^The browser has no room left for this page; delete finished tasks/,
     });
     assert.ok(cancelled);
-    assert.ok(given < 100, `${given} pieces were taken`);
+    assert.ok(pulled < 100, `${pulled} chunks were pulled`);
     assert.equal((await storage.head("a"))?.size, MB);
     const origin = await navigator.storage.getDirectory();
     const folder = await (await origin.getDirectoryHandle("full-within")).getDirectoryHandle("unfinished");

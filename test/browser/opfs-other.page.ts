@@ -9,16 +9,16 @@ const name = () => `framewright-${crypto.randomUUID()}`;
 
 const refused = (message: RegExp) => ({ kind: "service_unavailable", retryable: false, message });
 
-// A thousand objects take long, and show nothing more here.
+// A thousand objects take long and prove nothing more here.
 const CONTRACT = STORAGE_CONTRACT.filter((clause) => !clause.name.startsWith("clears more"));
 
-/** The browser's own files in browsers that lack a part; each case spoils its worker. */
+/** OPFS in browsers that lack a part of it; each case breaks its own worker. */
 export const CASES: Cases = {
   ...casesOf(CONTRACT, () => {
     without(FileSystemFileHandle.prototype, "move");
     return createOpfsStorage(name());
   }),
-  "says that there are no files where access is refused": async () => {
+  "rejects where access to OPFS is denied": async () => {
     const refuse = () => Promise.reject(new DOMException("Not here.", "SecurityError"));
     without(StorageManager.prototype, "getDirectory", refuse);
     await assert.rejects(
@@ -26,7 +26,7 @@ export const CASES: Cases = {
       refused(/denies this page files of its own, as in some private windows/),
     );
   },
-  "says that there are no files where the browser has none": async () => {
+  "rejects where the browser has no OPFS": async () => {
     without(StorageManager.prototype, "getDirectory");
     await assert.rejects(createOpfsStorage(name()), refused(/denies this page files of its own/));
     without(Object.getPrototypeOf(navigator), "storage");

@@ -8,7 +8,7 @@ const MB = 1024 * 1024;
 const fresh = () => createOpfsStorage(`framewright-${crypto.randomUUID()}`);
 const text = async (stored: { body: ReadableStream<Uint8Array> } | null) =>
   stored && new TextDecoder().decode(await readAll(stored.body));
-const bytes = (words: string) => new TextEncoder().encode(words);
+const bytes = (content: string) => new TextEncoder().encode(content);
 const unfinished = async (name: string) => {
   const origin = await navigator.storage.getDirectory();
   return (await origin.getDirectoryHandle(name)).getDirectoryHandle("unfinished");
@@ -19,10 +19,10 @@ const count = async (folder: FileSystemDirectoryHandle) => {
   return entries;
 };
 
-/** What storage in the browser's own files must do. */
+/** Storage in OPFS. */
 export const CASES: Cases = {
   ...casesOf(STORAGE_CONTRACT, fresh),
-  "gives an object as a file that is read later": async () => {
+  "returns an object as a file that can be read later": async () => {
     const storage = await fresh();
     await storage.write("run/a/Clip ä.mp4", bytes("0123456789"), "video/mp4");
     const file = await storage.file("run/a/Clip ä.mp4");
@@ -31,7 +31,7 @@ export const CASES: Cases = {
     assert.equal(await file.slice(3, 6).text(), "345");
     assert.equal(await storage.file("run/a"), null);
   },
-  "lists what starts with a prefix, by key": async () => {
+  "lists objects by prefix, sorted by key": async () => {
     const storage = await fresh();
     const keys = ["out/b/Master.m3u8", "out/b/0/seg_00001.m4s", "out/b", "out/c/x", "outer/b/y"];
     for (const key of keys) await storage.write(key, bytes(key), "text/plain");
@@ -43,14 +43,14 @@ export const CASES: Cases = {
     assert.deepEqual(await storage.files("none/"), []);
     assert.equal((await storage.files("")).length, 5);
   },
-  "finds again what was written before it was opened, with the same facts": async () => {
+  "finds objects of an earlier instance, with the same metadata": async () => {
     const name = `framewright-${crypto.randomUUID()}`;
     const written = await (await createOpfsStorage(name)).write("run/one", bytes("kept"), "a/b+c; d=~e");
     const again = await createOpfsStorage(name);
     assert.deepEqual(await again.head("run/one"), written);
     assert.equal(await text(await again.read("run/one")), "kept");
   },
-  "keeps keys apart that look alike": async () => {
+  "keeps similar keys apart": async () => {
     const storage = await fresh();
     const long = "ü".repeat(300);
     const keys = [
@@ -77,7 +77,7 @@ export const CASES: Cases = {
     await storage.clear("");
     assert.deepEqual(await storage.files(""), []);
   },
-  "keeps one of two objects written at once, whole": async () => {
+  "keeps exactly one intact object after concurrent writes to a key": async () => {
     const storage = await fresh();
     const bodies = Array.from({ length: 8 }, (_, n) => new Uint8Array(MB + n).fill(n));
     const infos = await Promise.all(bodies.map((body) => storage.write("same", body, "video/mp4")));
@@ -88,7 +88,7 @@ export const CASES: Cases = {
     assert.ok(body.every((byte) => byte === body.length - MB));
     assert.ok(infos.some(({ etag }) => etag === stored.etag));
   },
-  "leaves nothing but the latest of an object": async () => {
+  "leaves only the latest version of an object": async () => {
     const name = `framewright-${crypto.randomUUID()}`;
     const storage = await createOpfsStorage(name);
     for (const body of ["one", "two", "three"]) await storage.write("a", bytes(body), "text/plain");
@@ -103,7 +103,7 @@ export const CASES: Cases = {
     const stored = await storage.read("a");
     assert.ok(stored);
     await storage.write("a", new Uint8Array(8 * MB).fill(2), "video/mp4");
-    // A system that lets go of replaced files at once breaks the stream off instead.
+    // A system that deletes replaced files at once fails the stream instead.
     const body = await readAll(stored.body).catch((thrown) => {
       assert.equal(thrown.kind, "internal_error");
       return new Uint8Array(8 * MB).fill(1);
@@ -111,7 +111,7 @@ export const CASES: Cases = {
     assert.equal(body.length, 8 * MB);
     assert.ok(body.every((byte) => byte === 1));
   },
-  "removes what a crash left half written, and not what is being written": async () => {
+  "removes partial writes of a crash, but not writes in progress": async () => {
     const name = `framewright-${crypto.randomUUID()}`;
     const storage = await createOpfsStorage(name);
     const folder = await unfinished(name);
@@ -131,7 +131,7 @@ export const CASES: Cases = {
     assert.equal(await text(await again.read("slow")), "first and last");
     assert.equal(await count(folder), 0);
   },
-  "says before a write that there is no room": async () => {
+  "ensureRoom() rejects before a write that cannot fit": async () => {
     const storage = await fresh();
     await storage.ensureRoom(MB);
     const { quota = 0 } = await navigator.storage.estimate();

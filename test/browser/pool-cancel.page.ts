@@ -3,11 +3,11 @@ import { createPlan } from "../../src/plan/index.ts";
 import { openClip, openPool } from "./pool.page.ts";
 
 declare global {
-  /** Work that goes on in the page, and can be cancelled. */
+  /** Work in progress in the page. */
   var cancelling: { started: Promise<void>; stop(): void; ends: Promise<string[]> };
 }
 
-/** Starts all chunks of a clip on a pool of two workers that has looked into it. */
+/** Starts all chunks of a clip on a pool of two workers, after it has probed the clip. */
 export async function cancellable(url: string) {
   const pool = openPool({ workers: 2 });
   const input = await openClip(url);

@@ -4,7 +4,7 @@ import { createPlan, type Plan } from "../../src/plan/index.ts";
 import { type Harm, harmfulWorkers } from "./harmful-workers.ts";
 import { openClip, openPool } from "./pool.page.ts";
 
-/** Where the lab has the threaded core. */
+/** Where the lab serves the threaded core. */
 export const MT_CORE = {
   wasm: "/files/mt/ffmpeg-core.wasm",
   glue: "/files/mt/ffmpeg-core.js",
@@ -12,7 +12,7 @@ export const MT_CORE = {
   cache: null,
 } as const;
 
-/** Probes a clip and plans it as a video of a codec. */
+/** Probes a clip and plans its encode to a codec. */
 export async function planClip(clip: string, codec: "h264" | "h265", options: object = {}) {
   const input = await openClip(clip);
   const report = await openPool().probe(input, new AbortController().signal);
@@ -20,7 +20,7 @@ export async function planClip(clip: string, codec: "h264" | "h265", options: ob
   return { input, source, plan: createPlan(source, "video", { codec, ...options }) };
 }
 
-/** Gives what the threaded encoder says to plans for a clip. */
+/** Returns the threaded encoder's refusals: without a core, for H.264, for H.265, and for a huge H.265 video. */
 export async function askMt(clip: string) {
   const { source, plan } = await planClip(clip, "h265", { width: 160 });
   const h264 = (await planClip(clip, "h264", { width: 160 })).plan;
@@ -35,7 +35,7 @@ export async function askMt(clip: string) {
   ];
 }
 
-/** Encodes a clip to h265 where the cores of the first workers fail; gives what came of it, and how many workers there were. */
+/** Encodes a clip to H.265 while the cores of the first workers fail; returns the outcome and the number of workers started. */
 export async function harmMt(clip: string, harm: Harm) {
   const { input, source, plan } = await planClip(clip, "h265", { width: 160, end: 0.5 });
   const start = harmfulWorkers(harm);
@@ -55,7 +55,7 @@ export async function harmMt(clip: string, harm: Harm) {
   return { end, workers };
 }
 
-/** Encodes a clip to h265; gives the file and the shares that were told. */
+/** Encodes a clip to H.265, or cancels at the first progress; returns the file and the reported progress. */
 export async function encodeMt(clip: string, cancel: boolean) {
   const { input, source, plan } = await planClip(clip, "h265", { width: 160 });
   const encoder: WasmMt = createWasmMt({ core: MT_CORE });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Cases } from "./cases.ts";
 import { encodeInPool, openPool } from "./pool.page.ts";
 
-/** A pool where the product has it: in a worker of the page, which starts the encoder workers. */
+/** A pool where the product runs it: in a worker of the page that starts the encoder workers. */
 export const CASES: Cases = {
   async "a pool in the media worker"() {
     const pool = openPool({ workers: 1 });

@@ -10,10 +10,10 @@ import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { readAll } from "../../src/storage/read-all.ts";
 import { type Harm, harmfulWorkers } from "./harmful-workers.ts";
 
-/** Where the lab has the core. */
+/** Where the lab serves the core. */
 export const CORE = { wasm: "/files/core/ffmpeg-core.wasm.gz", glue: "/files/core/ffmpeg-core.js" } as const;
 
-/** What a test asks of the pool in the page. */
+/** One encode by the pool in the page. */
 export interface PoolTask<K extends EncodeKind = EncodeKind> {
   /** URL of the input. */
   clip: string;
@@ -23,7 +23,7 @@ export interface PoolTask<K extends EncodeKind = EncodeKind> {
   chunk_seconds?: number | null;
 }
 
-/** What the page tells of an encode. */
+/** Result of an encode in the page. */
 export interface PoolResult {
   /** Names, and bytes as base64. */
   files: { name: string; base64: string }[];
@@ -31,7 +31,7 @@ export interface PoolResult {
   chunks: number;
   /** Percents, in order. */
   told: number[];
-  /** Shares of the chunks, as the encoder told them. */
+  /** Progress of each chunk, as the encoder reported it. */
   shares: { index: number; share: number }[];
   seconds: number;
 }
@@ -46,7 +46,7 @@ export function sharedCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
   return core;
 }
 
-/** Opens a pool, whose workers can be reached by {@link poolWorkers}; the one before is closed. */
+/** Opens a pool and closes the previous one; {@link poolWorkers} returns its workers. */
 export function openPool(
   options: { workers?: number; silenceSeconds?: number; memory?: number; harm?: Harm } = {},
 ): WasmPool {
@@ -67,12 +67,12 @@ export function openPool(
   return pool;
 }
 
-/** The workers that the pool has started, the ended ones too. */
+/** All workers that the pool has started, including terminated ones. */
 export function poolWorkers(): readonly Worker[] {
   return workers;
 }
 
-/** Gives a file of the lab as a reader with the Blob behind it. */
+/** Opens a file of the lab as a reader with its Blob. */
 export async function openClip(url: string): Promise<ByteReader & { blob: Blob }> {
   const blob = await (await fetch(url)).blob();
   const read: ByteReader["read"] = async ({ start, end }) =>
@@ -80,7 +80,7 @@ export async function openClip(url: string): Promise<ByteReader & { blob: Blob }
   return { blob, size: blob.size, read };
 }
 
-/** Probes, plans, encodes and stitches as the product does, over storage in memory. */
+/** Probes, plans, encodes and stitches as the product does, with memory storage. */
 export async function encodeInPool(task: PoolTask): Promise<PoolResult> {
   const encoder = pool ?? openPool();
   const input = await openClip(task.clip);

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { Lab } from "./lab.ts";
 
-/** How much of the processors a browser gets beside everything else that the machine does. */
+/** The browser's share of the processors while other processes compete for them. */
 export interface ProcessorShare {
-  /** Share of the time from one moment to another, in seconds since the epoch, in which what was ready to run did run; 1 where nothing can be known. */
+  /** Share of the time between two moments (seconds since the epoch) in which runnable threads actually ran; 1 if unknown. */
   between(from: number, to: number): number;
   stop(): void;
 }
 
 const EVERY_MS = 250;
 
-/** Watches the share of all processes of a lab's browser, by the scheduler's own figures; knows nothing where there is no /proc. */
+/** Samples the scheduler's statistics of all browser processes of a lab; without /proc the share is unknown. */
 export async function watchShare({ context }: Lab): Promise<ProcessorShare> {
   const browser = context.browser();
   if (!browser) throw new Error("The browser is not there.");
   const devtools = await browser.newBrowserCDPSession();
   const { processInfo } = await devtools.send("SystemInfo.getProcessInfo");
   await devtools.detach();
-  // Threads that end keep what they had.
+  // Threads that have ended keep their last figures.
   const threads = new Map<string, { ran: number; waited: number }>();
   const moments: { at: number; ran: number; waited: number }[] = [];
 
@@ -59,7 +59,7 @@ function list(folder: string): string[] {
   }
 }
 
-// A thread may be gone by now.
+// The thread may have ended.
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,6 +1,6 @@
 import type { Lab } from "./lab.ts";
 
-/** Seconds of processor time that the browser's pages and their workers have taken so far, whatever else the machine does. */
+/** Processor time that the browser's pages and their workers have used so far, in seconds. */
 export async function processorSeconds({ context }: Lab): Promise<number> {
   const browser = context.browser();
   if (!browser) throw new Error("The browser is not there.");

@@ -1,6 +1,6 @@
 import type { Lab } from "./lab.ts";
 
-/** Lets the lab's origin store only so many bytes more (at least 1) while the work is done; files and databases count together. */
+/** Limits the lab's origin to `bytes` more bytes of storage (at least 1) during the work; files and databases both count. */
 export async function withRoom<T>(lab: Lab, bytes: number, work: () => Promise<T>): Promise<T> {
   const devtools = await lab.context.newCDPSession(lab.page);
   const { origin } = new URL(lab.url);

@@ -1,6 +1,6 @@
 import type { Cases } from "./cases.ts";
 
-/** Runs one case of a module; gives what went wrong, or null. */
+/** Runs one case of a module; returns its error as text, or null. */
 export async function runCase(module: string, name: string): Promise<string | null> {
   try {
     const { CASES }: { CASES: Cases } = await import(/* @vite-ignore */ module);
@@ -9,7 +9,7 @@ export async function runCase(module: string, name: string): Promise<string | nu
     await check();
     return null;
   } catch (thrown) {
-    // A MediaError says its kind, which the stack leaves out.
+    // The stack does not include the kind of a MediaError.
     const kind = Reflect.get(Object(thrown), "kind");
     return `${kind ? `${kind}: ` : ""}${thrown instanceof Error ? (thrown.stack ?? thrown.message) : thrown}`;
   }

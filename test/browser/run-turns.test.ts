@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRunTurns } from "../../src/browser/media-worker/run-turns.ts";
 
-/** Turns for one task at once, whose work lasts until it is let go or stopped. */
+/** Turns for one task at a time; its work lasts until `letGo`. */
 function oneAtOnce() {
   const begun: [id: string, stopped: boolean][] = [];
   const works = new Map<string, PromiseWithResolvers<void>>();
@@ -16,7 +16,7 @@ function oneAtOnce() {
   return { turns, begun, letGo: (id: string) => works.get(id)?.resolve() };
 }
 
-test("a task that is stopped while it waits for its turn is tidied up at once, and takes no turn", async () => {
+test("a task stopped while it waits is cleaned up at once, and takes no turn", async () => {
   const { turns, begun, letGo } = oneAtOnce();
   for (const id of ["task_a", "task_b", "task_c"]) turns.join(id);
   await expect.poll(() => turns.isTaken("task_c")).toBe(true);

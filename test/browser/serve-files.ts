@@ -17,7 +17,7 @@ const MIMES: Readonly<Record<string, string>> = {
   ".css": "text/css",
 };
 
-/** Answers with a file of the folder, whole or in a range, to pages of any origin; `path` begins with a slash. */
+/** Serves a file of the folder, whole or a range of it, with CORS; `path` begins with a slash. */
 export async function answerFile(
   folder: string,
   path: string,
@@ -26,7 +26,7 @@ export async function answerFile(
 ): Promise<void> {
   const file = join(folder, normalize(decodeURIComponent(path)));
   const found = await stat(file).catch(() => null);
-  // Whoever asked may be gone by now.
+  // The client may have disconnected.
   if (response.destroyed) return;
   for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
   if (request.method === "OPTIONS") return void response.writeHead(204).end();

@@ -9,7 +9,7 @@ import { applyToTask } from "../../src/core/transitions.ts";
 
 const newId = createIds(() => 0.5);
 
-/** Stores in memory that may be full, with one task in them. */
+/** Memory stores that can be made full, with one task in them. */
 async function fullStores() {
   const rows = new Map<string, Run>();
   const room = { full: false, puts: 0 };
@@ -40,7 +40,7 @@ async function fullStores() {
 
 const ALL = { limit: 9, order: "desc" } as const;
 
-test("the end of a run is held until there is room, and seen meanwhile", async () => {
+test("holds the final record of a run until there is room, and serves it meanwhile", async () => {
   const { rows, room, held, task, over } = await fullStores();
   room.full = true;
   await held.put(over);
@@ -57,7 +57,7 @@ test("the end of a run is held until there is room, and seen meanwhile", async (
   expect(room.puts).toBe(puts);
 });
 
-test("what is deleted is held no longer", async () => {
+test("drops a held record when it is deleted", async () => {
   const { room, held, task, over } = await fullStores();
   room.full = true;
   await held.put(over);
@@ -66,7 +66,7 @@ test("what is deleted is held no longer", async () => {
   expect(await held.get("task", task.id)).toBe(null);
 });
 
-test("what goes on is refused, and so is an end for any other reason", async () => {
+test("rejects unfinished records when full, and any record when the store fails for another reason", async () => {
   const { room, held, task, over } = await fullStores();
   room.full = true;
   await expect(held.put({ ...task, updated_at: 3 })).rejects.toMatchObject({ kind: "storage_full" });

@@ -10,44 +10,42 @@ import { encodeChunk, probe } from "../ffmpeg/native-encode.ts";
 import { openLab } from "./lab.ts";
 import type { WebCodecsAnswer, WebCodecsWish } from "./webcodecs.page.ts";
 
-/** An encode in the browser, with its files written to disk. */
+/** An encode in the browser and its files on disk. */
 export interface WebCodecsResult extends Omit<WebCodecsAnswer, "files"> {
   plan: Plan;
   source: Source;
-  /** Of each chunk of pictures, or of the whole. */
+  /** One per video chunk, or one for the whole. */
   files: { chunk: Chunk; path: string }[];
 }
 
-/** How an encode is run. */
 export interface WebCodecsRun {
   chunk_seconds?: number;
-  /** Leaves the sound to nobody. */
+  /** Runs without an encoder for the sound. */
   no_sound?: boolean;
   abort_at?: number;
-  /** Changes the file after it was chosen. */
+  /** Changes the file after it is chosen. */
   changed?: boolean;
 }
 
-/** Opens a lab in which files are encoded by WebCodecs in a dedicated worker; sound is encoded by native ffmpeg beforehand. */
+/** Opens a lab that encodes with WebCodecs in a dedicated worker; native ffmpeg encodes the sound beforehand. */
 export async function openWebCodecs() {
   const folder = await mkdtemp(join(tmpdir(), "framewright-webcodecs-"));
   const lab = await openLab({ files: folder });
   let count = 0;
 
   const ask = async (wish: WebCodecsWish): Promise<WebCodecsAnswer> =>
-    lab.page.evaluate((given) => {
+    lab.page.evaluate((wish) => {
       const worker = new Worker("/test/browser/webcodecs.page.ts", { type: "module" });
       return new Promise<WebCodecsAnswer>((resolve, reject) => {
         worker.onmessage = ({ data }) => resolve(data);
         worker.onerror = ({ message }) => reject(new Error(`the worker failed: ${message}`));
-        worker.postMessage(given);
+        worker.postMessage(wish);
       }).finally(() => worker.terminate());
     }, wish);
 
   return {
     lab,
     folder,
-    /** Plans an encode of a file and runs it; `change` may alter the plan before. */
     async encode(
       path: string,
       options: VideoOptions,
@@ -87,7 +85,7 @@ export async function openWebCodecs() {
   };
 }
 
-/** A file on disk as a reader. */
+/** Reads a file on disk as a `ByteReader`. */
 export function readerOf(path: string): ByteReader {
   const bytes = new Uint8Array(readFileSync(path));
   return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };

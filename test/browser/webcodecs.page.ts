@@ -5,7 +5,7 @@ import { createWebCodecsEncoder } from "../../src/encoders/webcodecs/webcodecs.t
 import type { Chunk, Plan } from "../../src/plan/index.ts";
 import { createBlobReader } from "../../src/storage/blob-reader.ts";
 
-/** What the worker is asked to encode. */
+/** A request to the worker. */
 export interface WebCodecsWish {
   plan: Plan;
   chunks: Chunk[];
@@ -14,27 +14,27 @@ export interface WebCodecsWish {
   input: string;
   /** URL of the sound, encoded beforehand; null for none. */
   sound: string | null;
-  /** Share of the first chunk at which the work is aborted. */
+  /** Progress of a chunk at which the work is aborted, 0 to 1. */
   abort_at?: number;
-  /** Changes the file after it was chosen. */
+  /** Changes the file after it is chosen. */
   changed?: boolean;
 }
 
-/** What came of it. */
+/** The worker's answer. */
 export interface WebCodecsAnswer {
   refusal: RefusalReason | null;
   /** The file of each chunk, as base64. */
   files: string[];
   shares: number[];
-  /** Milliseconds of the encode, and from an abort to its end. */
+  /** Milliseconds of the encode, and from the abort to its end. */
   ms: number;
   abort_ms: number | null;
-  /** Frames that were made and not closed. */
+  /** Frames created but not closed. */
   open_frames: number;
   error: { kind?: string; name: string; message: string } | null;
 }
 
-// Every frame that this worker makes or gets from a decoder passes here.
+// Counts every frame that this worker creates or gets from a decoder.
 let open = 0;
 const { close, clone } = VideoFrame.prototype;
 const closed = new WeakSet<VideoFrame>();
@@ -72,9 +72,9 @@ async function soundFrom(url: string): Promise<Encoder> {
   };
 }
 
-async function bytesOf(given: Awaited<ReturnType<Encoder["encode"]>>): Promise<Uint8Array> {
-  if (given instanceof ReadableStream) return new Uint8Array(await new Response(given).arrayBuffer());
-  const [file] = given as EncodedFile[];
+async function bytesOf(output: Awaited<ReturnType<Encoder["encode"]>>): Promise<Uint8Array> {
+  if (output instanceof ReadableStream) return new Uint8Array(await new Response(output).arrayBuffer());
+  const [file] = output as EncodedFile[];
   if (!file) throw new Error("Nothing came out.");
   return file.bytes;
 }
@@ -127,7 +127,7 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
     };
   }
   if (aborted !== null) answer.abort_ms = performance.now() - aborted;
-  // What the decoder was still at is given back when its work has settled.
+  // Frames still in the decoder are closed once its work has settled.
   for (let turn = 0; turn < 50 && open > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 20));
   answer.open_frames = open;
   postMessage(answer);
