@@ -1,24 +1,23 @@
 import type { Client } from "../../src/client/client.ts";
 import type { Clause } from "../fixtures/contract.ts";
 
-/** A client, and where media for it are. */
+/** A client and URLs of media for it. */
 export interface ClientCase {
   client: Client;
   inputs: {
-    /** A video with sound, in mp4. */
+    /** An MP4 video with sound. */
     video: string;
-    /** Text that says of itself to be a video. */
+    /** Text served as a video. */
     text: string;
-    /** A path that is not there. */
+    /** Answers 404. */
     missing: string;
-    /** A path that never answers, so that a run of it runs until it is cancelled. */
+    /** Never answers, so a run on it lasts until it is cancelled. */
     silent: string;
   };
 }
 
-/** What every client must do in some respect. */
 export type ClientClauses = readonly Clause<ClientCase>[];
 
-/** Creates a task that runs until it is cancelled. */
+/** Creates a task that lasts until it is cancelled. */
 export const createSilent = ({ client, inputs }: ClientCase, more: object = {}) =>
   client.tasks.create({ input: inputs.silent, kind: "video", ...more });

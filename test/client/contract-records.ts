@@ -2,13 +2,13 @@ import type { Client } from "../../src/client/client.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type ClientClauses, createSilent } from "./contract-case.ts";
 
-/** What becomes of records that are cancelled, deleted, tried again and listed. */
+/** Cancelling, deleting, retrying and listing records. */
 export const RECORDS: ClientClauses = [
   {
-    name: "cancels a task once, and whoever waits hears of it",
-    async check(given) {
-      const { client } = given;
-      const task = await createSilent(given);
+    name: "cancels a task once, and resolves pending waits",
+    async check(context) {
+      const { client } = context;
+      const task = await createSilent(context);
       const waiting = client.tasks.wait(task);
       const cancelled = await client.tasks.cancel(task.id);
       deepEqual([cancelled.status, cancelled.error, cancelled.output], ["cancelled", null, null]);
@@ -23,13 +23,13 @@ export const RECORDS: ClientClauses = [
     },
   },
   {
-    name: "cancels a step once, but not one of a task",
-    async check(given) {
-      const { client, inputs } = given;
+    name: "cancels a standalone step once, but no step of a task",
+    async check(context) {
+      const { client, inputs } = context;
       const step = await client.steps.create({ kind: "probe", input: { url: inputs.silent } });
       equal((await client.steps.cancel(step.id)).status, "cancelled");
       await rejects(client.steps.cancel(step.id), { kind: "step_finished" });
-      const task = await createSilent(given);
+      const task = await createSilent(context);
       const inner = task.steps[0]?.id ?? "";
       equal((await client.steps.get(inner)).kind, "probe");
       await rejects(client.steps.cancel(inner), { kind: "request_invalid" });
@@ -38,10 +38,10 @@ export const RECORDS: ClientClauses = [
     },
   },
   {
-    name: "deletes a task that is finished, and none that runs",
-    async check(given) {
-      const { client } = given;
-      const { id } = await createSilent(given);
+    name: "deletes finished tasks only",
+    async check(context) {
+      const { client } = context;
+      const { id } = await createSilent(context);
       await rejects(client.tasks.delete(id), { kind: "task_running" });
       await client.tasks.cancel(id);
       await client.tasks.delete(id);
@@ -51,9 +51,9 @@ export const RECORDS: ClientClauses = [
     },
   },
   {
-    name: "deletes a standalone step that is finished, and none that runs or belongs to a task",
-    async check(given) {
-      const { client, inputs } = given;
+    name: "deletes finished standalone steps only",
+    async check(context) {
+      const { client, inputs } = context;
       const { id } = await client.steps.create({ kind: "probe", input: { url: inputs.silent } });
       await rejects(client.steps.delete(id), { kind: "step_running", retryable: false });
       await rejects(client.tasks.delete(id), { kind: "task_not_found" });
@@ -62,17 +62,17 @@ export const RECORDS: ClientClauses = [
       await rejects(client.steps.get(id), { kind: "step_not_found" });
       await rejects(client.steps.delete(id), { kind: "step_not_found" });
       ok((await client.steps.list({ limit: 100 })).records.every((step) => step.id !== id));
-      const task = await createSilent(given);
+      const task = await createSilent(context);
       await rejects(client.steps.delete(task.steps[0]?.id ?? ""), { kind: "request_invalid" });
       await client.tasks.cancel(task.id);
     },
   },
   {
-    name: "retries a task that is finished with the same request, and none that runs",
-    async check(given) {
-      const { client } = given;
+    name: "retries finished tasks only, with the same request",
+    async check(context) {
+      const { client } = context;
       const request = { options: { format: "mp4", fps: 12 }, metadata: { tag: "again" } };
-      const first = await createSilent(given, request);
+      const first = await createSilent(context, request);
       await rejects(client.tasks.retry(first.id), { kind: "task_running" });
       const ended = await client.tasks.cancel(first.id);
       const second = await client.tasks.retry(first.id);
@@ -87,17 +87,17 @@ export const RECORDS: ClientClauses = [
     },
   },
   {
-    name: "lists the newest first, in pages, by state and by kind",
-    async check(given) {
-      const { client } = given;
+    name: "lists newest first, in pages, by status and by kind; rejects invalid queries",
+    async check(context) {
+      const { client } = context;
       const ids: string[] = [];
       for (const kind of ["audio", "image", "audio"]) {
-        const { id } = await createSilent(given, { kind });
+        const { id } = await createSilent(context, { kind });
         ids.unshift(id);
         await client.tasks.cancel(id);
       }
-      const list = async (asked: Parameters<Client["tasks"]["list"]>[0]) => {
-        const { records, more } = await client.tasks.list(asked);
+      const list = async (query: Parameters<Client["tasks"]["list"]>[0]) => {
+        const { records, more } = await client.tasks.list(query);
         return [records.map(({ id }) => ids.indexOf(id)), more];
       };
       deepEqual((await list({ limit: 3 }))[0], [0, 1, 2]);
@@ -109,7 +109,7 @@ export const RECORDS: ClientClauses = [
       const walked: number[] = [];
       for await (const { id } of client.tasks.each({ limit: 2, kind: "audio" })) {
         walked.push(ids.indexOf(id));
-        // Both pages, and not all of those before.
+        // Two pages are enough: earlier tests left more tasks.
         if (walked.length === 2) break;
       }
       deepEqual(walked, [0, 2]);
@@ -121,14 +121,14 @@ export const RECORDS: ClientClauses = [
         [1, 0],
       );
       await rejects(client.steps.each({ limit: 0 }).next(), { kind: "request_invalid", param: "limit" });
-      for (const [asked, kind, param] of [
+      for (const [query, kind, param] of [
         [{ limit: 0 }, "request_invalid", "limit"],
         [{ limit: 101 }, "request_invalid", "limit"],
         [{ after: "x" }, "request_invalid", "after"],
         [{ status: "done" }, "request_invalid", "status"],
         [{ kind: "movie" }, "invalid_kind", "kind"],
       ] as const) {
-        await rejects(client.tasks.list(asked as object), { kind, param });
+        await rejects(client.tasks.list(query as object), { kind, param });
       }
       await rejects(client.steps.list({ status: "queued" } as object), {
         kind: "request_invalid",

@@ -3,19 +3,19 @@ import { type ClientCase, type ClientClauses, createSilent } from "./contract-ca
 
 const UNKNOWN_IDS = ["task_01kbb1d3x4e8v0t6m9q2y5z7av", "task_", "x", "", "..", "a/b", "%00", "__proto__"];
 
-/** What is refused, and in which words. */
+/** Rejected requests and their errors. */
 export const REFUSALS: ClientClauses = [
   ...refusals().map(([what, request, kind, param]) => ({
-    name: `refuses ${what} as ${kind}, and creates nothing`,
-    async check(given: ClientCase) {
-      const newest = async () => (await given.client.tasks.list({ limit: 1 })).records[0]?.id;
+    name: `rejects ${what} as ${kind}, and creates nothing`,
+    async check(context: ClientCase) {
+      const newest = async () => (await context.client.tasks.list({ limit: 1 })).records[0]?.id;
       const before = await newest();
-      await rejects(createSilent(given, request), { kind, param, name: "MediaError", retryable: false });
+      await rejects(createSilent(context, request), { kind, param, name: "MediaError", retryable: false });
       equal(await newest(), before);
     },
   })),
   {
-    name: "refuses steps that are wrong",
+    name: "rejects invalid steps",
     async check({ client, inputs }) {
       const input = { url: inputs.video };
       const source = { object: "source", url: inputs.video, kind: "video", format: "mp4" } as const;
@@ -31,7 +31,7 @@ export const REFUSALS: ClientClauses = [
     },
   },
   {
-    name: "knows no id but its own",
+    name: "rejects unknown ids",
     async check({ client }) {
       for (const id of UNKNOWN_IDS) {
         for (const method of ["get", "cancel", "retry", "delete"] as const) {
@@ -80,8 +80,8 @@ function refusals(): [what: string, request: object, kind: string, param: string
       "invalid_options",
       "options.background",
     ],
-    ["metadata that are a list", { metadata: [1] }, "request_invalid", "metadata"],
-    ["a destination that is no bucket", { output: "https://example.com/a" }, "invalid_output", "output"],
+    ["metadata that is a list", { metadata: [1] }, "request_invalid", "metadata"],
+    ["an output that is not a bucket", { output: "https://example.com/a" }, "invalid_output", "output"],
     ["an unknown field", { inputs: [] }, "request_invalid", "inputs"],
   ];
 }

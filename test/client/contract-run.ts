@@ -4,7 +4,7 @@ import type { ClientClauses } from "./contract-case.ts";
 
 const PNG = { kind: "image", options: { format: "png", width: 40 } } as const;
 
-/** Media in one call: `run` and `probe`. */
+/** The one-call methods: `run` and `probe`. */
 export const CALLS: ClientClauses = [
   {
     name: "runs a task to its end and resolves with its output",
@@ -25,7 +25,7 @@ export const CALLS: ClientClauses = [
     },
   },
   {
-    name: "rejects with the error of a task that fails, which its last update carries",
+    name: "rejects with the error of a failed task, which the last update carries",
     async check({ client, inputs }) {
       let last: Update<unknown> | undefined;
       await rejects(
@@ -43,7 +43,7 @@ export const CALLS: ClientClauses = [
     },
   },
   {
-    name: "cancels the task of a run that is aborted, or whose listener throws",
+    name: "cancels the task when the signal aborts or the listener throws",
     async check({ client, inputs }) {
       const gone = new Error("the visitor left");
       const stop = new AbortController();
@@ -87,12 +87,12 @@ export const CALLS: ClientClauses = [
     },
   },
   {
-    name: "reports the error that ends a watch",
+    name: "emits the error that ends a watch",
     async check({ client }) {
-      const heard = new Promise((resolve) => {
+      const emitted = new Promise((resolve) => {
         client.on("task_01kbb1d3x4e8v0t6m9q2y5z7av", "error", resolve);
       });
-      equal(Reflect.get(Object(await heard), "kind"), "task_not_found");
+      equal(Reflect.get(Object(await emitted), "kind"), "task_not_found");
     },
   },
 ];

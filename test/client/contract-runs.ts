@@ -9,12 +9,12 @@ import { type ClientCase, type ClientClauses, createSilent } from "./contract-ca
 
 const WAITING = { input: null, output: null, status: "waiting", progress: null, error: null } as const;
 
-/** Tasks and steps from their beginning to their end. */
+/** Tasks and steps from start to end. */
 export const RUNS: ClientClauses = [
   {
-    name: "creates a task with its four steps, and gives it back",
-    async check(given) {
-      const { client, inputs } = given;
+    name: "creates a task with its four steps, and returns it",
+    async check(context) {
+      const { client, inputs } = context;
       const options = { format: "webm", width: "50%" } as const;
       const metadata = { order: 7, deep: { list: [1, null, "é"] } };
       const task = await client.tasks.create({ input: inputs.silent, kind: "video", options, metadata });
@@ -35,7 +35,7 @@ export const RUNS: ClientClauses = [
     },
   },
   {
-    name: "runs a task to its end, tells of every change on the way, and gives the file",
+    name: "runs a task to its end, reports its changes, and returns the file",
     async check({ client, inputs }) {
       const options = { format: "webm", width: 64, height: 36, end: 1 } as const;
       const task = await client.tasks.create({ input: inputs.video, kind: "video", options });
@@ -68,7 +68,7 @@ export const RUNS: ClientClauses = [
     },
   },
   {
-    name: "runs steps one after the other, each on the output of the one before",
+    name: "runs steps in sequence, each on the output of the previous one",
     async check({ client, inputs }) {
       const created = await client.steps.create({ kind: "probe", input: { url: inputs.video } });
       match(created.id, /^step_[0-9a-z]{26}$/);
@@ -111,7 +111,7 @@ export const RUNS: ClientClauses = [
       ["text", "input_unsupported"],
     ] as const
   ).map(([which, kind]) => ({
-    name: `fails at an input that is ${which} as ${kind}`,
+    name: `fails a task on the ${which} input with ${kind}`,
     async check({ client, inputs }: ClientCase) {
       const task = await client.tasks.wait(
         await client.tasks.create({ input: inputs[which], kind: "audio" }),
@@ -131,26 +131,26 @@ export const RUNS: ClientClauses = [
     },
   })),
   {
-    name: "has no output of a run that was cancelled",
-    async check(given) {
-      const { client } = given;
-      const cancelled = await client.tasks.cancel((await createSilent(given)).id);
+    name: "has no output for a cancelled run",
+    async check(context) {
+      const { client } = context;
+      const cancelled = await client.tasks.cancel((await createSilent(context)).id);
       const message = "There is no output: the task is cancelled, not succeeded.";
       await rejects(client.output(cancelled), { kind: "media_not_found", message });
     },
   },
   {
-    name: "takes bytes in every form as an input",
+    name: "accepts bytes in every form as input",
     async check({ client, inputs }) {
       const bytes = await (await fetch(inputs.video)).arrayBuffer();
       const shifted = new Uint8Array([0, 0, 0, 0, ...new Uint8Array(bytes)]).subarray(4);
       const base64 = btoa(Array.from(new Uint8Array(bytes), (each) => String.fromCharCode(each)).join(""));
-      const given: NewStep["input"][] = [
+      const forms: NewStep["input"][] = [
         ...[new URL(inputs.video), { url: new URL(inputs.video) }, inputs.video],
         ...[bytes, shifted, new DataView(bytes), await fetch(inputs.video)],
         ...[new Blob([bytes]).stream(), `data:video/mp4;base64,${base64}`],
       ];
-      for (const input of given) {
+      for (const input of forms) {
         const probe = await client.steps.wait(await client.steps.create({ kind: "probe", input }));
         deepEqual([sourceOf(probe).format, sourceOf(probe).filesize], ["mp4", bytes.byteLength]);
       }
@@ -161,7 +161,7 @@ export const RUNS: ClientClauses = [
     },
   },
   {
-    name: "says why bytes cannot be taken",
+    name: "rejects unusable inputs with a clear error",
     async check({ client, inputs }) {
       for (const [input, kind, message] of await badInputs(inputs.video)) {
         const refused = client.tasks.create({ input: input as string, kind: "video" });
@@ -170,7 +170,7 @@ export const RUNS: ClientClauses = [
     },
   },
   {
-    name: "takes a file of the caller's as its input",
+    name: "accepts a file as input",
     async check({ client, inputs }) {
       const file = new File([await (await fetch(inputs.video)).blob()], "mine.mp4", { type: "video/mp4" });
       const options = { format: "png", width: 40 } as const;
@@ -185,7 +185,7 @@ export const RUNS: ClientClauses = [
     },
   },
   {
-    name: "says when there is no sound to take",
+    name: "fails an audio step on a picture with input_no_audio",
     async check({ client, inputs }) {
       const image = await client.tasks.wait(
         await client.tasks.create({ input: inputs.video, kind: "image", options: { format: "png" } }),
@@ -256,7 +256,7 @@ async function badInputs(url: string): Promise<[input: unknown, kind: string, me
 }
 
 function checkUpdates(updates: readonly Update<Task | Step>[], done: Task | Step): void {
-  ok(updates.length > 0, "nothing was told");
+  ok(updates.length > 0, "no update was reported");
   deepEqual(updates.at(-1)?.record, done);
   const encode = done.object === "task" ? done.steps[2] : done;
   const made = encode?.kind === "probe" ? undefined : encode?.output;
@@ -264,18 +264,18 @@ function checkUpdates(updates: readonly Update<Task | Step>[], done: Task | Step
   const choice = made ? { encoder, reason, ...(refusals && { refusals }) } : null;
   deepEqual(updates.at(-1)?.choice, choice);
   const order = ["queued", "waiting", "processing", "succeeded", "failed", "cancelled"];
-  updates.forEach(({ record, progress, speed, eta, choice: told = null }, index) => {
+  updates.forEach(({ record, progress, speed, eta, choice: current = null }, index) => {
     const before = updates[index - 1];
     equal(record.id, done.id);
-    if (told !== null) deepEqual(told, choice);
+    if (current !== null) deepEqual(current, choice);
     ok(progress === null || (Number.isInteger(progress) && progress >= 0 && progress <= 100));
     for (const pace of [speed, eta]) ok(pace === null || (Number.isFinite(pace) && pace >= 0));
     if (!before) return;
     ok(record.updated_at >= before.record.updated_at, "an older record came after a newer one");
-    ok(order.indexOf(record.status) >= order.indexOf(before.record.status), "the state went back");
+    ok(order.indexOf(record.status) >= order.indexOf(before.record.status), "the status went back");
     ok((progress ?? 0) >= (before.progress ?? 0), `progress fell from ${before.progress} to ${progress}`);
-    ok(told !== null || !before.choice, "the encoder was taken back");
-    equal(isFinished(before.record), false, "something was told after the end");
+    ok(current !== null || !before.choice, "the choice of encoder was withdrawn");
+    equal(isFinished(before.record), false, "an update came after the final one");
   });
 }
 
@@ -288,7 +288,7 @@ async function bytesOf(blob: Blob): Promise<Uint8Array> {
   return new Uint8Array(await blob.arrayBuffer());
 }
 
-// As one string, as a list of every byte would be slow to compare.
+// One string compares faster than a list of bytes.
 function text(bytes: Uint8Array): string {
   return new TextDecoder("latin1").decode(bytes);
 }

@@ -3,13 +3,13 @@ import { isFinished } from "../../src/core/transitions.ts";
 import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type ClientClauses, createSilent } from "./contract-case.ts";
 
-/** What those hear who wait for a run or listen to it. */
+/** Waiting for runs and watching them. */
 export const WATCHES: ClientClauses = [
   {
-    name: "stops waiting when the signal aborts, and the task goes on",
-    async check(given) {
-      const { client } = given;
-      const task = await createSilent(given);
+    name: "stops waiting when the signal aborts, while the task continues",
+    async check(context) {
+      const { client } = context;
+      const task = await createSilent(context);
       const gone = new Error("the visitor left");
       const stop = new AbortController();
       const waiting = client.tasks.wait(task, { signal: stop.signal });
@@ -22,19 +22,19 @@ export const WATCHES: ClientClauses = [
     },
   },
   {
-    name: "tells every listener the same, and nothing to one that left",
-    async check(given) {
-      const { client } = given;
-      const task = await createSilent(given);
+    name: "sends every listener the same updates, and none after it has unsubscribed",
+    async check(context) {
+      const { client } = context;
+      const task = await createSilent(context);
       const [left, first, second]: [Task[], Task[], Task[]] = [[], [], []];
       const leave = client.on(task, "update", ({ record }) => left.push(record));
       leave();
       client.on(task, "update", ({ record }) => first.push(record));
-      // Whoever comes later hears how it stands as well.
+      // A later listener gets the current record too.
       await until(() => first.length > 0);
       client.on<Task>(task.id, "update", ({ record }) => second.push(record));
       await until(() => second.length > 0);
-      // Its first may be followed by others already.
+      // More updates may have followed its first.
       deepEqual(second, first.slice(-second.length));
       const cancelled = await client.tasks.cancel(task.id);
       await client.tasks.wait(task);
@@ -46,10 +46,10 @@ export const WATCHES: ClientClauses = [
     },
   },
   {
-    name: "gives the updates of a task one by one, to its end, and stops for a signal",
-    async check(given) {
-      const { client } = given;
-      const task = await createSilent(given);
+    name: "yields the updates of a task up to its end, and rejects when the signal aborts",
+    async check(context) {
+      const { client } = context;
+      const task = await createSilent(context);
       const events = client.watch(task);
       const first = await events.next();
       equal(first.value?.record.id, task.id);
@@ -74,7 +74,7 @@ export const WATCHES: ClientClauses = [
 
 async function until(check: () => boolean, seconds = 20): Promise<void> {
   for (const end = Date.now() + seconds * 1000; !check(); ) {
-    ok(Date.now() < end, "it did not come to pass in time");
+    ok(Date.now() < end, "timed out");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

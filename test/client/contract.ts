@@ -7,5 +7,5 @@ import { WATCHES } from "./contract-watch.ts";
 
 export type { ClientCase } from "./contract-case.ts";
 
-/** What every client must do, wherever the work is done. */
+/** The contract of every client, wherever it runs tasks. */
 export const CLIENT_CONTRACT: ClientClauses = [...RUNS, ...CALLS, ...RECORDS, ...REFUSALS, ...WATCHES];

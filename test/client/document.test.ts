@@ -36,7 +36,7 @@ const id = (operation: Described) => operation.parameters?.find(({ name }) => na
 const bodies = ({ requestBody }: Described) =>
   Object.values(requestBody?.content["application/json"].examples ?? {}).map(({ value }) => value);
 
-/** The right answers that the document shows for an operation. */
+/** The documented examples of an operation's success responses. */
 function answers({ responses }: Described): unknown[] {
   return Object.entries(responses)
     .filter(([status]) => status === "200" || status === "201")
@@ -46,7 +46,7 @@ function answers({ responses }: Described): unknown[] {
 
 const CHOICE = { encoder: "native", reason: "it is large" };
 
-/** A fetch that knows nothing but the document, and notes what is asked of it. */
+/** A client on a fetch that answers from the document and logs the operations asked. */
 function createDocumented(answer: (operation: Described) => unknown) {
   const asked: { operationId: string; body: unknown }[] = [];
   const fetch = async (url: string, init: RequestInit = {}) => {
@@ -72,8 +72,8 @@ function createDocumented(answer: (operation: Described) => unknown) {
       return new Response(`event: update\nid: 9\ndata: ${JSON.stringify(update)}\n\n`);
     }
     if (found.operationId === "getDocument") return Response.json(document);
-    const given = answer(found);
-    return given === undefined ? new Response(null, { status: 204 }) : Response.json(given);
+    const example = answer(found);
+    return example === undefined ? new Response(null, { status: 204 }) : Response.json(example);
   };
   return { asked, client: createRemoteClient({ baseUrl: BASE, apiKey: "k", fetch }) };
 }
@@ -89,7 +89,7 @@ const each =
   (client) =>
     Array.fromAsync(of(client).each());
 
-/** The operation that each method of the client asks for, and how it is called. */
+/** The operation that each client method calls, and how to call the method. */
 const METHODS: Record<string, [operationId: string, use: Use]> = {
   "tasks.create": ["createTask", (client, _, body) => client.tasks.create(body)],
   "tasks.get": ["getTask", (client, operation) => client.tasks.get(id(operation))],
@@ -180,7 +180,7 @@ const METHODS: Record<string, [operationId: string, use: Use]> = {
     (client) =>
       new Promise((resolve) => client.on(SUCCEEDED_TASK, "update", ({ record }) => resolve(record))),
   ],
-  // One that runs it would wait for.
+  // Waiting on a record that still runs would never end.
   "tasks.wait": ["getTask", (client, operation) => firstOf(client, operation)],
   "steps.wait": [
     "getStep",
@@ -197,9 +197,9 @@ function firstOf(client: RemoteClient, operation: Described): Promise<unknown> {
     .then((task) => (isFinished(task) ? client.tasks.wait(task.id) : task));
 }
 
-// They are made of others: a file is sent by an upload, and a closed client asks for nothing.
+// Built from other methods, or, as close, without a request.
 const OTHERS = ["uploads.send", "run", "probe", "close"];
-// A page for people to read.
+// A page for people.
 const NOT_CALLED = ["getDocs"];
 
 function methodsOf(value: object, path = ""): string[] {
@@ -209,7 +209,7 @@ function methodsOf(value: object, path = ""): string[] {
   });
 }
 
-test("every operation of the document is reached by a method of the client, and every method reaches one", () => {
+test("every documented operation has a client method, and every method has an operation", () => {
   const { client } = createDocumented(() => undefined);
   expect(methodsOf(client).toSorted()).toEqual([...Object.keys(METHODS), ...OTHERS].toSorted());
   const reached = new Set(Object.values(METHODS).map(([operationId]) => operationId));
@@ -219,25 +219,25 @@ test("every operation of the document is reached by a method of the client, and 
 });
 
 test.each(Object.entries(METHODS))(
-  "%s asks for its operation alone, sends what it says and reads all answers",
+  "%s calls only its operation, sends the documented bodies and returns the documented answers",
   async (_, [operationId, use]) => {
     const operation = named(operationId);
     const shown = answers(operation);
     for (const answer of shown.length > 0 ? shown : [undefined]) {
       for (const body of bodies(operation).length > 0 ? bodies(operation) : [null]) {
         const { client, asked } = createDocumented(() => answer);
-        const given = await use(client, operation, body as never);
+        const returned = await use(client, operation, body as never);
         expect(new Set(asked.map((each) => each.operationId))).toEqual(new Set([operationId]));
         expect(asked[0]?.body).toEqual(body);
-        // Not a field of an answer is lost on the way, so that the types tell of all.
-        if (answer !== undefined && operationId !== "getMedia") expect(given).toEqual(answer);
+        // The client's types drop no field of an answer.
+        if (answer !== undefined && operationId !== "getMedia") expect(returned).toEqual(answer);
         await client.close();
       }
     }
   },
 );
 
-test("a task is followed as it is read, and so is a step", async () => {
+test("watches a task by its events and a step by polling", async () => {
   const { client, asked } = createDocumented(() => SUCCEEDED_STEP);
   const [task] = await Array.fromAsync(client.watch(SUCCEEDED_TASK));
   expect(task).toEqual({

@@ -22,10 +22,10 @@ afterEach(async () => {
   await api.close();
 });
 
-/** The events of some states, by their place in the history; the id of each is its place. */
-function stream(places: readonly number[], more: Partial<Answer> = {}, told: object = {}): Answer {
+/** An event stream of states, by their index in the history; the index is also the event's id. */
+function stream(places: readonly number[], more: Partial<Answer> = {}, extra: object = {}): Answer {
   const events = places.map((place) => {
-    const data = JSON.stringify({ record: STATES[place], progress: null, speed: null, eta: null, ...told });
+    const data = JSON.stringify({ record: STATES[place], progress: null, speed: null, eta: null, ...extra });
     return `: a comment\nevent: update\nid: ${place}\ndata: ${data}\n\n`;
   });
   return { file: Buffer.from(events.join("")), mime: "text/event-stream", ...more };
@@ -38,7 +38,7 @@ const failure = (promise: Promise<unknown>) =>
     (thrown) => thrown,
   );
 
-test("updates come one by one, and a connection that breaks goes on after the last that came whole", async () => {
+test("yields updates in order, and resumes a broken connection after the last complete event", async () => {
   const whole = stream([0, 2]).file as Buffer;
   const torn = stream([0, 2, 3], { cut_after: whole.length + 40 });
   api.at(
@@ -56,7 +56,7 @@ test("updates come one by one, and a connection that breaks goes on after the la
   expect(api.log[0]?.headers).toMatchObject({ accept: "text/event-stream", authorization: "Bearer k" });
 });
 
-test("an end that was sent and did not come is read", async () => {
+test("reads the record when the final event was lost", async () => {
   const choice = { encoder: "native", reason: "it is large" };
   api.at(AT, stream([7], {}, { choice }), { status: 204 });
   api.at(TASK, DONE ?? {});
@@ -66,7 +66,7 @@ test("an end that was sent and did not come is read", async () => {
   expect(updates[1]).toMatchObject({ progress: 100, speed: null, eta: null, choice });
 });
 
-test("whoever leaves lets go of the connection", async () => {
+test("closes the connection when the loop is left", async () => {
   const sent = stream([0, 1]);
   api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
   for await (const { record } of client.watch(QUEUED)) {
@@ -76,7 +76,7 @@ test("whoever leaves lets go of the connection", async () => {
   await expect.poll(() => api.log.map(({ done }) => done)).toEqual([true]);
 });
 
-test("a signal ends it with its reason, and a client that is closed with that", async () => {
+test("rejects with the reason of an aborted signal, or when the client closes", async () => {
   const sent = stream([0, 1]);
   api.at(AT, { ...sent, stall_after: (sent.file as Buffer).length - 5 });
   const gone = new Error("the visitor left");
@@ -101,13 +101,13 @@ test("a signal ends it with its reason, and a client that is closed with that", 
 test.for([
   [404, { kind: "task_not_found", message: "There is no task with that id." }, "task_not_found"],
   [401, { kind: "token_invalid", message: "No such key." }, "token_invalid"],
-] as const)("what cannot be followed is refused: %i", async ([status, body, kind]) => {
+] as const)("rejects at once on status %i", async ([status, body, kind]) => {
   api.at(AT, refusal(status, body));
   expect(await failure(client.watch(QUEUED).next())).toMatchObject({ kind, message: body.message });
   expect(asked()).toHaveLength(1);
 });
 
-test("what is no event of a task is another service's", async () => {
+test("rejects events that are not task updates, and ids that are not valid", async () => {
   api.at(AT, { file: Buffer.from("event: update\nid: 1\ndata: {}\n\n") });
   expect(await failure(client.watch(QUEUED).next())).toMatchObject({
     kind: "service_unavailable",
@@ -116,7 +116,7 @@ test("what is no event of a task is another service's", async () => {
   expect(await failure(client.watch("task_../x").next())).toMatchObject({ kind: "task_not_found" });
 });
 
-test.for([1, 2, 3, 7, 1000])("events are read as browsers read them, in pieces of %i bytes", async (size) => {
+test.for([1, 2, 3, 7, 1000])("parses events as browsers do, in chunks of %i bytes", async (size) => {
   const text =
     ": hello\r\n\r\nevent: a\rid: 1\rdata: one\rdata:two\r\rdata: é…\n\nid: 3\n\nid\ndata\n\nevent: none\n\nid: x\0\ndata:  two spaces\nother: 1\n\ndata: never ended";
   const bytes = new TextEncoder().encode(text);
@@ -138,7 +138,7 @@ test.for([1, 2, 3, 7, 1000])("events are read as browsers read them, in pieces o
   ]);
 });
 
-test("a connection that falls silent is lost", async () => {
+test("rejects when the connection goes silent", async () => {
   const silent = new ReadableStream<Uint8Array>();
   await expect(readEvents(silent, 20).next()).rejects.toThrow("Nothing came for 20 ms.");
 });

@@ -27,7 +27,7 @@ afterEach(async () => {
   await api.close();
 });
 
-/** What a call rejects with; nothing in it may hold the key. */
+/** Returns the error that a call rejects with, after checking that it does not contain the key. */
 async function failure(call: Promise<unknown>) {
   const error = await call.then(
     () => undefined,
@@ -39,7 +39,7 @@ async function failure(call: Promise<unknown>) {
   return { kind, message, param, retryable };
 }
 
-test("every request has the key and takes JSON both ways", async () => {
+test("sends the key and JSON, and returns the parsed answer", async () => {
   api.at("/tasks", refusal(201, QUEUED));
   expect(await client.tasks.create({ ...WISH, metadata: { a: 1 } })).toEqual(QUEUED);
   const [{ method, headers } = { method: "", headers: {} }] = api.log;
@@ -50,7 +50,7 @@ test("every request has the key and takes JSON both ways", async () => {
   ]);
 });
 
-test("a list asks for what is wanted and tells whether more follow", async () => {
+test("list() returns the records and whether more follow", async () => {
   api.at("/tasks", refusal(200, [QUEUED], { "Has-More": "true" }));
   const asked = { limit: 1, order: "asc", kind: "video", status: "queued" } as const;
   expect(await client.tasks.list(asked)).toEqual({ records: [QUEUED], more: true });
@@ -59,19 +59,19 @@ test("a list asks for what is wanted and tells whether more follow", async () =>
   expect(await client.steps.list({})).toEqual({ records: [], more: false });
 });
 
-test("a base URL may have a path and slashes at its end", async () => {
+test("accepts a base URL with a path and trailing slashes", async () => {
   api.at(`/v1/media${AT}`, QUEUED);
   const deep = createRemoteClient({ baseUrl: `${api.url}/v1/media//`, apiKey: KEY });
   expect(await deep.tasks.get(QUEUED.id)).toEqual(QUEUED);
 });
 
-test("reading is tried again after what passes", async () => {
+test("retries reads after transient failures", async () => {
   api.at(AT, CUT, refusal(502, PAGE), away, QUEUED);
   expect(await client.tasks.get(QUEUED.id)).toEqual(QUEUED);
   expect(api.asked(AT)).toEqual(["GET 200", "GET 502", "GET 503", "GET 200"]);
 });
 
-test("reading is given up after four tries", async () => {
+test("gives up a read after four tries", async () => {
   api.at(AT, refusal(500, { kind: "internal_error", message: "Something failed." }));
   expect(await failure(client.tasks.get(QUEUED.id))).toEqual({
     ...{ kind: "internal_error", message: "Something failed.", param: undefined, retryable: true },
@@ -80,12 +80,12 @@ test("reading is given up after four tries", async () => {
 });
 
 test.for([
-  ["a connection that broke", CUT, "service_unavailable"],
-  ["a gateway's error", refusal(502, PAGE), "service_unavailable"],
-  ["an error on the way", refusal(500, { kind: "internal_error", message: "x" }), "internal_error"],
-  ["a 503 that may have come in the midst of it", away, "service_unavailable"],
+  ["a broken connection", CUT, "service_unavailable"],
+  ["a gateway error", refusal(502, PAGE), "service_unavailable"],
+  ["an internal error", refusal(500, { kind: "internal_error", message: "x" }), "internal_error"],
+  ["a 503 without Retry-After", away, "service_unavailable"],
 ] as const)(
-  "after %s creating is tried again under the same key, and cancelling is not tried again",
+  "after %s, retries a create under the same idempotency key, but not a cancel",
   async ([, answer, kind]) => {
     const keys: unknown[] = [];
     const watched = createRemoteClient({
@@ -105,7 +105,7 @@ test.for([
   },
 );
 
-test("creating is tried again where the service says that it did nothing, no sooner than it asks", async () => {
+test("retries a create after Retry-After, no sooner than that", async () => {
   const later = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "0" });
   api.at("/tasks", busy(1), later, refusal(201, QUEUED));
   const started = performance.now();
@@ -114,7 +114,7 @@ test("creating is tried again where the service says that it did nothing, no soo
   expect(api.asked("/tasks")).toEqual(["POST 429", "POST 503", "POST 201"]);
 });
 
-test("creating is tried again where the service was not reached", async () => {
+test("retries a create when the service was unreachable", async () => {
   const server = createServer((_, response) => response.writeHead(201).end(JSON.stringify(QUEUED)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -136,7 +136,7 @@ test("creating is tried again where the service was not reached", async () => {
   }
 });
 
-test("a service that asks for more time than a caller has is not waited for", async () => {
+test("does not wait for a Retry-After of a minute", async () => {
   api.at(AT, busy(60));
   expect(await failure(client.tasks.get(QUEUED.id))).toMatchObject({ kind: "rate_limited", retryable: true });
   expect(api.asked(AT)).toHaveLength(1);
@@ -144,36 +144,31 @@ test("a service that asks for more time than a caller has is not waited for", as
 
 test.for([
   [
-    "its own error",
+    "an error of the service",
     refusal(400, { kind: "invalid_options", message: "Wrong.", param: "options.fps" }),
     "invalid_options",
     "options.fps",
   ],
+  ["an invalid key", refusal(401, { kind: "token_invalid", message: "No." }), "token_invalid", undefined],
   [
-    "a key that is not valid",
-    refusal(401, { kind: "token_invalid", message: "No." }),
-    "token_invalid",
-    undefined,
-  ],
-  [
-    "a kind of error that is new",
+    "an unknown kind of error",
     refusal(418, { kind: "teapot", message: "Short." }),
     "request_invalid",
     undefined,
   ],
-  ["a page that is not there", refusal(404, PAGE), "service_unavailable", undefined],
+  ["an HTML 404", refusal(404, PAGE), "service_unavailable", undefined],
   ["a redirect", { redirect: "http://127.0.0.1:9/tasks" }, "service_unavailable", undefined],
-  ["a page", refusal(200, PAGE), "service_unavailable", undefined],
-  ["something else", refusal(200, { status: "ok" }), "service_unavailable", undefined],
-  ["nothing", refusal(200, ""), "service_unavailable", undefined],
-] as const)("%s is an error at once, and of no use to try again", async ([, answer, kind, param]) => {
+  ["an HTML page", refusal(200, PAGE), "service_unavailable", undefined],
+  ["unexpected JSON", refusal(200, { status: "ok" }), "service_unavailable", undefined],
+  ["an empty body", refusal(200, ""), "service_unavailable", undefined],
+] as const)("rejects %s at once, as not retryable", async ([, answer, kind, param]) => {
   api.at(AT, answer);
   const failed = await failure(client.tasks.get(QUEUED.id));
   expect(failed).toMatchObject({ kind, param, retryable: false });
   expect(api.log).toHaveLength(1);
 });
 
-test("a service that is not there is an error that says so", async () => {
+test("reports an unreachable service", async () => {
   await api.close();
   expect(await failure(client.tasks.cancel(QUEUED.id))).toEqual({
     kind: "service_unavailable",
@@ -183,7 +178,7 @@ test("a service that is not there is an error that says so", async () => {
   });
 });
 
-test("what cannot be said in JSON is refused before anything is sent", async () => {
+test("rejects values that JSON cannot hold before sending anything", async () => {
   const metadata = { size: 1n };
   expect(await failure(client.tasks.create({ ...WISH, metadata }))).toMatchObject({
     kind: "request_invalid",
@@ -192,7 +187,7 @@ test("what cannot be said in JSON is refused before anything is sent", async () 
 });
 
 test.for(["", "media.example", "ftp://media.example", "https://a:b@media.example", "https://a.example/?x=1"])(
-  "%j is no base URL",
+  "rejects %j as base URL",
   (baseUrl) => {
     const error = expect.objectContaining({ kind: "request_invalid", param: "baseUrl" });
     expect(() => createRemoteClient({ baseUrl, apiKey: KEY })).toThrow(error);
@@ -200,7 +195,7 @@ test.for(["", "media.example", "ftp://media.example", "https://a:b@media.example
 );
 
 test.for(["", "two words", `${KEY}\n`, "ключ"])(
-  "%j can be no key, and the error does not show it",
+  "rejects %j as key, without showing it in the error",
   (apiKey) => {
     try {
       createRemoteClient({ baseUrl: api.url, apiKey });
@@ -212,7 +207,7 @@ test.for(["", "two words", `${KEY}\n`, "ключ"])(
   },
 );
 
-test("a closed client asks nothing", async () => {
+test("a closed client sends no requests", async () => {
   await client.close();
   expect(await failure(client.tasks.get(QUEUED.id))).toMatchObject({
     ...{ kind: "service_unavailable", message: "The client is closed.", retryable: false },

@@ -27,7 +27,7 @@ function endedWith(url: string): Task {
   return task;
 }
 
-/** Reads the output in each of its ways; gives what they reject with. */
+/** Reads the output as a blob and as a stream; returns their errors. */
 async function failures() {
   const output = await client.output(done);
   const reads = [output.blob(), output.stream().then((stream) => new Response(stream).text())];
@@ -38,7 +38,7 @@ async function failures() {
   });
 }
 
-test("the bytes come by the signed URL alone: no key goes there", async () => {
+test("fetches the bytes from the signed URL, without the key", async () => {
   api.at(PATH, { file: BYTES, mime: "video/mp4" });
   const output = await client.output(done);
   expect(output.source.url).toBe(api.url + PATH);
@@ -52,7 +52,7 @@ test("the bytes come by the signed URL alone: no key goes there", async () => {
   ]);
 });
 
-test("a stream that nobody reads on lets go of the connection", async () => {
+test("closes the connection when the stream is cancelled", async () => {
   api.at(PATH, { file: Buffer.alloc(50_000_000), mime: "video/mp4" });
   const reader = (await (await client.output(done)).stream()).getReader();
   expect((await reader.read()).done).toBe(false);
@@ -61,29 +61,34 @@ test("a stream that nobody reads on lets go of the connection", async () => {
   expect(api.log[0]?.bytes).toBeLessThan(50_000_000);
 });
 
-test("by an id, or a record that was not at its end, the run is read first", async () => {
+test("reads the run first when given an id or an unfinished record", async () => {
   api.at(`/tasks/${done.id}`, done);
   for (const run of [done.id, QUEUED]) expect((await client.output(run)).source.url).toBe(api.url + PATH);
   expect(api.asked(`/tasks/${done.id}`)).toEqual(["GET 200", "GET 200"]);
 });
 
 test.for([
-  ["gone", refusal(404, { kind: "media_not_found", message: "Gone." }), "media_not_found", false],
-  ["gone from elsewhere", refusal(404, "<html>"), "media_not_found", false],
-  ["no longer signed", refusal(403, { kind: "forbidden", message: "Expired." }), "forbidden", false],
-  ["refused elsewhere", refusal(403, "<Error/>"), "forbidden", false],
-  ["away", refusal(502, "<html>"), "service_unavailable", true],
-  ["cut short", { file: BYTES, cut_after: 5 }, "service_unavailable", true],
-] as const)("media that are %s are %s", async ([, answer, kind, retryable]) => {
+  [
+    "a 404 of the service",
+    refusal(404, { kind: "media_not_found", message: "Gone." }),
+    "media_not_found",
+    false,
+  ],
+  ["a 404 of another host", refusal(404, "<html>"), "media_not_found", false],
+  ["a 403 of the service", refusal(403, { kind: "forbidden", message: "Expired." }), "forbidden", false],
+  ["a 403 of another host", refusal(403, "<Error/>"), "forbidden", false],
+  ["a 502", refusal(502, "<html>"), "service_unavailable", true],
+  ["a truncated body", { file: BYTES, cut_after: 5 }, "service_unavailable", true],
+] as const)("after %s, reading the output rejects with %s", async ([, answer, kind, retryable]) => {
   api.at(PATH, answer);
   for (const failed of await failures()) {
     expect(failed).toMatchObject({ kind, retryable });
-    // It opens the media for whoever has it.
+    // Anyone with the signed URL can read the media.
     expect(failed.message).not.toMatch(/signature|127\.0\.0\.1/);
   }
 });
 
-test("a media host that cannot be reached is an error", async () => {
+test("rejects when the media host is unreachable", async () => {
   await api.close();
   const error = {
     ...{ kind: "service_unavailable", message: "The connection to the media was lost; try again." },
@@ -92,13 +97,13 @@ test("a media host that cannot be reached is an error", async () => {
   expect(await failures()).toEqual([error, error]);
 });
 
-test("what was put into a bucket is not given out by us", async () => {
+test("returns no output for media in the customer's bucket", async () => {
   await expect(client.output(endedWith("s3://bucket/a.mp4"))).rejects.toMatchObject({
     kind: "media_not_found",
   });
 });
 
-test("a run without an output says why", async () => {
+test("says why a run has no output", async () => {
   const half = history()[7] ?? QUEUED;
   api.at(`/tasks/${QUEUED.id}`, half);
   await expect(client.output(QUEUED)).rejects.toMatchObject({

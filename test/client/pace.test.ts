@@ -26,7 +26,7 @@ const encodeOf = (task: Task) => task.steps[2]?.id ?? "";
 const at = (task: Task, seconds: number, progress: number) =>
   applyToTask(task, { type: "step_progressed", step_id: encodeOf(task), progress }, START + seconds * 1000);
 
-test("a steady encode is told its speed and its end", () => {
+test("reports the speed and ETA of a steady encode", () => {
   const pace = createPace();
   let task = encoding({ start: 20 });
   expect(pace(task)).toEqual({ speed: null, eta: null });
@@ -37,13 +37,13 @@ test("a steady encode is told its speed and its end", () => {
   ] as const) {
     task = at(task, seconds, percent);
     const { speed, eta } = pace(task);
-    // 80 of 100 seconds are encoded when 95 % are told, in 9.5 s.
+    // 80 of 100 seconds are encoded at 95 %, after 9.5 s.
     expect(speed).toBeCloseTo(80 / 9.5);
     expect(eta).toBeCloseTo(9.5 - seconds);
   }
 });
 
-test("a chunk that ends in one go does not make the figures jump", () => {
+test("a chunk that finishes at once does not make the ETA jump", () => {
   const pace = createPace();
   let task = encoding();
   const etas = [10, 11, 12, 13, 40, 41].map((percent, index) => {
@@ -51,12 +51,12 @@ test("a chunk that ends in one go does not make the figures jump", () => {
     return pace(task).eta ?? 0;
   });
   expect(etas[3]).toBeCloseTo(82, 0);
-  // By the chunk alone it would be 2.
+  // From the chunk alone it would be 2.
   expect(etas[4]).toBeGreaterThan(4);
   expect(etas[5]).toBeGreaterThan(4);
 });
 
-test("the time that a page was closed counts for nothing", () => {
+test("ignores the time while the page was closed", () => {
   const pace = createPace("sight");
   let task = at(encoding(), 5, 50);
   task = at(task, 1000, 51);
@@ -66,16 +66,16 @@ test("the time that a page was closed counts for nothing", () => {
   expect(pace(task).eta).toBeCloseTo(3.4);
 });
 
-test("a service goes on while nobody looks: a first look late in the encode tells its pace since its start", () => {
+test("a first update late in an encode yields the pace since its start, but not for work that pauses unseen", () => {
   const task = at(encoding(), 500, 50);
   expect(createPace("sight")(task)).toEqual({ speed: null, eta: null });
   expect(createPace()(task)).toEqual({ speed: expect.closeTo(100 / 950), eta: expect.closeTo(450) });
 });
 
-test("only an encode has a pace, and one without a length has an end but no speed", () => {
+test("only encodes have a pace; without a duration there is an ETA but no speed", () => {
   const none = { speed: null, eta: null };
   const paces = history().map((state) => createPace()(state));
-  // The encode's own states; what comes before and after it are other steps.
+  // The states of the encode; those before and after belong to other steps.
   expect([paces[6], paces[7]]).toEqual([
     { speed: expect.closeTo(20 / 9.5), eta: expect.closeTo(8.5) },
     { speed: expect.closeTo(20 / 3.8), eta: expect.closeTo(1.8) },

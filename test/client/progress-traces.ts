@@ -1,6 +1,6 @@
 import type { Sample } from "../../src/client/follow/time-left.ts";
 
-/** Encodes as they went on in Chromium on two busy cores: the percent of the encode step by seconds since it began, and when the task was done. */
+/** Encodes recorded in Chromium on two busy cores: percent of the encode step by seconds since its start, and when the task ended. */
 export const TRACES: Readonly<Record<string, { samples: readonly Sample[]; end: number }>> = {
   "video in one chunk on the core": {
     samples: trace(

@@ -3,17 +3,17 @@ import { deepEqual, equal, ok, rejects } from "../browser/assert.ts";
 import { type Cases, casesOf } from "../browser/cases.ts";
 import { CLIENT_CONTRACT, type ClientCase } from "./contract.ts";
 
-// Where the service and the inputs are stands in the query of this module.
-const given: { url: string; key: string; inputs: ClientCase["inputs"] } = JSON.parse(
-  atob(new URL(import.meta.url).searchParams.get("given") ?? ""),
+// The query of this module's URL holds the service's URL and key, and the URLs of the inputs.
+const setup: { url: string; key: string; inputs: ClientCase["inputs"] } = JSON.parse(
+  atob(new URL(import.meta.url).searchParams.get("setup") ?? ""),
 );
-const { url, key, inputs } = given;
+const { url, key, inputs } = setup;
 const create = (): ClientCase => ({
   client: createRemoteClient({ baseUrl: url, apiKey: key, poll: { firstMs: 20, maxMs: 200 } }),
   inputs,
 });
 
-/** Makes a small picture and a file in the page's own store to save it to. */
+/** Makes a small picture, and a file in OPFS to save it to. */
 async function makeImage() {
   const { client, inputs } = create();
   const request = { input: inputs.video, kind: "image", options: { format: "png", width: 80 } } as const;
@@ -23,7 +23,7 @@ async function makeImage() {
   return { client, task, handle, output: await client.output(task) };
 }
 
-/** The contract of clients on the remote client in a page of another origin than the service, and the saving of files. */
+/** The client contract on the remote client in a page of another origin, and cases that need a page. */
 export const CASES: Cases = {
   ...casesOf(CLIENT_CONTRACT, create),
 
@@ -36,25 +36,25 @@ export const CASES: Cases = {
     deepEqual([...is], [...was]);
   },
 
-  async "sends a file in parts, and tells how far it is while they go"() {
+  async "sends a file in parts, and reports progress within parts"() {
     const client = createRemoteClient({ baseUrl: url, apiKey: key });
     const file = new File([new Uint8Array(17 * 2 ** 20)], "zeros.bin", { type: "application/octet-stream" });
-    const told: number[] = [];
+    const progress: number[] = [];
     const upload = await client.uploads.send(file, {
       onProgress(sent, size) {
         equal(size, file.size);
-        told.push(sent);
+        progress.push(sent);
       },
     });
     deepEqual([upload.status, upload.name, upload.size], ["stored", "zeros.bin", file.size]);
     deepEqual(await client.uploads.get(upload.id), upload);
-    // More often than once a part.
-    ok(told.length > 3, `it told ${told}`);
+    // More than once per part.
+    ok(progress.length > 3, `progress was ${progress}`);
     deepEqual(
-      told,
-      [...told].sort((a, b) => a - b),
+      progress,
+      [...progress].sort((a, b) => a - b),
     );
-    equal(told.at(-1), file.size);
+    equal(progress.at(-1), file.size);
     await client.uploads.delete(upload.id);
     await rejects(client.uploads.get(upload.id), { kind: "media_not_found" });
     const stop = new AbortController();
@@ -63,7 +63,7 @@ export const CASES: Cases = {
     equal(await stopped.catch((error: unknown) => error), gone);
   },
 
-  async "keeps what was in the file when the output is gone"() {
+  async "keeps the file's content when the output is gone"() {
     const { client, task, output, handle } = await makeImage();
     await output.saveTo(handle);
     await client.tasks.delete(task.id);
@@ -71,33 +71,33 @@ export const CASES: Cases = {
     equal((await handle.getFile()).size, output.source.filesize);
   },
 
-  async "says when there is no room for the file"() {
+  async "rejects when there is no room for the file"() {
     const { output, handle } = await makeImage();
     await rejects(output.saveTo(handle), { kind: "storage_full" });
   },
 
-  async "lets a listener throw without harm to the others"() {
+  async "reports a throwing listener's error, and still notifies the others"() {
     const { client, inputs } = create();
     const task = await client.tasks.create({ input: inputs.silent, kind: "video" });
     const thrown: string[] = [];
-    const heard = (event: ErrorEvent) => {
+    const collect = (event: ErrorEvent) => {
       event.preventDefault();
       thrown.push(event.error.message);
     };
-    addEventListener("error", heard);
+    addEventListener("error", collect);
     client.on(task, "update", () => {
-      throw new Error("a fault of the page");
+      throw new Error("a bug of the page");
     });
     const seen: string[] = [];
     client.on(task, "update", ({ record }) => seen.push(record.status));
     const cancelled = await client.tasks.cancel(task.id);
     deepEqual(await client.tasks.wait(task), cancelled);
-    removeEventListener("error", heard);
+    removeEventListener("error", collect);
     equal(seen.at(-1), "cancelled");
-    deepEqual(thrown, Array(seen.length).fill("a fault of the page"));
+    deepEqual(thrown, Array(seen.length).fill("a bug of the page"));
   },
 
-  async "shows an output in an element of the page"() {
+  async "loads an output into an image element"() {
     const { output } = await makeImage();
     const image = new Image();
     image.src = await output.url();

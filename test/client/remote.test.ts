@@ -13,8 +13,8 @@ beforeAll(async () => {
   [rig, lab] = await Promise.all([startClientRig(), openLab()]);
   const { url, key, inputs } = rig;
   client = createRemoteClient({ baseUrl: url, apiKey: key, poll: { firstMs: 20, maxMs: 200 } });
-  const given = btoa(JSON.stringify({ url, key, inputs }));
-  page = `/test/client/remote.page.ts?${new URLSearchParams({ given })}`;
+  const setup = btoa(JSON.stringify({ url, key, inputs }));
+  page = `/test/client/remote.page.ts?${new URLSearchParams({ setup })}`;
 });
 afterAll(async () => {
   await client?.close();
@@ -26,7 +26,7 @@ test.for(CLIENT_CONTRACT)("in Node it $name", ({ check }) => check({ client, inp
 
 test.for(CLIENT_CONTRACT)("in a page it $name", ({ name }) => lab.run(page, name));
 
-test("keeps connections, and never shows a secret", async () => {
+test("creates, updates, lists and deletes connections, and never returns a secret", async () => {
   const made = await client.connections.create({
     ...{ name: "Archive", kind: "s3", endpoint: "https://storage.example", region: "auto" },
     ...{ access_key_id: "AK", secret_access_key: "never-shown" },
@@ -45,32 +45,32 @@ test("keeps connections, and never shows a secret", async () => {
   await expect(client.connections.get("../tasks")).rejects.toMatchObject({ kind: "connection_not_found" });
 });
 
-test("in a worker it runs a task as in a page", async () => {
+test("in a worker it runs a task to its end", async () => {
   await lab.run(page, CLIENT_CONTRACT[1]?.name ?? "", "worker");
 });
 
 test.for([
   "saves an output to a file",
-  "sends a file in parts, and tells how far it is while they go",
-  "keeps what was in the file when the output is gone",
-  "lets a listener throw without harm to the others",
-  "shows an output in an element of the page",
+  "sends a file in parts, and reports progress within parts",
+  "keeps the file's content when the output is gone",
+  "reports a throwing listener's error, and still notifies the others",
+  "loads an output into an image element",
 ])("in a page it %s", (name) => lab.run(page, name));
 
-test("in a page it says when there is no room for the file", async () => {
+test("in a page it rejects when there is no room for the file", async () => {
   const session = await lab.context.newCDPSession(lab.page);
   const { origin } = new URL(lab.url);
   await session.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 1 });
-  await lab.run(page, "says when there is no room for the file");
+  await lab.run(page, "rejects when there is no room for the file");
   await session.send("Storage.overrideQuotaForOrigin", { origin });
 });
 
-test("the page has nothing to complain about but the answers that were wished for", () => {
+test("the page logs no errors except the expected statuses", () => {
   const others = lab.complaints.filter((text) => !/status of (400|404|409)/.test(text));
   expect(others).toEqual([]);
 });
 
-test("a client declared with await using is closed at the end of its block", async () => {
+test("closes a client declared with await using at the end of its block", async () => {
   const ended = await (async () => {
     await using passing = createRemoteClient({ baseUrl: rig.url, apiKey: rig.key });
     return passing;

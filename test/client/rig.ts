@@ -8,7 +8,7 @@ import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import type { ClientCase } from "./contract.ts";
 
-/** A real local service, and an origin on loopback with the inputs of the contract. */
+/** A real local service, and an origin on loopback that serves the inputs of the contract. */
 export interface ClientRig {
   url: string;
   key: string;
@@ -17,14 +17,14 @@ export interface ClientRig {
   close(): Promise<void>;
 }
 
-/** Starts the service, with the light encoder alone. */
+/** Starts the service with the light encoder only. */
 export async function startClientRig(): Promise<ClientRig> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-client-"));
   const origin = await startOrigin();
   const key = "key-of-the-client";
   const settings = parseSettings({ PORT: "0", API_KEYS: key, STATE_DIR: folder, ...NO_LIMITS });
   const service = await startService({ ...settings, native: 0 });
-  // Pages of any origin may read them.
+  // Lets pages of any origin read the inputs.
   const headers = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" };
   const text = new TextEncoder().encode("This is no video at all.\n".repeat(400));
   return {

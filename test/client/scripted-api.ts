@@ -1,23 +1,23 @@
 import { type Answer, type LoggedRequest, startOrigin } from "../fixtures/origin.ts";
 
-/** Answers of an API by the number of the request, the last one for all that follow. */
+/** Answers of an API in order of the requests; the last one repeats. */
 export type Script = readonly (object | Answer)[];
 
-/** A server that answers as the service might, were it in trouble. */
+/** A server with scripted answers, for failures of the service. */
 export interface ScriptedApi {
   url: string;
   log: LoggedRequest[];
-  /** Says how a path is answered: with JSON, or as an origin may answer. */
+  /** Scripts the answers of a path: JSON, or any answer of an origin. */
   at(path: string, ...script: Script): void;
-  /** Gives the requests to a path so far, as `METHOD status`. */
+  /** Returns the requests to a path so far, as `METHOD status`. */
   asked(path: string): string[];
   close(): Promise<void>;
 }
 
-/** An answer that breaks off before its first byte. */
+/** An answer cut off before its first byte. */
 export const CUT: Answer = { file: Buffer.from("{}"), cut_after: 0 };
 
-/** An answer with a status and JSON. */
+/** An answer with a status and a body, as JSON. */
 export function refusal(status: number, body: object | string, headers: Record<string, string> = {}): Answer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { status, headers, file: Buffer.from(text), mime: "application/json" };

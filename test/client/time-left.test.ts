@@ -2,19 +2,19 @@ import { expect, test } from "vitest";
 import { timeLeft } from "../../src/client/follow/time-left.ts";
 import { TRACES } from "./progress-traces.ts";
 
-// An encode begins at ten percent of its task, and is 85 of them.
+// The encode is 85 percent of its task and begins at ten percent.
 const TWENTY = (100 * (20 - 10)) / 85;
-// Of seconds, no one minds two.
+// Two seconds off do not matter.
 const SECONDS = 2;
 
 test.for(Object.entries(TRACES))(
-  "of %s the time left is never off by more than a factor of two after 20 %",
+  "for %s, the time left is right within a factor of two from 20 percent on",
   ([, { samples, end }]) => {
-    const told = samples.map(({ at, percent }, index) => {
+    const estimates = samples.map(({ at, percent }, index) => {
       const eta = timeLeft(samples.slice(0, index + 1))?.eta ?? null;
       return { percent, left: end - at, eta };
     });
-    const late = told.filter(({ percent }) => percent >= TWENTY);
+    const late = estimates.filter(({ percent }) => percent >= TWENTY);
     expect(late.length).toBeGreaterThan(5);
     const off = late.filter(
       ({ left, eta }) =>
@@ -24,10 +24,10 @@ test.for(Object.entries(TRACES))(
   },
 );
 
-test("nothing is said before there is anything to measure", () => {
+test("returns null before there is anything to measure", () => {
   expect(timeLeft([])).toBeNull();
   expect(timeLeft([{ at: 0, percent: 0 }])).toBeNull();
-  // A slow start says nothing of the pace.
+  // A slow start does not predict the pace.
   expect(
     timeLeft([
       { at: 0, percent: 0 },
@@ -36,7 +36,7 @@ test("nothing is said before there is anything to measure", () => {
   ).toBeNull();
 });
 
-test("a steady encode ends when its chunks are done, and a change of pace is followed", () => {
+test("predicts the end of the chunks at a steady pace, and follows a change of pace", () => {
   const at = (seconds: number, percent: number) => ({ at: seconds, percent });
   const steady = [0, 1, 2, 3, 4, 5].map((second) => at(second, 10 * second));
   expect(timeLeft(steady)?.eta).toBeCloseTo(4.5);
@@ -46,7 +46,7 @@ test("a steady encode ends when its chunks are done, and a change of pace is fol
   expect(eta).toBeLessThan(35);
 });
 
-test("a hitch of the machine is not taken for a slower pace", () => {
+test("does not take a stall of the machine for a slower pace", () => {
   const steady = Array.from({ length: 6 }, (_, second) => ({ at: second, percent: 5 * second }));
   const hitch = [...steady, { at: 15, percent: 30 }, { at: 16, percent: 35 }];
   // 60 percent at 5 a second; with the ten seconds without a report it would be nearly one a second.

@@ -6,36 +6,36 @@ import type { AudioFormat } from "../../src/core/formats.ts";
 import type { Source } from "../../src/core/source.ts";
 import type { RunError } from "../../src/core/step.ts";
 
-test("requests are typed by their kind, and answers by what they are", () => {
+test("types requests by kind, and records by status and kind", () => {
   expectTypeOf(createRemoteClient).returns.toExtend<Client>();
-  // Only the compiler runs this.
+  // Type-checked only, never run.
   expectTypeOf(async (client: Client, task: Task, step: Step) => {
     const input = "https://example.com/a.mp4";
     expectTypeOf(client.tasks.create({ input, kind: "audio" })).resolves.toEqualTypeOf<Task<"audio">>();
     client.tasks.create({ input, kind: "video", options: { format: "webm", codec: "vp9", fps: 30 } });
     client.tasks.create({ input: new Blob(), kind: "image", options: { width: "50%", fit: "cover" } });
     client.tasks.create({ input, kind: "adaptive_video", options: { format: "hls", height: 720 } });
-    // @ts-expect-error a sound has no frames
+    // @ts-expect-error audio has no frame rate
     client.tasks.create({ input, kind: "audio", options: { fps: 30 } });
-    // @ts-expect-error mp3 is no format of a video
+    // @ts-expect-error mp3 is not a video format
     client.tasks.create({ input, kind: "video", options: { format: "mp3" } });
-    // @ts-expect-error a film is no kind
+    // @ts-expect-error film is not a kind
     client.tasks.create({ input, kind: "film" });
-    // @ts-expect-error a probe is no task
+    // @ts-expect-error a probe is a step, not a task
     client.tasks.create({ input, kind: "probe" });
-    // @ts-expect-error the input is needed
+    // @ts-expect-error the input is required
     client.tasks.create({ kind: "video" });
     expectTypeOf(client.steps.create({ kind: "probe", input: { url: input } })).resolves.toEqualTypeOf<
       Step<"probe">
     >();
     if (step.output) client.steps.create({ kind: "audio", input: step.output, options: { format: "opus" } });
-    // @ts-expect-error a sound has no frames
+    // @ts-expect-error audio has no frame rate
     client.steps.create({ kind: "audio", input: { url: input }, options: { fps: 30 } });
     expectTypeOf(client.tasks.list({ limit: 3 })).resolves.toEqualTypeOf<Page<Task>>();
     for await (const each of client.tasks.each({ status: "failed" }))
       expectTypeOf(each).toEqualTypeOf<Task>();
     for await (const update of client.watch(step)) expectTypeOf(update).toEqualTypeOf<Update<Step>>();
-    // @ts-expect-error a walk goes one way
+    // @ts-expect-error each() walks in one direction only
     client.tasks.each({ before: task.id });
     client.on(task, "update", (update) => expectTypeOf(update).toEqualTypeOf<Update<Task>>());
     client.on(step, "update", ({ record }) => expectTypeOf(record).toEqualTypeOf<Step>());
@@ -44,7 +44,7 @@ test("requests are typed by their kind, and answers by what they are", () => {
     client.on(task, "progress", () => {});
     expectTypeOf(client.tasks.wait(task)).resolves.toEqualTypeOf<Task>();
     expectTypeOf(client.steps.wait(step.id)).resolves.toEqualTypeOf<Step>();
-    // @ts-expect-error a step is no task
+    // @ts-expect-error a step is not a task
     client.tasks.wait(step);
     if (task.status === "succeeded") expectTypeOf(task.output).toEqualTypeOf<string>();
     if (task.status === "failed") expectTypeOf(task.error).toEqualTypeOf<RunError>();
@@ -54,7 +54,7 @@ test("requests are typed by their kind, and answers by what they are", () => {
     expectTypeOf(blob).toEqualTypeOf<Blob>();
     expectTypeOf(done.output).toEqualTypeOf<string>();
     expectTypeOf(client.probe(new Blob())).resolves.toEqualTypeOf<Source>();
-    // @ts-expect-error no status of a task
+    // @ts-expect-error not a status of a task
     client.tasks.list({ status: "done" });
     // @ts-expect-error pixels or a percentage
     client.run({ input, kind: "video", options: { width: "abc" } });

@@ -32,9 +32,9 @@ afterEach(async () => {
 
 const asked = () => api.log.map(({ method, path, status }) => `${method} ${path} ${status}`);
 
-test("a file goes in its parts, without the key, and tells how far it is", async () => {
-  const told: number[][] = [];
-  const stored = await client.uploads.send(FILE, { onProgress: (...sent) => told.push(sent) });
+test("sends a file in parts, without the key, and reports progress", async () => {
+  const progress: number[][] = [];
+  const stored = await client.uploads.send(FILE, { onProgress: (...sent) => progress.push(sent) });
   expect(stored).toMatchObject({ id: UPLOAD.id, status: "stored", url: UPLOAD.url });
   expect(asked()).toHaveLength(5);
   expect(asked().slice(1, 4).toSorted()).toEqual(["PUT /put/1 200", "PUT /put/2 200", "PUT /put/3 200"]);
@@ -44,11 +44,12 @@ test("a file goes in its parts, without the key, and tells how far it is", async
     Array(3).fill([undefined, "video/mp4"]),
   );
   expect(puts.map(({ headers }) => Number(headers["content-length"])).toSorted()).toEqual([2, 4, 4]);
-  expect(told.at(-1)).toEqual([10, 10]);
-  expect(told.map(([sent = 0]) => sent)).toEqual(told.map(([sent = 0]) => sent).toSorted((a, b) => a - b));
+  expect(progress.at(-1)).toEqual([10, 10]);
+  const sent = progress.map(([bytes = 0]) => bytes);
+  expect(sent).toEqual(sent.toSorted((a, b) => a - b));
 });
 
-test("a part that fails in passing goes again, and no other", async () => {
+test("retries only the part that failed transiently", async () => {
   api.at("/put/2", refusal(503, "busy"), CUT, PUT);
   expect(await client.uploads.send(FILE)).toMatchObject({ status: "stored" });
   expect(api.asked("/put/2")).toEqual(["PUT 503", "PUT 200", "PUT 200"]);
@@ -59,7 +60,7 @@ test.for([
   [403, "upload_forbidden"],
   [507, "storage_full"],
   [400, "upload_failed"],
-] as const)("storage that answers %i is %s, and nothing is left behind", async ([status, kind]) => {
+] as const)("on storage status %i rejects with %s, and deletes the upload", async ([status, kind]) => {
   api.at("/put/3", refusal(status, "no"));
   const error = await client.uploads.send(FILE).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ kind, retryable: false });
@@ -68,7 +69,7 @@ test.for([
   expect(asked()).not.toContain(`POST ${COMPLETE} 200`);
 });
 
-test("a signal stops it, and what was sent is dropped", async () => {
+test("stops when the signal aborts, and deletes the upload", async () => {
   api.at("/put/1", { silent: true });
   const stop = new AbortController();
   const gone = new Error("the visitor left");
@@ -79,7 +80,7 @@ test("a signal stops it, and what was sent is dropped", async () => {
   expect(asked().at(-1)).toMatch(/^DELETE /);
 });
 
-test("a file as input goes first, and is removed when there can be no task for it", async () => {
+test("uploads a file input first, and deletes the upload when the request is invalid, but not when rate-limited", async () => {
   api.at("/tasks", QUEUED, refusal(400, { kind: "invalid_kind", message: "No.", param: "kind" }));
   expect(await client.tasks.create({ input: FILE, kind: "video" })).toEqual(QUEUED);
   expect(asked().at(-1)).toBe("POST /tasks 200");

@@ -20,7 +20,7 @@ afterEach(async () => {
   await api.close();
 });
 
-test("each state is told once, with its percent and pace, and one loop serves all", async () => {
+test("reports each state once with its percent and pace, and polls once for all listeners", async () => {
   const script = STATES.flatMap((state) => [state, state]);
   api.at(AT, ...script);
   const [first, second]: [Update<Task>[], Update<Task>[]] = [[], []];
@@ -29,14 +29,14 @@ test("each state is told once, with its percent and pace, and one loop serves al
   expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
   expect(first.map(({ record }) => record)).toEqual(STATES);
   expect(first.map(({ progress }) => progress)).toEqual([null, null, 2, 2, 10, 10, 18, 52, 95, 95, 100]);
-  // 20 seconds of media: a tenth of the encode in its first second, half of it after two; the pace is that between the two reports.
+  // 20 seconds of media: 10 % after the first second of the encode, 50 % after the second; the pace is measured between the two.
   expect([first[6]?.speed, first[6]?.eta]).toEqual([expect.closeTo(20 / 9.5), expect.closeTo(8.5)]);
   expect([first[7]?.speed, first[7]?.eta]).toEqual([expect.closeTo(20 / 2.375), expect.closeTo(1.125)]);
   expect(second).toEqual(first);
   expect(api.asked(AT)).toHaveLength(script.length - 1);
 });
 
-test("an older record that comes late is not told", async () => {
+test("ignores an older record that arrives late", async () => {
   api.at(AT, ...[STATES[7], STATES[6], STATES[7], STATES[2], DONE].map((state) => state ?? QUEUED));
   const seen: Update<Task>[] = [];
   client.on(QUEUED, "update", (update) => seen.push(update));
@@ -44,7 +44,7 @@ test("an older record that comes late is not told", async () => {
   expect(seen.map(({ record }) => record)).toEqual([STATES[7], DONE]);
 });
 
-test("a service that is lost for a while is waited for", async () => {
+test("keeps polling while the service is away", async () => {
   const away = refusal(503, { kind: "service_unavailable", message: "Away." }, { "Retry-After": "1" });
   const script = [QUEUED, CUT, refusal(502, "<html>"), away, STATES[5] ?? QUEUED, CUT, DONE];
   api.at(AT, ...script);
@@ -58,18 +58,18 @@ test("a service that is lost for a while is waited for", async () => {
 test.for([
   ["task_not_found", 404],
   ["token_invalid", 401],
-] as const)("%s ends the watch", async ([kind, status]) => {
+] as const)("%s ends a watch", async ([kind, status]) => {
   api.at(AT, QUEUED, refusal(status, { kind, message: "No." }));
   const seen: Task[] = [];
   client.on(QUEUED, "update", ({ record }) => seen.push(record));
   await expect(client.tasks.wait(QUEUED)).rejects.toMatchObject({ kind, message: "No.", retryable: false });
   expect(seen).toEqual([QUEUED]);
-  // A later watcher asks anew.
+  // A later watch polls again.
   api.at(AT, DONE);
   expect(await client.tasks.wait(QUEUED)).toEqual(DONE);
 });
 
-test("the last listener that leaves ends the request under way, and the others do not", async () => {
+test("only the last listener to unsubscribe aborts the pending request", async () => {
   api.at(AT, QUEUED, { silent: true });
   const leave = [1, 2].map(() => client.on(QUEUED, "update", () => {}));
   await expect.poll(() => api.log.length).toBe(2);
@@ -81,7 +81,7 @@ test("the last listener that leaves ends the request under way, and the others d
   expect(api.log).toHaveLength(2);
 });
 
-test("an aborted wait leaves nothing behind", async () => {
+test("an aborted wait aborts its request", async () => {
   api.at(AT, { silent: true });
   const stop = new AbortController();
   const waiting = client.tasks.wait(QUEUED, { signal: stop.signal });
@@ -93,7 +93,7 @@ test("an aborted wait leaves nothing behind", async () => {
   expect(api.log).toHaveLength(1);
 });
 
-test("close ends every watch, and whoever waits is told", async () => {
+test("close() ends every watch and rejects pending waits", async () => {
   const other = `/steps/${QUEUED.steps[0]?.id}`;
   for (const path of [AT, other]) api.at(path, { silent: true });
   const waits = [client.tasks.wait(QUEUED), client.steps.wait(QUEUED.steps[0]?.id ?? "")];
@@ -108,7 +108,7 @@ test("close ends every watch, and whoever waits is told", async () => {
   await expect.poll(() => api.log.every(({ done }) => done)).toBe(true);
 });
 
-test("a finished record is not asked after to wait for it", async () => {
+test("waiting for a finished record sends no request", async () => {
   expect(await client.tasks.wait(DONE)).toBe(DONE);
   expect(api.log).toEqual([]);
 });
