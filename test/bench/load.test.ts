@@ -11,7 +11,7 @@ async function serve(listener: RequestListener): Promise<LoadRequest> {
   return { method: "POST", url, key: "k", body: { a: 1 }, status: 201 };
 }
 
-test("every request is sent once, over as many connections as asked for", async () => {
+test("sends every request once, over the requested number of connections", async () => {
   let received = 0;
   let bodies = "";
   const sockets = new Set<unknown>();
@@ -33,7 +33,7 @@ test("every request is sent once, over as many connections as asked for", async 
   expect(load.p99).toBeGreaterThanOrEqual(load.p50);
 });
 
-test("it rejects at a wrong status and asks no more", async () => {
+test("rejects on an unexpected status and stops sending", async () => {
   let received = 0;
   const ask = await serve((_, response) => {
     response.writeHead(received++ < 5 ? 201 : 500).end("oops");

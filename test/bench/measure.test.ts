@@ -30,13 +30,13 @@ test("a percentile of few values is one of them", () => {
 
 const samples = (...values: number[]): Sample[] => values.map((value) => ({ value }));
 
-test("the ratio is the median of the pairwise ratios, not the ratio of the medians", () => {
+test("the ratio is the median of the pairwise ratios", () => {
   const result = summarize({ name: "a", unit: "ms" }, samples(10, 20, 60), samples(10, 40, 20), "why");
   expect(result).toEqual({ name: "a", ours: 20, peer: 20, ratio: 1, unit: "ms", runs: 3, notes: "why" });
   expect(summarize({ name: "a", unit: "ms" }, samples(1, 8, 3), samples(2, 2, 4), "").ratio).toBe(0.75);
 });
 
-test("without a peer, peer and ratio are null", () => {
+test("peer and ratio are null without a peer", () => {
   const result = summarize({ name: "b", unit: "MB" }, samples(3, 1, 2), [], "");
   expect(result).toEqual({ name: "b", ours: 2, peer: null, ratio: null, unit: "MB", runs: 3, notes: "" });
 });
@@ -62,14 +62,14 @@ function scripted(ours: number[], peer: number[] | null, calls: string[]): Bench
   };
 }
 
-test("peer and ours run in turn, and the warm-up does not count", async () => {
+test("alternates peer and ours, and ignores the warm-up", async () => {
   const calls: string[] = [];
   const result = await runBenchmark(scripted([900, 2, 4], [1, 1, 1], calls), 2);
   expect(calls).toEqual(["peer", "ours", "peer", "ours", "peer", "ours", "end"]);
   expect(result).toMatchObject({ ours: 3, peer: 1, ratio: 3, runs: 2, notes: "2 and 2" });
 });
 
-test("it ends what was started when a side fails, and alone when there is no peer", async () => {
+test("runs ours alone without a peer, and cleans up when it fails", async () => {
   const calls: string[] = [];
   await expect(runBenchmark(scripted([1, 2], null, calls), 2)).rejects.toThrow("no more");
   expect(calls).toEqual(["ours", "ours", "ours", "end"]);

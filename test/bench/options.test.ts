@@ -26,6 +26,6 @@ test.each([
   [["--json"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
   [["--all"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
   [["one"], "Use [--only NAME,…] [--json FILE] [--rounds N]."],
-])("%j is refused", (args, message) => {
+])("rejects %j", (args, message) => {
   expect(() => parseBenchArgs(args, ALL)).toThrow(message);
 });

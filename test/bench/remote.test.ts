@@ -10,7 +10,7 @@ async function start() {
   return startRemote(FILE, "a.bin", ends);
 }
 
-test("a range comes as it is, and its bytes are counted once", async () => {
+test("serves a range unchanged, and counts its bytes once", async () => {
   const remote = await start();
   const response = await fetch(remote.url, { headers: { Range: "bytes=1000000-1099999" } });
   expect(response.status).toBe(206);
@@ -21,7 +21,7 @@ test("a range comes as it is, and its bytes are counted once", async () => {
   expect(await remote.take()).toEqual({ bytes: 0, requests: 0 });
 });
 
-test("an open range goes to the end, and a HEAD has no bytes", async () => {
+test("serves an open range to the end of the file; a HEAD has no body", async () => {
   const remote = await start();
   const response = await fetch(remote.url, { headers: { Range: "bytes=49999000-" } });
   expect((await response.arrayBuffer()).byteLength).toBe(1000);
@@ -30,7 +30,7 @@ test("an open range goes to the end, and a HEAD has no bytes", async () => {
   expect(await remote.take()).toEqual({ bytes: 1000, requests: 2 });
 });
 
-test("who hangs up early is charged for little more than it read", async () => {
+test("counts little more than a client read before it hung up", async () => {
   const remote = await start();
   const response = await fetch(remote.url);
   const reader = response.body?.getReader();

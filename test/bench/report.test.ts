@@ -15,7 +15,7 @@ const RESULTS: Result[] = [
   { name: "memory-growth", ours: 12.345, peer: null, ratio: null, unit: "MB", runs: 5, notes: "" },
 ];
 
-test("the table has a row a benchmark and its notes below", () => {
+test("the table has one row per benchmark, and the notes below", () => {
   expect(formatTable(RESULTS)).toBe(
     [
       "name              ours     peer  ratio  unit",
@@ -27,11 +27,11 @@ test("the table has a row a benchmark and its notes below", () => {
   );
 });
 
-test("without results or notes there is the heading alone", () => {
+test("the table without results is only the heading", () => {
   expect(formatTable([])).toBe("name  ours  peer  ratio  unit");
 });
 
-test("the JSON is the list of results in full precision", () => {
+test("the JSON lists the results in full precision", () => {
   const list: unknown = JSON.parse(formatJson(RESULTS));
   expect(list).toEqual(RESULTS);
   expect((list as object[]).map((each) => Object.keys(each))).toEqual(
