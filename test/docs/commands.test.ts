@@ -12,7 +12,7 @@ const documents = readDocuments();
 const everything = documents.map(({ text }) => text).join("\n");
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 
-test("the README has 150 lines at most, and a picture", () => {
+test("the README has at most 150 lines, a picture and the two main commands", () => {
   const { text } = readDocument("README.md");
   expect(text.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
   expect(text).toMatch(/^!\[.+\]\(web\/examples\/\w+\.png\)$/m);
@@ -20,38 +20,38 @@ test("the README has 150 lines at most, and a picture", () => {
     expect(codeIn(text, "sh")).toContain(`${command}\n`);
 });
 
-test("every npm command in the documents is there", () => {
+test("every npm command in the documents exists", () => {
   const named = [...everything.matchAll(/npm (?:run )?([a-z0-9:]+)/g)].map(([, name = ""]) => name);
   expect(named).toContain("demo");
   const known = new Set([...Object.keys(scripts), "ci", "pack", "install"]);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("every script is a file of its own or a known tool", () => {
+test("every file that an npm script runs exists", () => {
   for (const command of Object.values<string>(scripts)) {
     for (const [path] of command.matchAll(/[\w./-]+\.ts/g))
       expect(existsSync(join(ROOT, path)), path).toBe(true);
   }
 });
 
-test("the tables of settings are those of the schema: npm run docs:settings writes them", () => {
+test("the tables of settings match the schema; npm run docs:settings updates them", () => {
   const { text } = readDocument("docs/settings.md");
   expect(writeSettings(text)).toBe(text);
 });
 
-test("every file and folder that the documents name is there", () => {
+test("every file and folder that the documents name exists", () => {
   const paths = [...everything.matchAll(/`((?:src|worker|web|bench|test|docs)\/[\w./-]*)`/g)];
   const named = [...new Set(paths.map(([, path = ""]) => path))];
   expect(named.length).toBeGreaterThan(40);
   expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-test("troubleshooting has every kind of error, once", () => {
+test("the troubleshooting page lists every kind of error once", () => {
   const headings = [...readDocument("docs/troubleshooting.md").text.matchAll(/^### (\w+)$/gm)];
   expect(headings.map(([, kind]) => kind).sort()).toEqual([...ERROR_KINDS].sort());
 });
 
-test("every request by curl in the documents is one that the API accepts", async () => {
+test("the API accepts every curl request in the documents", async () => {
   const { app } = createMemoryApi();
   const commands = documents.flatMap(({ path, text }) =>
     codeIn(text, "sh")
@@ -64,7 +64,7 @@ test("every request by curl in the documents is one that the API accepts", async
   for (const { path, code } of order) {
     const [, url = "", body] = /^curl (\S+).*?(?:-d '(.+)')?\s*$/s.exec(code) ?? [];
     expect([path, new URL(url).port, /Bearer dev-key/.test(code)]).toEqual([path, "8787", true]);
-    // Ids of the examples stand for those that the reader got.
+    // Replace the ids of the examples with those of the records created here.
     const at = new URL(url).pathname.replace(/\b(task|conn)_\w+/, (id, type: string) => made[type] ?? id);
     const headers = { ...KEY, "Content-Type": "application/json" };
     const init = body === undefined ? { headers } : { method: "POST", headers, body };
@@ -76,7 +76,7 @@ test("every request by curl in the documents is one that the API accepts", async
   }
 });
 
-// What needs a record goes after those that make one.
+// Requests that need a record run after those that create one.
 function isTest(code: string): boolean {
   return /\/(task|conn)_\w+/.test(code) || code.includes('"s3://');
 }

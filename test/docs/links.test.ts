@@ -5,9 +5,9 @@ import { ROOT } from "../structure/source-files.ts";
 import { anchorsOf, readDocument, readDocuments, withoutCode } from "./documents.ts";
 
 const documents = readDocuments();
-// Made when the site is built, and checked there.
+// Generated with the site, and checked in site.test.ts.
 const GENERATED = "docs/reference/";
-// Hosts that are there, and those that stand for the reader's own.
+// The only hosts that the documents link to.
 const HOSTS = [
   "developers.cloudflare.com",
   "github.com",
@@ -26,7 +26,7 @@ const links: Link[] = documents.flatMap(({ path, text }) =>
 );
 const isOutside = ({ target }: Link) => /^[a-z]+:/.test(target);
 
-test("every link leads to a file of the repository, and every anchor to a heading", () => {
+test("every relative link leads to a file, and every anchor to a heading", () => {
   const inside = links.filter((link) => !isOutside(link));
   expect(inside.length).toBeGreaterThan(80);
   const dead = inside.filter(({ from, target }) => {
@@ -39,12 +39,12 @@ test("every link leads to a file of the repository, and every anchor to a headin
   expect(dead).toEqual([]);
 });
 
-test("links to other sites are few, and known", () => {
+test("links lead only to known sites", () => {
   const hosts = new Set(links.filter(isOutside).map(({ target }) => new URL(target).hostname));
   expect([...hosts].sort()).toEqual(HOSTS);
 });
 
-test("every page is linked from the first page of the site and in its sidebar", () => {
+test("the home page and the sidebar link to every page", () => {
   const home = withoutCode(readDocument("docs/index.md").text);
   const sidebar = readDocument("docs/.vitepress/config.ts").text;
   const pages = documents.map(({ path }) => path).filter((path) => /^docs\/(?!index\.md)/.test(path));
@@ -56,7 +56,7 @@ test("every page is linked from the first page of the site and in its sidebar", 
   expect(missing).toEqual([]);
 });
 
-test("nothing in the documents is of one machine", () => {
+test("no document contains a path of a local machine", () => {
   const wrong = documents.filter(({ text }) => /\/(?:home|root|work|Users)\/\w|\/tmp\//.test(text));
   expect(wrong.map(({ path }) => path)).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { createMemoryApi } from "../worker/api/memory-api.ts";
 let site: string;
 let pages: Map<string, string>;
 
-// VitePress itself fails for a link to no page.
+// The build itself fails on a link to a missing page.
 beforeAll(async () => {
   site = await mkdtemp(join(tmpdir(), "framewright-docs-"));
   const run = promisify(execFile);
@@ -29,7 +29,7 @@ afterAll(() => site && rm(site, { recursive: true, force: true }));
 
 const idsOf = (html: string) => new Set([...html.matchAll(/\bid="([^"]+)"/g)].map(([, id = ""]) => id));
 
-test("the site builds, with the reference, and every anchor leads to a heading", () => {
+test("the site builds, and every link and anchor in it resolves", () => {
   expect(pages.size).toBeGreaterThan(18);
   const dead: string[] = [];
   let anchors = 0;
@@ -49,14 +49,14 @@ test("the site builds, with the reference, and every anchor leads to a heading",
   expect(dead).toEqual([]);
 });
 
-test("a page of the site loads nothing from elsewhere", () => {
+test("no page of the site loads anything from another host", () => {
   for (const [path, html] of pages) {
     const loaded = [...html.matchAll(/<(?:script|img|link|iframe)[^>]* (?:src|href)="(https?:[^"]+)"/g)];
     expect([path, loaded.map(([, url]) => url)]).toEqual([path, []]);
   }
 });
 
-test("the reference has every export of the package's root, and every operation and schema of the API", async () => {
+test("the reference covers every value exported by the package's root, and every operation and schema of the API", async () => {
   const ids = idsOf(pages.get("reference/library.html") ?? "");
   const names = Object.keys(library);
   expect(names.length).toBeGreaterThan(20);
