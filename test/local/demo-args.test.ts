@@ -13,7 +13,7 @@ test.for([
   ["a.mov --out b.webm", { input: "a.mov", kind: "video", options: { format: "webm" }, out: "b.webm" }],
   ["a.mov --out b.JPG", { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.JPG" }],
   ["a.mov --out b.jpeg", { input: "a.mov", kind: "image", options: { format: "jpeg" }, out: "b.jpeg" }],
-  // What is said wins over what a name suggests.
+  // An explicit format or kind wins over the output's extension.
   [
     "a.mov --format flac --out b.mp4",
     { input: "a.mov", kind: "audio", options: { format: "flac" }, out: "b.mp4" },
@@ -40,18 +40,18 @@ test.for([
       out: null,
     },
   ],
-  // The service says what is wrong with them.
+  // Left to the service to reject.
   ["a.mov --kind film --width wide", { input: "a.mov", kind: "film", options: { width: "wide" }, out: null }],
 ] as const)("%j", ([args, wish]) => {
   expect(parseDemoArgs(args.split(" ").filter(Boolean))).toEqual(wish);
 });
 
-test("help is asked for", () => {
+test("-h asks for help", () => {
   expect(parseDemoArgs(["-h"])).toBeNull();
 });
 
 test.for([["--fps", "1e1"], ["--start", "-1"], ["--end", "soon"], ["a", "b"], ["--unheard-of"], ["--width"]])(
-  "%j is refused",
+  "rejects %j",
   (args) => {
     expect(() => parseDemoArgs(args)).toThrow();
   },

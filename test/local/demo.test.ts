@@ -6,7 +6,7 @@ import { clip } from "../fixtures/clips.ts";
 import { runFfprobe } from "../fixtures/make-clip.ts";
 import { family, ROOT, runCommand, running, runScript } from "./run-script.ts";
 
-// Where the user stands, and where the demo puts what need not last.
+// The user's working directory, and the demo's temporary folder.
 let here: string;
 let temp: string;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const demo = (...args: string[]) => runScript("demo", args, { INIT_CWD: here, TMPDIR: temp });
 
-// npm keeps a cache there too.
+// npm puts a cache there too.
 const ownFiles = async () => (await readdir(temp)).filter((name) => name.startsWith("framewright"));
 
 interface Probed {
@@ -32,7 +32,7 @@ async function probe(name: string): Promise<Probed> {
   return (await runFfprobe(join(here, name))) as Probed;
 }
 
-test("npm run demo alone makes a clip and converts it", async () => {
+test("npm run demo without arguments makes a clip and converts it", async () => {
   const script = runCommand("npm", ["--prefix", ROOT, "run", "demo"], { TMPDIR: temp }, here);
   expect(await script.ended, script.output()).toBe(0);
   const { format, streams } = await probe("demo-output.mp4");
@@ -40,17 +40,17 @@ test("npm run demo alone makes a clip and converts it", async () => {
   expect(Number(format.duration)).toBeCloseTo(10, 1);
   expect(streams.map(({ codec_name }) => codec_name)).toEqual(["h264", "aac"]);
   expect(streams[0]).toMatchObject({ width: 640, height: 360 });
-  const said = script.output();
-  expect(said).toContain(join(here, "demo-output.mp4"));
-  expect(said).toMatch(/mp4, 640x360, h264, aac, 10\.\d\d s, \d/);
-  expect(said).toMatch(/^time +\d+\.\d s \(probe .*, ingest .*, video .*, upload .*\)$/m);
-  expect(said).toMatch(/^encoder +(light|native): \w+/m);
-  expect(said).toMatch(/^ *\d+% {2}probe ✓ {2}ingest ✓ {2}video … {2}upload ·$/m);
-  // The state of the service, its logs and the sample are gone.
+  const printed = script.output();
+  expect(printed).toContain(join(here, "demo-output.mp4"));
+  expect(printed).toMatch(/mp4, 640x360, h264, aac, 10\.\d\d s, \d/);
+  expect(printed).toMatch(/^time +\d+\.\d s \(probe .*, ingest .*, video .*, upload .*\)$/m);
+  expect(printed).toMatch(/^encoder +(light|native): \w+/m);
+  expect(printed).toMatch(/^ *\d+% {2}probe ✓ {2}ingest ✓ {2}video … {2}upload ·$/m);
+  // The service's state, its logs and the sample are deleted.
   expect(await ownFiles()).toEqual([]);
 });
 
-test("a file with options becomes what was asked for, of the format that its name tells, in a new folder", async () => {
+test("applies the options, takes the format from the output's name, and creates its folder", async () => {
   const options = "--width 60% --start 0.5 --end 1.5 --quality low --fps 10 --out folder/small.webm";
   const script = demo(await clip("mp4"), ...options.split(" "));
   expect(await script.ended, script.output()).toBe(0);
@@ -62,7 +62,7 @@ test("a file with options becomes what was asked for, of the format that its nam
   expect(await readdir(here, { recursive: true })).toEqual(["folder", join("folder", "small.webm")]);
 });
 
-test("heavy work is done by the native encoder, into a folder that is there, under the usual name", async () => {
+test("runs heavy work on the native encoder, and writes demo-output into an existing folder", async () => {
   const options = "--kind video --format mp4 --codec h265 --width 96 --out .";
   const script = demo(await clip("mp4"), ...options.split(" "));
   expect(await script.ended, script.output()).toBe(0);
@@ -72,7 +72,7 @@ test("heavy work is done by the native encoder, into a folder that is there, und
   expect(await ownFiles()).toEqual([]);
 });
 
-test("adaptive video becomes a folder that plays", async () => {
+test("writes adaptive video as a playable folder", async () => {
   const script = demo(await clip("mp4"), "--kind", "adaptive_video", "--out", "stream");
   expect(await script.ended, script.output()).toBe(0);
   const files = await readdir(join(here, "stream"), { recursive: true });
@@ -83,7 +83,7 @@ test("adaptive video becomes a folder that plays", async () => {
   expect(streams.map(({ codec_name }) => codec_name).sort()).toEqual(["aac", "h264"]);
 });
 
-test("a file that is no media ends with the task's error and code 1", async () => {
+test("a file that is not media exits with code 1 and the task's error", async () => {
   await writeFile(join(here, "bad.mp4"), "This is no film.");
   const script = demo("bad.mp4");
   expect(await script.ended).toBe(1);
@@ -98,14 +98,14 @@ test.for([
   [["--widht", "3"], /^error: Unknown option '--widht'/m],
   [["--fps", "many"], /^error: --fps must be a number, not "many"\.$/m],
   [["a.mp4", "b.mp4"], /^error: One FILE or URL, not 2: a\.mp4, b\.mp4\.$/m],
-] as const)("%j is refused before anything starts", async ([args, message]) => {
+] as const)("rejects %j before it starts the service", async ([args, message]) => {
   const script = demo(...args);
   expect(await script.ended).toBe(1);
   expect(script.output()).toMatch(message);
   expect(script.output()).not.toContain("starting the service");
 });
 
-test("options that the service refuses end with its error", async () => {
+test("options that the service rejects end with its error", async () => {
   const script = demo(await clip("mp4"), "--fps", "61");
   expect(await script.ended).toBe(1);
   expect(script.output()).toMatch(/^error: options\.fps must be a number from 1 to 60\.$/m);
@@ -123,7 +123,7 @@ test("Ctrl-C cancels the task and leaves nothing behind", async () => {
   expect(await ownFiles()).toEqual([]);
 });
 
-test("help tells how it is called", async () => {
+test("--help prints the usage", async () => {
   const script = demo("--help");
   expect(await script.ended).toBe(0);
   expect(script.output()).toMatch(/^npm run demo -- \[FILE or URL\] \[options\]\n/);

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("a file is written whole, over an older one", async () => {
+test("writes the whole file, over an older one", async () => {
   const path = join(folder, "new", "a.bin");
   const url = origin.serve("/a.bin", { file: bytes("new") });
   expect(await download(url, path)).toBe(3);
@@ -27,7 +27,7 @@ test("a file is written whole, over an older one", async () => {
   expect(await readFile(path, "utf8")).toBe("new");
 });
 
-test("a broken transfer leaves the older file as it was, and no part of the new one", async () => {
+test("a failed download keeps the older file, and no part of the new one", async () => {
   const path = join(folder, "a.bin");
   await writeFile(path, "older");
   const url = origin.serve("/a.bin", { file: new Uint8Array(1e6), cut_after: 1000 });
@@ -37,7 +37,7 @@ test("a broken transfer leaves the older file as it was, and no part of the new 
   expect(await readFile(path, "utf8")).toBe("older");
 });
 
-test("a stream comes with all its playlists and segments, and nothing from outside its folder", async () => {
+test("downloads a stream with all its playlists and segments, and nothing outside its folder", async () => {
   const serve = (path: string, text: string) => origin.serve(`/media/x${path}`, { file: bytes(text) });
   serve("/240p/init.mp4", "init");
   serve("/240p/seg_1.m4s", "one");

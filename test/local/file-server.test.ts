@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("the whole file, under its own name", async () => {
+test("serves the whole file under its own name", async () => {
   expect(served.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/my%20clip%20%231\.txt$/);
   const response = await fetch(served.url);
   expect(response.status).toBe(200);
@@ -44,14 +44,14 @@ test.for([
   ]);
 });
 
-test("HEAD tells the size alone", async () => {
+test("answers HEAD with the size and no body", async () => {
   const response = await fetch(served.url, { method: "HEAD" });
   expect([response.status, response.headers.get("Content-Length"), await response.text()]).toEqual([
     ...[200, "10", ""],
   ]);
 });
 
-test("an empty file is served, a missing one and a folder are not", async () => {
+test("serves an empty file; rejects a missing file and a folder", async () => {
   const empty = join(folder, "empty");
   await writeFile(empty, "");
   const other = await serveFile(empty);

@@ -24,8 +24,8 @@ async function keys(...args: string[]): Promise<{ code: unknown; output: string 
 
 async function status(key: string, path = "/tasks", body?: unknown): Promise<number> {
   const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-  const given = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  return (await fetch(service.url + path, { headers, ...given })).status;
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  return (await fetch(service.url + path, { headers, ...init })).status;
 }
 
 function keyIn(output: string): string {
@@ -34,7 +34,7 @@ function keyIn(output: string): string {
   return key;
 }
 
-test("a key that is made opens the running service, is listed without itself, rolled, and dies when revoked", async () => {
+test("a new key works on the running service within its scopes, is listed without its secret, and can be rolled and revoked once", async () => {
   const made = await keys("create", "my laptop", "--project", "ours", "--scopes", "read,admin");
   expect(made.code, made.output).toBe(0);
   const key = keyIn(made.output);
@@ -57,7 +57,7 @@ test("a key that is made opens the running service, is listed without itself, ro
   expect(await keys("revoke", id)).toMatchObject({ code: 1 });
 });
 
-test("a key is bound to its project", async () => {
+test("a key reaches only its own project", async () => {
   const [ours, theirs] = await Promise.all(
     ["alpha", "beta"].map(async (project) => {
       return keyIn((await keys("create", `of ${project}`, "--project", project)).output);
@@ -71,7 +71,7 @@ test("a key is bound to its project", async () => {
   expect(await status(theirs ?? "", `/steps/${step.id}`)).toBe(404);
 });
 
-test("a key is stored nowhere in clear", async () => {
+test("stores no key in plain text", async () => {
   const key = keyIn((await keys("create", "secret one")).output);
   expect(await status(key)).toBe(200);
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -82,7 +82,7 @@ test("a key is stored nowhere in clear", async () => {
 });
 
 test.for([[["create"]], [["forget", "x"]], [[]], [["create", "a", "--project", "no spaces"]]])(
-  "%j is refused",
+  "rejects %j",
   async ([args]) => {
     const { code, output } = await keys(...(args ?? []));
     expect(code).toBe(1);

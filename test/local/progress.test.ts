@@ -17,7 +17,7 @@ const output: Source = {
   ...{ encoder: "light", reason: "Fits the encoder's memory and time limits." },
 };
 
-// Time passes by a second with every event.
+// Each event takes a second.
 function after(...events: [index: number, progress: number | "done"][]): Task {
   let now = 1000;
   return events.reduce((task, [index, progress]) => {
@@ -40,7 +40,7 @@ test.for([
   expect(percentOf(task)).toBe(percent);
 });
 
-test("elsewhere than at a terminal, each change is a line", () => {
+test("prints each change as a line when the output is not a terminal", () => {
   const out = new PassThrough() as unknown as NodeJS.WriteStream;
   const progress = createProgress(out);
   progress.show(queued);
@@ -53,7 +53,7 @@ test("elsewhere than at a terminal, each change is a line", () => {
   );
 });
 
-test("at a terminal the bar is drawn in place, within its width", () => {
+test("redraws the bar in place on a terminal, within its width", () => {
   const out = Object.assign(new PassThrough(), { isTTY: true, columns: 40 }) as unknown as NodeJS.WriteStream;
   const progress = createProgress(out);
   progress.show(after([0, "done"], [1, "done"], [2, 50]));
@@ -61,7 +61,7 @@ test("at a terminal the bar is drawn in place, within its width", () => {
   expect(String(out.read())).toBe("\r\x1b[K██████████████░░░░░░░░░░  58%  probe ✓ \n");
 });
 
-test("the report tells what came out, how long it took and who encoded it", () => {
+test("the report shows the output, the time taken and the encoder", () => {
   const task = after([0, "done"], [1, "done"], [2, "done"], [3, "done"]);
   expect(describeTask(task, "/home/o.mp4", 1, 563_509)).toEqual([
     "output    /home/o.mp4",

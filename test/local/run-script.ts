@@ -7,19 +7,19 @@ import { onTestFinished } from "vitest";
 /** The folder that holds package.json. */
 export const ROOT = join(import.meta.dirname, "..", "..");
 
-/** A script of worker/local, running. */
+/** A running script of worker/local. */
 export interface RunningScript {
   child: ChildProcess;
   pid: number;
-  /** Everything printed so far, to both outputs. */
+  /** Everything printed so far to stdout and stderr. */
   output(): string;
-  /** Gives the first match in what it prints; rejects when it ends before. */
+  /** Resolves with the first match in the output; rejects if the script ends before. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Gives the exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or the signal that ended it. */
   ended: Promise<number | string | null>;
 }
 
-/** Runs a command, in the package's folder unless told otherwise; it is killed when the test ends. */
+/** Runs a command, by default in the package's folder; it is killed when the test ends. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -67,7 +67,7 @@ export function runScript(
   return runCommand(process.execPath, [join(ROOT, "worker", "local", `${name}.ts`), ...args], env);
 }
 
-/** Lists a process and all that it started, directly or not. */
+/** Lists a process and all its descendants. */
 export function family(root: number): number[] {
   const parents = new Map<number, number>();
   for (const pid of readdirSync("/proc").map(Number).filter(Boolean)) {
@@ -82,12 +82,12 @@ export function family(root: number): number[] {
   return members;
 }
 
-/** Lists which of the processes still run; one that is dead but not yet collected does not. */
+/** Lists the processes that still run; zombies do not count. */
 export function running(pids: readonly number[]): number[] {
   return pids.filter((pid) => /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`)));
 }
 
-/** Gives the arguments and the environment of a process, as others on this machine can see them. */
+/** Returns the arguments and the environment of a process, as other processes can see them. */
 export function visibleFacts(pid: number): string {
   return read(`/proc/${pid}/cmdline`) + read(`/proc/${pid}/environ`);
 }

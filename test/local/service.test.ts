@@ -40,7 +40,7 @@ async function health(url: string): Promise<number> {
   return (await fetch(`${url}/health`)).status;
 }
 
-// AVI is looked into by ffprobe, which only the encoder has.
+// AVI needs ffprobe, which only the encoder has.
 async function probeThroughEncoder(service: Service): Promise<string> {
   const clip = await makeClip("avi", [
     ...["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=5:duration=1"],
@@ -61,7 +61,7 @@ async function probeThroughEncoder(service: Service): Promise<string> {
   return step.error?.kind ?? step.output.format;
 }
 
-test("npm run dev says ready, shows no secret, and on SIGTERM all its processes end", async () => {
+test("npm run dev reports ready, exposes no secret, and ends all its processes on SIGTERM", async () => {
   const script = runCommand("npm", ["run", "dev"], env({ API_KEYS: "ours:very-secret-key" }));
   const [, url = ""] = await script.line(READY);
   expect(await health(url)).toBe(200);
@@ -69,7 +69,7 @@ test("npm run dev says ready, shows no secret, and on SIGTERM all its processes 
   await expectEnd(script, url, "SIGTERM");
 });
 
-// In no arguments, no environment and no log.
+// Not in arguments, environments, logs or output.
 async function expectNoSecrets(script: RunningScript, url: string): Promise<void> {
   const ask = async (key: string) =>
     (await fetch(`${url}/tasks`, { headers: { Authorization: `Bearer ${key}` } })).status;
@@ -78,7 +78,7 @@ async function expectNoSecrets(script: RunningScript, url: string): Promise<void
   const signing_key = readFileSync(key_file, "utf8");
   expect(signing_key).toMatch(/^[\w-]{43}$/);
   expect(statSync(key_file).mode & 0o777).toBe(0o600);
-  // npm has its setting from this test.
+  // npm itself has the key in its environment, from this test.
   const own = family(script.pid).find((pid) => visibleFacts(pid).includes("dev.ts\0")) ?? 0;
   const [, ...started] = family(own);
   expect(started.length).toBeGreaterThan(3);
@@ -99,25 +99,25 @@ async function expectEnd(script: RunningScript, url: string, signal: NodeJS.Sign
   expect(await readdir(state())).not.toContain("service.json");
 }
 
-test("without ffmpeg it says in one line what will not run, runs the rest, and ends on SIGINT", async () => {
-  // What npm needs is there, ffmpeg is not.
+test("without ffmpeg it warns once what will fail, runs the rest, and ends on SIGINT", async () => {
+  // A PATH with what npm needs, but without ffmpeg.
   const bare = join(folder, "bin");
   await mkdir(bare);
   for (const name of ["env", "node", "npm", "sh"]) await symlink(findProgram(name) ?? "", join(bare, name));
   const script = runCommand("npm", ["run", "dev"], env({ PATH: bare }));
   const [, url = ""] = await script.line(READY);
-  const [said, ...more] = script.output().match(/^.*ffmpeg.*$/gm) ?? [];
-  expect(said).toMatch(/^ffmpeg is not installed: heavy work \(.+\) will fail as encoder_unavailable;/);
+  const [warning, ...more] = script.output().match(/^.*ffmpeg.*$/gm) ?? [];
+  expect(warning).toMatch(/^ffmpeg is not installed: heavy work \(.+\) will fail as encoder_unavailable;/);
   expect(more).toEqual([]);
   expect(await health(url)).toBe(200);
   await expectEnd(script, url, "SIGINT");
 });
 
-test("a start ends what a killed one left, on its state and port, and nothing outlives a killed supervisor", async () => {
+test("a start ends the orphans of a killed one and reuses its state and port; nothing outlives a killed supervisor", async () => {
   const first = runScript("dev", [], env());
   const [, url = ""] = await first.line(READY);
   const pids = family(first.pid);
-  // All of Node at once: nobody is left to end workerd.
+  // Kill all Node processes at once, so that none is left to end workerd.
   for (const pid of pids) if (visibleFacts(pid).includes(".ts\0")) process.kill(pid, "SIGKILL");
   await first.ended;
   const orphans = running(pids);
@@ -132,13 +132,13 @@ test("a start ends what a killed one left, on its state and port, and nothing ou
   await expectGone(others);
   expect(await readdir(state())).toContain("service.json");
 
-  // Without native encoders: one elsewhere is named.
+  // No native encoders of its own, as NATIVE_ENCODER_URL names another.
   const third = await start({ NATIVE_ENCODER_URL: "http://127.0.0.1:9" });
   expect(await health(third.url)).toBe(200);
   expect(third.pids("native")).toEqual([]);
 });
 
-test("a signal while it starts ends it", async () => {
+test("a signal ends it during its start", async () => {
   const script = runScript("dev", [], env());
   const hosts = await vi.waitUntil(() => family(script.pid).length > 2 && family(script.pid), {
     timeout: 30_000,
@@ -149,14 +149,14 @@ test("a signal while it starts ends it", async () => {
   expect(script.output()).not.toContain("ready");
 });
 
-test("a start that nobody wants any more begins nothing", async () => {
+test("an aborted start starts nothing", async () => {
   await expect(startService({ ...parseSettings(env()), signal: AbortSignal.abort() })).rejects.toThrow(
     "abort",
   );
   expect(await readdir(state())).not.toContain("service.json");
 });
 
-test("two services run side by side, each with its own state", async () => {
+test("two services run side by side, each with its own state folder", async () => {
   const [one, two] = await Promise.all([
     start({ STATE_DIR: join(folder, "one") }),
     start({ STATE_DIR: join(folder, "two") }),
@@ -168,9 +168,13 @@ test("two services run side by side, each with its own state", async () => {
   expect(await probeThroughEncoder(two)).toBe("avi");
 });
 
-test("whatever is killed comes back by itself: the encoder, the service, and one of several native encoders", async () => {
-  const told: string[] = [];
-  const service = await startService({ ...parseSettings(env()), native: 2, tell: (line) => told.push(line) });
+test("restarts whatever is killed: a native encoder, the encoder worker, the service", async () => {
+  const lines: string[] = [];
+  const service = await startService({
+    ...parseSettings(env()),
+    native: 2,
+    tell: (line) => lines.push(line),
+  });
   onTestFinished(() => service.kill("SIGKILL"));
   const [one = 0, two = 0] = service.pids("native");
   const port = () => /"url":"[^"]*:(\d+)"/.exec(logOf("native-1").trim().split("\n").at(-1) ?? "")?.[1];
@@ -194,14 +198,14 @@ test("whatever is killed comes back by itself: the encoder, the service, and one
   for (const pid of api) process.kill(pid, "SIGKILL");
   await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 60_000 });
   await back();
-  expect(told).toEqual([
+  expect(lines).toEqual([
     "native-1 ended (SIGKILL); starting it again.",
     "framewright-encoder ended (SIGKILL); starting it again.",
     "framewright ended (SIGKILL); starting it again.",
   ]);
 });
 
-test("one state folder serves one service, and URLs signed before a restart are good after it", async () => {
+test("a state folder serves one service at a time, and keeps the signing key over a restart", async () => {
   const first = await start();
   await expect(start()).rejects.toThrow(/^A service \(process \d+\) already runs on /);
   const key = readFileSync(join(state(), "media-signing-key"), "utf8");
@@ -210,7 +214,7 @@ test("one state folder serves one service, and URLs signed before a restart are 
   expect(readFileSync(join(state(), "media-signing-key"), "utf8")).toBe(key);
 });
 
-test("a port that is taken is named", async () => {
+test("names a port that is in use", async () => {
   const server = createServer();
   onTestFinished(() => void server.close());
   const port = await new Promise<number>((resolve) => {
@@ -221,12 +225,12 @@ test("a port that is taken is named", async () => {
   );
 });
 
-test("a state folder that cannot be written is named", async () => {
+test("names a state folder that cannot be written", async () => {
   await writeFile(state(), "a file, not a folder");
   await expect(start()).rejects.toThrow(`Cannot write to STATE_DIR ${state()}`);
 });
 
-test("a wrong setting ends npm run dev in one line", async () => {
+test("npm run dev exits with one line about wrong settings", async () => {
   const script = runScript("dev", [], env({ PORT: "http", MAX_INPUT_BYTES: "5 gigs" }));
   expect(await script.ended).toBe(1);
   expect(script.output()).toBe(

@@ -11,24 +11,24 @@ test("the defaults", () => {
   });
 });
 
-test("what is given goes on to the service", () => {
-  const given = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "8", STALL_SECONDS: "9" };
+test("passes the settings on to the service", () => {
+  const limits = { MEDIA_TTL: "60", MAX_INPUT_BYTES: "1000", WATCH_SECONDS: "8", STALL_SECONDS: "9" };
   const more = { INGEST_SECONDS: "7", PUBLIC_URL: "https://media.example", ALLOW_PRIVATE_NETWORK: "false" };
   const urls = "http://127.0.0.1:9/a, https://b.example";
   const native = { NATIVE_ENCODER_URL: urls, MAX_CHUNKS_IN_FLIGHT: "3", LOG_LEVEL: "info" };
   const own = { PORT: "0", API_KEYS: "a, team:b", STATE_DIR: "/data", NATIVE_ENCODER_TOKEN: "secret" };
   const keys = { CONNECTION_KEYS: "the newest of the keys,the one that was before" };
-  expect(parseSettings({ ...own, ...keys, HOME: "/root", ...given, ...more, ...native })).toEqual({
+  expect(parseSettings({ ...own, ...keys, HOME: "/root", ...limits, ...more, ...native })).toEqual({
     port: 0,
     api_keys: "a, team:b",
     state_dir: "/data",
-    vars: { ...given, ...more, ...native },
+    vars: { ...limits, ...more, ...native },
     native_token: "secret",
     connection_keys: keys.CONNECTION_KEYS,
   });
 });
 
-test("an empty setting is no setting", () => {
+test("ignores empty settings", () => {
   expect(parseSettings({ PORT: "", API_KEYS: "", STATE_DIR: "", MEDIA_TTL: "" })).toEqual(parseSettings({}));
 });
 
@@ -59,6 +59,6 @@ test.for([
   ["NATIVE_ENCODER_URL", "http://a.example/?token=x"],
   ["PUBLIC_URL", "media.example"],
   ["ALLOWED_HOSTS", "http://nas.local"],
-])("%s=%j is refused by name", ([name = "", value]) => {
+])("rejects %s=%j by name", ([name = "", value]) => {
   expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\n]+\\.$`));
 });

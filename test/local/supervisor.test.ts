@@ -7,25 +7,21 @@ import { expect, onTestFinished, test } from "vitest";
 import { openState } from "../../worker/local/state.ts";
 import { createHost } from "../../worker/local/supervisor.ts";
 
-// A start gives up on a silent program after a minute.
+// Less than the minute after which a start gives up on a silent program.
 const LIMIT = { timeout: 50_000 };
 
 test.for([
   ["exit 3", "code 3"],
   ["kill -9 $$", "SIGKILL"],
-] as const)(
-  "a program that ended before it was started is told at once: %s",
-  LIMIT,
-  async ([script, how]) => {
-    const folder = await mkdtemp(join(tmpdir(), "framewright-supervisor-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });
-    const program = { name: "short", spawn: () => child, begin: () => new Promise<string>(() => {}) };
-    const state = await openState(folder);
-    const host = createHost(program, state, () => {});
-    await once(child, "exit");
-    await expect(host.start({ port: 0 })).rejects.toThrow(
-      `short did not start: it ended with ${how}; see ${state.log("short")}.`,
-    );
-  },
-);
+] as const)("reports at once a program that has already ended: %s", LIMIT, async ([script, how]) => {
+  const folder = await mkdtemp(join(tmpdir(), "framewright-supervisor-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const child = spawn("sh", ["-c", script], { detached: true, stdio: "ignore" });
+  const program = { name: "short", spawn: () => child, begin: () => new Promise<string>(() => {}) };
+  const state = await openState(folder);
+  const host = createHost(program, state, () => {});
+  await once(child, "exit");
+  await expect(host.start({ port: 0 })).rejects.toThrow(
+    `short did not start: it ended with ${how}; see ${state.log("short")}.`,
+  );
+});

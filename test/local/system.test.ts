@@ -6,26 +6,26 @@ import { beforeEach, expect, test } from "vitest";
 import { findProgram, requireTools } from "../../worker/local/system.ts";
 import { runScript } from "./run-script.ts";
 
-// A PATH with nothing on it but what a test puts there.
+// A PATH with only what a test puts there.
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-path-"));
   return () => rm(folder, { recursive: true, force: true });
 });
 
-test("what is there is found", () => {
+test("finds installed programs", () => {
   const path = findProgram("ffmpeg") ?? "";
   expect(execFileSync(path, ["-version"], { encoding: "utf8" })).toMatch(/^ffmpeg version /);
   expect(() => requireTools(["ffmpeg", "ffprobe"])).not.toThrow();
 });
 
-test("a file that cannot be run is no program", async () => {
+test("ignores files that are not executable", async () => {
   await writeFile(join(folder, "ffmpeg"), "", { mode: 0o644 });
   expect(findProgram("ffmpeg", { PATH: folder })).toBeNull();
   expect(findProgram("ffmpeg", {})).toBeNull();
 });
 
-test("without apt-get, what is missing is said in one line, with code 1", async () => {
+test("without apt-get, exits with code 1 and one line that names the missing programs", async () => {
   await symlink(findProgram("ffmpeg") ?? "", join(folder, "ffmpeg"));
   const script = runScript("system", ["ffmpeg", "ffprobe", "chromium"], { PATH: folder });
   expect(await script.ended).toBe(1);
@@ -34,8 +34,8 @@ test("without apt-get, what is missing is said in one line, with code 1", async 
   );
 });
 
-test("an apt-get that fails is quoted", async () => {
-  // A real failure of the real program: its folders do not exist.
+test("quotes the error of a failing apt-get", async () => {
+  // A real failure: apt-get with folders that do not exist.
   const apt = findProgram("apt-get");
   if (!apt) return;
   await writeFile(
