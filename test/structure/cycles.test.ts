@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
-import { findCircles } from "./circles.ts";
+import { findCycles } from "./cycles.ts";
 import { readSources } from "./source-files.ts";
 
-test("no file imports itself by way of others, types included", () => {
-  expect(findCircles(readSources("src", "worker", "web"))).toEqual([]);
+test("there are no import cycles, types included", () => {
+  expect(findCycles(readSources("src", "worker", "web"))).toEqual([]);
 });
 
 test.for([
   ['import type { B } from "./b.ts";', 'import { C } from "./c.ts";', 'import { A } from "./a.ts";'],
   ['export * from "./b.ts";', 'const c = import("./c.ts");', 'type A = import("./a.ts").A;'],
-])("a circle of three files is found: %s", (texts) => {
+])("finds a cycle of three files: %s", (texts) => {
   const files = texts.map((text, n) => ({ path: `src/core/${"abc"[n]}.ts`, text }));
   const other = { path: "src/core/d.ts", text: 'import "./a.ts";' };
-  expect(findCircles([other, ...files])).toEqual([["src/core/a.ts", "src/core/b.ts", "src/core/c.ts"]]);
+  expect(findCycles([other, ...files])).toEqual([["src/core/a.ts", "src/core/b.ts", "src/core/c.ts"]]);
 });
 
-test("a file that imports itself is a circle", () => {
+test("finds a file that imports itself", () => {
   const file = { path: "src/core/a.ts", text: 'import "./a.ts";' };
-  expect(findCircles([file])).toEqual([["src/core/a.ts"]]);
+  expect(findCycles([file])).toEqual([["src/core/a.ts"]]);
 });

@@ -3,10 +3,10 @@ import { importsOf } from "./layers.ts";
 import type { SourceFile } from "./source-files.ts";
 
 /**
- * Finds the circles of imports among files, types and dynamic imports included: each is the sorted list of files that import one another,
- * directly or by way of others. By Tarjan's algorithm.
+ * Finds import cycles among files, types and dynamic imports included, with Tarjan's algorithm: each is the sorted list of files
+ * that import one another, directly or indirectly.
  */
-export function findCircles(files: readonly SourceFile[]): string[][] {
+export function findCycles(files: readonly SourceFile[]): string[][] {
   const known = new Set(files.map(({ path }) => path));
   const imports = new Map(
     files.map((file) => [
@@ -18,7 +18,7 @@ export function findCircles(files: readonly SourceFile[]): string[][] {
   );
   const order = new Map<string, number>();
   const open: string[] = [];
-  const circles: string[][] = [];
+  const cycles: string[][] = [];
 
   function visit(path: string): number {
     const own = order.size;
@@ -30,12 +30,12 @@ export function findCircles(files: readonly SourceFile[]): string[][] {
       else if (open.includes(next)) low = Math.min(low, order.get(next) ?? own);
     }
     if (low === own) {
-      const circle = open.splice(open.lastIndexOf(path)).sort();
-      if (circle.length > 1 || imports.get(path)?.includes(path)) circles.push(circle);
+      const cycle = open.splice(open.lastIndexOf(path)).sort();
+      if (cycle.length > 1 || imports.get(path)?.includes(path)) cycles.push(cycle);
     }
     return low;
   }
 
   for (const { path } of files) if (!order.has(path)) visit(path);
-  return circles;
+  return cycles;
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { findPublicNames, findUndocumented } from "./docs.ts";
 import { ROOT, readSources } from "./source-files.ts";
 
-// The source that each of the package's entry points is built from.
+// The source files of the package's entry points.
 function readEntries(): string[] {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const targets: (string | { types: string })[] = Object.values(exports);
@@ -28,7 +28,7 @@ test("every symbol of the public API has a doc comment", () => {
   expect(missing).toEqual([]);
 });
 
-// Every exported symbol of one file without its documentation, as if the file were an entry point.
+// The undocumented exports of a file, as if it were an entry point.
 function undocumentedIn(text: string): string[] {
   const file = { path: "x.ts", text };
   const names = findPublicNames(["x.ts"], [file, { path: "e.ts", text: "" }, { path: "f.ts", text: "" }]);
@@ -49,11 +49,11 @@ test.for([
   ["/* No doc comment. */\nexport const j = 1;", "j"],
   ["/** */\nexport const k = 1;", "k"],
   ["/** What the schema means. */\nexport const L = 1;\nexport type L = 1;", "L"],
-])("a missing comment is found in %j", ([text, name]) => {
+])("finds the missing comment in %j", ([text, name]) => {
   expect(undocumentedIn(text ?? "")).toEqual([`x.ts: ${name}`]);
 });
 
-test("documented, private and foreign symbols pass", () => {
+test("accepts documented, private and foreign symbols", () => {
   const text = `
     /** What it means. */
     export const a = 1;
@@ -75,7 +75,7 @@ test("documented, private and foreign symbols pass", () => {
   expect(undocumentedIn(text)).toEqual([]);
 });
 
-test("re-exports are followed to the declaration, under its own name, and other exports stay internal", () => {
+test("follows re-exports to the declaration and its own name; other exports stay internal", () => {
   const files = [
     {
       path: "src/index.ts",

@@ -2,12 +2,12 @@ import { posix } from "node:path";
 import { type ESTree, parseSync } from "vite";
 import type { SourceFile } from "./source-files.ts";
 
-/** Names that a file makes public, by the file's path. */
+/** Public names of each file, by path. */
 export type PublicNames = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Follows the exports of the entry files, through re-exports, to the files that declare them. Throws for a re-export from
- * a file that is not among `files`.
+ * Follows the exports of the entry files, through re-exports, to the files that declare them. Throws if one of these is
+ * not among `files`.
  */
 export function findPublicNames(entries: readonly string[], files: readonly SourceFile[]): PublicNames {
   const programs = new Map(files.map((file) => [file.path, parse(file).program]));
@@ -43,7 +43,7 @@ export function findPublicNames(entries: readonly string[], files: readonly Sour
   return found;
 }
 
-/** Lists those of a file's public symbols that have no doc comment directly above, each as `file: name`. */
+/** Lists a file's public symbols without a doc comment directly above, each as `file: name`. */
 export function findUndocumented(file: SourceFile, isPublic: (name: string) => boolean): string[] {
   const { program, comments } = parse(file);
   const { path, text } = file;
@@ -54,7 +54,7 @@ export function findUndocumented(file: SourceFile, isPublic: (name: string) => b
   let overloaded = "";
   for (const node of program.body) {
     const names = namesOf(node);
-    // Of a function's overloads the first is documented.
+    // Only the first of a function's overloads needs documentation.
     if (names.some(isPublic) && names[0] !== overloaded && !isDocumented(node)) missing.push(...names);
     overloaded = isFunction(node) ? (names[0] ?? "") : "";
   }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { findWrongImports, importsOf } from "./layers.ts";
 import { readSources } from "./source-files.ts";
 
-test("every import follows the layers", () => {
+test("every import respects the layers", () => {
   const files = readSources("src", "worker", "web", "bench", "test");
   expect(files.length).toBeGreaterThan(50);
   expect(findWrongImports(files)).toEqual([]);
@@ -27,19 +27,19 @@ test.for([
   ["worker/routes/tasks.ts", 'import { createServer } from "node:http";'],
   ["worker/encoder/index.ts", 'import { createApp } from "../app.ts";'],
   ["web/page.ts", 'import { plan } from "../src/plan/plan.ts";'],
-])("a wrong arrow is found: %s with %s", ([path, text]) => {
+])("finds a forbidden import: %s with %s", ([path, text]) => {
   expect(findWrongImports([{ path: path ?? "", text: text ?? "" }])).toHaveLength(1);
 });
 
 test.for(["src/core/task.ts", "src/webhooks/verify.ts", "worker/routes/tasks.ts", "web/page.ts"])(
-  "%s may import the helpers of all",
+  "%s may import src/util",
   (path) => {
     const name = posix.relative(posix.dirname(path), "src/util/bytes.ts");
     expect(findWrongImports([{ path, text: `import { MIB } from "${name}";` }])).toEqual([]);
   },
 );
 
-test("every form of import is read, and comments are not", () => {
+test("reads every form of import, but not comments or strings", () => {
   const text = `
     // import "./no.ts";
     /* export * from "./no.ts"; */

@@ -2,22 +2,22 @@ import { posix } from "node:path";
 import { parseSync, Visitor } from "vite";
 import type { SourceFile } from "./source-files.ts";
 
-/** What a layer may import: other layers, and packages; itself always. */
+/** What a layer may import besides itself: other layers, and packages. */
 interface Layer {
   layers: readonly string[];
   packages: readonly string[];
 }
 
-// Constants and small helpers, known to all.
+// Constants and small helpers for every layer.
 const EVERYWHERE = "src/util";
 const ANYWHERE = ["src", "src/*"];
 
-/** The layers, by the folder or file that their paths start with; the longest that fits counts. */
+/** The layers, by path prefix; the longest match wins. */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   [EVERYWHERE]: { layers: [], packages: [] },
   "src/core": { layers: [], packages: ["zod", "ulid"] },
   "src/plan": { layers: ["src/core", "src/words"], packages: ["zod", "ulid"] },
-  // Codes and facts to English: the only sentences made for people.
+  // Turns codes and facts into the only English sentences for people.
   "src/words": { layers: ["src/core"], packages: [] },
   "src/route": { layers: ["src/core", "src/plan", "src/words"], packages: [] },
   "src/ffmpeg": { layers: ["src/core", "src/plan"], packages: ["zod"] },
@@ -25,12 +25,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/words"],
     packages: ["zod", "mediabunny"],
   },
-  // Chunks wait in storage for their stitch; a source is opened with the care of the probe.
+  // Chunks wait in storage to be stitched; sources are opened as carefully as by the probe.
   "src/encoders": {
     layers: ["src/core", "src/plan", "src/ffmpeg", "src/storage", "src/probe", "src/words"],
     packages: ["zod", "mediabunny", "@ffmpeg/core", "@jsquash/avif"],
   },
-  // The work of the steps, as every host has it.
+  // The work of the steps, the same on every host.
   "src/steps": {
     layers: [
       ...["src/core", "src/plan", "src/route", "src/ffmpeg", "src/storage", "src/probe"],
@@ -41,12 +41,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   "src/stores": { layers: ["src/core"], packages: ["zod", "idb"] },
   "src/storage": { layers: ["src/core", "src/words"], packages: ["zod", "aws4fetch", "ipaddr.js"] },
   "src/client": { layers: ["src/core", "src/storage"], packages: ["zod"] },
-  // Apart from the client, so that no page loads the library.
+  // Separate from the client, so that no page loads the library.
   "src/webhooks": { layers: ["src/core"], packages: ["standardwebhooks"] },
   "src/browser": { layers: ANYWHERE, packages: ["zod", "ulid", "mediabunny"] },
   // The public names; adapters are subpath exports.
   "src/index.ts": { layers: ["src/core", "src/plan", "src/client", "src/words"], packages: [] },
-  // The settings of all hosts.
+  // The settings of every host.
   "worker/settings": { layers: ["src/core"], packages: ["zod"] },
   worker: {
     layers: [...ANYWHERE, "worker/settings"],
@@ -65,7 +65,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   test: { layers: ["*"], packages: ["*", "node:*", "cloudflare:*"] },
 };
 
-/** Lists the imports that no layer allows, each as `file: what it imports`. */
+/** Lists the imports that the layers forbid, each as `file: import`. */
 export function findWrongImports(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) =>
     importsOf(file)
@@ -74,7 +74,7 @@ export function findWrongImports(files: readonly SourceFile[]): string[] {
   );
 }
 
-/** Lists what a file imports, types and dynamic imports included, as it stands there. */
+/** Lists a file's import specifiers as written, types and dynamic imports included. */
 export function importsOf({ path, text }: SourceFile): string[] {
   const { module, program } = parseSync(path, text, { lang: path.endsWith("x") ? "tsx" : "ts" });
   const names = [
@@ -101,14 +101,14 @@ function isAllowed(path: string, name: string): boolean {
   return to === from || to === EVERYWHERE || matches(to, rule.layers);
 }
 
-// A folder of src that the table does not know is a layer of its own, without rules: nothing may be imported in it.
+// A folder that the table does not list is a layer without rules, which may import nothing.
 function layerOf(path: string): string {
   if (path.endsWith(".test.ts")) return "test";
   const known = Object.keys(LAYERS).filter((layer) => path === layer || path.startsWith(`${layer}/`));
   return known.sort((a, b) => b.length - a.length)[0] ?? posix.dirname(path);
 }
 
-// "@scope/name", "name", or "node:" and "cloudflare:" with what follows.
+// "@scope/name", "name", or all of "node:…" and "cloudflare:…".
 function packageOf(name: string): string {
   if (name.includes(":")) return name;
   return name

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { findMessageText } from "./message-text.ts";
 import { readSources } from "./source-files.ts";
 
-// What others throw has no code to branch on.
+// Errors of other libraries that have no code to branch on.
 const ALLOWED: Readonly<Record<string, string>> = {
   "src/browser/page/local-client.ts": "ends the browser's own sentence inside one of ours",
   "src/encoders/core/core-start.ts": "emscripten's exit is an error without a code",
@@ -16,7 +16,7 @@ test("nothing branches on the text of a message or rewrites it", () => {
     .filter(({ path }) => !path.endsWith(".test.ts"))
     .flatMap(findMessageText);
   expect(found.filter((each) => !(each.slice(0, each.indexOf(":")) in ALLOWED))).toEqual([]);
-  // One that needs no exception has none.
+  // No exception outlives its need.
   const needed = new Set(found.map((each) => each.slice(0, each.indexOf(":"))));
   expect([...needed].sort()).toEqual(Object.keys(ALLOWED));
 });
@@ -35,11 +35,11 @@ test.for([
   "message === 'The file is empty.'",
   "message.replace(/;.*/, '.')",
   "thrown.stack.split('\\n')",
-])("%s is found", (text) => {
+])("finds %s", (text) => {
   expect(findMessageText({ path: "x.ts", text })).toEqual([`x.ts: ${text}`]);
 });
 
-test("a switch over messages is found", () => {
+test("finds a switch over messages", () => {
   const text = "switch (error.message) { case 'The file is empty.': }";
   expect(findMessageText({ path: "x.ts", text })).toEqual(["x.ts: error.message"]);
 });
@@ -51,6 +51,6 @@ test.for([
   "show(error.message)",
   "text.replace('a', 'b')",
   "one.message === other.message",
-])("%s is fine", (text) => {
+])("accepts %s", (text) => {
   expect(findMessageText({ path: "x.ts", text })).toEqual([]);
 });

@@ -9,7 +9,7 @@ const STRING_METHODS = new Set([
 ]);
 const REGEX_METHODS = new Set(["test", "exec"]);
 const COMPARISONS = new Set(["===", "!==", "==", "!="]);
-// What a catch clause or a rejection calls its value.
+// Usual names of caught values.
 const THROWN = /^(thrown|error|cause|err|e|fault|reason)$/;
 
 /** Lists where a file branches on or rewrites the text of an error's message, each as `file: the expression`. */
@@ -36,27 +36,27 @@ export function findMessageText({ path, text }: SourceFile): string[] {
   return found;
 }
 
-// A comparison with a text of its own, not with another message.
+// A comparison with a literal text, not with another message.
 function isText(one: ESTree.Node, other: ESTree.Node): boolean {
   return (
     isMessage(one) && (other.type === "TemplateLiteral" || (other.type === "Literal" && other.value !== null))
   );
 }
 
-function isMessage(given: ESTree.Node): boolean {
-  const node = bare(given);
+function isMessage(expression: ESTree.Node): boolean {
+  const node = bare(expression);
   if (node.type === "LogicalExpression") return isMessage(node.left);
   return isErrorMessage(node) || nameOf(node) === "message" || isThrownAsText(node);
 }
 
-function isErrorMessage(given: ESTree.Node): boolean {
-  const node = bare(given);
+function isErrorMessage(expression: ESTree.Node): boolean {
+  const node = bare(expression);
   return (
     node.type === "MemberExpression" && !node.computed && /^(message|stack)$/.test(nameOf(node.property))
   );
 }
 
-// `String(thrown)` and `${thrown}` hold the message, too.
+// `String(thrown)` and `${thrown}` contain the message too.
 function isThrownAsText(node: ESTree.Node): boolean {
   if (node.type === "TemplateLiteral") return node.expressions.some((each) => THROWN.test(nameOf(each)));
   return (

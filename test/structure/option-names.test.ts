@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSources, type SourceFile } from "./source-files.ts";
 
-// Options of functions are JavaScript's own; those of tasks, connections and uploads are the wire's, and are in src/core.
+// Functions take options in JavaScript's style; tasks, connections and uploads take them as on the wire, in src/core.
 const OPTIONS = /^(?:export )?interface (\w+(?:Options|Limits|Timeouts))\b[^{]*\{\n([\s\S]*?)^\}/gm;
 const SNAKE = /^ {2}(?:readonly )?([a-z]+_\w+)\??[:(]/gm;
 
@@ -11,12 +11,12 @@ function snakeOptions({ path, text }: SourceFile): string[] {
   );
 }
 
-test("options of functions are camelCase", () => {
+test("the options of functions are in camelCase", () => {
   const files = readSources("src").filter(({ path }) => !path.startsWith("src/core/"));
   expect(files.flatMap(snakeOptions)).toEqual([]);
 });
 
-test("an option in snake_case is found", () => {
+test("finds an option in snake_case", () => {
   const text =
     "export interface PoolOptions extends Base {\n  /** Seconds. */\n  silence_seconds?: number;\n}\n";
   expect(snakeOptions({ path: "pool.ts", text })).toEqual(["pool.ts: PoolOptions.silence_seconds"]);

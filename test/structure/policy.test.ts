@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ROOT } from "./source-files.ts";
 
-/** An element of media-chrome, as far as it tells what is in its shadow root. */
+/** An element of media-chrome that can render its shadow root. */
 interface Templated {
   getTemplateHTML(attributes: object, properties: object): string;
 }
 
 const FOLDER = join(ROOT, "node_modules", "media-chrome", "dist");
 
-// What the package itself stands in with where there is no page.
+// Loads the elements with the package's own shim for environments without a page.
 async function readElements(names: readonly string[]): Promise<Templated[]> {
   const shim = await import(join(FOLDER, "utils", "server-safe-globals.js"));
   const elements = new Map<string, Templated>();
@@ -23,7 +23,7 @@ async function readElements(names: readonly string[]): Promise<Templated[]> {
   return [...elements.values()];
 }
 
-test("the policy of the page lets in the styles of the player's elements, each by its hash, and no others", async () => {
+test("the page's CSP allows exactly the styles of the player's elements, by hash", async () => {
   const player = readFileSync(join(ROOT, "web", "result", "view", "player.tsx"), "utf8");
   const names = [...player.matchAll(/"media-chrome\/(media-[a-z-]+)"/g)].map(([, name]) => name ?? "");
   const elements = await readElements(names);
@@ -37,6 +37,6 @@ test("the policy of the page lets in the styles of the player's elements, each b
   const [, allowed = ""] = /style-src ([^;]+);/.exec(headers) ?? [];
   expect(allowed.split(" ").sort()).toEqual([...new Set(["'self'", ...hashes])].sort());
   expect(templates.filter((html) => / style=/.test(html))).toEqual([]);
-  // Longer lines the host drops.
+  // The host drops longer lines.
   expect(Math.max(...headers.split("\n").map((line) => line.length))).toBeLessThan(2000);
 });

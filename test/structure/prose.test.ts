@@ -14,11 +14,11 @@ test.for([
   ["// Whoever asks first.", "Whoever"],
   ["// It is not needed any more.", "any more"],
   ["const a = <p>{/* Another sort of thing. */}</p>;", "sort of"],
-])("a tell-tale is found in %j", ([text, words]) => {
+])("finds the tell-tale words in %j", ([text, words]) => {
   expect(findTellTales({ path: "x.tsx", text: text ?? "" })).toEqual([`x.tsx:1: ${words}`]);
 });
 
-test("strings, code and plain comments pass", () => {
+test("accepts strings, code and plain comments", () => {
   const text = `
     // Returns the name of a file that no longer exists.
     const Gives = "Whoever is told of it";

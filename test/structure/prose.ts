@@ -1,7 +1,7 @@
 import { parseSync } from "vite";
 import type { SourceFile } from "./source-files.ts";
 
-// Words by which prose reads as translated; each has a plain verb of the trade in its place.
+// Words that make prose read as translated; the trade has a plain verb for each.
 const TELL_TALES: readonly RegExp[] = [
   /\bGives\b/,
   /\bTells\b/,

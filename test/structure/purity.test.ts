@@ -14,10 +14,10 @@ test.for([
   ["export const pick = () => Math.random() * 2;", "Math.random"],
   ["await fetch(url);", "fetch"],
   ["setTimeout(() => {}, 1);", "setTimeout"],
-])("%s is found", ([text, name]) => {
+])("finds %s", ([text, name]) => {
   expect(findImpure({ path: "x.ts", text: text ?? "" })).toEqual([`x.ts: ${name}`]);
 });
 
-test("a date made of given numbers is fine", () => {
+test("accepts a date built from an argument, and comments", () => {
   expect(findImpure({ path: "x.ts", text: "new Date(now).getTime(); // Date.now()" })).toEqual([]);
 });

@@ -8,7 +8,7 @@ const GLOBALS = new Set(
 );
 const MEMBERS = new Set(["Date.now", "Math.random"]);
 
-/** Lists where a file asks for the time, for randomness or for anything outside itself, each as `file: what it uses`. */
+/** Lists where a file uses the time, randomness, I/O or other globals, each as `file: name`. */
 export function findImpure({ path, text }: SourceFile): string[] {
   const found: string[] = [];
   const { program } = parseSync(path, text, { lang: "ts" });

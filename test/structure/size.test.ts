@@ -2,14 +2,13 @@ import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { readSources } from "./source-files.ts";
 
-// A file holds one idea, and nobody reads more at once.
+// A file should hold one idea, short enough to read at once.
 const MOST_LINES = 300;
-// A folder is a room, not an attic.
 const MOST_FILES = 25;
 
 const countLines = (text: string) => text.trimEnd().split("\n").length;
 
-test(`no file is longer than ${MOST_LINES} lines`, () => {
+test(`no file has more than ${MOST_LINES} lines`, () => {
   const files = readSources("src", "worker", "web", "bench", "test");
   expect(files.length).toBeGreaterThan(500);
   const long = files
@@ -18,7 +17,7 @@ test(`no file is longer than ${MOST_LINES} lines`, () => {
   expect(long).toEqual([]);
 });
 
-test(`no folder holds more than ${MOST_FILES} files of code`, () => {
+test(`no folder has more than ${MOST_FILES} source files`, () => {
   const counts = new Map<string, number>();
   for (const { path } of readSources("src", "worker", "web", "bench")) {
     const folder = posix.dirname(path);

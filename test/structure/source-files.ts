@@ -6,12 +6,12 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 
 /** One file of the repository. */
 export interface SourceFile {
-  /** Below the repository's folder, with slashes. */
+  /** Relative to the repository's root, with slashes. */
   path: string;
   text: string;
 }
 
-/** Reads every TypeScript file of the folders given, below the repository's folder. */
+/** Reads every TypeScript file of the folders, which are relative to the repository's root. */
 export function readSources(...folders: string[]): SourceFile[] {
   const patterns = folders.map((folder) => `${folder}/**/*.{ts,tsx}`);
   const paths = globSync(patterns, {
