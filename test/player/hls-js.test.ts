@@ -13,18 +13,18 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** What a page has seen by the end of a stream. */
+/** What a page observed by the end of a stream. */
 interface Seen {
-  /** Every error event of hls.js, the harmless ones too. */
+  /** Every error event of hls.js, including harmless ones. */
   errors: string[];
   /** Media error of the video element. */
   error: string | null;
-  /** Widths of the renditions that were played, in their order. */
+  /** Widths of the renditions played, in order. */
   widths: number[];
   ended: boolean;
   at: number;
   duration: number;
-  /** Stretches of sound and pictures that were in memory at the end. */
+  /** Ranges buffered at the end. */
   buffered: [start: number, end: number][];
 }
 
@@ -34,7 +34,7 @@ declare global {
   }
 }
 
-/** Plays a stream: at the lowest rendition, then the best, then the lowest again, a seek back and one near the end, and that. */
+/** Plays a stream: the lowest rendition, the best, the lowest again, then seeks to the middle, the start and near the end, and plays to the end. */
 function playAll(page: Page): Promise<Seen> {
   return page.evaluate(async () => {
     const video = document.querySelector("video") as HTMLVideoElement;
@@ -69,7 +69,7 @@ function playAll(page: Page): Promise<Seen> {
       });
       hls.nextLevel = level;
       await switched;
-      // What is in memory of the other rendition is played first.
+      // The buffer of the other rendition is played first.
       const { width } = hls.levels[level] ?? {};
       while (video.videoWidth !== width && !video.ended) await once("timeupdate");
       widths.push(video.videoWidth);
@@ -92,7 +92,7 @@ function playAll(page: Page): Promise<Seen> {
     }
     await seek(video.duration / 2 + 0.7);
     await seek(0.2);
-    // Over a seam between chunks, and to the end.
+    // Across a seam between chunks, to the end.
     await seek(video.duration - 8);
     const ended = once("ended");
     if (!video.ended) await ended;
@@ -139,7 +139,7 @@ test.for([
   ["late sound", () => lateSoundClip(20), 20.4],
   ["uneven frames without sound", uneven, 18],
 ] as const)(
-  "hls.js plays chunks of %s, switches, seeks and ends without an error",
+  "hls.js plays, switches, seeks and ends without errors: chunks of %s",
   async ([, make, length]) => {
     const input = await make();
     const { plan, source } = await planStream(input);
@@ -153,7 +153,7 @@ test.for([
   },
 );
 
-test("hls.js plays a stream that was encoded whole, and one of sound alone", async () => {
+test("hls.js plays streams encoded as a whole, with pictures and with sound only", async () => {
   for (const input of [await noiseClip(14), await noiseSound("wav", 14)]) {
     const { plan, source } = await planStream(input);
     const { folder } = await wholeStream(input, plan, source);

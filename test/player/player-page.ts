@@ -10,7 +10,7 @@ const HLS_JS = join(dirname(createRequire(import.meta.url).resolve("hls.js")), "
 const PAGE =
   '<!doctype html><title>player</title><link rel="icon" href="data:,"><script src="/hls.js"></script><video muted></video>';
 
-/** A page with hls.js and a video element at `/`, and the files of a folder below `/stream/`. */
+/** Serves a page with hls.js and a video element at `/`, and a folder's files below `/stream/`. */
 export async function servePlayer(folder: string): Promise<{ url: string; close(): void }> {
   const server = createServer(async (request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://player").pathname);
