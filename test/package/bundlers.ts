@@ -10,8 +10,8 @@ import { afterAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { addFiles, ENV, install, judge, runIn, serveFolder } from "./rig.ts";
 
-// Together the bundlers have 210 packages and 500 MB, as much again as all other development dependencies, and only these tests need them. So
-// they are not in package.json: the first run installs these very versions from the registry, once, in the user's cache.
+// The bundlers have 210 packages and 500 MB together, as much as all other development dependencies, and only these tests need
+// them. So they are not in package.json: the first run installs exactly these versions from the registry into the user's cache.
 const VERSIONS = {
   webpack: "5.112.2",
   "webpack-cli": "7.3.1",
@@ -29,11 +29,11 @@ const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
 /** A bundler as a user runs it. */
 interface Bundler {
   name: string;
-  /** Its command, in a project whose page is `page.js`. */
+  /** The command that builds `page.js` of the project. */
   command: readonly string[];
-  /** Options of the client that the documents name for it. */
+  /** Client options that the documents prescribe for it. */
   options?: { workers: string };
-  /** Whether it takes the page's HTML, and writes it. */
+  /** Whether it reads the page's HTML and writes it to the output. */
   html?: boolean;
 }
 
@@ -69,17 +69,17 @@ const FIRST_LOADS = {
 } as const;
 const LIMIT = { timeout: 300_000 };
 
-/** What the tests of bundlers share with those of the package. */
+/** What the bundler tests share with those of the package. */
 export interface BundlerRig {
   tarball: string;
-  /** The README's lines, with what they name, for a page without types. */
+  /** The README's example with the values it needs, as JavaScript. */
   code: string;
   html(script: string): string;
   open(url: string): Promise<Page>;
   complaints(): readonly string[];
 }
 
-/** Adds the tests that build the README's lines with each bundler, and run them in Chromium. */
+/** Adds tests that build the README's example with each bundler and run it in Chromium. */
 export function testBundlers(rig: () => BundlerRig): void {
   let project: Project;
   const run = async ({ url, ...server }: { url: string; close(): void }) => {
@@ -95,14 +95,14 @@ export function testBundlers(rig: () => BundlerRig): void {
     server.close();
   };
 
-  test("the bundlers are installed", LIMIT, async () => {
+  test("installs the bundlers", LIMIT, async () => {
     project = await createProject(rig());
   });
   afterAll(() => project && rm(project.folder, { recursive: true, force: true }));
 
   for (const { name, command, options, html } of BUNDLERS) {
-    const what = options ? "with the workers named" : "with no options";
-    test(`a page that ${name} built does too, ${what}`, LIMIT, async () => {
+    const settings = options ? "with the URL of the workers" : "without options";
+    test(`a page built by ${name} runs the README's example ${settings}`, LIMIT, async () => {
       const { folder } = project;
       const out = join(folder, "out", name);
       const code = rig().code.replace(
@@ -123,7 +123,7 @@ export function testBundlers(rig: () => BundlerRig): void {
   }
 
   test(
-    "a page that imports createLocalClient loads less than 30 kB of JavaScript before its first call",
+    "a bundle with createLocalClient loads less than 30 kB of JavaScript before its first call",
     LIMIT,
     async () => {
       const { folder } = project;
@@ -138,7 +138,7 @@ export function testBundlers(rig: () => BundlerRig): void {
       await build({ ...quiet, build: { outDir: join(folder, "out", "first-vite"), minify: "oxc", lib } });
       for (const name of ["vite", ...Object.keys(FIRST_LOADS)]) {
         const scripts = globSync("*.js", { cwd: join(folder, "out", `first-${name}`) });
-        // The workers are files of their own, which start with the first call.
+        // The workers are separate files, loaded by the first call.
         const [own = ""] = scripts.filter((script) => /^(main|first|index)/.test(script));
         sizes[name] = gzipSync(await readFile(join(folder, "out", `first-${name}`, own))).length;
       }
@@ -148,24 +148,27 @@ export function testBundlers(rig: () => BundlerRig): void {
     },
   );
 
-  test("a page of Next.js does too, with a client made while the server renders", LIMIT, async () => {
-    const { folder } = project;
-    await addFiles(folder, nextFiles(rig().code));
-    await mkdir(join(folder, "public"));
-    await copyFile(await clip("mp4"), join(folder, "public", "clip.mp4"));
-    await project.run(["next", "build"]);
-    await run(await startNext(project));
-  });
+  test(
+    "a Next.js page runs the README's example with a client that the server's rendering creates too",
+    LIMIT,
+    async () => {
+      const { folder } = project;
+      await addFiles(folder, nextFiles(rig().code));
+      await mkdir(join(folder, "public"));
+      await copyFile(await clip("mp4"), join(folder, "public", "clip.mp4"));
+      await project.run(["next", "build"]);
+      await run(await startNext(project));
+    },
+  );
 }
 
 interface Project {
   folder: string;
   bin: string;
-  /** Runs the command of a bundler. */
   run(command: readonly string[]): Promise<string>;
 }
 
-// It lies in the folder of the bundlers, where Node's and their own rules find them.
+// Created in the bundlers' folder, so that Node and the bundlers resolve their packages.
 async function createProject({ tarball }: BundlerRig): Promise<Project> {
   const tools = await installBundlers();
   const folder = join(tools, `project-${crypto.randomUUID()}`);
@@ -178,7 +181,7 @@ async function createProject({ tarball }: BundlerRig): Promise<Project> {
 async function installBundlers(): Promise<string> {
   const folder = join(CACHE, "framewright-bundlers", NAMES.join("_").replaceAll("/", "-"));
   if (existsSync(folder)) return folder;
-  // Another run may do the same just now: the first one stays.
+  // Another run may be installing too: the first one wins.
   const fresh = `${folder.slice(0, -8)}-${crypto.randomUUID()}`;
   await addFiles(fresh, { "package.json": '{ "private": true }' });
   await runIn(fresh, "npm", ["install", "--save-exact", "--no-audit", "--no-fund", ...NAMES]);
@@ -186,7 +189,7 @@ async function installBundlers(): Promise<string> {
   return folder;
 }
 
-// The client is made where the module is, so that the server's rendering makes one too.
+// The client is created at module level, so that rendering on the server creates one too.
 function nextFiles(code: string): Record<string, string> {
   const lines = code.split("\n");
   const isTop = (line: string) => /^import |^const client = /.test(line);
@@ -204,7 +207,7 @@ ${body}
 `;
   const icon = '<head><link rel="icon" href="data:," /></head>';
   const layout = `export default ({ children }) => <html>${icon}<body>{children}</body></html>;\n`;
-  // The bundlers' folder, as the packages of this test lie in two places.
+  // The bundlers' folder, as this test's packages are in two places.
   const config = 'export default { turbopack: { root: new URL("..", import.meta.url).pathname } };\n';
   return { "app/page.jsx": page, "app/layout.jsx": layout, "next.config.mjs": config };
 }
@@ -216,11 +219,11 @@ async function startNext({ folder, bin }: Project) {
     env: ENV,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
+  let printed = "";
   for await (const bytes of server.stdout) {
-    said += bytes;
-    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
-    if (url && said.includes("Ready")) return { url, close: () => void server.kill() };
+    printed += bytes;
+    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(printed) ?? [];
+    if (url && printed.includes("Ready")) return { url, close: () => void server.kill() };
   }
-  throw new Error(`Next.js ended: ${said}`);
+  throw new Error(`Next.js ended: ${printed}`);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { addFiles, runIn } from "./rig.ts";
 
-// Every method of the local client, in a process that has no page; prints what each rejects with.
+// Calls every method of the local client without a page, and prints the errors.
 const NODE = `import "framewright";
 import "framewright/client";
 import "framewright/plan";
@@ -39,9 +39,9 @@ createLocalClient({ core: { wasm: "/core.wasm" }, workers: "/workers/" });
 await client.close();
 `;
 
-/** Adds the test of the local client in Node, where a project has the package. */
+/** Adds the test of the local client in Node, in a project that has installed the package. */
 export function testNode(project: () => string): void {
-  test("in Node the local client does nothing, and each call rejects with the reason", async () => {
+  test("in Node every call of the local client rejects and says why", async () => {
     await addFiles(project(), { "node.js": NODE });
     const printed = (await runIn(project(), process.execPath, ["node.js"])).trim().split("\n");
     const why =

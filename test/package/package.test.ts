@@ -19,7 +19,7 @@ import { testRecipes } from "./recipes.ts";
 import { addFiles, codeBelow, install, judge, pack, runIn, serveFolder } from "./rig.ts";
 import { checkBundles, checkWorkerd } from "./workerd.ts";
 
-// What the examples name, and what a page gives them.
+// Placeholders of the examples, and values that a page supplies.
 const BASE_URL = "https://media.example.com";
 const KEY = "your-key";
 const INPUT = "https://example.com/holiday.mov";
@@ -30,7 +30,7 @@ const RESULT = "Object.assign(globalThis, { result: blob });\nexport { file, vid
 const BLOB = "const blob = await (await client.output(done)).blob();\n";
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><video></video>';
 const script = (name: string) => `${PAGE}<script type="module" src="./${name}"></script>`;
-// A page as it stands before its visitor does anything.
+// A page before its visitor does anything.
 const FIRST = `import { createLocalClient } from "framewright/browser";
 import { createRemoteClient } from "framewright/client";
 const fallback = createRemoteClient({ baseUrl: "${BASE_URL}", apiKey: "${KEY}" });
@@ -43,7 +43,7 @@ const [edge = ""] = codeBelow("docs/service.md", "From code", "ts");
 const [both = ""] = codeBelow("docs/page.md", "Fall back to a service", "ts");
 const [importMap = ""] = codeBelow("docs/page.md", "Without a bundler", "html");
 
-// Of a machine of two cores that has much else to do.
+// For a busy machine of two cores.
 const PATIENCE_MS = 150_000;
 const LIMIT = { timeout: 400_000 };
 
@@ -89,14 +89,14 @@ async function open(url: string): Promise<Page> {
 const VITE: InlineConfig = { configFile: false, logLevel: "error" };
 const H264 = expect.objectContaining({ codec_name: "h264", width: 640, nb_frames: expect.any(String) });
 
-test("the first examples of the documents have ten lines at most", () => {
+test("the first examples in the documents have at most ten lines", () => {
   for (const code of [page, followed, edge, both]) {
     expect(code.trim().split("\n").length).toBeLessThanOrEqual(10);
     expect(code).toContain("framewright/");
   }
 });
 
-test("every import in the package leads to a file of it, or to a package that it depends on", async () => {
+test("every import in the package resolves to one of its files or dependencies; the core fits the size limit; licenses are included", async () => {
   const root = join(project, "node_modules", "framewright");
   const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
   const packages = { ...manifest.dependencies, ...manifest.peerDependencies };
@@ -131,7 +131,7 @@ test("every import in the package leads to a file of it, or to a package that it
   for (const name of ["mediabunny", "zod", "@jsquash/avif", "@ffmpeg/core"]) expect(licenses).toContain(name);
 });
 
-test("a page installs no server: 50 MB at most, half of it the core and what it is bundled with", async () => {
+test("a page's install is below 50 MB and has no server packages", async () => {
   const paths = globSync("node_modules/**/*", { cwd: project, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
@@ -141,13 +141,13 @@ test("a page installs no server: 50 MB at most, half of it the core and what it 
     expect(existsSync(join(project, "node_modules", name))).toBe(false);
 });
 
-test("publint finds nothing", async () => {
+test("publint finds no problems", async () => {
   const packed = await readFile(tarball);
   const { messages } = await publint({ pack: { tarball: new Uint8Array(packed).buffer }, strict: true });
   expect(messages).toEqual([]);
 });
 
-test("are-the-types-wrong finds nothing but that it is for ES modules alone", async () => {
+test("are-the-types-wrong finds no problems except that the package is ESM-only", async () => {
   const entrypoints =
     "browser client plan worker worker/encoder encoders/webcodecs stores/indexeddb storage/opfs";
   const { problems, entrypoints: checked } = (await checkPackage(
@@ -162,7 +162,7 @@ test("are-the-types-wrong finds nothing but that it is for ES modules alone", as
   expect(others).toEqual([]);
 });
 
-test("every import of the package is typed, and holds at run time in Node", async () => {
+test("the package's entry points have types, and load in Node", async () => {
   const code = `import { MediaError, parseTaskRequest, type Task } from "framewright";
 import { createLocalClient, type LocalClient } from "framewright/browser";
 import { type Client, createRemoteClient } from "framewright/client";
@@ -174,7 +174,7 @@ export const client: Client = createRemoteClient({ baseUrl: "http://localhost", 
 export const open: (options: { fallback: Client }) => LocalClient = createLocalClient;
 export const kind: Task["kind"] = "video";
 export const parts = [createWebCodecsEncoder, createPlan, createMemoryStorage, openIndexedDb, parseTaskRequest];
-// @ts-expect-error: an option of no kind
+// @ts-expect-error: no kind has this option
 export const wrong = () => client.tasks.create({ input: "", kind: "video", options: { widht: 1 } });
 console.log(parts.map((part) => typeof part).join(" "), await client.tasks.get("").catch((error) => error instanceof MediaError));
 `;
@@ -187,7 +187,7 @@ console.log(parts.map((part) => typeof part).join(" "), await client.tasks.get("
   expect(printed).toBe("function function function function function true\n");
 });
 
-test("a bundler takes no more than what is used", async () => {
+test("tree-shaking leaves only what is used", async () => {
   await addFiles(project, { "one.ts": 'export { MediaError } from "framewright";\n' });
   const lib = { entry: join(project, "one.ts"), formats: ["es" as const] };
   const built = await build({ ...VITE, root: project, build: { write: false, lib } });
@@ -197,7 +197,7 @@ test("a bundler takes no more than what is used", async () => {
   expect(code.length).toBeLessThan(4000);
 });
 
-test("a page that Vite serves runs the README's lines", async () => {
+test("a page served by Vite runs the README's example", async () => {
   const vite = await createServer({ ...VITE, root: project, server: { port: 0, host: "127.0.0.1" } });
   await vite.listen();
   const opened = await open(vite.resolvedUrls?.local[0] ?? "");
@@ -208,7 +208,7 @@ test("a page that Vite serves runs the README's lines", async () => {
   await vite.close();
 });
 
-test("a page that Vite built does too, and loads less than 60 kB of JavaScript before, for both clients", async () => {
+test("a page built by Vite runs the README's example, and loads less than 60 kB of JavaScript before any call, with both clients", async () => {
   const input = ["index.html", "first.html"].map((name) => join(project, name));
   await build({ ...VITE, root: project, build: { rolldownOptions: { input } } });
   const server = await serveFolder(join(project, "dist"));
@@ -238,14 +238,13 @@ test("a page that Vite built does too, and loads less than 60 kB of JavaScript b
 
 const plain = (code: string) =>
   (GIVEN + code + RESULT).replace(" as HTMLVideoElement", "").replace(/^export .*$/m, "");
-// A page without a bundler.
 const inline = (code: string) => `${PAGE}${importMap}<script type="module">${plain(code)}</script>`;
 
 testNode(() => project);
 testRecipes(() => ({ project, folder, importMap, open, complaints: () => complaints }));
 testBundlers(() => ({ tarball, code: plain(page), html: script, open, complaints: () => complaints }));
 
-test("a page without a bundler does too", async () => {
+test("a page without a bundler runs the documented example", async () => {
   await addFiles(project, { "plain.html": inline(followed + BLOB) });
   await copyFile(await clip("mp4"), join(project, "clip.mp4"));
   const server = await serveFolder(project);
@@ -257,7 +256,7 @@ test("a page without a bundler does too", async () => {
   server.close();
 });
 
-test("Node and a Worker go to the edge, and so does a page for what it cannot do", LIMIT, async () => {
+test("a page falls back to a service, and Node and a Worker use one", LIMIT, async () => {
   const [server, service] = await Promise.all([serveFolder(project), openRig()]);
   const real = (code: string) => {
     for (const name of [BASE_URL, KEY, INPUT]) expect(code).toContain(name);
@@ -277,12 +276,12 @@ test("Node and a Worker go to the edge, and so does a page for what it cannot do
     expect(printed).toMatch(/\b100\n/);
     expect(printed.trim().split("\n").at(-1)).toMatch(new RegExp(`^${service.url}/media/`));
 
-    const given = { baseUrl: service.url, apiKey: service.key, input: `${server.url}clip.mp4` };
-    await checkWorkerd(project, given);
+    const call = { baseUrl: service.url, apiKey: service.key, input: `${server.url}clip.mp4` };
+    await checkWorkerd(project, call);
   } finally {
     await service.close();
     server.close();
   }
 });
 
-test("the Workers of the package bundle", () => checkBundles(project));
+test("wrangler bundles the package's Worker", () => checkBundles(project));

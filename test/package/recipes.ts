@@ -11,7 +11,7 @@ import { openRig } from "../judge/rig.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { addFiles, codeBelow, codeIn, runIn, serveFolder } from "./rig.ts";
 
-/** What the tests of recipes share with those of the package. */
+/** What the recipe tests share with those of the package. */
 export interface RecipeRig {
   project: string;
   folder: string;
@@ -23,7 +23,7 @@ export interface RecipeRig {
 const PAGE = "docs/recipes/page.md";
 const SERVICE = "docs/recipes/service.md";
 
-// What each recipe leaves in a variable, and what that must be: of media, kind, codec and width of each stream, and seconds.
+// The variable that holds a recipe's result, and the expected result: streams, seconds and maximum size of media, or a value.
 type Stream = readonly [codec: string, width?: number, height?: number];
 interface Expected {
   leaves: string;
@@ -63,9 +63,9 @@ globalThis.cook = async (name) => {
 };
 `;
 
-/** Adds the tests that compile every block of TypeScript in the documents, and run every recipe. */
+/** Adds tests that compile every TypeScript block in the documents, and run every recipe. */
 export function testRecipes(rig: () => RecipeRig): void {
-  test("every block of TypeScript in the documents compiles against the package", async () => {
+  test("every TypeScript block in the documents compiles against the package", async () => {
     const { project } = rig();
     const files = Object.fromEntries(
       ["README.md", ...globSync("docs/*.md", { cwd: ROOT }), PAGE, SERVICE].flatMap((path) =>
@@ -82,7 +82,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     await runIn(project, tsc, [...flags.split(" "), ...libs, ...node, ...Object.keys(files)]);
   });
 
-  test("every recipe for a page runs in one, and makes what it says", async () => {
+  test("every page recipe runs in a page and has the documented result", async () => {
     const { project, folder, importMap, open, complaints } = rig();
     expect(headingsOf(PAGE)).toEqual(Object.keys(PAGE_RECIPES));
     const modules = Object.entries(PAGE_RECIPES).map(([heading, { leaves }], index) => {
@@ -112,7 +112,7 @@ export function testRecipes(rig: () => RecipeRig): void {
     server.close();
   });
 
-  test("every recipe for a service runs in Node, and makes what it says", { timeout: 400_000 }, async () => {
+  test("every service recipe runs in Node and has the documented result", { timeout: 400_000 }, async () => {
     const { project } = rig();
     const [server, service] = await Promise.all([serveFolder(project), openRig()]);
     await copyFile(await clip("mp4"), join(project, "clip.mp4"));
@@ -161,7 +161,7 @@ export function testRecipes(rig: () => RecipeRig): void {
   });
 }
 
-// The same event twice, and one that nobody signed.
+// Posts the same event twice, then one without a signature.
 const POST_EVENTS = `import { once } from "node:events";
 import { Webhook } from "standardwebhooks";
 if (!server.listening) await once(server, "listening");
@@ -208,7 +208,7 @@ function headingsOf(path: string): string[] {
   return [...text.matchAll(/^## (.+)$/gm)].map(([, heading = ""]) => heading);
 }
 
-// Each block is a module of its own. What it names and does not make is in a comment above it: <!-- given: file: File -->
+// Each block becomes a module. Comments above it declare the names that it uses: <!-- given: file: File -->
 function modulesOf(path: string): string[] {
   const text = readFileSync(join(ROOT, path), "utf8");
   const given = new Map<string, string>();

@@ -12,9 +12,9 @@ import { ROOT } from "../structure/source-files.ts";
 
 const run = promisify(execFile);
 
-// What npm tells the scripts that it runs would lead another npm to the repository's folder.
+// This variable, which npm sets for its scripts, would make another npm work in the repository's folder.
 const { npm_config_local_prefix: _, ...INHERITED } = process.env;
-/** The environment of commands: this very Node, and nothing sent anywhere. */
+/** Environment of commands: the same Node as this one, and no telemetry. */
 export const ENV = {
   ...INHERITED,
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
@@ -22,14 +22,14 @@ export const ENV = {
 };
 const LIMITS = { env: ENV, maxBuffer: 1 << 26, timeout: 150_000 } as const;
 
-/** Packs the repository as a release is packed; gives the path of the tarball in the folder. */
+/** Packs the repository as for a release; returns the path of the tarball in the folder. */
 export async function pack(folder: string): Promise<string> {
   await run("npm", ["pack", "--pack-destination", folder], { ...LIMITS, cwd: ROOT });
   const [name = ""] = globSync("*.tgz", { cwd: folder });
   return join(folder, name);
 }
 
-/** Makes a project with nothing but these files, and installs the tarball in it; `settings` join its package.json. */
+/** Creates a project with only these files and installs the tarball in it; `settings` are added to its package.json. */
 export async function install(
   folder: string,
   tarball: string,
@@ -50,7 +50,7 @@ export async function install(
   await run("npm", ["install", ...quiet], { ...LIMITS, cwd: folder });
 }
 
-// The versions of the repository, which npm has kept since it installed them there: so no registry has to be asked.
+// The repository's own versions, which are in npm's cache: so no request to a registry is needed.
 function lockFor(framewright: string) {
   const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
   const locked = Object.entries<{ dev?: true; devOptional?: true }>(lock.packages);
@@ -64,7 +64,7 @@ function lockFor(framewright: string) {
   return { name: "project", lockfileVersion: 3, requires: true, packages };
 }
 
-/** Writes files into a folder, by their paths below it. */
+/** Writes files below a folder, by relative path. */
 export async function addFiles(folder: string, files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(join(folder, name, ".."), { recursive: true });
@@ -72,7 +72,7 @@ export async function addFiles(folder: string, files: Record<string, string>): P
   }
 }
 
-/** Runs a command in a folder and gives what it prints; rejects with its words when it fails. */
+/** Runs a command in a folder and returns its stdout; rejects with its output when it fails. */
 export async function runIn(folder: string, command: string, args: readonly string[]): Promise<string> {
   try {
     return (await run(command, args, { ...LIMITS, cwd: folder })).stdout;
@@ -82,7 +82,7 @@ export async function runIn(folder: string, command: string, args: readonly stri
   }
 }
 
-/** Serves a folder as it is, on a free port. */
+/** Serves a folder on a free port. */
 export async function serveFolder(folder: string) {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://host");
@@ -99,25 +99,25 @@ export async function serveFolder(folder: string) {
   };
 }
 
-/** Returns the code of a document below a heading, one text for each block of that language. */
+/** Returns the code blocks of a language below a heading of a document. */
 export function codeBelow(path: string, heading: string, language: string): string[] {
   const text = readFileSync(join(ROOT, path), "utf8");
   const section = text.split(/^#{2,3} /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
   return codeIn(section, language);
 }
 
-/** Returns the code in a text of Markdown, one text for each block of that language. */
+/** Returns the code blocks of a language in Markdown. */
 export function codeIn(text: string, language: string): string[] {
   const blocks = [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))];
   return blocks.map(([, code = ""]) => code);
 }
 
-/** What tests read of a report of ffprobe. */
+/** The part of an ffprobe report that tests read. */
 export interface Probed {
   streams: { codec_type: string; codec_name: string; width?: number; nb_frames?: string }[];
 }
 
-/** Waits until a page has put a Blob at `globalThis.result`, and gives what native ffprobe says of it. */
+/** Waits until a page has set `globalThis.result` to a Blob, and returns native ffprobe's report on it. */
 export async function judge(page: Page, folder: string): Promise<Probed> {
   await page.waitForFunction(() => "result" in globalThis);
   const base64 = await page.evaluate(async () => {

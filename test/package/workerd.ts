@@ -23,15 +23,15 @@ export default {
 };
 `;
 
-/** Has a Worker in a real workerd make a picture at a service and ask the local client for its tasks, and checks what it saw. */
+/** Checks in a real workerd that a Worker can run a task on a service, and that the local client rejects there. */
 export async function checkWorkerd(
   project: string,
-  given: { baseUrl: string; apiKey: string; input: string },
+  call: { baseUrl: string; apiKey: string; input: string },
 ): Promise<void> {
   await addFiles(join(project, "workerd"), { "worker.js": WORKER, "wrangler.toml": CONFIG });
   const workerd = await startWorkerd(join(project, "workerd", "wrangler.toml"));
   try {
-    const response = await fetch(workerd.url, { method: "POST", body: JSON.stringify(given) });
+    const response = await fetch(workerd.url, { method: "POST", body: JSON.stringify(call) });
     if (!response.ok) throw new Error(`${await response.text()}\n${workerd.output()}`);
     const seen = (await response.json()) as { size: number };
     expect(seen).toEqual({
@@ -48,7 +48,7 @@ export async function checkWorkerd(
   }
 }
 
-/** Bundles the service of the package with wrangler, and looks for its Durable Objects and its workflow. */
+/** Bundles the package's service with wrangler, and checks that its Durable Objects and workflow are exported. */
 export async function checkBundles(project: string): Promise<void> {
   const worker = (name: string) =>
     `export * from "framewright/${name}";\nexport { default } from "framewright/${name}";\n`;
@@ -58,7 +58,7 @@ export async function checkBundles(project: string): Promise<void> {
     "edge/service.js": worker("worker"),
     "edge/wrangler.toml": toml("service.js"),
   });
-  // What a page has no use for, a service installs itself.
+  // Packages that only a service needs, and installs itself.
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const server = ["hono", "@cloudflare/containers"];
   const named = server.map((name) => `${name}@${devDependencies[name]}`);
