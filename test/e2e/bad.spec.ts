@@ -6,7 +6,7 @@ import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 const MOVING = "-f lavfi -i testsrc2=size=160x90:rate=5:duration=1 -c:v libwebp_anim -loop 0".split(" ");
 
-test("bad files of each sort are told from good ones, in words that help, and do no harm", async ({
+test("bad files of every type get a helpful error, and a good one among them converts", async ({
   workbench,
   folder,
 }) => {
@@ -20,7 +20,7 @@ test("bad files of each sort are told from good ones, in words that help, and do
   await writeFile(at("cut.mp4"), film.subarray(0, film.length / 2));
   await writeFile(at("empty.webm"), "");
   await writeFile(at("broken.jpg"), Buffer.concat([picture.subarray(0, 4), Buffer.alloc(4000, 0x5a)]));
-  // A codec of which nobody has heard.
+  // An unknown codec.
   await writeFile(
     at("unknown.avi"),
     Buffer.from(avi.toString("latin1").replaceAll("FMP4", "ZZZ9"), "latin1"),
@@ -29,17 +29,17 @@ test("bad files of each sort are told from good ones, in words that help, and do
   await copyFile(await makeClip("webp", MOVING), at("moving.webp"));
   const names = ["text.mp4", "cut.mp4", "empty.webm", "broken.jpg", "unknown.avi", "moving.webp", "good.mp4"];
   await addFiles(workbench, ...names.map(at));
-  const said = {
+  const errors = {
     "text.mp4": "This file can't be read as media. It may be damaged, an unsupported type, or not media.",
     "cut.mp4": "its index (moov) is missing or cut off",
     "empty.webm": "The file is empty.",
     "broken.jpg": "This file can't be read as media.",
     "moving.webp": "An animated WebP cannot be read. Save it as a GIF or a video first.",
   };
-  for (const [name, words] of Object.entries(said)) {
+  for (const [name, message] of Object.entries(errors)) {
     const card = cardOf(workbench, name);
     await expect(card).toContainText("Can't be used");
-    await expect(card).toContainText(words);
+    await expect(card).toContainText(message);
     await expect(card.getByRole("button", { name: "Try again" })).toBeVisible();
   }
   const unknown = cardOf(workbench, "unknown.avi");
@@ -52,7 +52,7 @@ test("bad files of each sort are told from good ones, in words that help, and do
   await expect(good).toContainText("Done");
 });
 
-test("addresses of nothing, of what is not for everyone and of a page are told apart", async ({
+test("unreachable, forbidden and HTML addresses get different errors", async ({
   workbench,
   served,
   complaints,
@@ -62,7 +62,7 @@ test("addresses of nothing, of what is not for everyone and of a page are told a
   await field.fill("my film");
   await add.click();
   await expect(workbench.getByText("An address starts with https:// or http://")).toBeVisible();
-  const said = [
+  const errors = [
     ["https://unreachable.invalid/gone.mp4", "gone.mp4", "This could not be reached."],
     [
       `${served.url}/secret.mp4`,
@@ -71,12 +71,12 @@ test("addresses of nothing, of what is not for everyone and of a page are told a
     ],
     [`${served.url}/`, "127.0.0.1", "This is a web page, not a media file."],
   ] as const;
-  for (const [url] of said) {
+  for (const [url] of errors) {
     await field.fill(url);
     await add.click();
   }
-  for (const [, name, words] of said) await expect(cardOf(workbench, name)).toContainText(words);
-  // What the browser itself says of addresses that give nothing.
+  for (const [, name, message] of errors) await expect(cardOf(workbench, name)).toContainText(message);
+  // Chromium logs failed requests itself.
   const own = complaints.filter((text) => !text.startsWith("Failed to load resource"));
   complaints.splice(0, complaints.length, ...own);
 });

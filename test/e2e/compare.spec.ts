@@ -6,10 +6,10 @@ import { makeClip } from "../fixtures/make-clip.ts";
 import { runNative } from "../judge/native.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-// Noise, of which no encoder keeps all, and wider than the page.
+// Noise, so that the encoder loses something, and wider than the page.
 const NOISE = "-f lavfi -i nullsrc=size=1600x400,geq=lum=random(1)*255:cb=128:cr=128 -frames:v 1 -q:v 2";
 
-test("a picture is compared with what it was, by keyboard", async ({ workbench, folder }) => {
+test("a picture is compared with its original by keyboard", async ({ workbench, folder }) => {
   const clip = await makeClip("jpg", NOISE.split(" "));
   await addFiles(workbench, clip);
   const card = cardOf(workbench, clip);
@@ -26,7 +26,7 @@ test("a picture is compared with what it was, by keyboard", async ({ workbench, 
       .toBe(1600);
   }
 
-  // The divider and its handle are not what is compared.
+  // Hide the divider and its handle from the screenshots.
   await view.locator(".divider").evaluate((divider: HTMLElement) => {
     divider.style.visibility = "hidden";
   });
@@ -45,7 +45,7 @@ test("a picture is compared with what it was, by keyboard", async ({ workbench, 
   expect(unlike(both, after, 0.62, 1)).toBe(0);
   expect((await new AxeBuilder({ page: workbench }).include(".compare").analyze()).violations).toEqual([]);
 
-  // At its own size the picture is moved below the divider, which stays.
+  // At actual size, the picture scrolls below the divider, which stays.
   await card.getByRole("button", { name: "Actual size" }).press("Enter");
   const scroll = view.getByRole("region", { name: /before and after/ });
   const width = await view.evaluate((element) => element.clientWidth);
@@ -61,7 +61,7 @@ test("a picture is compared with what it was, by keyboard", async ({ workbench, 
   expect((await new AxeBuilder({ page: workbench }).include(".compare").analyze()).violations).toEqual([]);
 });
 
-/** Tells where the picture after begins, in pixels from its left edge. */
+/** Returns where the "after" picture begins, in pixels from its left edge. */
 async function cutOf(view: Locator): Promise<number> {
   const path = await view.locator(".layer.after").evaluate((image) => getComputedStyle(image).clipPath);
   return Number(/([\d.]+)px\)$/.exec(path)?.[1]);
@@ -78,7 +78,7 @@ async function readGreys(image: Buffer, path: string): Promise<Greys> {
   return { width: image.readUInt32BE(16), data: output };
 }
 
-/** The share of pixels that differ, between two places of the width. */
+/** Share of differing pixels between two positions of the width. */
 function unlike(one: Greys, other: Greys, from: number, to: number): number {
   let [count, differing] = [0, 0];
   for (const [index, grey] of one.data.entries()) {

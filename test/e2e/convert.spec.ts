@@ -7,7 +7,7 @@ import { chooseFormat, longClip } from "./queue-clips.ts";
 import { named } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-test("a video becomes another, and its card tells what it was, what it becomes, where, and how it went", async ({
+test("converts a video, and its card shows source, target, place, encoder and progress", async ({
   workbench,
   folder,
 }) => {
@@ -20,8 +20,8 @@ test("a video becomes another, and its card tells what it was, what it becomes, 
   await chooseFormat(card, "webm");
   await card.getByLabel("Width", { exact: true }).fill("160");
   await expect(card).toContainText("WebM, VP9, 160 wide, medium quality");
-  // Noted by the page itself, as a quick machine is done before anyone looks.
-  const told = card.evaluate(
+  // Observed in the page, as a fast machine finishes before the test can look.
+  const place = card.evaluate(
     (element) =>
       new Promise<string>((resolve) => {
         const look = () => {
@@ -31,13 +31,13 @@ test("a video becomes another, and its card tells what it was, what it becomes, 
         new MutationObserver(look).observe(element, { childList: true, characterData: true, subtree: true });
       }),
   );
-  // As many do who are used to it; the second click is on "Cancel" by then.
+  // Many users double-click; the second click must not hit "Cancel".
   await card.getByRole("button", { name: "Convert", exact: true }).dblclick();
   await expect(card.getByRole("progressbar")).toBeVisible();
   await expect(workbench).toHaveTitle(/^\d+ % · /);
   await expect(card).toContainText("Done");
-  // The encoder and its reason are the same as while it went on.
-  await expect(card.locator(".place")).toHaveText((await told).replace("Runs", "Made"));
+  // The encoder and its reason are the same as during the encode.
+  await expect(card.locator(".place")).toHaveText((await place).replace("Runs", "Made"));
   await expect(workbench).toHaveTitle("Workbench · Framewright");
   await expect(workbench.getByRole("status", { name: "News of the queue" })).toContainText(
     "a trip.mp4: done.",
@@ -62,7 +62,7 @@ test("a video becomes another, and its card tells what it was, what it becomes, 
   expect(mean).toBeGreaterThan(LIKE);
 });
 
-test("a single large picture is seen to go on: by the time that passes, and by no percent or time left", async ({
+test("a single large picture shows the time elapsed, but no percent or time left", async ({
   workbench,
   folder,
 }) => {
@@ -79,7 +79,6 @@ test("a single large picture is seen to go on: by the time that passes, and by n
   await expect(line).toHaveText(working);
   await expect(card.getByRole("progressbar", { name: "Progress" })).not.toHaveAttribute("value");
   const first = (await line.textContent()) ?? "";
-  // It counts on.
   await expect(line).not.toHaveText(first);
   await expect(line).toHaveText(working);
   await card.getByRole("button", { name: "Cancel" }).click();

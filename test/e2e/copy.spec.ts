@@ -12,7 +12,7 @@ import { expect, test } from "./workbench.ts";
 
 const run = promisify(execFile);
 
-// As a project has it that installed the package.
+// The tsconfig of a project that has installed the package.
 const PROJECT = {
   compilerOptions: {
     ...{ target: "esnext", module: "esnext", moduleResolution: "bundler", strict: true, noEmit: true },
@@ -24,7 +24,7 @@ const PROJECT = {
   files: ["call.mts"],
 };
 
-test("what was done is copied as a call of curl and as TypeScript, which do the same at the service", async ({
+test("copies a conversion as curl and TypeScript, and both run it on a service", async ({
   workbench,
   served,
   folder,
@@ -65,8 +65,8 @@ test("what was done is copied as a call of curl and as TypeScript, which do the 
   expect((await run(tsc, ["-p", folder], { cwd: folder }).catch((thrown) => thrown)).stdout).toBe("");
   const client = pathToFileURL(join(ROOT, "src", "client", "index.ts")).href;
   await writeFile(join(folder, "run.mts"), real(code).replace("framewright/client", client));
-  const said = await run(process.execPath, ["run.mts"], { cwd: folder });
+  const { stdout: url } = await run(process.execPath, ["run.mts"], { cwd: folder });
   const output = join(folder, "out.flac");
-  await writeFile(output, Buffer.from(await (await fetch(said.stdout.trim())).arrayBuffer()));
+  await writeFile(output, Buffer.from(await (await fetch(url.trim())).arrayBuffer()));
   expect((await readFacts(output)).sound).toMatchObject({ codec: "flac", sample_rate: 48_000, channels: 1 });
 });

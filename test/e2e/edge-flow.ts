@@ -1,7 +1,7 @@
 import { expect, type Page } from "@playwright/test";
 import type { Served } from "./service.ts";
 
-/** Opens a part of the console, connected as a visitor connects it. */
+/** Opens a tab of the console and connects through its form. */
 export async function openConsole(
   page: Page,
   served: Served,
@@ -12,10 +12,10 @@ export async function openConsole(
   await expect(page.getByRole("heading", { name: new URL(served.url).host })).toBeVisible();
 }
 
-/** Fills in the form that connects with a service, which is shown, and sends it until it is gone. */
+/** Fills in the visible connection form, and submits it until it disappears. */
 export async function enterService(page: Page, url: string, key: string): Promise<void> {
   await page.getByLabel("Key", { exact: true }).fill(key);
-  // A service that is very busy may not answer in time; as a visitor would, it is asked again.
+  // A very busy service may not answer in time; retry as a visitor would.
   await expect(async () => {
     const timeout = 10_000;
     await page
@@ -30,7 +30,7 @@ export async function enterService(page: Page, url: string, key: string): Promis
   }).toPass();
 }
 
-/** Asks the service as the owner of the console's project does; gives the status and what was answered. */
+/** Sends a request with the key of the console's project; returns the status and the parsed answer. */
 export async function ask<T>(
   { url, console_key }: Served,
   method: "GET" | "POST" | "DELETE",
@@ -46,13 +46,13 @@ export async function ask<T>(
   return { status: response.status, value: (text ? JSON.parse(text) : null) as T };
 }
 
-/** Deletes what an earlier try of a flow left in a list of the console's project. */
+/** Deletes what an earlier attempt left in a list of the console's project. */
 export async function clear(served: Served, path: "/connections" | "/keys"): Promise<void> {
   const { value: left } = await ask<{ id: string }[]>(served, "GET", path);
   for (const { id } of left) await ask(served, "DELETE", `${path}/${id}`);
 }
 
-/** Expects the page to hold a secret nowhere: not in its text, its markup, its fields or its address. */
+/** Expects a secret to appear nowhere in the page: not in its text, markup, fields or URL. */
 export async function expectNowhere(page: Page, secret: string): Promise<void> {
   expect(await page.content()).not.toContain(secret);
   const fields = await page

@@ -7,12 +7,12 @@ import { startReceiver } from "../worker/webhooks/receiver.ts";
 import { ask, clear, expectNowhere, openConsole } from "./edge-flow.ts";
 import { expect, test } from "./workbench.ts";
 
-test("a connection is made, tested, changed and deleted, and its secret shown nowhere", async ({
+test("creates, tests, edits and deletes a connection without ever showing its secret", async ({
   page,
   served,
   complaints,
 }) => {
-  // What takes any request and refuses it, as S3 does where a key may not write.
+  // Rejects every request, as S3 does for a key without write access.
   const s3 = await startOrigin();
   const secret = "not-for-anyone-to-see";
   await clear(served, "/connections");
@@ -56,7 +56,7 @@ test("a connection is made, tested, changed and deleted, and its secret shown no
   await s3.close();
 });
 
-test("an endpoint is told of a task, by a signature of the secret that was shown once", async ({
+test("an endpoint gets a task's event, signed with the secret shown once; replays it, and pauses, rotates and deletes the endpoint", async ({
   page,
   served,
 }) => {
@@ -84,7 +84,7 @@ test("an endpoint is told of a task, by a signature of the secret that was shown
   const event = verifyWebhook(first?.body ?? "", first?.headers ?? {}, secret);
   expect(event).toMatchObject({ kind: "task.succeeded", data: { id: task.id, status: "succeeded" } });
   const deliveries = page.getByRole("region", { name: "Deliveries" });
-  // Other flows may end tasks of this project meanwhile.
+  // Other flows may finish tasks of this project meanwhile.
   const { value: sent } = await ask<WebhookDelivery[]>(served, "GET", "/webhooks/deliveries?limit=100");
   const row = deliveries.locator(`[data-id="${sent.find(({ event_id }) => event_id === event.id)?.id}"]`);
   await expect(row).toContainText("Delivered");
@@ -115,7 +115,7 @@ test("an endpoint is told of a task, by a signature of the secret that was shown
   await Promise.all([receiver.close(), origin.close()]);
 });
 
-test("a key is made, used for what it may, rolled and revoked", async ({
+test("creates a key limited to its scopes, rolls it and revokes it", async ({
   page,
   served,
   browser,
@@ -158,6 +158,6 @@ test("a key is made, used for what it may, rolled and revoked", async ({
   await expect(row).toHaveCount(0);
   const { value: left } = await ask<NewApiKey[]>(served, "GET", "/keys");
   expect(left.filter(({ name }) => name === "Reader")).toEqual([]);
-  // Never used before, so that nobody remembers it.
+  // Never used before, so no cache accepts it.
   expect((await ask({ ...served, console_key: rolled }, "GET", "/tasks")).status).toBe(401);
 });

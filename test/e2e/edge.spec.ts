@@ -26,7 +26,7 @@ const makeFilm = () =>
   ]);
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 
-test("a service is connected by the right key alone, and kept in this browser until it is forgotten", async ({
+test("connects to a service only with a valid key, and keeps it in this browser until disconnected", async ({
   page,
   served,
   origin,
@@ -57,7 +57,7 @@ test("a service is connected by the right key alone, and kept in this browser un
   await origin.close();
   await connect.click();
   await expect(address).toHaveAccessibleDescription(/can't be reached/);
-  // Neither was told the key.
+  // Neither received the key.
   expect(origin.log.filter(({ headers }) => headers.authorization !== undefined)).toEqual([]);
   expect(complaints.join()).toContain("401");
   complaints.length = 0;
@@ -80,7 +80,7 @@ test("a service is connected by the right key alone, and kept in this browser un
   await expect(connect).toBeVisible();
 });
 
-test("a key that was revoked since the last visit is told, and forgotten", async ({
+test("reports and forgets a key that was revoked since the last visit", async ({
   page,
   served,
   complaints,
@@ -101,7 +101,7 @@ test("a key that was revoked since the last visit is told, and forgotten", async
   complaints.length = 0;
 });
 
-test("a task is made of a URL, watched live, played and downloaded", async ({
+test("creates a task from a URL, watches it live, plays and downloads its output", async ({
   page,
   served,
   origin,
@@ -135,7 +135,7 @@ test("a task is made of a URL, watched live, played and downloaded", async ({
   await row.getByRole("button", { name: "Details of made here.mp4" }).click();
   await expect(page.getByRole("listitem").filter({ hasText: "Encode" })).toContainText("Done");
   await expect(page.locator("main")).not.toContainText("hidden");
-  // The output comes from the service, for a page that takes nothing which does not allow it.
+  // The isolated page may embed the output, as the service sends the headers that allow it.
   const played = page.locator("video").evaluate(async (video: HTMLVideoElement) => {
     video.muted = true;
     await video.play();
@@ -153,7 +153,7 @@ test("a task is made of a URL, watched live, played and downloaded", async ({
   expect(Buffer.from(await opened.arrayBuffer()).equals(await readFile(path))).toBe(true);
 });
 
-test("tasks of others appear, are cancelled, filtered, tried again and deleted", async ({
+test("shows tasks created elsewhere; cancels, filters, retries and deletes them", async ({
   page,
   served,
   origin,
@@ -192,7 +192,11 @@ test("tasks of others appear, are cancelled, filtered, tried again and deleted",
   expect((await ask(served, "GET", `/tasks/${task.id}`)).status).toBe(404);
 });
 
-test("the console is right for axe and for a phone, in light and dark", async ({ page, served, origin }) => {
+test("axe finds nothing in the console, light on a wide screen or dark on a phone, and nothing overflows on the phone", async ({
+  page,
+  served,
+  origin,
+}) => {
   await ask(served, "POST", "/tasks", { input: `${origin.url}/for-all-to-see.mp4`, kind: "video" });
   await openConsole(page, served, "tasks");
   await rowOf(page, "for-all-to-see.mp4")

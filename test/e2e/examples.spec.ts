@@ -13,7 +13,7 @@ import { serveFolder } from "../package/rig.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { expect, test } from "./workbench.ts";
 
-// Those of a file build it once, and one after another.
+// The tests of this file share one build, so they run in sequence.
 test.describe.configure({ mode: "default" });
 
 let home: string;
@@ -21,7 +21,7 @@ let clip: string;
 test.use({ viewport: { width: 800, height: 640 } });
 let server: Awaited<ReturnType<typeof serveFolder>>;
 test.beforeAll(async () => {
-  // The examples as they lie in a project that has installed the package, of which there is what a page takes.
+  // The examples in a project that has installed the package, with only the parts that a page loads.
   home = await mkdtemp(join(tmpdir(), "framewright-examples-"));
   await cp(join(ROOT, "web", "examples"), home, { recursive: true });
   const installed = join(home, "node_modules", "framewright");
@@ -50,14 +50,14 @@ test.afterAll(async () => {
   if (home) await rm(home, { recursive: true, force: true });
 });
 
-// For the README, and for people to look at.
+// For the README, and for review.
 const picture = (page: Page, name: string) =>
   page.screenshot({
     path: join(ROOT, "dist", "e2e", "screens", `example-${name}.png`),
     fullPage: true,
   });
 
-/** Saves what a page shows or offers at an address, and gives what native ffprobe says of it. */
+/** Saves the media at a URL of the page, and returns native ffprobe's facts about its picture. */
 async function judge(page: Page, address: string, folder: string) {
   const base64 = await page.evaluate(async (url) => {
     const reader = new FileReader();
@@ -84,7 +84,7 @@ test("minimal.html shrinks a video in less than thirty lines", async ({ page, fo
   await picture(page, "minimal");
 });
 
-test("fallback.html goes to the edge for what the page cannot do", async ({
+test("fallback.html falls back to the edge for a codec that the page cannot encode", async ({
   page,
   served,
   folder,
@@ -103,7 +103,7 @@ test("fallback.html goes to the edge for what the page cannot do", async ({
   await picture(page, "fallback");
 });
 
-test("upload.html sends a video by signed URLs, and its server alone has the key", async ({
+test("upload.html uploads a video with signed URLs, and never sends the service's key", async ({
   page,
   served,
   folder,

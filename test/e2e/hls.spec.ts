@@ -5,7 +5,7 @@ import { expect, test } from "./workbench.ts";
 
 for (const place of [undefined, "Edge"] as const) {
   const where = place ? "at the edge" : "on this device";
-  test(`a stream made ${where} plays to its end by hls.js, and its zip is one that ffmpeg plays too`, async ({
+  test(`a stream made ${where} plays to its end with hls.js, and ffmpeg plays its zip`, async ({
     page,
     served,
     folder,
@@ -18,7 +18,7 @@ for (const place of [undefined, "Edge"] as const) {
     const card = await convert(page, clip, "HLS for my site", place);
     const seen = await playToEnd(card);
     expect(seen).toMatchObject({ at: expect.closeTo(2, 0), duration: expect.closeTo(2, 0), error: null });
-    // Fed by hls.js, not by a player of the system.
+    // Played by hls.js, not natively.
     expect(await card.locator("video").evaluate((video: HTMLVideoElement) => video.src)).toMatch(/^blob:/);
 
     const zip = await downloadBy(page, card.getByRole("button", { name: "Download as zip" }), folder);

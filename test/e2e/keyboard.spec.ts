@@ -4,7 +4,7 @@ import { readFacts } from "../judge/facts.ts";
 import { clipNamed, MIXED } from "./queue-clips.ts";
 import { cardOf, expect, test } from "./workbench.ts";
 
-/** Goes on by Tab until the focus is on what has that name; the focus is seen at each stop. */
+/** Presses Tab until the focus is on the named element; the focus must be visible at each stop. */
 async function tabTo(page: Page, name: string): Promise<void> {
   const stops: string[] = [];
   while (stops.length < 80) {
@@ -15,14 +15,14 @@ async function tabTo(page: Page, name: string): Promise<void> {
       const text = at?.getAttribute("aria-label") ?? at?.textContent ?? "";
       return { text: text.trim(), seen: at === document.body || seen };
     });
-    expect(stop.seen, `the focus on ${stop.text} is seen`).toBe(true);
+    expect(stop.seen, `the focus on ${stop.text} is visible`).toBe(true);
     stops.push(stop.text);
     if (stop.text === name) return;
   }
-  throw new Error(`${name} is not reached: ${stops.join(", ")}`);
+  throw new Error(`Tab does not reach ${name}: ${stops.join(", ")}`);
 }
 
-test("a picture is chosen, given options, converted and taken along by keyboard alone", async ({
+test("a picture can be chosen, configured, converted and downloaded by keyboard alone", async ({
   page,
   served,
   folder,
@@ -33,7 +33,7 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   });
   await page.goto(served.url);
   const picture = await clipNamed("by keys.png", MIXED[6][1], folder);
-  // Long before the key, as the browser has to be told that its own dialog is not wanted.
+  // Registered well before the key press, as it suppresses the browser's own dialog.
   const choosing = page.waitForEvent("filechooser");
   await expect(page.getByRole("button", { name: "Choose files" })).toBeVisible();
   await tabTo(page, "Choose files");
@@ -51,13 +51,13 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   }
   await page.keyboard.type("WebP");
   await expect(card).toContainText("WebP, medium quality");
-  // Back up to the button that begins it.
+  // Back to the button that starts it.
   const convert = card.getByRole("button", { name: "Convert", exact: true });
   while (!(await convert.evaluate((element) => element === document.activeElement))) {
     await page.keyboard.press("Shift+Tab");
   }
   await page.keyboard.press("Enter");
-  // The button is gone; who pressed it stays at the card.
+  // The button is gone; the focus stays on the card.
   await expect(convert).toHaveCount(0);
   await expect(card).toBeFocused();
   await expect(card).toContainText("Done");
@@ -69,7 +69,7 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   await download.saveAs(path);
   expect((await readFacts(path)).picture?.codec).toBe("webp");
   await card.getByRole("button", { name: "Result" }).press("Enter");
-  // What was won by it is in sight also while the result is not.
+  // The savings stay visible while the result is collapsed.
   await expect(card.locator(".saved")).toHaveText(/^[\d.]+ k?B → [\d.]+ k?B, /);
   await card.getByRole("button", { name: "Convert again" }).press("Enter");
   await expect(card.nth(1)).toBeFocused();
@@ -78,7 +78,7 @@ test("a picture is chosen, given options, converted and taken along by keyboard 
   await expect(page.getByRole("button", { name: "Choose files" })).toBeFocused();
 });
 
-test("the first stop leads past the head to the content", async ({ workbench }) => {
+test("the first tab stop skips the header to the content", async ({ workbench }) => {
   await expect(workbench.getByRole("heading", { level: 1 })).toBeVisible();
   await workbench.keyboard.press("Tab");
   await expect(workbench.getByRole("button", { name: "Skip to content" })).toBeFocused();

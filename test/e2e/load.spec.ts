@@ -6,11 +6,7 @@ import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 const FIRST_LOAD_BYTES = 120_000;
 
-test("the first load is small, and nothing on the page moves by itself", async ({
-  page,
-  served,
-  complaints: _,
-}) => {
+test("the first load is small, and the layout does not shift", async ({ page, served, complaints: _ }) => {
   const loaded: Promise<readonly [string, number]>[] = [];
   page.on("response", (response) => {
     const { pathname } = new URL(response.url());
@@ -47,7 +43,7 @@ test("the first load is small, and nothing on the page moves by itself", async (
   expect(await page.evaluate(() => (globalThis as unknown as { shift: number }).shift)).toBeLessThan(0.01);
 });
 
-test("H.265 is encoded on this device, as the page is isolated and brings the core with threads", async ({
+test("encodes H.265 on this device, with the threaded core in an isolated page", async ({
   workbench,
   folder,
 }) => {
@@ -86,7 +82,7 @@ const APP = {
 };
 const OWN = { "cross-origin-resource-policy": "same-origin" };
 
-test("each file of the page comes with its own headers, and the API keeps its own", async ({
+test("serves each file of the page with the right headers, and the API without the page's", async ({
   request,
   served,
 }) => {

@@ -2,7 +2,7 @@ import { crowdedVideo, readCovers, readFileTags, taggedSound, taggedVideo, WORK 
 import { downloadBy, named } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-test("what a film loses is said before it is converted", async ({ workbench, folder }) => {
+test("a card lists what a film will lose before it is converted", async ({ workbench, folder }) => {
   const file = await named(await crowdedVideo("mp4"), folder, "crowded.mp4");
   await addFiles(workbench, file);
   const card = cardOf(workbench, file);
@@ -12,10 +12,7 @@ test("what a film loses is said before it is converted", async ({ workbench, fol
   await expect(card).toHaveAttribute("data-state", "ready");
 });
 
-test("tags and cover of an album go into the MP3, and go where that is asked for", async ({
-  workbench,
-  folder,
-}) => {
+test("keeps tags and cover of a sound file, or removes them on request", async ({ workbench, folder }) => {
   const original = await taggedSound("flac");
   for (const [name, choice, tags] of [
     ["kept.flac", "Keep, except private data", WORK],
@@ -35,7 +32,7 @@ test("tags and cover of an album go into the MP3, and go where that is asked for
   }
 });
 
-test("a film in a page keeps its tags and cover, copied and encoded", async ({ workbench, folder }) => {
+test("keeps a film's tags and cover, whether copied or encoded", async ({ workbench, folder }) => {
   const original = await taggedVideo("mp4");
   for (const [name, width] of [
     ["copied.mp4", null],

@@ -8,7 +8,7 @@ import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 test.use({ serviceWorkers: "allow" });
 
-// A codec that no browser decodes, so that ffmpeg's core has to.
+// A codec that no browser decodes, so that it needs ffmpeg's core.
 const film = (seconds: number) =>
   makeClip("mp4", [
     ...`-f lavfi -i testsrc2=size=320x180:rate=25:duration=${seconds}`.split(" "),
@@ -16,7 +16,7 @@ const film = (seconds: number) =>
   ]);
 const picture = () => makeClip("png", "-f lavfi -i testsrc2=size=320x200 -frames:v 1".split(" "));
 
-/** Converts a file and gives what was made of it, saved as a visitor saves it. */
+/** Converts a file and returns the path of the downloaded output. */
 async function convert(page: Page, path: string, folder: string): Promise<string> {
   await addFiles(page, path);
   const card = cardOf(page, path);
@@ -32,7 +32,7 @@ async function convert(page: Page, path: string, folder: string): Promise<string
 const versionOf = (page: Page) => page.evaluate(() => document.documentElement.dataset.version);
 const cachesOf = (page: Page) => page.evaluate(async () => (await caches.keys()).sort());
 
-test("after a first visit and an encode all goes on without a network", async ({
+test("works offline after a first visit and one encode", async ({
   page,
   context,
   served,
@@ -43,7 +43,7 @@ test("after a first visit and an encode all goes on without a network", async ({
   await page.goto(site.url);
   await convert(page, await film(1), folder);
   await page.evaluate(() => navigator.serviceWorker.ready);
-  // The page does not wait until the core is kept.
+  // The core is cached in the background.
   await expect
     .poll(() => page.evaluate(async () => (await (await caches.open("framewright-core")).keys()).length))
     .toBe(2);
@@ -58,7 +58,7 @@ test("after a first visit and an encode all goes on without a network", async ({
   expect(image.picture).toMatchObject({ width: 320, height: 200 });
 });
 
-test("a new version comes in whole, when the visitor wants it, and leaves older tabs what they need", async ({
+test("installs a new version completely, activates it on request, and keeps the old one for older tabs", async ({
   page,
   context,
   served,
@@ -73,7 +73,7 @@ test("a new version comes in whole, when the visitor wants it, and leaves older 
   await page.goto(site.url);
   const first = await versionOf(page);
   await page.evaluate(() => navigator.serviceWorker.ready);
-  // The large files are kept in an idle moment.
+  // The large files are cached when the page is idle.
   await expect
     .poll(() => page.evaluate(async () => (await (await caches.open("framewright-core")).keys()).length))
     .toBe(2);
@@ -91,7 +91,7 @@ test("a new version comes in whole, when the visitor wants it, and leaves older 
   const second = await versionOf(page);
   expect(await page.evaluate(() => document.scripts[0]?.src)).toContain("-later.js");
 
-  // The other tab is told too, and still finds what it has not loaded yet.
+  // The other tab shows the notice too, and can still load its remaining files.
   await expect(other.getByText("A new version is ready")).toBeVisible();
   await other.getByRole("link", { name: "Edge" }).click();
   await expect(other.getByRole("heading").first()).toBeVisible();

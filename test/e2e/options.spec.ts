@@ -10,7 +10,7 @@ import { addFiles, cardOf, expect, test } from "./workbench.ts";
 const picture = () =>
   makeClip("png", "-f lavfi -i mandelbrot=size=400x300:maxiter=200 -frames:v 1 -pix_fmt rgb24".split(" "));
 
-// Much of it is noise, so that every bit is used.
+// Noisy, so that the encoder uses its whole bitrate.
 const noisyVideo = () =>
   makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=4,noise=alls=12:allf=t".split(" "),
@@ -18,13 +18,13 @@ const noisyVideo = () =>
     ..."-c:v libx264 -preset ultrafast -crf 12 -pix_fmt yuv420p -c:a aac -b:a 128k -shortest".split(" "),
   ]);
 
-test("a picture is shrunk to half, filled from a corner, as WebP", async ({ workbench, folder }) => {
+test("resizes a picture to half its width, cropped from a corner, as WebP", async ({ workbench, folder }) => {
   const file = await named(await picture(), folder, "half.png");
   const card = await openOptions(workbench, file);
   await card.getByLabel("Format").selectOption("webp");
   await card.getByLabel("Width").fill("50%");
   await card.getByLabel("Height").fill("200");
-  // Two sides alone do not stretch it.
+  // Setting both sides does not stretch the picture.
   await expect(card.getByRole("radio", { name: "Contain" })).toBeChecked();
   await choose(card, "Fit", "Cover");
   await choose(card, "Position", "Top left");
@@ -47,11 +47,11 @@ test("a picture is shrunk to half, filled from a corner, as WebP", async ({ work
   expect(await likeness(50)).toBeLessThan(0.6);
 });
 
-test("a video stays within the size that was asked for", async ({ workbench, folder }) => {
+test("keeps a video within the requested file size", async ({ workbench, folder }) => {
   const file = await named(await noisyVideo(), folder, "sized.mp4");
   const card = await openOptions(workbench, file);
   await choose(card, "Control by", "File size");
-  // Half of the file is offered.
+  // Half of the file's size is suggested.
   const half = Number(((await stat(file)).size / 2e6).toPrecision(2));
   await expect(card.getByLabel("Maximum file size (MB)")).toHaveValue(String(half));
   await card.getByLabel("Unit").selectOption("kB");
@@ -80,10 +80,7 @@ test("a video stays within the size that was asked for", async ({ workbench, fol
   expect(facts.duration).toBeCloseTo(4, 0);
 });
 
-test("size, frame rate and sound give way to what mail holds, in words, and the file stays below it", async ({
-  workbench,
-  folder,
-}) => {
+test("lowers size, frame rate and sound to fit a small file, and says so", async ({ workbench, folder }) => {
   const source = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=640x360:rate=25:duration=12,noise=alls=12:allf=t".split(" "),
     ..."-f lavfi -i sine=frequency=440:duration=12".split(" "),
@@ -93,7 +90,7 @@ test("size, frame rate and sound give way to what mail holds, in words, and the 
   const card = await openOptions(workbench, file);
   await card.getByRole("button", { name: "Small for mail" }).click();
   await expect(card.getByLabel("Maximum file size (MB)")).toHaveValue("20");
-  // As much for each second as 20 MB have for eleven minutes.
+  // The same bitrate as eleven minutes in 20 MB.
   const most = 364_000;
   await card.getByLabel("Maximum file size (MB)").fill(String(most / 1e6));
   await expect(card.locator(".outcome")).toContainText(
@@ -111,7 +108,7 @@ test("size, frame rate and sound give way to what mail holds, in words, and the 
   expect(facts.duration).toBeCloseTo(12, 0);
 });
 
-test("what does not go together is said at its field, and is not started", async ({ workbench, folder }) => {
+test("shows conflicting options at their field, and disables Convert", async ({ workbench, folder }) => {
   const file = await named(await noisyVideo(), folder, "wrong.mp4");
   const card = await openOptions(workbench, file);
   const notice = card.getByRole("region", { name: "Options" }).getByRole("alert");
@@ -160,12 +157,15 @@ test("what does not go together is said at its field, and is not started", async
   await expect(card).toContainText("the file grows, but the picture gets no sharper.");
 });
 
-test("presets are used, kept, given to others, renamed and deleted", async ({ workbench, folder }) => {
+test("presets are applied, saved, applied to other files, renamed and deleted", async ({
+  workbench,
+  folder,
+}) => {
   const [first, second] = [
     await named(await picture(), folder, "preset-1.png"),
     await named(await picture(), folder, "preset-2.png"),
   ];
-  // What others may have left there does no harm.
+  // Malformed stored presets are ignored.
   const hostile = [
     { id: "x", name: "Bad", kind: "video", options: { codec: "rm -rf" } },
     null,
@@ -181,7 +181,7 @@ test("presets are used, kept, given to others, renamed and deleted", async ({ wo
   let card = await openOptions(workbench, first);
   await expect(card.getByRole("button", { name: "Bad" })).toHaveCount(0);
   await expect(card.getByRole("button", { name: "Podcast audio" })).toHaveCount(0);
-  // Both before the page is drawn anew.
+  // Both happen before the page renders again.
   await card.evaluate((element) => {
     [...element.querySelectorAll("button")].find((button) => /Thumbnail/.test(button.textContent))?.click();
     const format = element.querySelector("select");
@@ -220,7 +220,7 @@ test("presets are used, kept, given to others, renamed and deleted", async ({ wo
   expect(await workbench.evaluate(() => localStorage.getItem("framewright-presets"))).toBe("[]");
 });
 
-test("options are chosen by keyboard, and axe finds nothing in light and dark", async ({
+test("options can be chosen by keyboard, and axe finds nothing in light and dark", async ({
   workbench,
   folder,
 }) => {
@@ -263,7 +263,6 @@ async function openOptions(page: Page, path: string): Promise<Locator> {
   return card;
 }
 
-// The radio button lies below its words, which are what is clicked.
 async function choose(card: Locator, group: string, name: string): Promise<void> {
   const radio = card.getByRole("group", { name: group }).getByRole("radio", { name, exact: true });
   await radio.check();
@@ -280,5 +279,5 @@ async function tabTo(page: Page, control: Locator): Promise<void> {
     if (await control.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press("Tab");
   }
-  throw new Error("Tab does not lead there.");
+  throw new Error("Tab does not reach the control.");
 }

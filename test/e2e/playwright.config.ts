@@ -1,7 +1,7 @@
 import { defineConfig } from "@playwright/test";
 import { LAUNCH } from "../worker/api/browser.ts";
 
-/** The flows of a visitor, in the system's Chromium, on the page as the service serves it. */
+/** Visitor flows in the system's Chromium, on the page as the service serves it. */
 export default defineConfig({
   testDir: import.meta.dirname,
   testMatch: "*.spec.ts",
@@ -10,15 +10,15 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,
-  // Most time is spent waiting for a machine of two cores; a test that hangs still ends.
+  // Generous for a machine of two cores; a test that hangs still ends.
   timeout: 180_000,
   expect: { timeout: 60_000 },
-  // As with the other tests in CI; what passed only at the second try is named there.
+  // As for the other tests in CI, which lists those that passed only on the retry.
   retries: process.env.CI ? 1 : 0,
   reporter: process.env.E2E_RESULTS
     ? [["list"], ["json", { outputFile: process.env.E2E_RESULTS }]]
     : [["list"]],
-  // Each flow is a first visit, at which a service worker would load the whole page; those that are about it allow it.
+  // Each flow is a first visit, on which a service worker would load the whole page; only its own tests allow it.
   use: {
     serviceWorkers: "block",
     launchOptions: LAUNCH,

@@ -10,7 +10,7 @@ const TONE = "-f lavfi -i sine=frequency=440:duration=2".split(" ");
 const H264 = "-c:v libx264 -preset ultrafast -pix_fmt yuv420p".split(" ");
 const STILL = ["-frames:v", "1"];
 
-/** Three videos, three sounds and four pictures, with what each becomes when nobody says anything. */
+/** Three videos, three sounds and four pictures, with the codec that each gets by default. */
 export const MIXED = [
   ["film.mp4", [...pictures("160x90", 2), ...H264], "h264"],
   ["film.mov", [...pictures("160x90", 2), ...H264], "h264"],
@@ -24,7 +24,7 @@ export const MIXED = [
   ["picture.bmp", [...pictures("320x180", 1), ...STILL], "mjpeg"],
 ] as const;
 
-/** Makes a clip under a name of its own. */
+/** Makes a clip under a given name. */
 export async function clipNamed(name: string, args: readonly string[], folder: string): Promise<string> {
   const to = join(folder, "in", name);
   await mkdir(dirname(to), { recursive: true });
@@ -32,7 +32,7 @@ export async function clipNamed(name: string, args: readonly string[], folder: s
   return to;
 }
 
-/** A video of so many seconds that takes a browser its time to make a WebM of. */
+/** A video of `seconds` that a browser takes a while to convert to WebM. */
 export const longClip = (name: string, seconds: number, folder: string) =>
   clipNamed(name, [...pictures("320x180", seconds), ...H264, "-g", "25"], folder);
 
@@ -42,7 +42,7 @@ export async function chooseFormat(card: Locator, format: string): Promise<void>
   await card.getByLabel("Format", { exact: true }).selectOption(format);
 }
 
-/** Connects the page with the service by its console, and comes back to the workbench. */
+/** Connects the page to the service in the console, and returns to the workbench. */
 export async function connectEdge(page: Page, { url, key }: { url: string; key: string }): Promise<void> {
   await page.goto(`${url}/#/edge`);
   await page.getByLabel("Key", { exact: true }).fill(key);

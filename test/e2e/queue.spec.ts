@@ -8,7 +8,7 @@ import { chooseFormat, clipNamed, connectEdge, longClip, MIXED } from "./queue-c
 import { storedSizes } from "./stored-sizes.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-/** All that the browser keeps in a store of a database. */
+/** Reads all rows of an IndexedDB store. */
 const rowsOf = (page: Page, name: string, store: string) =>
   page.evaluate(
     ({ name, store }) =>
@@ -26,13 +26,13 @@ const rowsOf = (page: Page, name: string, store: string) =>
     { name, store },
   );
 
-/** The tasks of this machine, and how many pieces of their work are done for good. */
+/** The local tasks, and how many pieces of their work are stored. */
 async function tasksOf(page: Page) {
   const tasks = (await rowsOf(page, "framewright-page", "tasks")) as Task[];
   return { tasks, pieces: (await rowsOf(page, "framewright-page", "pieces")).length };
 }
 
-/** Downloads what came of a file. */
+/** Downloads the output of a file. */
 async function outputOf(page: Page, name: string, folder: string): Promise<string> {
   const card = cardOf(page, name);
   const way = card.getByRole("link", { name: "Download" }).or(card.getByRole("button", { name: "Download" }));
@@ -42,7 +42,7 @@ async function outputOf(page: Page, name: string, folder: string): Promise<strin
   return path;
 }
 
-test("ten files of all kinds are converted at once, and each is what it should be", async ({
+test("converts ten files of all kinds at once, each to the right codec and size", async ({
   workbench,
   folder,
 }) => {
@@ -51,7 +51,7 @@ test("ten files of all kinds are converted at once, and each is what it should b
   await workbench.getByRole("button", { name: "Convert all (10)" }).click();
   await expect(workbench.locator("[data-state=succeeded]")).toHaveCount(10);
   for (const [name, , codec] of MIXED) {
-    // Of many files, the results are shown one by one.
+    // With many files, results are collapsed.
     await cardOf(workbench, name).getByRole("button", { name: "Result" }).click();
     const { picture, sound, duration } = await readFacts(await outputOf(workbench, name, folder));
     expect([name, picture?.codec ?? sound?.codec]).toEqual([name, codec]);
@@ -64,7 +64,7 @@ test("ten files of all kinds are converted at once, and each is what it should b
   await expect.poll(async () => (await tasksOf(workbench)).tasks).toEqual([]);
 });
 
-test("a reload in the middle of an encode costs nothing: it goes on by itself to its end, and its file is stored once", async ({
+test("an encode resumes by itself after a reload, and its file is stored only once", async ({
   workbench,
   folder,
 }) => {
@@ -75,7 +75,7 @@ test("a reload in the middle of an encode costs nothing: it goes on by itself to
   const card = cardOf(workbench, "long.mp4");
   await chooseFormat(card, "webm");
   await card.getByRole("button", { name: "Convert", exact: true }).click();
-  // Some of it is done for good.
+  // Some of its pieces are stored.
   await expect.poll(async () => (await tasksOf(workbench)).pieces, { intervals: [50] }).toBeGreaterThan(3);
   expect(await stored()).toEqual([size]);
   await workbench.reload();
@@ -104,7 +104,7 @@ test("a reload in the middle of an encode costs nothing: it goes on by itself to
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });
 });
 
-test("what runs is cancelled, begun again and removed, and leaves nothing behind", async ({
+test("a running conversion can be cancelled, restarted and removed, and leaves nothing behind", async ({
   workbench,
   folder,
 }) => {
@@ -123,7 +123,7 @@ test("what runs is cancelled, begun again and removed, and leaves nothing behind
   await expect.poll(() => storedSizes(workbench)).toEqual({ databases: [], files: [] });
 });
 
-test("drafts outlive a reload, but for a file too large to keep, which is asked for again; tabs share them", async ({
+test("drafts survive a reload and are shared by tabs; a file too large to store must be chosen again", async ({
   workbench,
   folder,
   context,
@@ -132,7 +132,7 @@ test("drafts outlive a reload, but for a file too large to keep, which is asked 
     ["small.mp4", "large.mp4"].map((name) => longClip(name, 2, folder)),
   );
   if (!small || !large) throw new Error("There are no clips.");
-  // A box to be left out, beyond what a browser is asked to copy; nothing of it takes room on the disk.
+  // A sparse `free` box makes the file larger than what the page copies, without taking disk space.
   const bytes = await readFile(large);
   const filler = 300_000_000;
   const box = Buffer.from([0, 0, 0, 0, ...Buffer.from("free")]);
@@ -164,7 +164,7 @@ test("drafts outlive a reload, but for a file too large to keep, which is asked 
   await expect(other.getByRole("article")).toHaveCount(1);
 });
 
-test("files and folders are dropped anywhere, and addresses pasted", async ({ workbench, folder }) => {
+test("folders can be dropped anywhere, and addresses pasted", async ({ workbench, folder }) => {
   await clipNamed("in a folder/picture.png", MIXED[6][1], folder);
   await clipNamed("in a folder/deeper/sound.wav", MIXED[3][1], folder);
   expect(await readdir(join(folder, "in", "in a folder"))).toContain("deeper");
@@ -181,7 +181,7 @@ test("files and folders are dropped anywhere, and addresses pasted", async ({ wo
   await expect(workbench.getByText("Drop to add them")).toBeHidden();
   await expect(cardOf(workbench, "picture.png")).toContainText("PNG image, 320 × 180");
   await expect(cardOf(workbench, "sound.wav")).toContainText("WAV audio, PCM, mono, 44.1 kHz, 0:02");
-  // By their handles they are read where they lie.
+  // They are read through their handles, not copied.
   expect(await storedSizes(workbench)).toEqual({ databases: [], files: [] });
   await workbench.evaluate(() => {
     const clipboardData = new DataTransfer();
@@ -194,7 +194,7 @@ test("files and folders are dropped anywhere, and addresses pasted", async ({ wo
   await expect(cardOf(workbench, "two words.mp4")).toContainText("Can't be used");
 });
 
-test("what this browser cannot do is sent to the edge when the visitor says so, and not before", async ({
+test("sends what this browser cannot do to the edge only after the visitor agrees", async ({
   workbench,
   served,
   folder,

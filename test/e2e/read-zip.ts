@@ -2,11 +2,11 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 
-/** Unpacks a zip whose files are stored as they are into a folder, by its central directory; gives their paths. Throws for a file whose bytes are not those that were put in. */
+/** Unpacks a zip of uncompressed files into a folder, by its central directory; returns their sorted paths. Throws if a checksum is wrong. */
 export async function unpackZip(path: string, folder: string): Promise<string[]> {
   const bytes = await readFile(path);
   const end = bytes.lastIndexOf(Buffer.from("PK\x05\x06"));
-  if (end < 0) throw new Error("It is no zip.");
+  if (end < 0) throw new Error("This is not a zip.");
   const count = bytes.readUInt16LE(end + 10);
   let at = bytes.readUInt32LE(end + 16);
   const names: string[] = [];
@@ -24,7 +24,8 @@ export async function unpackZip(path: string, folder: string): Promise<string[]>
     const local = bytes.readUInt32LE(at + 42);
     const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
     const data = bytes.subarray(start, start + size);
-    if (method !== 0 || crc32(data) !== crc) throw new Error(`${name} is not what was put in.`);
+    if (method !== 0 || crc32(data) !== crc)
+      throw new Error(`${name} is compressed or has a wrong checksum.`);
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), data);
     names.push(name);

@@ -18,7 +18,7 @@ export const movingClip = () =>
     ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
   ]);
 
-/** A picture of so many pixels, of which a part is transparent. */
+/** A partly transparent picture. */
 export const transparentPicture = (size: string) =>
   makeClip("png", [
     ..."-f lavfi -i".split(" "),
@@ -26,7 +26,7 @@ export const transparentPicture = (size: string) =>
     ..."-frames:v 1".split(" "),
   ]);
 
-/** Puts a file under a name of its own, so that no other test has the same. */
+/** Copies a file to a name of its own, unique to the test. */
 export async function named(path: string, folder: string, name: string): Promise<string> {
   const to = join(folder, name);
   await mkdir(dirname(to), { recursive: true });
@@ -34,14 +34,14 @@ export async function named(path: string, folder: string, name: string): Promise
   return to;
 }
 
-/** Connects the page with the service that it comes from, and goes back to the queue. */
+/** Connects the page to the service that serves it, and returns to the queue. */
 export async function connect(page: Page, served: Served): Promise<void> {
   await page.getByRole("link", { name: "Edge" }).click();
   await enterService(page, served.url, served.key);
   await page.getByRole("link", { name: "Workbench" }).click();
 }
 
-/** Adds a file, takes a preset for it if so wanted and a place, converts it, and gives its card with the result. */
+/** Adds a file, optionally selects a preset and a place, converts it, and returns its card with the result. */
 export async function convert(page: Page, path: string, preset?: string, place?: "Edge"): Promise<Locator> {
   await addFiles(page, path);
   const card = cardOf(page, path);
@@ -55,7 +55,7 @@ export async function convert(page: Page, path: string, preset?: string, place?:
   return card;
 }
 
-/** Plays what is in a card to its end, by the player's own button. */
+/** Plays a card's media to its end with the player's button. */
 export async function playToEnd(card: Locator) {
   await card.locator("media-play-button").click();
   return card.locator("video, audio").evaluate(async (media: HTMLVideoElement) => {
@@ -66,7 +66,7 @@ export async function playToEnd(card: Locator) {
   });
 }
 
-/** Clicks, and puts what is downloaded into a folder under the name that the browser gives it. */
+/** Clicks, and saves the download in a folder under its suggested name. */
 export async function downloadBy(page: Page, button: Locator, folder: string): Promise<string> {
   const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
   const path = join(folder, download.suggestedFilename());
@@ -74,7 +74,7 @@ export async function downloadBy(page: Page, button: Locator, folder: string): P
   return path;
 }
 
-/** Expects the moving clip as a stream that ffmpeg plays without a word, by its master playlist on this disk. */
+/** Expects the master playlist of a stream of the moving clip, which ffmpeg plays without errors. */
 export async function expectStream(master: string): Promise<void> {
   const { variants } = parseMaster(await readFile(master, "utf8"), pathToFileURL(master).href);
   expect(variants.length).toBeGreaterThan(0);

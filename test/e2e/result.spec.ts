@@ -13,7 +13,7 @@ const serious = async (page: Page) => {
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
 };
 
-test("a converted video plays to its end, one frame of it is laid over the original's, and its download has its name", async ({
+test("a converted video plays to its end, compares frame by frame with the original, and downloads under its name", async ({
   workbench,
   folder,
 }) => {
@@ -28,7 +28,7 @@ test("a converted video plays to its end, one frame of it is laid over the origi
   expect(await serious(workbench)).toEqual([]);
   await card.getByRole("button", { name: "Compare with the original" }).click();
   await card.getByLabel("Moment").fill("1.52");
-  // Both show frame 38 of 25 in a second.
+  // Both show frame 38, at 25 frames per second.
   const frames = () =>
     card
       .locator(".compare video")
@@ -49,10 +49,7 @@ test("a converted video plays to its end, one frame of it is laid over the origi
   );
 });
 
-test("a picture that was shrunk is laid over the original, and holds what it did", async ({
-  workbench,
-  folder,
-}) => {
+test("a converted picture compares with its original, and looks like it", async ({ workbench, folder }) => {
   const picture = await named(await transparentPicture("640x360"), folder, "in/shrunk.png");
   const card = await convert(workbench, picture, "Web picture");
   await card.getByRole("button", { name: "Compare with the original" }).click();
@@ -75,7 +72,7 @@ test("a picture that was shrunk is laid over the original, and holds what it did
   expect((await measureLikeness(path, picture, options)).mean).toBeGreaterThan(0.9);
 });
 
-test("all that is done is downloaded as one zip and saved to a folder, where nothing is written over", async ({
+test("downloads all results as one zip, and saves them to a folder without overwriting anything", async ({
   page,
   served,
   folder,
@@ -83,7 +80,7 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
 }) => {
   await page.addInitScript(() => {
     Reflect.deleteProperty(globalThis, "showSaveFilePicker");
-    // The visitor chooses a folder of the origin's own, which may be written to as any other.
+    // The picker returns an OPFS folder, which is writable like any other.
     const pick = async () => {
       const root = await navigator.storage.getDirectory();
       return root.getDirectoryHandle("chosen", { create: true });
@@ -122,7 +119,7 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
     ["same.png", "same (2).png"].map((name) => readFile(join(out, name))),
   );
   expect(await list()).toEqual({ "same.png": first?.length, "same (2).png": second?.length });
-  // Where the visitor can choose a place for the zip, it is written there and nowhere else.
+  // If the visitor can choose a file for the zip, it is written only there.
   await page.evaluate(() => {
     const pick = async () => {
       const root = await navigator.storage.getDirectory();
@@ -154,9 +151,9 @@ test("all that is done is downloaded as one zip and saved to a folder, where not
     page.getByText("0 of 2 saved. same.png: The browser is not allowed to write there."),
   ).toBeVisible();
   expect(Object.keys(await list()).sort()).toEqual(["same (2).png", "same.png"]);
-  // What a page left that is closed goes with the next download.
+  // Leftovers of a closed page are deleted by the next download.
   await page.reload();
-  // A browser that writes to its files in workers alone, and then one that gives the page none, as in a private window.
+  // First a browser that writes to OPFS only in workers, then one without OPFS, as in a private window.
   await page.evaluate(() => Reflect.deleteProperty(FileSystemFileHandle.prototype, "createWritable"));
   const again = () => downloadBy(page, page.getByRole("button", { name: "Download all" }), folder);
   const writer = page.waitForEvent("worker", (worker) => worker.url().includes("stash-worker"));

@@ -8,7 +8,7 @@ import { clear } from "./edge-flow.ts";
 import { connect, convert, expectStream, movingClip, named, transparentPicture } from "./result-flow.ts";
 import { expect, test } from "./workbench.ts";
 
-// One Ceph serves both.
+// Both tests share one Ceph.
 test.describe.configure({ mode: "default" });
 
 let ceph: Ceph;
@@ -45,7 +45,7 @@ async function download(key: string, folder: string): Promise<string> {
   return path;
 }
 
-test("an output goes to a bucket by keys that stay in the page, and a refusal says what to do", async ({
+test("sends an output to a bucket without keeping the keys in web storage; errors say what to do", async ({
   workbench,
   folder,
   complaints,
@@ -93,7 +93,7 @@ test("an output goes to a bucket by keys that stay in the page, and a refusal sa
   expect(duration).toBeCloseTo(2, 1);
   const kept = await workbench.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   expect(kept).not.toContain(secret_access_key);
-  // What was refused the browser says itself.
+  // Chromium logs failed requests itself.
   complaints.splice(
     0,
     Infinity,
@@ -101,12 +101,12 @@ test("an output goes to a bucket by keys that stay in the page, and a refusal sa
   );
 });
 
-test("a connection made and tested in the console takes what a task makes, and signs for the page, which holds no secret, a whole stream", async ({
+test("a connection created and tested in the console receives a task's output, and signs the upload of a stream for the page", async ({
   workbench,
   folder,
   served,
 }) => {
-  // What an earlier try left would be the default.
+  // A connection left by an earlier attempt would be the default.
   await clear({ ...served, console_key: served.key }, "/connections");
   await connect(workbench, served);
   await workbench.getByRole("link", { name: "Edge" }).click();
@@ -129,18 +129,18 @@ test("a connection made and tested in the console takes what a task makes, and s
   await dialog.getByRole("button", { name: "Done" }).click();
 
   const picture = await readFile(await transparentPicture("64x36"));
-  // No other try has a task of that name.
-  const given = `${basename(folder)}.png`;
-  await ceph.ask("page-open", { method: "PUT", key: given, body: picture });
+  // Unique, so that no earlier attempt has a task of that name.
+  const name = `${basename(folder)}.png`;
+  await ceph.ask("page-open", { method: "PUT", key: name, body: picture });
   await workbench.getByRole("link", { name: "Tasks" }).click();
   await workbench.getByRole("button", { name: "New task" }).click();
-  await dialog.getByLabel("Source").fill(`s3://page-open/${given}`);
+  await dialog.getByLabel("Source").fill(`s3://page-open/${name}`);
   await dialog.getByLabel("Output").selectOption({ label: "Image" });
   await dialog.getByLabel("Format").selectOption("webp");
   await expect(dialog.getByText("through the connection “Signing Ceph”")).toBeVisible();
   await dialog.getByLabel("Destination").fill("s3://page-open/made/by task.webp");
   await dialog.getByRole("button", { name: "Create" }).click();
-  const row = workbench.getByRole("row").filter({ hasText: given });
+  const row = workbench.getByRole("row").filter({ hasText: name });
   await expect(row).toContainText("Done");
   await row.getByRole("button", { name: /^Details/ }).click();
   await expect(workbench.getByText("s3://page-open/made/by task.webp")).toBeVisible();

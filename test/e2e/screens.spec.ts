@@ -5,14 +5,14 @@ import { ROOT } from "../structure/source-files.ts";
 import { connect, convert, named } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-// Pictures of each view for people to look at; nothing is compared.
+// Screenshots for review; they are not compared, but nothing may overflow.
 const LOOKS = {
   light: { colorScheme: "light", width: 1280 },
   dark: { colorScheme: "dark", width: 1280 },
   phone: { colorScheme: "light", width: 390 },
 } as const;
 
-// Something calm to look at.
+// A calm picture.
 const scene = (size: string, seconds: number) =>
   `-f lavfi -i gradients=s=${size}:r=25:d=${seconds}:n=4:c0=0x1b2a49:c1=0xee6c4d:c2=0xf2c14e:c3=0x3d5a80:x0=0:y0=0:x1=500:y1=300:speed=0.02`.split(
     " ",
@@ -32,7 +32,7 @@ async function show(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test("the queue in each of its states", async ({ workbench: page, folder }) => {
+test("the queue fits the screen in each of its states", async ({ workbench: page, folder }) => {
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   await show(page, "empty");
   const make = async (name: string, args: readonly string[]) =>
@@ -89,7 +89,7 @@ test("the queue in each of its states", async ({ workbench: page, folder }) => {
   }
 });
 
-test("the console in each of its parts", async ({ workbench: page, served }) => {
+test("the console fits the screen in each of its parts", async ({ workbench: page, served }) => {
   await page.getByRole("link", { name: "Edge" }).click();
   await expect(page.getByLabel("Address")).toHaveValue(served.url);
   await show(page, "edge-before");

@@ -6,16 +6,16 @@ import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 
-/** The service that all flows share, as tests are told of it: its address, the key of a project of theirs, and the folder of its static files. */
+/** The service that all flows share: its URL, keys and folder of static files. */
 export interface Served {
   url: string;
   key: string;
-  /** The key of another project, whose lists hold what the flows of the console make alone. */
+  /** Key of another project, used only by the console's flows. */
   console_key: string;
   assets: string;
 }
 
-/** Starts the service with its page once before all flows, and ends it after them. */
+/** Starts the service with its page before all flows, and stops it after them. */
 export default async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-e2e-"));
   const [key, console_key] = [randomBytes(12).toString("hex"), randomBytes(12).toString("hex")];

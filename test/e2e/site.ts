@@ -13,14 +13,14 @@ const MIMES: Readonly<Record<string, string>> = {
   ".wasm": "application/wasm",
 };
 
-/** The page on a server of its own, as on any that serves static files by the rules in `_headers`. */
+/** The page on its own static file server, which follows the rules in `_headers`. */
 export interface Site {
   url: string;
-  /** The paths that it was asked for, with its answers' status. */
+  /** Requested paths and the status of the answers. */
   asked: { path: string; status: number }[];
   /** Serves another folder from now on. */
   turnTo(folder: string): void;
-  /** Ends it, as a network that is gone would. */
+  /** Stops the server, as if the network were gone. */
   close(): void;
 }
 
@@ -68,7 +68,7 @@ function headersFor(path: string, rules: string): [string, string][] {
   return found;
 }
 
-/** Copies the files of the page out of an assets folder, without the core's, of which there is a stand-in of a few bytes. */
+/** Copies the page's files from an assets folder, with a stand-in of a few bytes for the core. */
 export async function copyPage(assets: string, folder: string): Promise<void> {
   await mkdir(join(folder, "app"), { recursive: true });
   for (const name of ["index.html", "_headers", "icon.svg", "manifest.webmanifest", "icons"]) {
@@ -82,10 +82,10 @@ export async function copyPage(assets: string, folder: string): Promise<void> {
   await buildOffline(folder);
 }
 
-// An empty file, packed with gzip.
+// A gzipped empty file.
 const STAND_IN = Buffer.from("H4sIAAAAAAAAAwMAAAAAAAAAAAA=", "base64");
 
-/** Makes a later version of a page in its folder: every script and style of it has another name, and its title an end of its own. */
+/** Turns a page in its folder into a later version: every script and style gets another name. */
 export async function makeLater(folder: string): Promise<void> {
   const app = join(folder, "app");
   const names = (await readdir(app)).filter((name) => /\.(js|css)$/.test(name));

@@ -5,11 +5,11 @@ import type { Page } from "@playwright/test";
 import { chooseFormat, clipNamed, longClip, MIXED } from "./queue-clips.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-// It has to be running still when all has been looked at, and must not take every core from those who look: sound is encoded on one.
+// Must still run when all checks are done, without taking every core from them: sound is encoded on one.
 const LONG = "-f lavfi -i sine=frequency=440:sample_rate=8000:duration=7200 -c:a flac".split(" ");
 
-/** Expects that nothing is cut off at the side, and nothing serious is wrong with the page for those who see or use it otherwise. */
-async function expectFit(page: Page, what: string): Promise<void> {
+/** Expects that nothing overflows sideways, and that axe finds nothing serious. */
+async function expectFit(page: Page, state: string): Promise<void> {
   const width = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     const out = [
@@ -23,28 +23,25 @@ async function expectFit(page: Page, what: string): Promise<void> {
       .map((element) => element.textContent || element.outerHTML.slice(0, 80));
     return { over: scrollWidth - clientWidth, out };
   });
-  expect([what, width]).toEqual([what, { over: 0, out: [] }]);
+  expect([state, width]).toEqual([state, { over: 0, out: [] }]);
   const { violations } = await new AxeBuilder({ page }).analyze();
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect([what, serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([what, []]);
+  expect([state, serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([state, []]);
 }
 
 for (const [name, use] of [
-  ["a phone in the light", { viewport: { width: 390, height: 844 }, colorScheme: "light" }],
-  ["a wide screen in the dark", { viewport: { width: 1280, height: 800 }, colorScheme: "dark" }],
+  ["a light phone screen", { viewport: { width: 390, height: 844 }, colorScheme: "light" }],
+  ["a dark wide screen", { viewport: { width: 1280, height: 800 }, colorScheme: "dark" }],
 ] as const) {
   test.describe(() => {
     test.use(use);
-    test(`all that a card can be fits ${name}, and axe finds nothing serious`, async ({
-      workbench,
-      folder,
-    }) => {
+    test(`cards in every state fit ${name}, and axe finds nothing serious`, async ({ workbench, folder }) => {
       await expect(workbench.getByRole("heading", { level: 1 })).toBeVisible();
       const ground = await workbench.evaluate(
         () => getComputedStyle(document.documentElement).backgroundColor,
       );
       expect(ground).toBe(use.colorScheme === "dark" ? "rgb(20, 22, 26)" : "rgb(246, 247, 249)");
-      await expectFit(workbench, "nothing");
+      await expectFit(workbench, "empty");
       const bad = join(folder, `${"a_very_long_name_without_any_gap_".repeat(3)}.mp4`);
       await writeFile(bad, "text");
       const picture = await clipNamed("done.png", MIXED[6][1], folder);
@@ -77,7 +74,7 @@ for (const [reducedMotion, seconds] of [
 ] as const) {
   test.describe(() => {
     test.use({ contextOptions: { reducedMotion } });
-    test(`a button changes within ${seconds} where the visitor's wish for less motion is "${reducedMotion}"`, async ({
+    test(`button transitions take ${seconds} with prefers-reduced-motion: ${reducedMotion}`, async ({
       workbench,
     }) => {
       const button = workbench.getByRole("button", { name: "Add", exact: true });

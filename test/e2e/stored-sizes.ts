@@ -1,14 +1,13 @@
 import type { Page } from "@playwright/test";
 
-/** What a page keeps in this browser, in bytes, each from the smallest to the largest. */
+/** Sizes in bytes of what a page has stored in this browser, ascending. */
 export interface StoredSizes {
-  /** Of the files in all databases, without the small pictures of cards. */
+  /** Files in all databases, without the cards' thumbnails. */
   databases: number[];
-  /** Of those in the origin's private file system. */
+  /** Files in OPFS. */
   files: number[];
 }
 
-/** Walks all that a page keeps in this browser. */
 export const storedSizes = (page: Page): Promise<StoredSizes> =>
   page.evaluate(async () => {
     const done = <T>(request: IDBRequest<T>) =>

@@ -6,9 +6,9 @@ import { runNative } from "../judge/native.ts";
 import { compareSound, readSound } from "../judge/sound.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
-// Each frame is one grey by which its number is read: 16 for the first one, three more for each further one.
+// Each frame has one grey that encodes its number: 16 for the first, three more for each further one.
 const GREYS = "-f lavfi -i nullsrc=size=320x180:rate=25:duration=3,geq=lum=16+3*N:cb=128:cr=128".split(" ");
-// Soft in its first half, loud in its second, and higher at each moment than before.
+// Soft in its first half, loud in its second, and rising in pitch.
 const RISING = [
   ..."-f lavfi -i".split(" "),
   "aevalsrc=exprs='if(lt(t,2),0.05,0.8)*sin(2*PI*(200+150*t)*t)':duration=4:sample_rate=44100",
@@ -29,7 +29,7 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
   expect(soft).toBeGreaterThan(0);
   expect(loud).toBeGreaterThan(5 * soft);
 
-  // The handle lies beside its time, and keeps the distance at which it was taken.
+  // The handle is drawn beside its time, and keeps its distance from the pointer.
   await begin.hover();
   await workbench.mouse.down();
   const grip = await gripOf(trim, begin);
@@ -51,7 +51,7 @@ test("a sound is trimmed on its waveform by mouse and keyboard", async ({ workbe
   await expect(card).toContainText("to 0:02.50");
   expect((await new AxeBuilder({ page: workbench }).include(".trim").analyze()).violations).toEqual([]);
 
-  // The file is let go with the timeline.
+  // Closing the timeline releases the file.
   expect(await addresses()).toBeGreaterThan(0);
   await card.getByRole("button", { name: "Options" }).click();
   await expect.poll(addresses).toBe(0);
@@ -77,7 +77,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   };
   const shown = () => trim.locator("video").evaluate((video: HTMLVideoElement) => video.currentTime);
 
-  // The frames on the strip are those of their place.
+  // The frames on the strip are in order.
   await expect.poll(async () => (await greysOf(trim)).at(-1)).toBeGreaterThan(0);
   const greys = await greysOf(trim);
   expect(greys.length).toBeGreaterThan(5);
@@ -90,7 +90,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   await trim.getByRole("button", { name: "One frame forward" }).click();
   await trim.getByRole("button", { name: "One frame forward" }).click();
   await expect(trim).toContainText("First frame: 27");
-  // As players round an edge either way, they are asked for the middle of the frame.
+  // Players round the edges of frames either way, so the page seeks to the middle of the frame.
   await expect.poll(shown).toBeCloseTo(27.5 / 25, 2);
 
   await type("End", "1");
@@ -121,10 +121,7 @@ test("a video is trimmed to the frame by typed times and steps of a frame", asyn
   expect(await numbersOf(output)).toEqual(wanted);
 });
 
-test("a picture is made of the frame of a video that was chosen on the timeline", async ({
-  workbench,
-  folder,
-}) => {
+test("makes a picture of the video frame chosen on the timeline", async ({ workbench, folder }) => {
   const clip = await makeClip("mp4", [...GREYS, ..."-c:v libx264 -preset ultrafast -g 25".split(" ")]);
   await addFiles(workbench, clip);
   const card = cardOf(workbench, clip);
@@ -142,8 +139,11 @@ test("a picture is made of the frame of a video that was chosen on the timeline"
   expect(await numbersOf(await convert(card, folder))).toEqual([26]);
 });
 
-test("the last frame is the last picture where their times are uneven", async ({ workbench, folder }) => {
-  // A JPEG tells no lighter greys apart than that of frame 70.
+test("the last frame is the last picture of a video with uneven frame times", async ({
+  workbench,
+  folder,
+}) => {
+  // In a JPEG, greys lighter than that of frame 70 cannot be told apart.
   const late = "-fps_mode vfr -frames:v 71 -vf setpts='if(gte(N,66),PTS+0.28*(N-65)/TB,PTS)'".split(" ");
   const card = await openTrim(workbench, await makeClip("mp4", [...GREYS, ...late, "-c:v", "libx264"]));
   await expect(card.getByRole("region", { name: "Trim" })).toContainText("Last frame: 70");
@@ -154,7 +154,7 @@ test("the last frame is the last picture where their times are uneven", async ({
   expect(await numbersOf(await convert(card, folder))).toEqual([70]);
 });
 
-test("a sound of half an hour has a plain timeline, and a line that says why", async ({ workbench }) => {
+test("a sound of half an hour has a timeline without a waveform, and says why", async ({ workbench }) => {
   const clip = await makeClip("flac", "-f lavfi -i anullsrc=r=8000:cl=mono -t 1801".split(" "));
   const card = await openTrim(workbench, clip);
   await expect(card).toContainText("This file is too long to draw its waveform.");
@@ -187,7 +187,7 @@ test.describe("on a phone", () => {
       type: "touchStart" | "touchMove" | "touchEnd",
       ...touchPoints: { x: number; y: number }[]
     ) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints });
-    // The finger wanders off the track.
+    // The finger moves off the track.
     const grip = await gripOf(trim, begin);
     const from = (await pointAt(trim, 0))[0] + grip;
     await touch("touchStart", { x: from, y });
@@ -205,7 +205,7 @@ test.describe("on a phone", () => {
   });
 });
 
-/** Counts the addresses of files that the page makes from now on, and has not revoked. */
+/** Counts the object URLs that the page creates from now on and has not revoked. */
 async function watchAddresses(page: Page): Promise<() => Promise<number>> {
   const kept = await page.evaluateHandle(() => {
     const addresses = new Set<string>();
@@ -247,14 +247,14 @@ async function pointAt(trim: Locator, share: number): Promise<[number, number]> 
   return [box.x + share * box.width, box.y + box.height / 2];
 }
 
-/** Tells how far right of its time, on the first tick, the middle of a handle is. */
+/** Returns how far the middle of a handle is to the right of the timeline's start. */
 async function gripOf(trim: Locator, handle: Locator): Promise<number> {
   const box = await handle.boundingBox();
   if (!box) throw new Error("There is no handle.");
   return box.x + box.width / 2 - (await pointAt(trim, 0))[0];
 }
 
-/** Counts what is painted in the left and the right half of a waveform. */
+/** Counts the painted pixels in the left and the right half of a waveform. */
 function paintedOf(waveform: Locator): Promise<[number, number]> {
   return waveform.evaluate((place) => {
     const counts: [number, number] = [0, 0];
@@ -272,7 +272,7 @@ function paintedOf(waveform: Locator): Promise<[number, number]> {
   });
 }
 
-/** Reads the grey in the middle of each frame on the strip; 0 where none is drawn yet. */
+/** Reads the grey in the middle of each frame on the strip; 0 if not drawn yet. */
 function greysOf(trim: Locator): Promise<number[]> {
   return trim
     .locator(".filmstrip canvas")

@@ -4,19 +4,17 @@ import { basename, join } from "node:path";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import type { Served } from "./service.ts";
 
-/** What a flow has beside Playwright's own. */
+/** Fixtures of a flow besides Playwright's own. */
 interface Fixtures {
-  /** The service, and a key for it. */
   served: Served;
-  /** A folder of the test's own, for what it downloads. */
+  /** A temporary folder of the test. */
   folder: string;
-  /** What the page said as an error or did not catch. A flow fails when there is any in the end; empty it where one is expected. */
+  /** Logged and uncaught errors of the page. A flow fails if any are left at its end; empty it after an expected one. */
   complaints: string[];
-  /** The page at its first view, with nothing in it. */
+  /** The empty page on a first visit. */
   workbench: Page;
 }
 
-/** A test of a flow. */
 export const test = base.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of fixtures here.
   served: async ({}, use) => use(JSON.parse(process.env.SERVED ?? "{}")),
@@ -41,12 +39,12 @@ export const test = base.extend<Fixtures>({
 
 export { expect };
 
-/** Adds files to the queue as the file dialog does. */
+/** Adds files to the queue as the file dialog would. */
 export async function addFiles(page: Page, ...paths: string[]): Promise<void> {
   await page.getByLabel("Add files").setInputFiles(paths);
 }
 
-/** The card of a file, or of all files of that name. */
+/** The card of a file, or the cards of all files of that name. */
 export function cardOf(page: Page, path: string): Locator {
   return page.getByRole("article", { name: basename(path) });
 }
