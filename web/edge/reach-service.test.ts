@@ -9,7 +9,7 @@ test.for([
   ["localhost:8787", "http:", "http://localhost:8787"],
   ["127.0.0.1:8787", "https:", "http://127.0.0.1:8787"],
   ["http://10.0.0.7:8787", "http:", "http://10.0.0.7:8787"],
-] as const)("%j on a page over %s is %s", ([text, protocol, url]) => {
+] as const)("parses %j on a page over %s as %s", ([text, protocol, url]) => {
   expect(parseAddress(text, protocol)).toBe(url);
 });
 
@@ -20,14 +20,14 @@ test.for([
   ["https://user:secret@media.example.com", "http:", "Leave user name"],
   ["https://media.example.com/?key=secret", "http:", "Leave user name"],
   ["http://media.example.com", "https:", "loaded over https"],
-] as const)("%j on a page over %s is refused", ([text, protocol, words]) => {
+] as const)("rejects %j on a page over %s", ([text, protocol, words]) => {
   const thrown = thrownBy(() => parseAddress(text, protocol));
   expect(thrown).toMatchObject({ kind: "request_invalid", param: "base_url" });
   expect(thrown.message).toContain(words);
   expect(thrown.message).not.toContain("secret");
 });
 
-test("a key is taken without the space around it, and no other text is shown", () => {
+test("trims a key, and rejects an invalid one without showing it", () => {
   expect(parseKey(" dev-key\n")).toBe("dev-key");
   const thrown = thrownBy(() => parseKey("two words"));
   expect(thrown).toMatchObject({ kind: "token_invalid", param: "api_key" });

@@ -8,25 +8,25 @@ import type { Item } from "./item.ts";
 import type { ItemList } from "./item-list.ts";
 
 const request = { input: "https://a.example/b.mp4", kind: "video", options: {}, metadata: {} } as const;
-const queued = createTask(request, (sort) => `${sort}_1`, 0) as Task;
+const queued = createTask(request, (prefix) => `${prefix}_1`, 0) as Task;
 const encoding = {
   ...{ ...queued, status: "processing" },
   steps: queued.steps.map((step, n) => (n === 2 ? { ...step, status: "processing" } : step)),
 } as Task;
 
-/** Follows a task of a service whose updates carry no encoder; its events report one choice after the other, one per reader. */
+/** Follows a task of a service whose updates name no encoder; each event stream opened reports the next choice. */
 function followThere(choices: (EncoderChoice | null | undefined)[]) {
   let item: Item = { ...createItem(request.input), task: queued };
   let asked = 0;
   let listener = (_: Update<Task>) => {};
   const client = {
-    on(_run: string, _event: "update", given: typeof listener) {
-      listener = given;
+    on(_run: string, _event: "update", added: typeof listener) {
+      listener = added;
       return () => {};
     },
     async *watch(record: Task) {
       yield { record, progress: 10, speed: null, eta: null, error: null, choice: choices[asked++] };
-      throw new Error("No more of them is asked for.");
+      throw new Error("Only the first event is read.");
     },
     tasks: { get: async () => queued },
   };
@@ -51,7 +51,7 @@ function followThere(choices: (EncoderChoice | null | undefined)[]) {
   };
 }
 
-test("a service is asked for the encoder while it encodes, until it tells one", async () => {
+test("asks a service for the encoder during the encode, until it names one", async () => {
   const light = { encoder: "light", reason: "it is small" };
   const { tell } = followThere([null, light]);
   expect(await tell(queued)).toEqual([undefined, 0]);
@@ -60,7 +60,7 @@ test("a service is asked for the encoder while it encodes, until it tells one", 
   expect(await tell(encoding)).toEqual([light, 2]);
 });
 
-test("one that never tells is asked once", async () => {
+test("asks only once a service that does not report encoders", async () => {
   const { tell } = followThere([undefined]);
   expect(await tell(encoding)).toEqual([undefined, 1]);
   expect(await tell(encoding)).toEqual([undefined, 1]);

@@ -3,7 +3,7 @@ import { createItem } from "./create-item.ts";
 import { createItemList } from "./item-list.ts";
 import type { ItemRow, QueueStore } from "./queue-store.ts";
 
-/** A store in memory that accepts what `isKept` allows, like one that is full. */
+/** A memory store that accepts only what `isKept` allows, as a full one would. */
 function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
   const rows = new Map<string, ItemRow>();
   const none = { input: null, thumbnail: null };
@@ -15,9 +15,9 @@ function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
       if (isKept(row)) rows.set(row.id, row);
       return isKept(row);
     },
-    async put(given) {
-      for (const row of given) if (rows.has(row.id)) rows.set(row.id, row);
-      return given.filter(({ id }) => !rows.has(id)).map(({ id }) => id);
+    async put(changed) {
+      for (const row of changed) if (rows.has(row.id)) rows.set(row.id, row);
+      return changed.filter(({ id }) => !rows.has(id)).map(({ id }) => id);
     },
     putInput: async () => {},
     putThumbnail: async () => {},
@@ -25,12 +25,12 @@ function memoryStore(isKept: (row: ItemRow) => boolean): QueueStore {
   };
 }
 
-// Renders at once.
+// Renders synchronously.
 const now = (work: () => void) => work();
 const deaf = { read() {}, gone() {} };
 const fault = { kind: "probe_failed", message: "No." };
 
-test("what could not be stored stays in the list, and what another tab removed goes", async () => {
+test("keeps items that could not be stored, and drops those that another tab removed", async () => {
   const store = memoryStore(({ name }) => name === "kept.mp4");
   const list = createItemList(`list ${crypto.randomUUID()}`, store, deaf, now);
   const [kept, lost] = ["kept.mp4", "lost.mp4"].map((name) => createItem(`https://a.example/${name}`));
@@ -49,7 +49,7 @@ test("what could not be stored stays in the list, and what another tab removed g
   expect(list.items.value.map(({ name }) => name)).toEqual(["lost.mp4"]);
 });
 
-test("a change that is not written yet is not undone by what is stored", async () => {
+test("a refresh does not undo changes that are not yet written", async () => {
   const store = memoryStore(() => true);
   const list = createItemList(`list ${crypto.randomUUID()}`, store, deaf, now);
   const item = createItem("https://a.example/clip.mp4");

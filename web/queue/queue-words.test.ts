@@ -15,12 +15,16 @@ function item(name: string, more: Partial<Item> = {}): Item {
 }
 
 function taskOf(status: TaskStatus, created_at = 1000, finished_at: number | null = null): Item["task"] {
-  return { ...createTask(request, (sort) => `${sort}_1`, created_at), status, finished_at } as Item["task"];
+  return {
+    ...createTask(request, (prefix) => `${prefix}_1`, created_at),
+    status,
+    finished_at,
+  } as Item["task"];
 }
 
 const at = (progress: number) => ({ progress, speed: null, eta: null });
 
-test("items stand as their task does, and before there is one as they are read", () => {
+test("an item has the state of its task, or before that of its reading", () => {
   const states = [
     item("a"),
     item("a", { fault: { kind: "input_unsupported", message: "" } }),
@@ -32,13 +36,13 @@ test("items stand as their task does, and before there is one as they are read",
   expect(states).toEqual(["reading", "unusable", "ready", "sending", "processing", "waiting"]);
 });
 
-test("ids rise, and names are read from addresses", () => {
+test("ids ascend, and names come from the URLs", () => {
   const items = ["b%20c.mp4?x=1", "", "%ff/"].map((part) => createItem(`https://a.example/${part}`));
   expect(items.map(({ name }) => name)).toEqual(["b c.mp4", "a.example", "%ff"]);
   expect(items.map(({ id }) => id).toSorted()).toEqual(items.map(({ id }) => id));
 });
 
-test("a batch is measured together, without what had ended before it", () => {
+test("totals cover the current batch, without tasks that ended before it", () => {
   const items = [
     item("old", { task: taskOf("succeeded", 10, 500) }),
     item("done", { task: taskOf("succeeded", 1000, 3000) }),
@@ -50,18 +54,18 @@ test("a batch is measured together, without what had ended before it", () => {
   expect(totalsOf(items.slice(0, 2)).percent).toBeNull();
 });
 
-test("starts, quarters, ends and faults are said once, and many at once are counted", () => {
+test("announces starts, quarters, ends and failures; counts many at once", () => {
   const draft = item("clip.mp4", { source });
   const running = { ...draft, task: taskOf("processing") };
-  const said = (before: Item, after: Item) => announce([before], [after]);
+  const announced = (before: Item, after: Item) => announce([before], [after]);
   expect(announce([], [draft])).toBe("");
-  expect(said(draft, running)).toBe("clip.mp4: converting.");
-  expect(said(running, { ...running, pace: at(24) })).toBe("");
-  expect(said({ ...running, pace: at(24) }, { ...running, pace: at(51) })).toBe("clip.mp4: 50 %.");
-  expect(said(running, { ...draft, task: taskOf("succeeded") })).toBe("clip.mp4: done.");
+  expect(announced(draft, running)).toBe("clip.mp4: converting.");
+  expect(announced(running, { ...running, pace: at(24) })).toBe("");
+  expect(announced({ ...running, pace: at(24) }, { ...running, pace: at(51) })).toBe("clip.mp4: 50 %.");
+  expect(announced(running, { ...draft, task: taskOf("succeeded") })).toBe("clip.mp4: done.");
   const error = { kind: "out_of_memory", message: "No.", retryable: false } as const;
   const failed = { ...running, task: { ...running.task, status: "failed", error } as Item["task"] };
-  expect(said(running, failed)).toBe("clip.mp4: failed. There was not enough memory.");
+  expect(announced(running, failed)).toBe("clip.mp4: failed. There was not enough memory.");
   const many = ["a", "b", "c", "d"].map((name) => item(name, { source }));
   const started = many.map((each) => ({ ...each, task: taskOf("processing") }));
   expect(announce(many, started)).toBe("4 files: converting.");

@@ -3,7 +3,7 @@ import { createItem } from "./create-item.ts";
 import type { Item } from "./item.ts";
 import { createShownItems } from "./shown-items.ts";
 
-test("many changes are drawn over several frames, in their order, each item as it is by then", () => {
+test("renders many changes over several frames, in order, each item in its latest state", () => {
   const frames: (() => void)[] = [];
   const current = new Map<string, Item>();
   const shown = createShownItems(current, (work) => frames.push(work));

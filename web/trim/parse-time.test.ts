@@ -33,7 +33,7 @@ test.for([
   ["-1", "before the start"],
   ["1:60", "Seconds go up to 59"],
   ["1:60:00", "Minutes go up to 59"],
-] as const)("%j is no time", ([text, words]) => {
+] as const)("rejects %j", ([text, words]) => {
   const parsed = parseTime(text);
   expect("fault" in parsed && parsed.fault).toContain(words);
 });

@@ -19,7 +19,7 @@ test.for([
   expect(timeByKey({ ...plain, key, shiftKey }, 5, [1, 20])).toBe(time);
 });
 
-test("what the browser does with a key is left alone", () => {
+test("ignores the browser's own shortcuts", () => {
   expect(timeByKey({ ...plain, key: "ArrowLeft", altKey: true }, 5, [1, 20])).toBeNull();
 });
 

@@ -32,12 +32,12 @@ test.for([
   expect(stretchOf(edges, timeline)).toEqual(stretch);
 });
 
-test("a duration finer than a millionth of a second still has an end", () => {
+test("accepts durations with fractions below a microsecond", () => {
   const odd = timelineOf({ kind: "audio" }, 10.000_000_4);
   expect(stretchOf(edgesOf({}, odd), odd)).toEqual({});
 });
 
-test("an edge keeps a frame's distance from the other one, and stays in the file", () => {
+test("an edge stays within the file, at least one frame from the other edge", () => {
   const edges = { begin: 2, end: 5 };
   expect(moveEdge(edges, "begin", 7, timeline)).toEqual({ begin: 4.96, end: 5 });
   expect(moveEdge(edges, "begin", -7, timeline)).toEqual({ begin: 0, end: 5 });

@@ -5,7 +5,7 @@ const video = timelineOf({ kind: "video", fps: 29.97 }, 10);
 const film = timelineOf({ kind: "video", fps: 25 }, 10);
 const sound = timelineOf({ kind: "audio", fps: 25 }, 10);
 
-test("the smallest step is a frame of the exact rate, of sound a hundredth of a second", () => {
+test("the smallest step is one frame at the exact rate, or a hundredth of a second of sound", () => {
   expect(video.grain).toBeCloseTo(1001 / 30_000, 9);
   expect(sound).toEqual({ duration: 10, fps: null, grain: 0.01 });
   expect(timelineOf({ kind: "video" }, 10).fps).toBe(25);
@@ -25,7 +25,7 @@ test.for([
   expect(frameAt(mark, time, film)).toBe(frame);
 });
 
-test("ten thousand steps forth and back over an odd rate lose no frame", () => {
+test("ten thousand steps forward and back at a fractional rate skip no frame", () => {
   let time = 0;
   for (let step = 1; step <= 10_000; step++) {
     time = stepBy("begin", time, 1, video);
@@ -36,7 +36,7 @@ test("ten thousand steps forth and back over an odd rate lose no frame", () => {
   expect(time).toBe(0);
 });
 
-test("a step goes from between two frames to the edge of one", () => {
+test("a step from between two frames goes to the edge of a frame", () => {
   expect(stepBy("begin", 1.01, -1, film)).toBe(1);
   expect(stepBy("end", 1.01, -1, film)).toBe(1);
   expect(stepBy("end", 1, 1, film)).toBe(1.04);
@@ -45,7 +45,7 @@ test("a step goes from between two frames to the edge of one", () => {
   expect(stepBy("begin", 1, -1, sound)).toBe(0.99);
 });
 
-test("a mark is shown in the middle of its frame, and a frame that is shown gives its mark back", () => {
+test("a mark shows the middle of its frame, and the shown frame maps back to the mark", () => {
   expect(shownAt("begin", 1, film)).toBeCloseTo(1.02, 9);
   expect(shownAt("end", 1, film)).toBeCloseTo(0.98, 9);
   expect(shownAt("end", 10, film)).toBeCloseTo(9.98, 9);
@@ -57,12 +57,12 @@ test("a mark is shown in the middle of its frame, and a frame that is shown give
   expect(markAt("begin", 1.2345, sound)).toBe(1.23);
 });
 
-test("a time is moved to the nearest step", () => {
+test("snaps a time to the nearest step", () => {
   expect(snap(1.03, film)).toBe(1.04);
   expect(snap(1.2345, sound)).toBe(1.23);
 });
 
-test("where the times of the pictures are known, steps go from one to the next, and the last one is the last picture", () => {
+test("with known frame times, steps go from frame to frame and end at the last one", () => {
   const uneven = timelineOf({ kind: "video", fps: 2 }, 3, [0, 0.1, 0.2, 1, 1.4]);
   expect(lastFrame(uneven)).toBe(1.4);
   expect(lastFrame(film)).toBe(9.96);

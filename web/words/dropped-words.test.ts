@@ -34,7 +34,7 @@ test.for([
   expect(describeDropped(wishes(kind, options), film)).toBe(words);
 });
 
-test("nothing is said where nothing is left out", () => {
+test("returns null where nothing is left out", () => {
   const { chapters: _, tags: __, ...plain } = film;
   const silent: Source = { ...plain, codecs: { video: "h264", audio: null }, streams: [] };
   const { audio: ___, ...mute } = silent;

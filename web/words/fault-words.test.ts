@@ -9,7 +9,7 @@ import {
 } from "../../src/index.ts";
 import { faultDetail, faultWords } from "./fault-words.ts";
 
-test("every kind of fault is said in sentences, without the words of the machinery", () => {
+test("describes every kind of fault in sentences without technical names", () => {
   for (const kind of ERROR_KINDS) {
     const { title, todo } = faultWords(kind);
     expect(title).toMatch(/^[A-Z].*\.$/);
@@ -68,7 +68,7 @@ test.for([
   [() => asked({ fps: 61 }), "Frames per second must be a number from 1 to 60."],
   [() => asked({ start: 9, end: 3 }), "End must be after the start (9)."],
   [() => asked({ fit: "cover" }), "Fit needs both width and height."],
-] as const)("%s is said in the words of the page", ([call, words]) => {
+] as const)("words %s for the page", ([call, words]) => {
   expect(faultDetail(thrownBy(call))).toBe(words);
 });
 
@@ -76,11 +76,11 @@ test.for([
   [{ code: "playlist" }, "The file is a playlist; add the media itself."],
   [{ code: "no_answer", from: "source", host: "example.com" }, "The message."],
   [{ code: "field", field: "webhook_url", rule: "must be a string." }, "The message."],
-] as const)("the reason %o is said in the words of the page, where it has its own", ([reason, words]) => {
+] as const)("words the reason %o for the page, or keeps the message", ([reason, words]) => {
   expect(faultDetail({ message: "The message.", reason })).toBe(words);
 });
 
-test("an error without a reason is said in its own words", () => {
+test("keeps the message of an error without a reason", () => {
   expect(faultDetail({ message: "The file is empty." })).toBe("The file is empty.");
 });
 
@@ -88,7 +88,7 @@ function asked(options: object): void {
   parseTaskRequest({ input: "https://example.com/a.mp4", kind: "video", options });
 }
 
-test("refusals are told once each, without the encoders that were never meant for the work", () => {
+test("lists distinct refusals once, without encoders that are for other work", () => {
   const message = "No encoder here can do this.";
   const av1 = { code: "input_codec", codec: "av1" } as const;
   const copy = { encoder: "copy", code: "needs_encoding", track: "video" } as const;
@@ -97,12 +97,12 @@ test("refusals are told once each, without the encoders that were never meant fo
   expect(faultDetail({ message, refusals: [copy] })).toBe(message);
 });
 
-test("what a newer service calls by a kind of its own is said all the same", () => {
+test("describes unknown kinds as internal_error", () => {
   expect(faultWords("of_tomorrow")).toEqual(faultWords("internal_error"));
   expect(faultWords("toString")).toEqual(faultWords("internal_error"));
 });
 
-test("no words about a file of the visitor's own speak of an address, a server or a connection", () => {
+test("descriptions for the visitor's own file mention no address, server or connection", () => {
   for (const kind of ERROR_KINDS.filter((each) => /^(input_|invalid_input|probe_|encode)/.test(each))) {
     const { title, todo } = faultWords(kind, true);
     expect([kind, title + todo]).not.toEqual([

@@ -13,11 +13,11 @@ test.for([
     { height: 240, fps: 14.985, quality: "very_low" },
     "To stay below 20 MB, the picture shrinks to 426 × 240, motion drops to 15 frames per second and the sound gets the lowest quality.",
   ],
-] as const)("of %j by %j it says: %s", ([asked, settled, words]) => {
+] as const)("from %j to %j: %s", ([asked, settled, words]) => {
   expect(loweredWords(asked, settled, made, film, 20e6)).toBe(words);
 });
 
-test("nothing is said of sound where there is none", () => {
+test("does not mention sound where there is none", () => {
   const silent = { codecs: { video: "h264", audio: null } };
   expect(loweredWords({}, { quality: "very_low" }, made, silent, 20e6)).toBeNull();
 });

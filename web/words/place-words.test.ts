@@ -13,7 +13,7 @@ const edge: Item = {
 
 function taskOf(status: Task["status"], encoded?: { encoder: string; reason: string }): Task {
   const request = { input: "file:", kind: "video", options: {}, metadata: {} } as const;
-  const task = createTask(request, (sort) => `${sort}_1`, 0);
+  const task = createTask(request, (prefix) => `${prefix}_1`, 0);
   const output = encoded
     ? ({ object: "source", url: "", kind: "video", format: "mp4", ...encoded } as const)
     : null;
@@ -24,7 +24,7 @@ function taskOf(status: Task["status"], encoded?: { encoder: string; reason: str
   } as Task;
 }
 
-test("the place is said before, while and after something is made, with the encoder and its reason", () => {
+test("describes the place before, during and after a task, with the encoder and its reason", () => {
   expect(describePlace(draft)).toBe("Will run on this device; nothing is sent anywhere.");
   expect(describePlace({ ...edge, service: null })).toBe("Will run on the edge; its address is sent there.");
   expect(describePlace({ ...edge, service: null, input: new Blob() })).toBe(

@@ -8,7 +8,7 @@ test.for([
   [1_434_000, "1.43 MB"],
   [999_900, "1 MB"],
   [4_000_000_000, "4 GB"],
-] as const)("%d bytes are %s", ([count, words]) => {
+] as const)("%d bytes: %s", ([count, words]) => {
   expect(bytes(count)).toBe(words);
 });
 
@@ -19,7 +19,7 @@ test.for([
   [3723, false, "1:02:03"],
   [7.456, true, "0:07.46"],
   [59.999, true, "1:00.00"],
-] as const)("%d s on the clock, exact %s, are %s", ([seconds, exact, words]) => {
+] as const)("%d s on the clock (exact: %s): %s", ([seconds, exact, words]) => {
   expect(clock(seconds, exact)).toBe(words);
 });
 
@@ -28,10 +28,10 @@ test.for([
   [12.1, "13 s left"],
   [170, "3 min left"],
   [7500, "2 h 5 min left"],
-] as const)("%d s to go are %s", ([seconds, words]) => {
+] as const)("%d s left: %s", ([seconds, words]) => {
   expect(timeLeft(seconds)).toBe(words);
 });
 
-test("time left counts down between reports, and never stands still at nothing", () => {
+test("counts down between reports, and never stays at zero", () => {
   expect([0, 4, 8, 10, 20].map((passed) => countDown(10, passed))).toEqual([10, 6, 4, 5, 10]);
 });

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { Source } from "../../src/index.ts";
 import { describeSource } from "./source-words.ts";
 
-const source = (given: Partial<Source>): Source => ({
+const source = (facts: Partial<Source>): Source => ({
   ...{ object: "source", url: "file:", kind: "video", format: "mp4" },
-  ...given,
+  ...facts,
 });
 
 test.for([
@@ -43,6 +43,6 @@ test.for([
   ["GIF animation, 320 × 200", { kind: "image", format: "gif", width: 320, height: 200, animated: true }],
   ["NUT video", { format: "nut" }],
   ["AVI video, unknown codec and MP3", { format: "avi", codecs: { video: null, audio: "mp3" } }],
-] as [string, Partial<Source>][])("%s", ([words, given]) => {
-  expect(describeSource(source(given))).toBe(words);
+] as [string, Partial<Source>][])("%s", ([text, facts]) => {
+  expect(describeSource(source(facts))).toBe(text);
 });

@@ -33,11 +33,11 @@ test.for([
   ["WebP, 480 high, lowest quality", wishes("image", { format: "webp", height: 480, quality: "very_low" })],
   ["PNG, frame at 0:02.50", wishes("image", { start: 2.5 })],
   ["HLS stream, highest quality", wishes("adaptive_video", { quality: "very_high" })],
-] as const)("%s", ([words, given]) => {
-  expect(describeWishes(given, png)).toBe(words);
+] as const)("%s", ([text, chosen]) => {
+  expect(describeWishes(chosen, png)).toBe(text);
 });
 
-test("what is copied without re-encoding is said to be copied", () => {
+test("says that a stream is copied when it is not re-encoded", () => {
   const streams = [
     { index: 0, kind: "video" as const, codec: "h264" },
     { index: 1, kind: "audio" as const, codec: "aac" },

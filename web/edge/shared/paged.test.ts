@@ -3,7 +3,7 @@ import { MediaError } from "../../../src/index.ts";
 import { createPaged, type Listed } from "./paged.ts";
 import { toFault } from "./service.ts";
 
-/** A list of a service, newest first, whose answers wait for `answer` if given. */
+/** A list of a service, newest first; its answers wait for `answer`. */
 function listOf(all: Listed[], answer?: () => Promise<void>) {
   return createPaged<Listed>(async ({ limit = 20, after }) => {
     const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
@@ -17,7 +17,7 @@ const numbered = (from: number, to: number): Listed[] =>
   Array.from({ length: from - to + 1 }, (_, index) => ({ id: String(from - index).padStart(4, "0") }));
 const idsOf = (list: ReturnType<typeof listOf>) => list.records.value?.map(({ id }) => id);
 
-test("a list is asked for page by page, and what is shown of it again", async () => {
+test("loads a list page by page, and refreshes what is shown", async () => {
   const all = numbered(150, 1);
   const list = listOf(all);
   expect(list.records.value).toBeNull();
@@ -28,7 +28,7 @@ test("a list is asked for page by page, and what is shown of it again", async ()
   all.unshift({ id: "0151" });
   all.splice(3, 1);
   await list.refresh();
-  // A new record came, one of the newest hundred is gone, and those beyond the page stay.
+  // The new record appears, the deleted one of the newest hundred is gone, and those beyond that page stay.
   expect(idsOf(list)).toEqual(
     ["0151", ...numbered(150, 31).map(({ id }) => id)].filter((id) => id !== "0148"),
   );
@@ -38,7 +38,7 @@ test("a list is asked for page by page, and what is shown of it again", async ()
   expect(list.records.value).toHaveLength(150);
 });
 
-test("what is put and dropped while an answer is under way is kept so", async () => {
+test("a pending answer does not undo later puts and drops", async () => {
   const gate = Promise.withResolvers<void>();
   const all = [{ id: "0003", updated_at: 1 }, { id: "0002" }, { id: "0001" }];
   const list = listOf(all, () => gate.promise);
@@ -49,12 +49,12 @@ test("what is put and dropped while an answer is under way is kept so", async ()
   gate.resolve();
   await asked;
   expect(list.records.value).toEqual([{ id: "0004" }, { id: "0003", updated_at: 2 }, { id: "0001" }]);
-  // Nothing was put since, so the service's records count again.
+  // Nothing was put since, so the service's records win again.
   await list.refresh();
   expect(list.records.value).toEqual([{ id: "0003", updated_at: 2 }, { id: "0001" }]);
 });
 
-test("a fault is told with its field, and forgotten with the next answer", async () => {
+test("reports a fault with its field, and clears it with the next answer", async () => {
   let fails = true;
   const list = createPaged<Listed>(async () => {
     if (fails) throw new MediaError("forbidden", "The key lacks the scope read.", { param: "key" });

@@ -18,7 +18,7 @@ function taskOf(status: TaskStatus): Task {
   return { ...createTask(request, id, 1_795_170_600_000), status } as Task;
 }
 
-/** A list of tasks whose events the test sends, and its follower. */
+/** A list of tasks with its follower; the test sends the tasks' events. */
 async function following(tasks: Task[]) {
   const open = new Map<string, (update: Update<Task>) => void>();
   const list = createPaged<Task>(async () => ({ records: tasks, more: false }), toFault);
@@ -44,7 +44,7 @@ async function following(tasks: Task[]) {
 
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
-test("at most three unfinished tasks in view are followed, those that run first", async () => {
+test("follows at most three unfinished tasks in view, running ones first", async () => {
   const tasks = (["queued", "succeeded", "queued", "processing", "processing", "processing"] as const).map(
     taskOf,
   );
@@ -56,12 +56,12 @@ test("at most three unfinished tasks in view are followed, those that run first"
   await settle();
   expect([...open.keys()].sort()).toEqual([ids[0], ids[3], ids[4]].sort());
 
-  // A running task comes into view and replaces the one that waits.
+  // A running task that comes into view replaces the queued one.
   follower.see(ids[5] ?? "", true);
   await settle();
   expect([...open.keys()].sort()).toEqual(ids.slice(3).sort());
 
-  // Events update the list, and the end of one makes room.
+  // Events update the list, and a finished task makes room.
   const done: Task = { ...taskOf("succeeded"), id: ids[3] ?? "", updated_at: Date.now() };
   open.get(done.id)?.({ record: done, progress: 100, speed: 2, eta: 0, error: null });
   await settle();

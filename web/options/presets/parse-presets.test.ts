@@ -4,7 +4,7 @@ import { PRESET_BOUNDS, parsePresets } from "./parse-presets.ts";
 const good = { id: "a", name: "Small", kind: "image", options: { width: "50%" }, target_size: null };
 const parsed = { ...good, purpose: "" };
 
-test("presets are read as they were kept", () => {
+test("parses stored presets", () => {
   const sized = { ...good, id: "b", kind: "video", options: {}, target_size: 2e6 };
   expect(parsePresets(JSON.stringify([good, sized]))).toEqual([parsed, { ...sized, purpose: "" }]);
   expect(parsePresets(null)).toEqual([]);
@@ -28,11 +28,11 @@ test.for([
   JSON.stringify([{ ...good, options: [] }]),
   JSON.stringify([{ ...good, target_size: "20" }]),
   JSON.stringify([{ ...good, target_size: -1 }]),
-])("what is no preset is left out: %s", (text) => {
+])("drops invalid presets: %s", (text) => {
   expect(parsePresets(text)).toEqual([]);
 });
 
-test("a good one among others is kept, and no more than there may be", () => {
+test("keeps the valid presets among others, up to the maximum", () => {
   expect(parsePresets(JSON.stringify([null, good, 7]))).toEqual([parsed]);
   expect(parsePresets(JSON.stringify(Array(PRESET_BOUNDS.count + 9).fill(good)))).toHaveLength(
     PRESET_BOUNDS.count,

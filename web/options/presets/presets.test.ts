@@ -33,19 +33,22 @@ test.for([
   ["a sound", audioSource(), ["audio"]],
   ["a picture", imageSource(), ["image"]],
   ["an animation", imageSource({ animated: true }), ["image", "video"]],
-] as const)("%s can become what makes sense, and every preset for that can be made", ([, source, kinds]) => {
-  expect(kindsFor(source)).toEqual(kinds);
-  // Long enough for 20 MB to constrain the bitrate.
-  const lasting = source.duration ? { ...source, duration: 60 } : source;
-  for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
-    const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
-    const wishes = fromPreset(preset, defaultWishes(source), known);
-    expect(checkWishes(wishes, known).fault).toBeNull();
-    expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
-  }
-});
+] as const)(
+  "%s offers the kinds that make sense, and every preset of these is valid for it",
+  ([, source, kinds]) => {
+    expect(kindsFor(source)).toEqual(kinds);
+    // Long enough for 20 MB to constrain the bitrate.
+    const lasting = source.duration ? { ...source, duration: 60 } : source;
+    for (const preset of PRESETS.filter(({ kind }) => kinds.includes(kind as never))) {
+      const known = preset.kind === "video" && !lasting.duration ? { ...lasting, duration: 60 } : lasting;
+      const wishes = fromPreset(preset, defaultWishes(source), known);
+      expect(checkWishes(wishes, known).fault).toBeNull();
+      expect(wishes).toMatchObject({ kind: preset.kind, preset: preset.id, place: "device" });
+    }
+  },
+);
 
-test("a preset never enlarges, and keeps the times of a trim", () => {
+test("a preset never enlarges, and keeps the trim", () => {
   const [web] = PRESETS;
   const trimmed = withOptions(defaultWishes(videoSource()), { start: 2, end: 4 });
   const of = (width: number, height: number) =>
@@ -56,7 +59,7 @@ test("a preset never enlarges, and keeps the times of a trim", () => {
   expect(of(640, 360)).toEqual(plain);
 });
 
-test("what is used for other files too has the size that suits each, and each keeps its own times", () => {
+test("options applied to another file adapt to its size, and keep its trim", () => {
   const [web] = PRESETS;
   const wide = fromPreset(web, defaultWishes(videoSource()), videoSource({ width: 3840, height: 2160 }));
   expect(wide.options).toMatchObject({ height: 1080 });
@@ -73,7 +76,7 @@ test("what is used for other files too has the size that suits each, and each ke
   expect(sameFor(wide, PRESETS, late).fault?.kind).toBe("invalid_options");
 });
 
-test("the size of a file is called as its field is", () => {
+test("a fault of the file size names its field", () => {
   const empty = { ...defaultWishes(videoSource()), target_size: Number.NaN };
   expect(checkWishes(empty, videoSource()).fault).toEqual({
     ...{ kind: "invalid_options", field: "target_size" },
@@ -81,7 +84,7 @@ test("the size of a file is called as its field is", () => {
   });
 });
 
-test("another kind keeps what it knows", () => {
+test("a change of kind keeps the options that apply to it", () => {
   const wishes = withOptions(defaultWishes(videoSource()), {
     format: "webm",
     width: 640,
@@ -102,7 +105,7 @@ test.for([
   [{ fps: Number.NaN }, "fps", "Frames per second must be a number from 1 to 60."],
   [{ fit: "cover" }, "fit", "Fit needs both width and height."],
   [{ start: 20 }, "start", "Start (20) must be before the end of the source (10 s)."],
-] as const)("%j is refused at %s in the words of the page", ([options, field, message]) => {
+] as const)("rejects %j at %s with the page's own message", ([options, field, message]) => {
   const { fault } = checkWishes(withOptions(defaultWishes(videoSource()), options), videoSource());
   expect(fault).toMatchObject({ field, message });
 });

@@ -9,6 +9,6 @@ test.for([
   ["javascript:alert(1)", []],
   ["https://", []],
   ["", []],
-] as const)("of %j the addresses are %j", ([text, urls]) => {
+] as const)("the URLs in %j are %j", ([text, urls]) => {
   expect(urlsIn(text)).toEqual(urls);
 });

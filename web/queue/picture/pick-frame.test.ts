@@ -7,14 +7,14 @@ const picture = (...lights: number[]) =>
 test.for([
   ["black", picture(0, 0, 0, 0), true],
   ["white", picture(255, 255, 255, 255), true],
-  ["nearly black, with the noise of an encoder", picture(16, 18, 14, 20), true],
+  ["nearly black with encoder noise", picture(16, 18, 14, 20), true],
   ["a dark scene", picture(10, 60, 20, 30), false],
   ["stripes", picture(0, 255, 0, 255), false],
 ] as const)("%s is plain: %s", ([, pixels, isPlain]) => {
   expect(brightnessSpread(pixels) < PLAIN).toBe(isPlain);
 });
 
-test("a picture is looked for early, then across the whole film", () => {
+test("tries an early frame, then frames across the whole film", () => {
   expect(thumbnailTimes(60)).toEqual([1, 15, 30, 45]);
   expect(thumbnailTimes(2)).toEqual([0.5, 0.5, 1, 1.5]);
 });

@@ -21,7 +21,7 @@ test.for([
   [{ ...FULL, prefix: "a/../b" }, ["prefix"]],
   [{ ...FULL, prefix: "é".repeat(401) }, ["prefix"]],
   [{ ...FULL, secret_access_key: "with space" }, ["secret_access_key"]],
-] as const)("%j has faults in %j", ([form, fields]) => {
+] as const)("the faults of %j are in %j", ([form, fields]) => {
   expect(Object.keys(faultsOf(form))).toEqual(fields);
 });
 
@@ -29,11 +29,11 @@ test.for([
   ["films/", "a.mp4", false, "films/a.mp4"],
   ["", "a.mp4", false, "a.mp4"],
   ["//x-", "stream", true, "x-stream/"],
-] as const)("%s and %s, a folder: %s, make the key %s", ([prefix, name, isFolder, key]) => {
+] as const)("prefix %j and name %j (folder: %s) make the key %j", ([prefix, name, isFolder, key]) => {
   expect(keyOf({ prefix }, name, isFolder)).toBe(key);
 });
 
-test("the rules of a bucket name the page and what it has to read", () => {
+test("the CORS rules allow the page's origin and expose the headers that it reads", () => {
   expect(JSON.parse(corsRules("https://page.example"))).toEqual([
     {
       AllowedOrigins: ["https://page.example"],

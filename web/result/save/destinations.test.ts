@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { SignRequest } from "../../../src/browser/index.ts";
 import { createDestinations } from "./destinations.ts";
 
-test("each request is signed by what was given for its address, and by nothing else", async () => {
+test("signs each request with the signer registered for its key, the most specific or latest, and no other", async () => {
   const { connection, use } = createDestinations();
   const sign = Reflect.get(connection, "sign") as SignRequest;
   const ask = (bucket: string, key: string) =>

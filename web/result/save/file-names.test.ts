@@ -10,11 +10,11 @@ test.for([
   ["clip.mp4?token=1#t", "opfs:/page/out/task_1/x.mp4", "clip.mp4"],
   ["...", "opfs:/page/out/task_1/x.mp4", "media.mp4"],
   ["plain.mov", "https://e.example/out", "plain.matroska"],
-] as const)("%s, made to %s, is called %s", ([given, url, name]) => {
-  expect(outputName(given, { kind: "video", url, format: "matroska" })).toBe(name);
+] as const)("the output of %s at %s is named %s", ([input, url, name]) => {
+  expect(outputName(input, { kind: "video", url, format: "matroska" })).toBe(name);
 });
 
-test("a stream is a folder, and a long name is cut between letters", () => {
+test("names a stream's folder without an extension, and cuts long names between characters", () => {
   const url = "opfs:/page/out/task_1/master.m3u8";
   expect(outputName("a.b.mov", { kind: "adaptive_video", url, format: "hls" })).toBe("a.b");
   expect(outputName(`${"🎬".repeat(300)}.mov`, { kind: "adaptive_video", url, format: "hls" })).toBe(
@@ -22,7 +22,7 @@ test("a stream is a folder, and a long name is cut between letters", () => {
   );
 });
 
-test("names that are alike get numbers, and none that is given already", () => {
+test("numbers duplicate names, without reusing a taken one", () => {
   expect(numbered(["a.mp4", "A.mp4", "a (2).mp4", "a.mp4", "b", "b", "c.tar.gz", "c.tar.gz"])).toEqual([
     "a.mp4",
     "A (2).mp4",

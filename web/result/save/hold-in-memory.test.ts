@@ -3,7 +3,7 @@ import { holdInMemory } from "./hold-in-memory.ts";
 
 const { signal } = new AbortController();
 
-/** Three pieces of four bytes, and how many were read. */
+/** A stream of three chunks of four bytes, and how much of it was read. */
 function threePieces() {
   const taken = { pieces: 0, is_cancelled: false };
   const source: UnderlyingDefaultSource<Uint8Array> = {
@@ -18,7 +18,7 @@ function threePieces() {
   return { taken, stream: new ReadableStream(source, { highWaterMark: 0 }) };
 }
 
-test("a stream as large as may be is held whole", async () => {
+test("holds a stream of the maximum size", async () => {
   for (const total of [12, null]) {
     const { stream } = threePieces();
     const blob = await holdInMemory(stream, { total, most: 12, signal });
@@ -26,7 +26,7 @@ test("a stream as large as may be is held whole", async () => {
   }
 });
 
-test("a larger one is refused before it is read, or as soon as it shows, and let go of", async () => {
+test("rejects a larger stream before reading it or as soon as it exceeds the limit, and cancels it", async () => {
   const fault = { kind: "storage_full", message: expect.stringMatching(/at most 11 B .* Choose fewer/) };
   for (const [total, pieces] of [
     [12, 0],
@@ -38,7 +38,7 @@ test("a larger one is refused before it is read, or as soon as it shows, and let
   }
 });
 
-test("one that is stopped is let go of", async () => {
+test("cancels the stream when the signal aborts", async () => {
   const { stream, taken } = threePieces();
   const stopped = AbortSignal.abort();
   await expect(holdInMemory(stream, { total: null, most: 12, signal: stopped })).rejects.toBe(stopped.reason);

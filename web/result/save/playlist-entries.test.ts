@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { playlistEntries } from "./playlist-entries.ts";
 
-test("playlists and segments are listed once, comments and other tags are not", () => {
+test("lists playlists and segments once, without comments and other tags", () => {
   const text = [
     "#EXTM3U",
     '#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="sound",NAME="a",URI="audio/index.m3u8"',

@@ -10,6 +10,6 @@ test.for([
   [100_000, 100_100, "100 kB → 100 kB, less than 1 % larger"],
   [1000, 3240, "1 kB → 3.24 kB, 3.2 times as large"],
   [0, 5, "0 B → 5 B, larger"],
-] as const)("%d bytes to %d are said as %s", ([before, after, words]) => {
-  expect(saving(before, after)).toBe(words);
+] as const)("%d bytes to %d: %s", ([before, after, text]) => {
+  expect(saving(before, after)).toBe(text);
 });

@@ -13,7 +13,7 @@ test.for([
     /^The file could not be written/,
   ],
   [new MediaError("media_not_found", "It is gone."), "media_not_found", /^It is gone\.$/],
-] as const)("%o is said in plain words", ([thrown, kind, words]) => {
-  const { kind: said, message } = saveFault(thrown);
-  expect([said, message]).toEqual([kind, expect.stringMatching(words)]);
+] as const)("%o becomes a clear error", ([thrown, kind, pattern]) => {
+  const fault = saveFault(thrown);
+  expect([fault.kind, fault.message]).toEqual([kind, expect.stringMatching(pattern)]);
 });

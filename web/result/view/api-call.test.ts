@@ -10,7 +10,7 @@ const URL_CALL: ApiCall = {
 };
 const FILE_CALL: ApiCall = { base_url: null, url: null, name: 'my "clip" é.wav', kind: "audio", options: {} };
 
-test("a URL is a call of curl that the shell takes word by word", () => {
+test("writes a URL call as curl, quoted for the shell", () => {
   expect(asCurl(URL_CALL)).toBe(`curl 'https://media.example/tasks' \\
   -H 'Authorization: Bearer YOUR_API_KEY' \\
   -H 'Content-Type: application/json' \\
@@ -25,7 +25,7 @@ test("a URL is a call of curl that the shell takes word by word", () => {
 }'`);
 });
 
-test("a file is a URL that stands for it, with a word about it", () => {
+test("writes a file call as curl with a placeholder URL and a hint", () => {
   const text = asCurl(FILE_CALL);
   expect(text).toContain("or upload it with POST /uploads first");
   expect(text).toContain('"input": "https://example.com/my%20%22clip%22%20%C3%A9.wav"');
@@ -33,7 +33,7 @@ test("a file is a URL that stands for it, with a word about it", () => {
   expect(text).not.toContain("options");
 });
 
-test("a URL and a file in TypeScript", () => {
+test("writes a URL call and a file call as TypeScript", () => {
   const text = asTypeScript(URL_CALL);
   expect(text).toContain('  input: "https://example.com/it\'s.mov",\n  kind: "video",\n');
   expect(text).toContain('  options: { format: "webm", width: "50%", fps: 24 },\n});');

@@ -73,6 +73,6 @@ test.for([
     [300, 700],
     { Format: "HLS", Renditions: "640 × 360, sound", Files: "2, 1 kB" },
   ],
-] as const)("%s in words", ([, source, sizes, facts]) => {
+] as const)("the facts of %s", ([, source, sizes, facts]) => {
   expect(Object.fromEntries(factsOf(source as Source, sizes))).toEqual(facts);
 });
