@@ -52,7 +52,7 @@ test.for(["quality", "speed"] as const)(
     for (const { progress, speed, eta } of heard) {
       if (progress === null || progress <= ENCODE.from + 5 || progress >= CHUNKS_DONE - 1) continue;
       expect(speed).toBeGreaterThan(0);
-      // Speed times time left is what is left of the film.
+      // Speed × ETA is the rest of the film.
       const left = SECONDS * Math.max(0, 1 - (progress - ENCODE.from) / (CHUNKS_DONE - ENCODE.from));
       expect(Math.abs((speed ?? 0) * (eta ?? 0) - left)).toBeLessThan(SECONDS / 20);
     }

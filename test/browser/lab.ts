@@ -30,7 +30,7 @@ export interface Lab {
 
 /**
  * Opens a lab. A function passed to `page.evaluate` may `await import("../../src/…")` with a path relative to the test
- * * file as usual: Vitest turns it into a path from the root of the repository.
+ * file as usual: Vitest turns it into a path from the root of the repository.
  */
 export async function openLab({ profile, args = [], ...options }: LabOptions = {}): Promise<Lab> {
   const folder = profile ?? (await mkdtemp(join(tmpdir(), "framewright-profile-")));

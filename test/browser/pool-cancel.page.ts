@@ -15,7 +15,7 @@ export async function cancellable(url: string) {
   const source = parseFfprobe(report, { url, filesize: input.size });
   const plan = createPlan(source, "video", { width: 480 }, { chunk_seconds: 10 });
   const controller = new AbortController();
-  const reason = new Error("not any more");
+  const reason = new Error("no longer needed");
   const started = Promise.withResolvers<void>();
   const jobs = plan.chunks.map((chunk) =>
     pool

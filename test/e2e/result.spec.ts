@@ -13,7 +13,7 @@ const serious = async (page: Page) => {
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
 };
 
-test("a converted video plays to its end, compares frame by frame with the original, and downloads under its name", async ({
+test("a converted video plays to its end, compares the same frame with the original, and downloads under its name", async ({
   workbench,
   folder,
 }) => {
@@ -49,7 +49,10 @@ test("a converted video plays to its end, compares frame by frame with the origi
   );
 });
 
-test("a converted picture compares with its original, and looks like it", async ({ workbench, folder }) => {
+test("a converted picture can be compared with its original, and looks like it", async ({
+  workbench,
+  folder,
+}) => {
   const picture = await named(await transparentPicture("640x360"), folder, "in/shrunk.png");
   const card = await convert(workbench, picture, "Web picture");
   await card.getByRole("button", { name: "Compare with the original" }).click();
