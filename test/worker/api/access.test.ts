@@ -56,7 +56,7 @@ test.each([
   expect(await post(path, body)).toEqual(answer);
 });
 
-test("what is wrong in itself is told before a missing connection", async () => {
+test("reports invalid options before a missing connection", async () => {
   const body = { input: "s3://bucket/key", kind: "video", options: { fps: 0 } };
   expect(await post("/tasks", body)).toEqual([400, "invalid_options", "options.fps"]);
 });
@@ -85,7 +85,7 @@ const HOSTS = [
   "[fe80::1]",
 ];
 
-test.each(HOSTS)("refuses an input on %s, unless private hosts are allowed", async (host) => {
+test.each(HOSTS)("rejects an input on %s unless private hosts are allowed", async (host) => {
   const input = `http://${host}:8080/a.mp4`;
   const task = { input, kind: "video" };
   const step = { kind: "probe", input: { url: input } };
@@ -96,7 +96,7 @@ test.each(HOSTS)("refuses an input on %s, unless private hosts are allowed", asy
   expect((await post("/tasks", task, { allowPrivate: true }))[0]).toBe(201);
 });
 
-test("lets a named private host through, and no other", async () => {
+test("allows a listed private host and no other", async () => {
   const hosts = { allowed_hosts: ["media.lan:8080"] };
   const task = (host: string) => ({ input: `http://${host}/a.mp4`, kind: "video" });
   expect((await post("/tasks", task("media.lan:8080"), hosts))[0]).toBe(201);
@@ -104,7 +104,7 @@ test("lets a named private host through, and no other", async () => {
   expect((await post("/tasks", task("other.lan:8080"), hosts))[0]).toBe(400);
 });
 
-test("a step takes our own media wherever the service stands, but nothing that is only alike", async () => {
+test("a step accepts the service's own signed media at a private address, but not with an altered URL", async () => {
   const { app, signer } = createMemoryApi();
   const run = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
   const own = await signer.sign(`out/${run}/clip.mp4`, Date.now() / 1000 + 60, "http://127.0.0.1:8787");

@@ -13,7 +13,7 @@ function failing(error: unknown) {
   return api.app;
 }
 
-test("every error carries its request id in body and header, each its own", async () => {
+test("every error carries a unique request id in its body and header", async () => {
   const { app } = createMemoryApi();
   const seen = new Set<string>();
   for (const path of ["/tasks", "/nope", `/tasks/${ID}`, "/tasks?limit=0", "/media/x", "/docs/x"]) {
@@ -34,7 +34,7 @@ test("every error carries its request id in body and header, each its own", asyn
   expect(seen.size).toBe(6);
 });
 
-test("every answer that is right carries a request id too", async () => {
+test("successful responses carry a request id too", async () => {
   const { app } = createMemoryApi();
   for (const path of ["/health", "/tasks", "/openapi.json", "/docs"]) {
     const response = await app.request(path, { headers: KEY });
@@ -43,7 +43,7 @@ test("every answer that is right carries a request id too", async () => {
   }
 });
 
-test("an unknown error tells nothing but its request id, and is logged with it", async () => {
+test("hides the details of an unknown error from the client and logs them with the request id", async () => {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
   const response = await failing(new Error("password hunter2 at /srv/db.ts")).request(`/tasks/${ID}`, {
     headers: KEY,
@@ -59,7 +59,7 @@ test("an unknown error tells nothing but its request id, and is logged with it",
   expect(entry.error).toContain("hunter2");
 });
 
-test("what is logged holds neither the key nor the signature of a media URL", async () => {
+test("logs neither the API key nor the signature of a media URL", async () => {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
   const { app, signer } = createMemoryApi();
   await failing("thrown text").request(`/tasks/${ID}`, { headers: KEY });
@@ -77,7 +77,7 @@ test("what is logged holds neither the key nor the signature of a media URL", as
 });
 
 test.each(RUN_ERROR_KINDS)(
-  "%s belongs to a run, so a request that meets it is internal_error",
+  "%s is for runs only, so a request that hits it answers internal_error",
   async (kind) => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const response = await failing(new MediaError(kind, "detail")).request(`/tasks/${ID}`, { headers: KEY });
@@ -114,7 +114,7 @@ test.each([
   ["idempotency_mismatch", 422],
   ["rate_limited", 429],
   ["service_unavailable", 503],
-] as const)("%s is %i", async (kind, status) => {
+] as const)("%s answers %i", async (kind, status) => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const app = failing(new MediaError(kind, "Plain words.", { param: "a.b" }));
   const response = await app.request(`/tasks/${ID}`, { headers: KEY });
@@ -133,7 +133,7 @@ test.each([
   ["/docs/../tasks/x/y", "GET"],
   ["/docs/swagger-ui.css.map", "GET"],
   ["/docs/LICENSE", "GET"],
-])("%s is no route", async (path, method) => {
+])("%s is not a route", async (path, method) => {
   const response = await createMemoryApi().app.request(path, { method, headers: KEY });
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({ kind: "route_not_found" });
@@ -148,16 +148,16 @@ test.each([
   ["POST", "/health", ["GET"]],
   ["POST", "/openapi.json", ["GET"]],
   ["PATCH", "/media/x", ["GET", "HEAD"]],
-])("%s %s is no route, and the message tells what is", async (method, path, methods) => {
+])("%s %s is not a route, and the message lists the methods that are", async (method, path, methods) => {
   const response = await createMemoryApi().app.request(path, { method, headers: KEY });
   expect(response.status).toBe(404);
   const { kind, message } = (await response.json()) as { kind: string; message: string };
   expect(kind).toBe("route_not_found");
-  for (const right of methods) expect(message).toContain(right);
+  for (const allowedMethod of methods) expect(message).toContain(allowedMethod);
   expect(message).toContain(`not ${method}`);
 });
 
-test("a preflight is answered without a key", async () => {
+test("answers a preflight without a key", async () => {
   const headers = {
     Origin: "https://page.example",
     "Access-Control-Request-Method": "POST",
@@ -177,7 +177,7 @@ test("a preflight is answered without a key", async () => {
   }
 });
 
-test("answers to a page of another origin can be read, errors included", async () => {
+test("pages of other origins can read responses, errors included", async () => {
   const { app } = createMemoryApi();
   for (const headers of [{ ...KEY, Origin: "https://page.example" }, { Origin: "https://page.example" }]) {
     const response = await app.request("/tasks", { headers });
@@ -188,7 +188,7 @@ test("answers to a page of another origin can be read, errors included", async (
   }
 });
 
-test("answers are neither kept nor sniffed nor framed", async () => {
+test("responses forbid caching, sniffing and framing", async () => {
   const response = await createMemoryApi().app.request("/tasks", { headers: KEY });
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "cache-control": "no-store",
@@ -199,7 +199,7 @@ test("answers are neither kept nor sniffed nor framed", async () => {
   });
 });
 
-test("a service that is away says when to come again", async () => {
+test("sends Retry-After while the service is unavailable", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const app = failing(new MediaError("service_unavailable", "Away."));
   const response = await app.request(`/tasks/${ID}`, { headers: KEY });

@@ -1,6 +1,6 @@
 import type { Remote } from "../../../worker/network/remote.ts";
 
-/** Makes the methods of an object answer as they do over RPC. */
+/** Makes an object's methods asynchronous, as they are over RPC. */
 export function asRemote<T extends object>(methods: T): Remote<T> {
   const calls = Object.entries(methods).map(([name, call]) => [
     name,

@@ -20,11 +20,11 @@ async function ask(authorization: string | null, path = "/tasks") {
   return { status: response.status, kind: body.kind, challenge: response.headers.get("WWW-Authenticate") };
 }
 
-// Where the page was built, it is at `/`, and open to all.
+// Once the page is built, `/` serves it without a key.
 const HOME = existsSync(new URL("../../../dist/assets/index.html", import.meta.url)) ? [] : ["/"];
 
 test.each(["/tasks", "/steps", "/tasks/task_01kbb1d3x4e8v0t6m9q2y5z7av", "/nope", ...HOME])(
-  "%s without a header is token_missing",
+  "%s without an Authorization header is token_missing",
   async (path) => {
     expect(await ask(null, path)).toEqual({
       status: 401,
@@ -68,11 +68,11 @@ test.each([
   "Bearer team-key",
   "Bearer second-key",
   "Bearer a:b",
-])("%j is let in", async (header) => {
+])("accepts %j", async (header) => {
   expect(await ask(header)).toMatchObject({ status: 200 });
 });
 
-test("a key from the store is let in, one off by a letter is not", async () => {
+test("accepts a stored key and rejects one that differs in a letter", async () => {
   expect(await ask(`Bearer ${stored}`)).toMatchObject({ status: 200 });
   const other = stored.endsWith("0") ? "1" : "0";
   expect(await ask(`Bearer ${stored.slice(0, -1)}${other}`)).toMatchObject({
@@ -82,12 +82,12 @@ test("a key from the store is let in, one off by a letter is not", async () => {
   expect(await ask(`Bearer ${await createKey()}`)).toMatchObject({ status: 401, kind: "token_invalid" });
 });
 
-test("the hash under which a key is stored is no key", async () => {
+test("rejects the hash that a key is stored under", async () => {
   expect(await ask(`Bearer ${await hashKey(stored)}`)).toMatchObject({ status: 401 });
   expect(await ask(`Bearer key:${await hashKey(stored)}`)).toMatchObject({ status: 401 });
 });
 
-test("a key made just now is let in at once, though it was refused before", async () => {
+test("accepts a new key at once, even right after rejecting it", async () => {
   const fresh = await createKey();
   expect(await ask(`Bearer ${fresh}`)).toMatchObject({ status: 401 });
   const record = { id: "key_2", name: "new", project: "kept", created_at: 2 };
@@ -95,13 +95,13 @@ test("a key made just now is let in at once, though it was refused before", asyn
   expect(await ask(`Bearer ${fresh}`)).toMatchObject({ status: 200 });
 });
 
-test("what is stored under a key's hash but is no record lets nobody in", async () => {
+test("rejects a key whose stored record is malformed", async () => {
   const broken = await createKey();
   await service.bindings.KV.put(`key:${await hashKey(broken)}`, JSON.stringify({ project: 5 }));
   expect(await ask(`Bearer ${broken}`)).toMatchObject({ status: 401, kind: "token_invalid" });
 });
 
-test("what is open needs no key, and does not mind a wrong one", async () => {
+test("open paths need no key and ignore a wrong one", async () => {
   for (const path of ["/health", "/openapi.json", "/docs", "/docs/start.js"]) {
     for (const headers of [{}, { Authorization: "Bearer wrong" }]) {
       expect([path, (await fetch(service.base + path, { headers })).status]).toEqual([path, 200]);
@@ -109,7 +109,7 @@ test("what is open needs no key, and does not mind a wrong one", async () => {
   }
 });
 
-test("what a page of before asks for and is gone is not found, whoever asks", async () => {
+test("a missing asset of the page is 404 with any key or none", async () => {
   for (const headers of [{}, { Authorization: "Bearer wrong" }, { Authorization: "Bearer boot-key" }]) {
     const response = await fetch(`${service.base}/app/none.js`, { headers });
     expect(response.status).toBe(404);
@@ -117,7 +117,7 @@ test("what a page of before asks for and is gone is not found, whoever asks", as
   }
 });
 
-test("only what is open is open", async () => {
+test("paths that resemble open ones need a key", async () => {
   for (const path of [
     "/healthy",
     "/health/x",
@@ -141,7 +141,7 @@ async function probe(key: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-test("keys of one project see the same records, keys of others see nothing", async () => {
+test("keys of one project share records; keys of other projects see none of them", async () => {
   const id = await probe("team-key");
   const mine = await probe(stored);
   expect(await ask("Bearer second-key", `/steps/${id}`)).toMatchObject({ status: 200 });
@@ -152,6 +152,6 @@ test("keys of one project see the same records, keys of others see nothing", asy
   expect(await ask("Bearer team-key", `/steps/${mine}`)).toMatchObject({ status: 404 });
 });
 
-test("no key is ever logged", () => {
+test("never logs a key", () => {
   for (const key of ["boot-key", "team-key", stored]) expect(service.logs()).not.toContain(key);
 });

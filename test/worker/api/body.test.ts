@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createMemoryApi, KEY } from "./memory-api.ts";
 
 const { app, tasks } = createMemoryApi();
-const right = JSON.stringify({ input: "https://example.com/a.mp4", kind: "video" });
+const valid = JSON.stringify({ input: "https://example.com/a.mp4", kind: "video" });
 const LIMIT = 256 * 1024;
 
 async function post(body: BodyInit | null, type: string | null = "application/json", path = "/tasks") {
@@ -24,8 +24,8 @@ function stream(...chunks: (string | Uint8Array)[]): ReadableStream<Uint8Array> 
   });
 }
 
-// A right body of exactly `length` bytes.
-const padded = (length: number) => right + " ".repeat(length - right.length);
+// A valid body of exactly `length` bytes.
+const padded = (length: number) => valid + " ".repeat(length - valid.length);
 const nested = (levels: number) => {
   const metadata = "[".repeat(levels - 2) + "]".repeat(levels - 2);
   return `{"input":"https://example.com/a.mp4","kind":"video","metadata":{"a":${metadata}}}`;
@@ -33,32 +33,32 @@ const nested = (levels: number) => {
 
 test.each([
   ["nothing at all", null],
-  ["an empty text", ""],
-  ["white space", " \n "],
+  ["an empty string", ""],
+  ["whitespace", " \n "],
   ["half an object", '{"input":'],
   ["single quotes", "{'input':'https://e.org/a'}"],
-  ["a comma too many", `${right.slice(0, -1)},}`],
+  ["a trailing comma", `${valid.slice(0, -1)},}`],
   ["NaN", '{"input":NaN}'],
-  ["two objects", right + right],
+  ["two objects", valid + valid],
   ["XML", "<task/>"],
   ["a form", "input=https%3A%2F%2Fe.org%2Fa&kind=video"],
-  ["a text", '"https://example.com/a.mp4"'],
+  ["a string", '"https://example.com/a.mp4"'],
   ["a number", "5"],
   ["null", "null"],
   ["true", "true"],
-  ["an array", `[${right}]`],
+  ["an array", `[${valid}]`],
   ["an empty array", "[]"],
-])("refuses a body of %s", async (_, body) => {
+])("rejects a body of %s", async (_, body) => {
   expect(await post(body)).toEqual([400, "request_invalid"]);
   expect(await post(body, "application/json", "/steps")).toEqual([400, "request_invalid"]);
 });
 
-test("refuses bytes that are not UTF-8", async () => {
-  const bytes = new TextEncoder().encode(right);
+test("rejects bytes that are not UTF-8", async () => {
+  const bytes = new TextEncoder().encode(valid);
   bytes[12] = 0xff;
   expect(await post(bytes)).toEqual([400, "request_invalid"]);
   expect(await post(new Uint8Array([0xfe, 0xff, 0, 0x7b, 0, 0x7d]))).toEqual([400, "request_invalid"]);
-  expect(await post(stream(right.slice(0, 20), new Uint8Array([0xc3]), right.slice(20)))).toEqual([
+  expect(await post(stream(valid.slice(0, 20), new Uint8Array([0xc3]), valid.slice(20)))).toEqual([
     400,
     "request_invalid",
   ]);
@@ -75,12 +75,12 @@ test.each([
   "application/json; charset=iso-8859-1",
   "json",
   "",
-])("refuses the content type %j", async (type) => {
-  expect(await post(right, type)).toEqual([400, "request_invalid"]);
+])("rejects the content type %j", async (type) => {
+  expect(await post(valid, type)).toEqual([400, "request_invalid"]);
 });
 
-test("refuses a body without a content type", async () => {
-  expect(await post(stream(right), null)).toEqual([400, "request_invalid"]);
+test("rejects a body without a content type", async () => {
+  expect(await post(stream(valid), null)).toEqual([400, "request_invalid"]);
 });
 
 test.each([
@@ -88,18 +88,18 @@ test.each([
   "Application/JSON",
   "application/json;charset=UTF-8",
   'application/json; charset="utf-8"',
-])("takes the content type %j", async (type) => {
-  expect(await post(right, type)).toEqual([201, "video"]);
+])("accepts the content type %j", async (type) => {
+  expect(await post(valid, type)).toEqual([201, "video"]);
 });
 
-test("takes a byte order mark and a character cut by a chunk", async () => {
-  expect(await post(`\u{feff}${right}`)).toEqual([201, "video"]);
-  const [before, after] = [right.replace("a.mp4", ""), new TextEncoder().encode("ä")];
+test("accepts a byte order mark and a character split across chunks", async () => {
+  expect(await post(`\u{feff}${valid}`)).toEqual([201, "video"]);
+  const [before, after] = [valid.replace("a.mp4", ""), new TextEncoder().encode("ä")];
   const [head, tail] = [before.slice(0, 30), before.slice(30)];
   expect(await post(stream(head, after.slice(0, 1), after.slice(1), tail))).toEqual([201, "video"]);
 });
 
-test("takes 256 KB and not a byte more, whether the length was told or not", async () => {
+test("accepts 256 KB and not a byte more, with or without a declared length", async () => {
   expect(await post(padded(LIMIT))).toEqual([201, "video"]);
   expect(await post(stream(padded(LIMIT)))).toEqual([201, "video"]);
   expect(await post(padded(LIMIT + 1))).toEqual([413, "payload_too_large"]);
@@ -123,7 +123,7 @@ test("stops reading a body that never ends", async () => {
   expect(read).toBeLessThanOrEqual(9 * 1024 * 1024);
 });
 
-test("takes 32 levels and not one more", async () => {
+test("accepts 32 levels of nesting and not one more", async () => {
   expect(await post(nested(32))).toEqual([201, "video"]);
   expect(await post(nested(33))).toEqual([400, "request_invalid"]);
   expect(await post(`{"input":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toEqual([
@@ -133,14 +133,14 @@ test("takes 32 levels and not one more", async () => {
   expect(await post(`{"a":`.repeat(40_000))).toEqual([400, "request_invalid"]);
 });
 
-test("creates nothing for a refused body", async () => {
+test("creates nothing for a rejected body", async () => {
   const { app, tasks } = createMemoryApi();
   const headers = { ...KEY, "Content-Type": "application/json" };
   await app.request("/tasks", { method: "POST", headers, body: '{"kind":"video"}' });
   expect((await tasks.list("mine", { limit: 100, order: "asc" })).records).toEqual([]);
 });
 
-test("the bodies that were taken are tasks", async () => {
+test("queues the accepted bodies as tasks", async () => {
   const { records } = await tasks.list("mine", { limit: 100, order: "asc" });
   expect(records.length).toBeGreaterThan(5);
   expect(new Set(records.map((task) => task.status))).toEqual(new Set(["queued"]));

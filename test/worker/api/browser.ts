@@ -1,6 +1,7 @@
 import { type Browser, chromium, type LaunchOptions } from "@playwright/test";
 
-// Of the same switch Chromium takes the last one alone, so Playwright's own list is here again, for as far as it concerns a test.
+// Chromium keeps only the last of a repeated switch, so this repeats the features that Playwright disables,
+// as far as they matter to a test.
 const WITHOUT = [
   "AimEnabled",
   "AvoidCorsURLLoaderRestartOnRedirect",
@@ -15,12 +16,13 @@ const WITHOUT = [
   "PaintHolding",
   "PreconnectToSearch",
   "ThirdPartyStoragePartitioning",
-  // The address bar's list of suggestions: a page of its own in each window, which costs as much as all the rest of a start.
+  // The address bar's suggestions: a page of their own in each window, which costs as much as the rest of a
+  // start.
   "WebUIOmniboxAimPopup",
   "WebUIOmniboxPopup",
 ] as const;
 
-/** The system's Chromium, without its own traffic. */
+/** The system's Chromium without its background traffic. */
 export const LAUNCH: LaunchOptions = {
   executablePath: "/usr/bin/chromium",
   args: [
@@ -35,7 +37,6 @@ export const LAUNCH: LaunchOptions = {
   ],
 };
 
-/** Starts the system's Chromium, without its own traffic. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch(LAUNCH);
 }

@@ -23,7 +23,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
   const make = async (more: object = {}, key?: string) =>
     (await host.ask<Connection>("POST", "/connections", { ...REQUEST, ...more }, key)).body;
 
-  test("a connection is made, read, changed, listed and removed, and never tells its secret", async () => {
+  test("creates, reads, updates, lists and deletes a connection without ever showing its secret", async () => {
     const { status, body: made } = await host.ask<Connection>("POST", "/connections", REQUEST);
     expect(status).toBe(201);
     const { secret_access_key, ...shown } = REQUEST;
@@ -67,7 +67,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     expect((await host.ask("GET", "/connections")).body).toEqual([]);
   });
 
-  test("another project's connections are not there", async () => {
+  test("hides another project's connections", async () => {
     const { id } = await make();
     for (const [method, body] of [["GET"], ["PATCH", { name: "Mine now" }], ["DELETE"]] as const) {
       const answer = await host.ask<Refusal>(method, `/connections/${id}`, body, KEYS.theirs);
@@ -84,21 +84,18 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     expect((await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
   });
 
-  // In memory nothing runs.
-  test.runIf(name === "in workerd")(
-    "one that a running task uses cannot be removed; when that is over it can",
-    async () => {
-      const { id } = await make();
-      const task = await host.ask<Task>("POST", "/tasks", {
-        ...{ input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
-      });
-      expect([task.status, task.body.output]).toEqual([201, "s3://bucket/key.mp4"]);
-      const refused = await host.ask<Refusal>("DELETE", `/connections/${id}`);
-      expect([refused.status, refused.body.kind]).toEqual([409, "connection_in_use"]);
-      expect((await host.ask("POST", `/tasks/${task.body.id}/cancel`)).status).toBe(200);
-      await expect.poll(async () => (await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
-    },
-  );
+  // Nothing runs in memory.
+  test.runIf(name === "in workerd")("deletes a connection only once no running task uses it", async () => {
+    const { id } = await make();
+    const task = await host.ask<Task>("POST", "/tasks", {
+      ...{ input: host.input, kind: "video", output: "s3://bucket/key.mp4" },
+    });
+    expect([task.status, task.body.output]).toEqual([201, "s3://bucket/key.mp4"]);
+    const refused = await host.ask<Refusal>("DELETE", `/connections/${id}`);
+    expect([refused.status, refused.body.kind]).toEqual([409, "connection_in_use"]);
+    expect((await host.ask("POST", `/tasks/${task.body.id}/cancel`)).status).toBe(200);
+    await expect.poll(async () => (await host.ask("DELETE", `/connections/${id}`)).status).toBe(204);
+  });
 
   test.each([
     [{ name: "" }, "name"],
@@ -119,7 +116,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     [{ force_path_style: "yes" }, "force_path_style"],
     [{ is_default: 1 }, "is_default"],
     [{ bucket: "b" }, "bucket"],
-  ])("%j is refused", async (wrong, param, kind = "request_invalid") => {
+  ])("rejects %j", async (wrong, param, kind = "request_invalid") => {
     const { status, body } = await host.ask<Refusal>("POST", "/connections", { ...REQUEST, ...wrong });
     expect([status, body.kind, body.param]).toEqual([400, kind, param]);
     expect(JSON.stringify(body)).not.toContain(SECRET);
@@ -130,7 +127,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     [{ is_default: false }, "is_default"],
     [{ kind: "s3" }, "kind"],
     [{ endpoint: "x" }, "endpoint"],
-  ])("the change %j is refused", async (change, param) => {
+  ])("rejects the change %j", async (change, param) => {
     const { id } = await make();
     const { status, body } = await host.ask<Refusal>("PATCH", `/connections/${id}`, change);
     expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
@@ -138,7 +135,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
   });
 
   test.each(["status=queued", "kind=video", "limit=0", "after=conn_1", "secret=1"])(
-    "a list by %s is refused",
+    "rejects a list by %s",
     async (query) => {
       expect((await host.ask("GET", `/connections?${query}`)).status).toBe(400);
     },

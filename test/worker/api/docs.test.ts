@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-test("the page shows every operation, asks nobody but us, and has nothing to complain about", async () => {
+test("the page lists every operation, loads nothing from elsewhere and reports no problems", async () => {
   await page.goto(`${service.base}/docs`);
   await page.locator(".opblock").first().waitFor();
   const shown = await page.locator(".opblock").evaluateAll((blocks) =>
@@ -67,7 +67,7 @@ test("the page shows every operation, asks nobody but us, and has nothing to com
   expect(complaints).toEqual([]);
 });
 
-test("a reader can give a key and try an operation from the page", async () => {
+test("the page runs an operation with the key that a reader enters", async () => {
   await page.goto(`${service.base}/docs`);
   await page.locator(".auth-wrapper .authorize").first().click();
   await page.locator(".auth-container input").fill("key-of-the-page");
@@ -86,7 +86,7 @@ test("a reader can give a key and try an operation from the page", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("the page can neither run foreign script nor be framed", async () => {
+test("the page blocks injected scripts, foreign requests and framing", async () => {
   const response = await page.goto(`${service.base}/docs`);
   const policy = response?.headers()["content-security-policy"] ?? "";
   expect(policy.split("; ")).toEqual(

@@ -1,4 +1,4 @@
-// The OpenAPI document, as far as it is looked at.
+// The parts of the OpenAPI document that the tests read.
 
 export interface Media {
   schema: { $ref?: string; type?: string; items?: { $ref?: string } };

@@ -23,7 +23,7 @@ beforeAll(async () => {
   );
 });
 
-/** Judges a value by a schema of the document, which is read anew from its JSON. */
+/** Checks a value against a schema of the document, parsed from its JSON. */
 function judge(schema: object, value: unknown): void {
   const text = JSON.stringify({ ...schema, $defs: document.components.schemas });
   const own = JSON.parse(text.replaceAll("#/components/schemas/", "#/$defs/"));
@@ -31,7 +31,7 @@ function judge(schema: object, value: unknown): void {
   expect(result.error?.issues).toBeUndefined();
 }
 
-test("the judge of examples refuses what does not fit", () => {
+test("the check of examples fails a value that does not match its schema", () => {
   const task = document.paths["/tasks"]?.post?.responses[201]?.content?.["application/json"];
   const right = task?.examples?.queued?.value as object;
   expect(() => judge(task?.schema ?? {}, { ...right, status: "done" })).toThrow();
@@ -44,7 +44,7 @@ test("is valid OpenAPI 3.1", async () => {
   expect(document.openapi).toBe("3.1.0");
 });
 
-test("has the package's version, and names the server that was asked", async () => {
+test("states the package's version and the URL it is served from", async () => {
   expect(document.info.version).toBe(packageJson.version);
   expect(document.servers).toEqual([{ url: "https://api.example" }]);
   const based = createMemoryApi({ base_url: "https://public.example/" }).app;
@@ -52,14 +52,14 @@ test("has the package's version, and names the server that was asked", async () 
   expect(((await answer.json()) as Document).servers).toEqual([{ url: "https://public.example" }]);
 });
 
-// Encoders of the service put files there, nobody else.
+// Only the service's own encoders write there.
 const INTERNAL = [
   ...["PUT /media/*", "POST /media/*", "DELETE /media/*"],
-  // By a URL that an upload names.
+  // Called only through the part URLs that an upload returns.
   "PUT /uploads/:id/parts/:part",
 ];
 
-test("describes exactly the operations that there are, but for the internal ones", () => {
+test("describes exactly the operations that are served, except internal ones", () => {
   const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
   expect(described.toSorted()).toEqual([
     "DELETE /connections/{id}",
@@ -117,7 +117,7 @@ test("describes exactly the operations that there are, but for the internal ones
   expect(served.toSorted()).toEqual(described.map((each) => each.replaceAll(/\{(\w+)\}/g, ":$1")).toSorted());
 });
 
-test("every operation has a name of its own, a summary, a tag that is explained", () => {
+test("every operation has a unique name, a summary and one documented tag", () => {
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
   const tags = document.tags.map(({ name }) => name);
   for (const { operation } of operations) {
@@ -127,20 +127,20 @@ test("every operation has a name of its own, a summary, a tag that is explained"
   }
 });
 
-test("every path parameter is described, and every parameter has an example, a default or a choice that fits", () => {
+test("documents every path parameter, and gives every parameter a valid example, default or choice", () => {
   for (const { path, operation } of operations) {
     const parameters = operation.parameters ?? [];
     const inPath = parameters.filter((each) => each.in === "path").map(({ name }) => `{${name}}`);
     expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
     for (const { schema, example } of parameters) {
-      const given = example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0];
-      expect(given).toBeDefined();
-      judge(schema, given);
+      const sample = example ?? schema.examples?.[0] ?? schema.default ?? schema.enum?.[0];
+      expect(sample).toBeDefined();
+      judge(schema, sample);
     }
   }
 });
 
-test("a key is asked for exactly where the document says so", async () => {
+test("asks for a key exactly where the document says so", async () => {
   for (const { path, method, operation } of operations) {
     const response = await app.request(path, { method: method.toUpperCase() });
     const asked = response.status === 401;
@@ -148,7 +148,7 @@ test("a key is asked for exactly where the document says so", async () => {
   }
 });
 
-test("every request and every answer in JSON has examples that fit its schema", () => {
+test("every JSON request and response has examples that match its schema", () => {
   let judged = 0;
   for (const { operation } of operations) {
     const bodies = [operation.requestBody, ...Object.values(operation.responses)];
@@ -165,7 +165,7 @@ test("every request and every answer in JSON has examples that fit its schema", 
   expect(judged).toBeGreaterThan(80);
 });
 
-test("examples of tasks and steps are whole ones", () => {
+test("examples of tasks and steps are complete records", () => {
   for (const { operation } of operations) {
     for (const [status, answer] of Object.entries(operation.responses)) {
       if (Number(status) >= 400) continue;
@@ -179,7 +179,7 @@ test("examples of tasks and steps are whole ones", () => {
   }
 });
 
-test("every example of a request is accepted, and the examples cover every kind", async () => {
+test("accepts every request example, and the examples cover every kind", async () => {
   const kinds: Record<string, string[]> = {};
   let last = { id: "" };
   for (const { method, path, operation } of operations) {
@@ -187,7 +187,7 @@ test("every example of a request is accepted, and the examples cover every kind"
       operation.requestBody?.content["application/json"]?.examples ?? {},
     )) {
       kinds[path] = [...(kinds[path] ?? []), name];
-      // It would ask the storage of the example.
+      // It would contact the example's storage.
       if (path.endsWith("/test")) {
         expect(parseConnectionTest(value)).toEqual(value);
         continue;
@@ -200,7 +200,7 @@ test("every example of a request is accepted, and the examples cover every kind"
         expect(parseSignRequest(value)).toEqual(value);
         continue;
       }
-      // The file of the example is not there.
+      // The example's file does not exist.
       if (path.endsWith("/complete")) {
         expect(parseUploadCompletion(value)).toEqual(value);
         continue;
@@ -208,7 +208,7 @@ test("every example of a request is accepted, and the examples cover every kind"
       const headers = { ...KEY, "Content-Type": "application/json" };
       const init = { method: method.toUpperCase(), headers, body: JSON.stringify(value) };
       const response = await app.request(path.replace("{id}", last.id), init);
-      // The connection of the example is not there to upload by.
+      // The example's connection does not exist, so its upload finds none.
       const changes = method === "patch" || path.endsWith("/roll");
       const status = name === "upload" ? 404 : changes ? 200 : 201;
       expect([name, response.status]).toEqual([name, status]);
@@ -233,7 +233,7 @@ test("every example of a request is accepted, and the examples cover every kind"
   });
 });
 
-test("every error has an example under its own status, with a body as it is answered", () => {
+test("every error has an example under its own status, in the shape of an error body", () => {
   const shown = new Set<RequestErrorKind>();
   const elsewhere = { responses: { 404: document.components.responses.RouteNotFound as Answer } };
   for (const { responses } of [...operations.map(({ operation }) => operation), elsewhere]) {
@@ -250,7 +250,7 @@ test("every error has an example under its own status, with a body as it is answ
   expect([...shown].toSorted()).toEqual([...REQUEST_ERROR_KINDS].toSorted());
 });
 
-test("every answer names the header of the request id, and lists name theirs", () => {
+test("every response documents Request-Id, and lists document Has-More", () => {
   for (const { operation } of operations) {
     for (const { headers = {} } of Object.values(operation.responses)) {
       expect(headers).toHaveProperty("Request-Id");
@@ -263,7 +263,7 @@ test("every answer names the header of the request id, and lists name theirs", (
   }
 });
 
-test("every reference leads somewhere", () => {
+test("every reference resolves", () => {
   const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g);
   const parts = document.components as unknown as Record<string, Record<string, unknown>>;
   let count = 0;
@@ -274,7 +274,7 @@ test("every reference leads somewhere", () => {
   expect(count).toBeGreaterThan(50);
 });
 
-test("the schemas say what the checks do: closed options, nulls where there are nulls", () => {
+test("the schemas declare closed options, ranges and nullable fields", () => {
   const { VideoOptions, Step: step, ...schemas } = document.components.schemas as Record<string, never>;
   const tasks = ["VideoTaskRequest", "AudioTaskRequest", "ImageTaskRequest", "AdaptiveVideoTaskRequest"];
   const $ref = (name: string) => `#/components/schemas/${name}`;

@@ -3,38 +3,40 @@ import { startOrigin } from "../../fixtures/origin.ts";
 import { createMemoryApi } from "./memory-api.ts";
 import { type Bindings, startService } from "./service.ts";
 
-/** The API somewhere, with two projects' keys, and an input that a task waits for until it is cancelled. */
+/**
+ * The API on one host, with keys of two projects and an input that keeps a task waiting until it is
+ * cancelled.
+ */
 export interface ApiHost {
   base: string;
   input: string;
   signer: Signer;
-  /** The storage and the keys behind it, where they are real. */
+  /** The real storage and keys behind it, if any. */
   bindings?: Bindings;
-  /** Sends a request as it is. */
+  /** Sends a request unchanged. */
   send(url: string, init?: RequestInit): Promise<Response>;
-  /** Sends a request with a key and a body; gives status, headers and the parsed body, which its test judges to be what it says it is. */
+  /** Sends a request with a key; the caller vouches for the type of the parsed body. */
   ask<Body = unknown>(method: string, path: string, body?: unknown, key?: string): Promise<Asked<Body>>;
   close(): Promise<void>;
 }
 
-/** An answer, read. */
 export interface Asked<Body> {
   status: number;
   headers: Headers;
   body: Body;
 }
 
-/** The body of an answer that refuses. */
+/** The body of an error response. */
 export interface Refusal {
   kind: string;
   message: string;
   param?: string;
 }
 
-/** The keys that every host knows; they belong to different projects. */
+/** Keys of different projects, which every host knows. */
 export const KEYS = { mine: "good-key", theirs: "other-key" } as const;
 
-/** Where the same tests are run: over memory, and over the whole service in workerd. */
+/** Where the same tests run: in memory, and against the whole service in workerd. */
 export const HOSTS: Record<string, () => Promise<ApiHost>> = {
   async "in memory"() {
     const { app, signer } = createMemoryApi();

@@ -32,7 +32,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
     }) as const;
 
   test.each(["/tasks", "/steps", "/connections"] as const)(
-    "POST %s makes one record by one key",
+    "POST %s creates one record per key",
     async (path) => {
       const body = bodies()[path];
       const first = await post(path, body, `once-${path}`);
@@ -40,7 +40,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
       expect(await post(path, body, `once-${path}`)).toEqual({ status: 200, body: first.body });
       const other = await post(path, { ...body, kind: "audio" }, `once-${path}`);
       expect([other.status, (other.body as { kind: string }).kind]).toEqual([422, "idempotency_mismatch"]);
-      // The key of another project's is its own.
+      // Keys are scoped to a project.
       const theirs = await post(path, body, `once-${path}`, KEYS.theirs);
       expect(theirs.status).toBe(201);
       expect(theirs.body).not.toEqual(first.body);
@@ -50,7 +50,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
     },
   );
 
-  test("of many at once one makes the record, and none a second one", async () => {
+  test("concurrent requests with one key create one record", async () => {
     const body = { input: host.input, kind: "audio" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => post("/tasks", body, "at-once")));
     const good = answers.filter(({ status }) => status < 300);
@@ -64,13 +64,13 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
     expect((await host.ask("GET", "/tasks?kind=audio")).body).toHaveLength(1);
   });
 
-  test("a request that is refused does not use its key up", async () => {
+  test("a rejected request does not use up its key", async () => {
     const wrong = await post("/tasks", { input: host.input, kind: "film" }, "second-chance");
     expect([wrong.status, (wrong.body as { kind: string }).kind]).toEqual([400, "invalid_kind"]);
     expect((await post("/tasks", { input: host.input, kind: "image" }, "second-chance")).status).toBe(201);
   });
 
-  test("a retry by one key makes one task", async () => {
+  test("retrying twice with one key creates one task", async () => {
     const { body: task } = await host.ask<Task>("POST", "/tasks", { input: host.input, kind: "image" });
     await host.ask("POST", `/tasks/${task.id}/cancel`);
     const first = await post(`/tasks/${task.id}/retry`, undefined, "retry-once");
@@ -78,7 +78,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, open) => {
     expect(await post(`/tasks/${task.id}/retry`, undefined, "retry-once")).toEqual({ ...first, status: 200 });
   });
 
-  test.each(["", " ", "with space", "x".repeat(256)])("the key %j is refused", async (key) => {
+  test.each(["", " ", "with space", "x".repeat(256)])("rejects the key %j", async (key) => {
     const answer = await post("/tasks", { input: host.input, kind: "video" }, key);
     expect([answer.status, (answer.body as { param?: string }).param]).toEqual([400, "Idempotency-Key"]);
   });

@@ -3,7 +3,7 @@ import { createKeyRing, KEY_CACHE_MS } from "../../../worker/auth/key-ring.ts";
 import type { KeyRecord } from "../../../worker/auth/key-store.ts";
 import { createKey, equalDigests, hashKey, isPlausibleKey } from "../../../worker/auth/keys.ts";
 
-test("a key is the prefix, 43 letters and 6 of checksum", async () => {
+test("a key is a prefix, 43 characters and a checksum of 6", async () => {
   const key = await createKey();
   expect(key).toMatch(/^fw_live_[0-9A-Za-z]{49}$/);
   expect(await createKey()).not.toBe(key);
@@ -11,7 +11,7 @@ test("a key is the prefix, 43 letters and 6 of checksum", async () => {
   expect(await createKey(new Uint8Array(32).fill(255))).toMatch(/^fw_live_[0-9A-Za-z]{49}$/);
 });
 
-test("the checksum finds every single letter that is wrong, and a length that is", async () => {
+test("the checksum catches every single wrong character and a wrong length", async () => {
   const key = await createKey();
   expect(await isPlausibleKey(key)).toBe(true);
   for (let i = 8; i < key.length; i++) {
@@ -24,12 +24,12 @@ test("the checksum finds every single letter that is wrong, and a length that is
   expect(await isPlausibleKey("somebody's own key")).toBe(true);
 });
 
-test("a key is hashed by SHA-256", async () => {
+test("hashes a key with SHA-256", async () => {
   // https://www.di-mgt.com.au/sha_testvectors.html
   expect(await hashKey("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
-test("digests are equal only when every byte is", () => {
+test("digests are equal only if every byte is", () => {
   const a = new Uint8Array([1, 2, 3]);
   expect(equalDigests(a, new Uint8Array([1, 2, 3]))).toBe(true);
   for (const other of [[0, 2, 3], [1, 2, 4], [1, 2], [1, 2, 3, 0], []]) {
@@ -40,7 +40,7 @@ test("digests are equal only when every byte is", () => {
 const record: KeyRecord = { id: "key_1", name: "n", project: "p", scopes: ["read"], created_at: 1 };
 const principal = { id: "key_1", project: "p", scopes: ["read"] };
 
-test("a key from the store is remembered for 30 seconds, an unknown one is not", async () => {
+test("caches a stored key for 30 seconds and never an unknown one", async () => {
   let now = 0;
   const get = vi.fn(async (_hash: string): Promise<KeyRecord | null> => record);
   const ring = createKeyRing({ get }, [], () => now);
@@ -55,7 +55,7 @@ test("a key from the store is remembered for 30 seconds, an unknown one is not",
   expect(get).toHaveBeenCalledTimes(3);
 });
 
-test("a secret that another has taken the place of is good until it expires, however long it is stored", async () => {
+test("accepts a rolled key until it expires, even if the store still has it", async () => {
   let now = 0;
   const ring = createKeyRing({ get: async () => ({ ...record, expires_at: 5000 }) }, [], () => now);
   now = 4999;
@@ -64,7 +64,7 @@ test("a secret that another has taken the place of is good until it expires, how
   expect(await ring.find("key")).toBe(null);
 });
 
-test("the store is asked neither for listed keys nor for mistyped ones", async () => {
+test("looks up neither configured keys nor mistyped ones", async () => {
   const get = vi.fn(async () => record);
   const ring = createKeyRing({ get }, [{ key: "listed", project: null }], () => 0);
   expect(await ring.find("listed")).toMatchObject({
@@ -75,7 +75,7 @@ test("the store is asked neither for listed keys nor for mistyped ones", async (
   expect(get).not.toHaveBeenCalled();
 });
 
-test("a listed key without a project has one of its own, always the same", async () => {
+test("a configured key without a project always gets the same project of its own", async () => {
   const keys = ["a", "b"].map((key) => ({ key, project: null }));
   const ring = () => createKeyRing({ get: async () => null }, keys, () => 0);
   const a = await ring().find("a");
@@ -84,7 +84,7 @@ test("a listed key without a project has one of its own, always the same", async
   expect(JSON.stringify(a)).not.toContain((await hashKey("a")).slice(0, 20));
 });
 
-test("remembers no more than a thousand keys", async () => {
+test("caches at most a thousand keys", async () => {
   const get = vi.fn(async () => record);
   const ring = createKeyRing({ get }, [], () => 0);
   for (let i = 0; i < 1001; i++) await ring.find(`key${i}`);

@@ -24,14 +24,14 @@ function open(limits: MemoryLimits) {
   };
 }
 
-test("every answer to a key tells how it stands, and too many requests are refused until the minute is over", async () => {
+test("reports the limits with every response, and rejects excess requests until the minute ends", async () => {
   const clock = { now: 1_795_170_600_000 };
   const ask = open({ requests: 5, creations: 2, now: () => clock.now });
   expect(await ask("GET", "/tasks")).toMatchObject({
     ...{ status: 200, limit: '"requests";r=4;t=60', policy: POLICY, wait: null },
   });
   clock.now += 13_000;
-  // What is refused for another reason counts too.
+  // Requests rejected for another reason count too.
   expect(await ask("GET", "/nowhere")).toMatchObject({ status: 404, limit: '"requests";r=3;t=47' });
   expect(await ask("GET", "/tasks?limit=0")).toMatchObject({ status: 400, limit: '"requests";r=2;t=47' });
   expect(await ask("GET", "/keys")).toMatchObject({ status: 200, limit: '"requests";r=1;t=47' });
@@ -40,14 +40,14 @@ test("every answer to a key tells how it stands, and too many requests are refus
     ...{ status: 429, kind: "rate_limited", limit: '"requests";r=0;t=47', policy: POLICY, wait: "47" },
     message: "A key may make 5 requests a minute; try again in 47 seconds.",
   });
-  // Another key has a minute of its own.
+  // Another key has its own minute.
   const other = { Authorization: "Bearer other-key" };
   expect(await ask("GET", "/tasks", undefined, other)).toMatchObject({ limit: '"requests";r=4;t=60' });
   clock.now += 47_000;
   expect(await ask("GET", "/tasks")).toMatchObject({ status: 200, limit: '"requests";r=4;t=60' });
 });
 
-test("who is not known is told of no limits, and open paths have none", async () => {
+test("shows no limits to unknown keys or on open paths", async () => {
   const ask = open({ requests: 1 });
   const nobody = { Authorization: "Bearer nobody" };
   for (let time = 0; time < 3; time++) {
@@ -60,7 +60,7 @@ test("who is not known is told of no limits, and open paths have none", async ()
   }
 });
 
-test("what makes a record has a limit of its own, which a repeated request does not use up", async () => {
+test("limits creations separately, and does not count an idempotent repeat", async () => {
   const ask = open({ requests: 20, creations: 3 });
   expect(await ask("POST", "/tasks", TASK)).toMatchObject({
     ...{ status: 201, limit: '"requests";r=19;t=60, "creations";r=2;t=60' },
@@ -77,12 +77,12 @@ test("what makes a record has a limit of its own, which a repeated request does 
     ...{ status: 429, kind: "rate_limited", wait: "60" },
     message: "A key may make 3 creations a minute; try again in 60 seconds.",
   });
-  // The key of a request that was refused is free.
+  // A rejected request leaves its key unused.
   expect((await ask("POST", "/tasks", TASK, later)).status).toBe(429);
   expect((await ask("GET", "/tasks")).status).toBe(200);
 });
 
-test("only so many tasks and steps may wait for their turn", async () => {
+test("limits how many tasks and steps may wait", async () => {
   const ask = open({ waiting: 2 });
   expect((await ask("POST", "/tasks", TASK)).status).toBe(201);
   const probe = { kind: "probe", input: { url: TASK.input } };
@@ -93,7 +93,7 @@ test("only so many tasks and steps may wait for their turn", async () => {
   ] as const) {
     expect(await ask("POST", path, body)).toMatchObject({ status: 429, kind: "rate_limited", wait: "10" });
   }
-  // What is wrong in itself is told first.
+  // Validation comes first.
   expect((await ask("POST", "/tasks", { ...TASK, kind: "film" })).status).toBe(400);
   expect((await ask("POST", "/keys", { name: "waits for nothing" })).status).toBe(201);
 });

@@ -9,7 +9,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   const ids: string[] = [];
   const step_ids: string[] = [];
 
-  // Twelve tasks, t0 the oldest; the even ones audio, the first three cancelled.
+  // Twelve tasks, t0 the oldest; even ones are audio, the first three cancelled.
   beforeAll(async () => {
     host = await start();
     for (let i = 0; i < 12; i++) {
@@ -32,7 +32,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     return { status, names, more: headers.get("Has-More"), link };
   }
 
-  test("gives the newest first, as a bare array", async () => {
+  test("returns the newest first, as a bare array", async () => {
     expect(await list("/tasks")).toEqual({
       status: 200,
       names: "t11 t10 t9 t8 t7 t6 t5 t4 t3 t2 t1 t0",
@@ -53,14 +53,14 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     ["/tasks?status=cancelled&limit=2", "t2 t1", "true"],
     ["/tasks?status=succeeded", "", "false"],
     ["/tasks?kind=image", "", "false"],
-  ])("%s gives %s", async (path, names, more) => {
+  ])("%s returns %s", async (path, names, more) => {
     expect(await list(path)).toMatchObject({ status: 200, names, more });
   });
 
   test.each([
     ["desc", ["t11 t10 t9 t8 t7", "t6 t5 t4 t3 t2", "t1 t0"]],
     ["asc", ["t0 t1 t2 t3 t4", "t5 t6 t7 t8 t9", "t10 t11"]],
-  ])("the links lead through all pages and back, %s", async (order, pages) => {
+  ])("links lead through all pages and back, %s", async (order, pages) => {
     const forward: string[] = [];
     let at: string | undefined = `/tasks?limit=5&order=${order}`;
     let last = "";
@@ -83,7 +83,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(back).toEqual(pages.toReversed());
   });
 
-  test("a page before a cursor says whether more lie before it, and leads on again", async () => {
+  test("a page before a cursor reports whether more precede it and links both ways", async () => {
     const page = await list(`/tasks?limit=2&before=${ids[5]}&kind=video`);
     expect(page).toMatchObject({ names: "t9 t7", more: "true" });
     expect(page.link.next).toBe(`/tasks?limit=2&kind=video&after=${ids[7]}`);
@@ -91,7 +91,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(await list(`/tasks?limit=2&before=${ids[10]}`)).toMatchObject({ names: "t11", more: "false" });
   });
 
-  test("a cursor whose record is not in the list still has its place", async () => {
+  test("a cursor whose record is not in the list still marks a position", async () => {
     expect(await list(`/tasks?after=${ids[4]}&kind=video`)).toMatchObject({ names: "t3 t1", more: "false" });
     const first = "task_00000000000000000000000000";
     const last = "task_7zzzzzzzzzzzzzzzzzzzzzzzzz";
@@ -101,15 +101,15 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect((await list(`/tasks?before=${first}&limit=2`)).names).toBe("t1 t0");
   });
 
-  test("lists standalone steps, and not those of tasks", async () => {
+  test("lists standalone steps, not those of tasks", async () => {
     const { body } = await host.ask<Step[]>("GET", "/steps");
     expect(body.map((step) => step.id)).toEqual(step_ids.toReversed());
     const probes = await host.ask<Step[]>("GET", "/steps?kind=probe");
     expect(probes.body.map((step) => step.id)).toEqual([step_ids[0]]);
   });
 
-  // The last of its host, as it changes what is listed.
-  test("a walk meets each once, while others are created and deleted", async () => {
+  // Runs last on its host, since it changes the list.
+  test("paging returns each remaining task once while others are created and deleted", async () => {
     const pages: string[] = [];
     for (let at: string | undefined = "/tasks?limit=4"; at !== undefined; ) {
       const page = await list(at);
@@ -127,7 +127,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   });
 });
 
-test("links begin with the public URL where one is set", async () => {
+test("links start with the configured base URL", async () => {
   const { app } = createMemoryApi({ base_url: "https://api.example/v/" });
   const headers = { ...KEY, "Content-Type": "application/json" };
   const body = JSON.stringify({ input: "https://example.com/a", kind: "video" });
@@ -166,7 +166,7 @@ test.each([
   [`/steps?after=${id}`, "request_invalid", "after"],
   ["/steps?status=queued", "request_invalid", "status"],
   ["/steps?kind=encode", "invalid_kind", "kind"],
-])("%s is %s of %s", async (path, kind, param) => {
+])("%s is rejected as %s of %s", async (path, kind, param) => {
   const response = await createMemoryApi().app.request(path, { headers: KEY });
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({ kind, param });

@@ -66,7 +66,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
   }
   const isThere = async (key: string) => (await read(key)).status === 200;
 
-  test.each([0, 1, 100_000, 6 * MIB])("takes a file of %i bytes", async (size) => {
+  test.each([0, 1, 100_000, 6 * MIB])("stores a file of %i bytes", async (size) => {
     const bytes = bytesOf(size);
     const { status, answer } = await send("PUT", `${folder}0-video.mp4`, bytes, {
       "Content-Type": "video/mp4",
@@ -77,7 +77,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect(Buffer.compare(found.bytes, bytes)).toBe(0);
   });
 
-  test("takes files in folders of the folder, and a second one in place of the first", async () => {
+  test("stores files in subfolders, and a second write replaces the first", async () => {
     const url = `${folder}720p/seg_00001.m4s`;
     const first = await send("PUT", url, bytesOf(10, 1), { "Content-Type": "video/iso.segment" });
     const second = await send("PUT", url, bytesOf(20, 2), { "Content-Type": "video/iso.segment" });
@@ -85,7 +85,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect((await read(`work/${run}/chunks/720p/seg_00001.m4s`)).bytes).toEqual(bytesOf(20, 2));
   });
 
-  test("takes a file in parts, in any order and a part anew", async () => {
+  test("accepts the parts of a file in any order, and a part sent twice replaces the first", async () => {
     const whole = bytesOf(13 * MIB);
     const url = `${folder}long.mp4`;
     const upload = await begin(url);
@@ -105,7 +105,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect((await complete(url, upload, parts)).answer.kind).toBe("media_not_found");
   });
 
-  test("an upload that is dropped leaves nothing and takes nothing more", async () => {
+  test("an aborted upload leaves nothing and accepts nothing more", async () => {
     const url = `${folder}dropped.mp4`;
     const upload = await begin(url);
     const { answer } = await part(url, upload, 1, bytesOf(100));
@@ -117,7 +117,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect(await isThere(`work/${run}/chunks/dropped.mp4`)).toBe(false);
   });
 
-  test("parts that make no file are refused, and nothing is there", async () => {
+  test("rejects invalid lists of parts and leaves no file", async () => {
     const url = `${folder}wrong.mp4`;
     const upload = await begin(url);
     const small = await part(url, upload, 1, bytesOf(1000));
@@ -157,7 +157,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     ["POST", "?uploads", { "Content-Type": "text/html\u00a0" }],
     ["POST", "?upload=x", { "Content-Type": "application/json" }],
     ["DELETE", "", undefined],
-  ])("%s %s is refused", async (method, query, headers) => {
+  ])("rejects %s %s", async (method, query, headers) => {
     const { status, answer } = await send(
       method,
       `${folder}a.mp4${query}`,
@@ -170,7 +170,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     ]);
   });
 
-  test("a body must tell its length", async () => {
+  test("requires a Content-Length", async () => {
     const body = new Blob([bytesOf(10)]).stream();
     const init = { method: "PUT", body, duplex: "half" };
     const response = await host.send(`${folder}a.mp4`, init);
@@ -181,7 +181,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     });
   });
 
-  test("a body that is too long is refused", async () => {
+  test("rejects a body over the limit", async () => {
     for (const url of [`${folder}a.mp4`, `${folder}a.mp4?upload=x&part=1`]) {
       const { status, answer } = await send("PUT", url, new Uint8Array(32 * MIB + 1));
       expect([status, answer.kind]).toEqual([413, "payload_too_large"]);
@@ -189,7 +189,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect((await send("PUT", `${folder}most.mp4`, new Uint8Array(32 * MIB))).status).toBe(201);
   });
 
-  test("what is signed to write reads nothing, and what is signed to read writes nothing", async () => {
+  test("write URLs cannot read, and read URLs cannot write", async () => {
     const url = `${folder}a.mp4`;
     expect((await send("PUT", url, bytesOf(10))).status).toBe(201);
     expect((await send("GET", url)).answer.kind).toBe("forbidden");
@@ -208,7 +208,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     }
   });
 
-  test("nothing is put outside the folder that is signed for", async () => {
+  test("rejects writes outside the signed folder", async () => {
     const other = await host.ask<Task>("POST", "/tasks", { input: host.input, kind: "video" });
     const wrong = [
       folder.replace(run, other.body.id),
@@ -226,7 +226,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect((await send("PUT", folder, bytesOf(10))).status).toBe(403);
   });
 
-  test("a run that is over takes nothing more", async () => {
+  test("rejects writes to a finished run", async () => {
     const url = `${folder}a.mp4`;
     const upload = await begin(url);
     expect((await host.ask("POST", `/tasks/${run}/cancel`)).status).toBe(200);
@@ -247,7 +247,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect((await send("PUT", `${unknown}a.mp4`, bytesOf(10))).status).toBe(403);
   });
 
-  test.skipIf(name === "in memory")("an upload that is not complete ends with its run", async () => {
+  test.skipIf(name === "in memory")("aborts an incomplete upload when its run ends", async () => {
     const url = `${folder}open.mp4`;
     const upload = await begin(url);
     await part(url, upload, 1, bytesOf(1000));
@@ -265,7 +265,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
     expect(await isThere(`work/${run}/chunks/open.mp4`)).toBe(false);
   });
 
-  test.skipIf(name === "in memory")("a body that is cut off leaves nothing", async () => {
+  test.skipIf(name === "in memory")("discards a truncated body", async () => {
     const url = new URL(`${folder}cut.mp4`);
     const whole = bytesOf(4 * MIB);
     const begun = await send("PUT", url.href, bytesOf(10));
@@ -278,7 +278,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
         sent.write(whole.subarray(0, 3 * MIB), () => sent.destroy());
       });
     }
-    // A later write is answered after the broken ones were dealt with.
+    // A later write is answered only after the broken ones were handled.
     expect((await send("PUT", `${folder}after.mp4`, bytesOf(10))).status).toBe(201);
     expect((await read(`work/${run}/chunks/cut.mp4`)).bytes).toEqual(bytesOf(10));
     expect(await isThere(`work/${run}/chunks/new.mp4`)).toBe(false);

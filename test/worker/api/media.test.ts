@@ -32,7 +32,7 @@ async function get(headers: Record<string, string> = {}, at = url, method = "GET
   return { status: response.status, headers: Object.fromEntries(response.headers), body, response };
 }
 
-test("the whole file, with everything that a player needs to know", async () => {
+test("serves the whole file with the headers that a player needs", async () => {
   const { status, headers, body } = await get();
   expect(status).toBe(200);
   expect(body).toEqual(bytes);
@@ -65,7 +65,7 @@ test.each([
   ["bytes=-999999", 0, SIZE],
   ["bytes=50000-999999", 50_000, SIZE],
   ["bytes=0-", 0, SIZE],
-])("the range %s", async (range, start, end) => {
+])("serves the range %s", async (range, start, end) => {
   const { status, headers, body } = await get({ Range: range });
   expect(status).toBe(206);
   expect(headers).toMatchObject({
@@ -78,7 +78,7 @@ test.each([
 });
 
 test.each([`bytes=${SIZE}-`, "bytes=-0", "bytes=999999-9999999"])(
-  "the range %s is outside",
+  "answers 416 to the range %s",
   async (range) => {
     const { status, headers, body } = await get({ Range: range });
     expect([status, headers["content-range"], body.length]).toEqual([416, `bytes */${SIZE}`, 0]);
@@ -86,20 +86,20 @@ test.each([`bytes=${SIZE}-`, "bytes=-0", "bytes=999999-9999999"])(
 );
 
 test.each(["bytes=5-2", "bytes=0-1,5-6", "items=0-5", "bytes=x"])(
-  "the range %s gives the whole",
+  "ignores the range %s and serves the whole file",
   async (range) => {
     const { status, body } = await get({ Range: range });
     expect([status, body.length]).toEqual([200, SIZE]);
   },
 );
 
-test("a range under If-Range is sent of the same version, else the whole", async () => {
+test("If-Range serves the range of the same version, else the whole file", async () => {
   expect((await get({ Range: "bytes=0-9", "If-Range": etag })).status).toBe(206);
   const { status, body } = await get({ Range: "bytes=0-9", "If-Range": '"other"' });
   expect([status, body.length]).toEqual([200, SIZE]);
 });
 
-test("a client that holds this version is told so without the bytes", async () => {
+test("answers 304 to a client that holds this version", async () => {
   for (const held of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
     const { status, headers, body } = await get({ "If-None-Match": held });
     expect([status, headers.etag, body.length]).toEqual([304, etag, 0]);
@@ -109,7 +109,7 @@ test("a client that holds this version is told so without the bytes", async () =
   expect((await get({ "If-None-Match": etag, Range: "bytes=0-9" })).status).toBe(304);
 });
 
-test("HEAD tells what GET would send", async () => {
+test("HEAD returns the headers of GET", async () => {
   const whole = await get();
   const head = await get({}, url, "HEAD");
   expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -122,7 +122,7 @@ test("HEAD tells what GET would send", async () => {
   expect((await get({}, gone, "HEAD")).status).toBe(404);
 });
 
-test("an empty file is served, and has no ranges", async () => {
+test("serves an empty file, which has no ranges", async () => {
   await put(`out/${RUN}/empty.mp4`, "video/mp4", new Uint8Array(0));
   const empty = await service.signer.sign(`out/${RUN}/empty.mp4`, soon(), service.base);
   const { status, headers, body } = await get({}, empty);
@@ -130,7 +130,7 @@ test("an empty file is served, and has no ranges", async () => {
   expect((await get({ Range: "bytes=0-" }, empty)).status).toBe(416);
 });
 
-test("a playlist's relative URLs lead to its segments", async () => {
+test("a playlist's relative URLs resolve to its segments", async () => {
   await put(`out/${RUN}/720p/playlist.m3u8`, "application/vnd.apple.mpegurl");
   await put(`out/${RUN}/720p/seg_00001.m4s`, "video/iso.segment");
   const master = await service.signer.sign(`out/${RUN}/master.m3u8`, soon(), service.base);
@@ -147,7 +147,7 @@ test.each([
   ["image/png", 'a"b ö;.png', 'inline; filename="a_b___.png"'],
   ["audio/mpeg", "a.mp3", 'inline; filename="a.mp3"'],
   [undefined, "input", 'attachment; filename="input"'],
-])("a stored %s called %s can do no harm in a browser", async (mime, name, disposition) => {
+])("a stored %s named %s is served sandboxed and cannot be sniffed", async (mime, name, disposition) => {
   await put(`work/${RUN}/${name}`, mime);
   const at = await service.signer.sign(`work/${RUN}/${name}`, soon(), service.base);
   const { status, headers } = await get({}, at);
@@ -163,12 +163,12 @@ async function errorOf(at: string) {
   return [response.status, ((await response.json()) as { kind: string }).kind];
 }
 
-test("what is signed but not there is media_not_found", async () => {
+test("a signed URL of a missing file is media_not_found", async () => {
   const at = await service.signer.sign(`out/${RUN}/gone.mp4`, soon(), service.base);
   expect(await errorOf(at)).toEqual([404, "media_not_found"]);
 });
 
-test("what is not signed for is forbidden", async () => {
+test("a URL without a valid signature for its file is forbidden", async () => {
   const grant = url.split("/")[4] ?? "";
   const wrong = [
     url.replace(RUN, OTHER),
@@ -183,7 +183,7 @@ test("what is not signed for is forbidden", async () => {
   for (const at of wrong) expect([at, ...(await errorOf(at))]).toEqual([at, 403, "forbidden"]);
 });
 
-// fetch tidies a path before it sends it; this does not.
+// fetch normalizes a path before sending it; this does not.
 function raw(path: string): Promise<{ status: number | undefined; text: string }> {
   const { hostname, port } = new URL(service.base);
   return new Promise((resolve, reject) => {
@@ -211,13 +211,13 @@ test.each([
   "clip.mp4%00",
   "clip.mp4/",
   "%E0%A4%A",
-])("the path %s leads out of no folder", async (path) => {
+])("the path %s cannot leave the signed folder", async (path) => {
   const sent = new URL(url).pathname.replace("clip.mp4", path);
   const { status, text } = await raw(sent);
   expect([403, 404]).toContain(status);
   expect(["forbidden", "media_not_found"]).toContain(JSON.parse(text).kind);
 });
 
-test("no signature is ever logged", () => {
+test("never logs a signature", () => {
   expect(service.logs()).not.toContain(url.split("/")[4]);
 });

@@ -18,10 +18,10 @@ import { createMemoryPageUploads } from "./memory-page-uploads.ts";
 import { createMemoryFindStep, createMemoryRuns } from "./memory-runs.ts";
 import { createMemoryWebhooks } from "./memory-webhooks.ts";
 
-/** A bearer header of the key that the API in memory knows. */
+/** The bearer header of the key that the in-memory API knows. */
 export const KEY = { Authorization: "Bearer good-key" };
 
-/** Builds the whole API over memory: the routes, errors and checks are the real ones, and nothing runs. */
+/** Builds the whole API over memory: routes, errors and checks are the real ones, and nothing runs. */
 export function createMemoryApi(
   settings: ApiSettings = {},
   network: OutsideNetwork = {},

@@ -11,7 +11,7 @@ import { createIdempotencyTable, type IdempotencyTable } from "../../../worker/i
 import type { Sql } from "../../../worker/sql.ts";
 import { asRemote } from "./as-remote.ts";
 
-/** Keeps connections as the service does, each project's in an SQLite of its own in memory. */
+/** Keeps connections as the service does, with an in-memory SQLite per project. */
 export function createMemoryConnections(): Connections {
   const tables = new Map<string, ConnectionTable>();
   const tableOf = (project: string) => {
@@ -30,14 +30,14 @@ export function createMemoryHome(table: ConnectionTable): ConnectionHome {
   return { connections: asRemote(table) };
 }
 
-/** Builds a table of connections over an SQLite in memory, with the table of runs that it looks into. */
+/** Builds a connection table over an in-memory SQLite, with the run table that it reads. */
 export function createMemoryTable(): ConnectionTable {
   const sql = createMemorySql();
   sql.exec("CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT NOT NULL)");
   return createConnectionTable(sql);
 }
 
-/** Keeps requests by their keys, each project's in an SQLite of its own in memory. */
+/** Keeps requests by their keys, with an in-memory SQLite per project. */
 export function createMemoryIdempotency(): Idempotency {
   const tables = new Map<string, IdempotencyTable>();
   const tableOf = (project: string) => {
@@ -51,12 +51,11 @@ export function createMemoryIdempotency(): Idempotency {
   };
 }
 
-/** Opens an SQLite in memory. */
 export function createMemorySql(): Sql {
   const database = new DatabaseSync(":memory:");
   return {
     exec<T>(text: string, ...values: (string | number | null)[]): Iterable<T> {
-      // A prepared statement is one statement, and a schema is several.
+      // A prepared statement holds one statement only, and a schema has several.
       if (values.length === 0 && /^\s*CREATE/.test(text)) {
         database.exec(text);
         return [];

@@ -7,16 +7,15 @@ import type { Services } from "../../../worker/services.ts";
 import { readSettings } from "../../../worker/settings/read.ts";
 import { ServiceSettings } from "../../../worker/settings/schema.ts";
 
-/** Limits of the API in memory, which has none to speak of else, and its clock. */
+/** Limits and clock of the in-memory API, which is practically unlimited by default. */
 export interface MemoryLimits {
   requests?: number;
   creations?: number;
-  /** Runs of a key that may wait; what is created in memory never runs. */
+  /** Runs of a key that may wait; in memory nothing ever runs. */
   waiting?: number;
   now?: () => number;
 }
 
-/** More than any test asks for. */
 const MANY = 1_000_000;
 
 /** Keeps keys and their limits as the service does, in memory. */
@@ -48,7 +47,7 @@ export function createMemoryKeys(
   };
 }
 
-/** Keeps the entries of a namespace in memory; none expires. */
+/** An in-memory namespace whose entries never expire. */
 export function createMemoryNamespace(): KeyNamespace & { entries: Map<string, string> } {
   const entries = new Map<string, string>();
   const metadata = new Map<string, object>();

@@ -9,7 +9,7 @@ import { createPartSigner } from "../../../worker/uploads/part-signer.ts";
 import type { UploadEntry, UploadHome } from "../../../worker/uploads/place.ts";
 import { createS3Place } from "../../../worker/uploads/s3-place.ts";
 
-/** Takes what pages send into memory. */
+/** Stores uploads of pages in memory. */
 export function createMemoryPageUploads(connections: Connections, outside: Outside): PageUploads {
   const storage = createMemoryStorage();
   const uploads = createMemoryUploads(storage);
@@ -33,8 +33,8 @@ function createMemoryHome(): UploadHome {
   let entry: UploadEntry | null = null;
   const parts = new Map<number, UploadedPart>();
   return {
-    create: async (given) => {
-      entry = given;
+    create: async (created) => {
+      entry = created;
     },
     get: async () => entry,
     async notePart(part, etag) {

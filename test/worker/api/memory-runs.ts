@@ -6,14 +6,14 @@ import { createChanges } from "../../../worker/run/changes.ts";
 import { streamEvents, writeEvent } from "../../../worker/run/event-stream.ts";
 import type { FindStep, Runs } from "../../../worker/run/runs.ts";
 
-/** Runs kept in memory, which move only when a test reports an event. */
+/** In-memory runs, which advance only when a test reports an event. */
 export interface MemoryRuns<T extends Task | Step> extends Runs<T> {
   report(id: string, event: RunEvent): void;
-  /** Gives a record of any project, or null. */
+  /** Returns a record of any project, or null. */
   find(id: string): T | null;
 }
 
-/** Keeps the records of one sort, as the engine does, without running anything. */
+/** Keeps records of one type as the engine does, without running anything. */
 export function createMemoryRuns<T extends Task | Step>(object: T["object"]): MemoryRuns<T> {
   const rows = new Map<string, { project: string; record: T; webhook_url: string | null }>();
   const change = (id: string, event: RunEvent): T => {
@@ -74,7 +74,7 @@ export function createMemoryRuns<T extends Task | Step>(object: T["object"]): Me
   };
 }
 
-/** Finds a step in both sorts of runs. */
+/** Finds a step among standalone ones and those of tasks. */
 export function createMemoryFindStep(tasks: MemoryRuns<Task>, steps: MemoryRuns<Step>): FindStep {
   return async (project, id) => {
     const alone = await steps.get(project, id);

@@ -7,7 +7,7 @@ import { createMemorySql } from "./memory-connections.ts";
 
 const WEEK_MS = 604_800_000;
 
-/** Keeps webhooks as the service does, each project's in an SQLite of its own in memory; nothing is delivered. */
+/** Keeps webhooks as the service does, with an in-memory SQLite per project; delivers nothing. */
 export function createMemoryWebhooks(): Webhooks {
   const offices = new Map<string, PostOffice>();
   const officeOf = (project: string) => {
@@ -23,7 +23,6 @@ export function createMemoryWebhooks(): Webhooks {
   );
 }
 
-/** Builds the post office of a project over an SQLite in memory. */
 export function createMemoryPostOffice(): PostOffice {
   return createPostOffice(createMemorySql(), createIds(Math.random), WEEK_MS);
 }

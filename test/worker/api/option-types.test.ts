@@ -11,7 +11,7 @@ import { createMemoryApi } from "./memory-api.ts";
 const FILE = join("src", "core", "option-types.ts");
 const text = readFileSync(join(ROOT, FILE), "utf8");
 
-test("the types of options are what npm run docs:options writes", () => {
+test("the option types match the output of npm run docs:options", () => {
   const biome = join(ROOT, "node_modules", ".bin", "biome");
   const written = execFileSync(biome, ["check", "--write", "--stdin-file-path", FILE], {
     cwd: ROOT,
@@ -21,20 +21,20 @@ test("the types of options are what npm run docs:options writes", () => {
   expect(text).toBe(written);
 });
 
-test("an editor shows of every option what the OpenAPI document says", async () => {
+test("an editor shows for every option what the OpenAPI document says", async () => {
   const { app } = createMemoryApi();
   const answer = await app.request("https://api.example/openapi.json");
   const { schemas } = ((await answer.json()) as Document).components;
   let count = 0;
   for (const schema of Object.values(OPTIONS)) {
     const name = schema.meta()?.id ?? "";
-    const own = text.split("\nexport type ").find((part) => part.startsWith(`${name} =`));
+    const declared = text.split("\nexport type ").find((part) => part.startsWith(`${name} =`));
     const { properties = {} } = schemas[name] as { properties?: Record<string, Described> };
     for (const [option, { description = "", default: fallback }] of Object.entries(properties)) {
       expect(description, `${name}.${option}`).toMatch(/\.$/);
       const shown = new RegExp(`\\* ${escaped(description)}[^*]*\\*[^:]*\\n +${option}\\??:`);
-      expect(own).toMatch(shown);
-      const [comment = ""] = shown.exec(own ?? "") ?? [];
+      expect(declared).toMatch(shown);
+      const [comment = ""] = shown.exec(declared ?? "") ?? [];
       if (fallback !== undefined && option !== "format")
         expect(comment).toContain(`@default ${JSON.stringify(fallback)}`);
       count++;
@@ -48,6 +48,6 @@ interface Described {
   default?: unknown;
 }
 
-function escaped(words: string): string {
-  return words.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+function escaped(literal: string): string {
+  return literal.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -56,7 +56,7 @@ beforeEach(async () => {
 
 const sign = (key: string) => service.signer.sign(key, Math.floor(Date.now() / 1000) + 600, service.base);
 
-test("a page of another origin plays a video, reads its pixels and fetches a range of it", async () => {
+test("a page of another origin plays a video, reads its pixels and fetches a range", async () => {
   const url = await sign(`out/${RUN}/clip.webm`);
   await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
   const seen = await page.evaluate(async (src) => {
@@ -98,7 +98,7 @@ test("a page of another origin plays a video, reads its pixels and fetches a ran
   expect(complaints).toEqual([]);
 });
 
-test("a video and an image open in a tab of their own", async () => {
+test("a video and an image open in their own tab", async () => {
   await page.goto(await sign(`out/${RUN}/clip.webm`));
   const width = () => document.querySelector("video")?.videoWidth;
   await page.waitForFunction(width);
@@ -108,7 +108,7 @@ test("a video and an image open in a tab of their own", async () => {
   expect(complaints).toEqual([]);
 });
 
-test.each(["page", "picture"])("a stored %s with script in it is downloaded, not run", async (name) => {
+test.each(["page", "picture"])("a stored %s with a script is downloaded, not run", async (name) => {
   const url = await sign(`work/${RUN}/${name}`);
   const download = page.waitForEvent("download");
   await page.goto(url).catch(() => {});

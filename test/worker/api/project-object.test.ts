@@ -18,7 +18,7 @@ async function ask<T>(method: string, path: string, body?: unknown, more = {}): 
   return [response.status, (response.status === 204 ? null : await response.json()) as T];
 }
 
-test("each table of a project answers in workerd, and no result is left undisposed", async () => {
+test("every table of a project answers in workerd, and every RPC result is disposed", async () => {
   const asked = {
     ...{ name: "one", kind: "s3", endpoint: "https://s3.example.com", region: "auto" },
     ...{ access_key_id: "AK", secret_access_key: "secret" },

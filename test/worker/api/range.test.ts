@@ -29,7 +29,7 @@ test.each([
   ["bytes=--1", 10, null],
   ["bytes=1.5-3", 10, null],
   ["items=0-1", 10, null],
-])("the range %j of %i bytes", (header, size, range) => {
+])("parses the range %j of %i bytes", (header, size, range) => {
   expect(parseRange(header, size)).toEqual(range);
 });
 
@@ -53,6 +53,6 @@ test.each([
   ['W/"a"', false],
   ["Fri, 20 Nov 2026 09:30:15 GMT", false],
   ["x", false],
-])("a range under If-Range %j may be sent: %s", (ifRange, same) => {
+])("a range may be sent under If-Range %j: %s", (ifRange, same) => {
   expect(isSameVersion(ifRange, '"a"')).toBe(same);
 });

@@ -20,7 +20,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     (await call<Step>("POST", "/steps", { kind: "probe", input: { url: host.input } })).body;
   const status = async (path: string) => (await call<Task | Step>("GET", path)).body.status;
 
-  test("a task is created as the spec says, and read back", async () => {
+  test("creates a task as specified and reads it back", async () => {
     const request = {
       input: host.input,
       kind: "video",
@@ -65,7 +65,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(read.body.steps.map((each) => each.id)).toEqual(steps.map((each) => each.id));
   });
 
-  test("a probe step is created as the spec says, and read back", async () => {
+  test("creates a probe step as specified and reads it back", async () => {
     const created = await call<Step>("POST", "/steps", { kind: "probe", input: { url: host.input } });
     expect(created.status).toBe(201);
     const { id, created_at } = created.body;
@@ -88,7 +88,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(read).toMatchObject({ status: 200, body: { id, input: created.body.input, created_at } });
   });
 
-  test("a task's step can be read, but only its task can be cancelled", async () => {
+  test("a task's step can be read but not cancelled on its own", async () => {
     const task = await createTask();
     const step = task.steps[2] as Step;
     expect(await call("GET", `/steps/${step.id}`)).toEqual({ status: 200, body: step });
@@ -98,7 +98,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(["queued", "processing"]).toContain(await status(`/tasks/${task.id}`));
   });
 
-  test("cancel ends a task once, and its steps with it", async () => {
+  test("cancelling ends a task and its steps once", async () => {
     const { id, steps } = await createTask();
     const first = await call<Task>("POST", `/tasks/${id}/cancel`);
     expect(first).toMatchObject({
@@ -114,7 +114,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(await status(`/steps/${steps[0]?.id}`)).toBe("cancelled");
   });
 
-  test("cancel ends a step once", async () => {
+  test("cancelling ends a step once", async () => {
     const { id } = await createStep();
     const first = await call("POST", `/steps/${id}/cancel`);
     expect(first).toMatchObject({ status: 200, body: { id, status: "cancelled" } });
@@ -125,7 +125,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect((await call("GET", `/steps/${id}`)).body).toEqual(first.body);
   });
 
-  test("a task is deleted when it no longer runs, and is gone then", async () => {
+  test("deletes a task only once it no longer runs", async () => {
     const { id, steps } = await createTask();
     expect(await call("DELETE", `/tasks/${id}`)).toMatchObject({
       status: 409,
@@ -142,7 +142,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(listed).not.toContain(id);
   });
 
-  test("a standalone step is deleted when it no longer runs, and is gone then", async () => {
+  test("deletes a standalone step only once it no longer runs", async () => {
     const { id } = await createStep();
     expect(await call("DELETE", `/steps/${id}`)).toMatchObject({
       status: 409,
@@ -157,7 +157,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect(listed).not.toContain(id);
   });
 
-  test("a step of a task is deleted with its task alone", async () => {
+  test("a task's step cannot be deleted without its task", async () => {
     const { id, steps } = await createTask();
     await call("POST", `/tasks/${id}/cancel`);
     expect(await call("DELETE", `/steps/${steps[0]?.id}`)).toMatchObject({
@@ -205,7 +205,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     "a".repeat(5000),
     "'; DROP TABLE run; --",
     "💥",
-  ])("the id %j is 404, whatever is asked of it", async (id) => {
+  ])("the id %j is 404 for every operation", async (id) => {
     const at = encodeURI(id).replaceAll("%25", "%");
     for (const [method, path, kind] of [
       ["GET", `/tasks/${at}`, "task_not_found"],

@@ -14,7 +14,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     (await host.ask<Task>("POST", "/tasks", { input: host.input, kind: "video", ...more })).body;
   const retry = (id: string, key?: string) => host.ask<Task>("POST", `/tasks/${id}/retry`, undefined, key);
 
-  test("a finished task gives a new one with the same request, and stays as it is", async () => {
+  test("retrying a finished task creates a new one with the same request and leaves the old one unchanged", async () => {
     const request = { options: { format: "webm", width: "50%" }, metadata: { order: 7 } };
     const first = await createTask(request);
     const ended = (await host.ask<Task>("POST", `/tasks/${first.id}/cancel`)).body;
@@ -44,14 +44,14 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
     expect([third.status, third.body.options]).toEqual([201, request.options]);
   });
 
-  test("a task that runs cannot be retried", async () => {
+  test("rejects a retry of a running task", async () => {
     const { id } = await createTask();
     const before = (await host.ask<Task[]>("GET", "/tasks?limit=1")).body[0]?.id;
     expect(await retry(id)).toMatchObject({ status: 409, body: { kind: "task_running" } });
     expect((await host.ask<Task[]>("GET", "/tasks?limit=1")).body[0]?.id).toBe(before);
   });
 
-  test("another project's task, a deleted one, and what is no id are unknown", async () => {
+  test("another project's task, a deleted task and a malformed id are not found", async () => {
     const { id, steps } = await createTask();
     await host.ask("POST", `/tasks/${id}/cancel`);
     const unknown = { status: 404, body: { kind: "task_not_found" } };
@@ -75,7 +75,7 @@ describe.each(Object.entries(HOSTS))("%s", (_, start) => {
   });
 });
 
-test("a task that succeeded is retried without its managed output", async () => {
+test("retries a succeeded task without its managed output", async () => {
   const { app, tasks } = createMemoryApi();
   const body = JSON.stringify({ input: "https://example.com/a.mp4", kind: "audio" });
   const headers = { ...KEY, "Content-Type": "application/json" };
@@ -91,7 +91,7 @@ test("a task that succeeded is retried without its managed output", async () => 
   expect([answer.status, again.output, again.status]).toEqual([201, null, "queued"]);
 });
 
-test("the destination that was given goes along, and the access is checked again", async () => {
+test("a retry keeps the requested destination and checks access again", async () => {
   const { app, tasks } = createMemoryApi();
   const create = async (more: object) => {
     const body = JSON.stringify({ input: "https://example.com/a.mp4", kind: "audio" });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   for (const scope of ["read", "write", "admin"] as const)
     secrets[scope] = (await makeKey(MINE, [scope])).secret ?? "";
   secrets.theirs = (await makeKey("other-key", ["read", "write", "admin"])).secret ?? "";
-  // One record of each sort, which belongs to the first project.
+  // One record of each type, in the first project.
   for (const { method, path, operation } of operations) {
     if (method !== "POST" || path.includes("{")) continue;
     const example = Object.values(operation.requestBody?.content["application/json"].examples ?? {})[0];
@@ -48,7 +48,7 @@ beforeAll(async () => {
   }
 });
 
-/** The operations that need a key, at the place of a record that is there, with a body that is right. */
+/** The operations that need a key, on an existing record and with a valid body. */
 function guarded() {
   return operations
     .filter(({ operation }) => operation.security.length > 0)
@@ -61,28 +61,28 @@ function guarded() {
     }));
 }
 
-/** All that there is in the first project, as it is told. */
+/** Everything that the lists of the first project show. */
 async function everything(): Promise<string> {
   const lists = guarded().filter(({ method, template }) => method === "GET" && !template.includes("{"));
-  const told = lists.filter(({ path }) => path !== "/metrics").map(({ path }) => ask("GET", path, MINE));
-  const text = JSON.stringify(await Promise.all(told));
+  const answers = lists.filter(({ path }) => path !== "/metrics").map(({ path }) => ask("GET", path, MINE));
+  const text = JSON.stringify(await Promise.all(answers));
   return text.replaceAll(/"last_used_at":(\d+|null)/g, "");
 }
 
-test("the walk meets every sort of record and every scope", () => {
+test("the operations cover tasks, steps, connections, keys and every scope", () => {
   expect(Object.keys(made)).toEqual(expect.arrayContaining(["/tasks", "/steps", "/connections", "/keys"]));
   expect(new Set(guarded().map(({ scope }) => scope))).toEqual(new Set(["read", "write", "admin"]));
   expect(guarded().length).toBeGreaterThan(25);
 });
 
-test("GET needs read, what changes something needs write, keys and metrics need admin", () => {
+test("GET needs read, changes need write, keys and metrics need admin", () => {
   for (const { method, template, scope } of guarded()) {
     const admin = template.startsWith("/keys") || template === "/metrics";
     expect([template, scope]).toEqual([template, admin ? "admin" : method === "GET" ? "read" : "write"]);
   }
 });
 
-test("no operation is open to nobody, nor to a wrong key", async () => {
+test("every operation rejects a missing or wrong key and changes nothing", async () => {
   const before = await everything();
   for (const { method, path, body } of guarded()) {
     expect(await ask(method, path, null, body)).toMatchObject({
@@ -98,7 +98,7 @@ test("no operation is open to nobody, nor to a wrong key", async () => {
 });
 
 test.each(["read", "write", "admin"] as const)(
-  "a key of scope %s alone can do nothing else",
+  "a key with only the scope %s can do nothing else",
   async (scope) => {
     const before = await everything();
     for (const each of guarded().filter((operation) => operation.scope !== scope)) {
@@ -116,13 +116,13 @@ test.each(["read", "write", "admin"] as const)(
   },
 );
 
-test("HEAD needs what GET does", async () => {
+test("HEAD needs the scope of GET", async () => {
   const status = async (path: string, key: string | undefined) => (await ask("HEAD", path, key ?? "")).status;
   expect([await status("/tasks", secrets.read), await status("/tasks", secrets.write)]).toEqual([200, 403]);
   expect([await status("/keys", secrets.admin), await status("/keys", secrets.read)]).toEqual([200, 403]);
 });
 
-test("another project's key, though it may do everything, finds no record of the first", async () => {
+test("another project's key with every scope finds no record of the first", async () => {
   const before = await everything();
   for (const { method, path, template, body } of guarded()) {
     const { status, answer } = await ask(method, path, secrets.theirs ?? "", body);
@@ -132,9 +132,9 @@ test("another project's key, though it may do everything, finds no record of the
   expect(await everything()).toBe(before);
 });
 
-test("a key may do what its scope says", async () => {
+test("a key may do what its scope allows", async () => {
   for (const { method, path, template, scope, body } of guarded()) {
-    // It would ask the storage of the example.
+    // It would contact the example's storage.
     if (template.endsWith("/test")) continue;
     const { status } = await ask(method, path, secrets[scope] ?? "", body);
     expect([template, [401, 403, 429].includes(status)]).toEqual([template, false]);

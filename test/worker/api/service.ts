@@ -2,10 +2,9 @@ import { createTestHarness } from "wrangler";
 import { createSigner } from "../../../worker/media/signer.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
-/** The secret that signs media URLs in the tests. */
 export const SIGNING_KEY = "a signing key of the tests";
 
-/** The bindings that the tests look into, as far as they do. */
+/** The bindings that tests use. */
 export interface Bindings {
   KV: { put(key: string, value: string): Promise<void>; delete(key: string): Promise<void> };
   MEDIA: {
@@ -17,7 +16,7 @@ export interface Bindings {
   };
 }
 
-/** Starts the service in a real workerd, with KV, R2, assets and the engine as the platform has them, but no encoder. */
+/** Starts the service in a real workerd, with KV, R2, assets and the engine but no encoder. */
 export async function startService(keys: string) {
   Object.assign(process.env, {
     WRANGLER_SEND_METRICS: "false",
@@ -30,7 +29,7 @@ export async function startService(keys: string) {
   };
   const vars = { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", ...NO_LIMITS };
   const configPath = new URL("../../../wrangler.toml", import.meta.url);
-  // Nothing is encoded here, so the encoder's 31 MB stay out: its binding leads back to the service.
+  // Nothing is encoded here, so the encoder's 31 MB stay out: its binding points back at the service.
   const bindingOverrides = { ENCODER: "framewright" };
   const server = createTestHarness({ workers: [{ configPath, secrets, vars, bindingOverrides }] });
   const { url } = await server.listen();

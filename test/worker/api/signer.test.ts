@@ -7,7 +7,7 @@ const NOW = 1_795_170_600;
 const signer = createSigner("secret", () => NOW * 1000);
 const BASE = "https://media.example";
 
-test("a URL has the signature and expiry in its path, and opens to its key", async () => {
+test("a URL carries its signature and expiry in the path and opens to its key", async () => {
   const url = await signer.sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE);
   expect(url).toMatch(
     new RegExp(`^https://media\\.example/media/[A-Za-z0-9_-]{43}\\.${NOW + 60}/out/${RUN}/clip\\.mp4$`),
@@ -34,58 +34,58 @@ test("a relative URL inside a playlist opens too, within its run", async () => {
 });
 
 test.each(["ä ö?#&+ 100%.mp4", "a%2Fb", "%2e%2e", "'\"<>|", "…💥"])(
-  "the name %j comes back as it was",
+  "the name %j survives a round trip",
   async (name) => {
     const key = `work/${OTHER}/${name}`;
     expect(await signer.resolve(await signer.sign(key, NOW + 1, BASE))).toBe(key);
   },
 );
 
-test("a URL opens whatever its base, also below a path", async () => {
+test("a URL opens under any base, even one with a path", async () => {
   const url = await signer.sign(`out/${RUN}/a`, NOW + 1, "http://127.0.0.1:8787/api");
   expect(await signer.resolve(url)).toBe(`out/${RUN}/a`);
   expect(await signer.resolve(url.replace("http://127.0.0.1:8787", BASE))).toBe(`out/${RUN}/a`);
 });
 
-test("it works until the second in it, and not in that second", async () => {
+test("a URL works until its expiry second, and no longer in that second", async () => {
   const url = await signer.sign(`out/${RUN}/a`, NOW, BASE);
   const at = (seconds: number) => createSigner("secret", () => seconds * 1000).resolve(url);
   expect(await at(NOW - 0.001)).toBe(`out/${RUN}/a`);
   expect(await at(NOW)).toBe(null);
 });
 
-const right = await signer.sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE);
-const grant = right.split("/")[4] ?? "";
+const valid = await signer.sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE);
+const grant = valid.split("/")[4] ?? "";
 
 test.each([
   ["another secret", await createSigner("other", () => 0).sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE)],
-  ["a later expiry", right.replace(`.${NOW + 60}/`, `.${NOW + 61}/`)],
-  ["an expiry with a zero before", right.replace(`.${NOW + 60}/`, `.0${NOW + 60}/`).replace(RUN, OTHER)],
-  ["no expiry", right.replace(`.${NOW + 60}/`, "/")],
-  ["an expiry that is no number", right.replace(`.${NOW + 60}/`, ".1e99/")],
-  ["a negative expiry", right.replace(`.${NOW + 60}/`, `.-${NOW}/`)],
+  ["a later expiry", valid.replace(`.${NOW + 60}/`, `.${NOW + 61}/`)],
+  ["an expiry with a leading zero", valid.replace(`.${NOW + 60}/`, `.0${NOW + 60}/`).replace(RUN, OTHER)],
+  ["no expiry", valid.replace(`.${NOW + 60}/`, "/")],
+  ["an expiry that is not a number", valid.replace(`.${NOW + 60}/`, ".1e99/")],
+  ["a negative expiry", valid.replace(`.${NOW + 60}/`, `.-${NOW}/`)],
   [
-    "another letter in the signature",
-    right.replace(grant, (grant.startsWith("A") ? "B" : "A") + grant.slice(1)),
+    "another character in the signature",
+    valid.replace(grant, (grant.startsWith("A") ? "B" : "A") + grant.slice(1)),
   ],
-  ["a shorter signature", right.replace(grant, grant.slice(1))],
-  ["no signature", right.replace(grant, `.${NOW + 60}`)],
-  ["another run", right.replace(RUN, OTHER)],
-  ["another top", right.replace("/out/", "/work/")],
-  ["an unknown top", right.replace("/out/", "/key/")],
-  ["the folder alone", right.replace("clip.mp4", "")],
-  ["the folder without a slash", right.replace("/clip.mp4", "")],
-  ["steps up", right.replace("clip.mp4", `../${OTHER}/clip.mp4`)],
-  ["encoded steps up", right.replace("clip.mp4", `%2e%2e/${OTHER}/clip.mp4`)],
-  ["an encoded slash", right.replace("clip.mp4", `..%2f${OTHER}%2fclip.mp4`)],
-  ["an encoded slash in a name", right.replace("clip.mp4", "a%2Fb")],
-  ["a backslash", right.replace("clip.mp4", `..%5c${OTHER}%5cclip.mp4`)],
-  ["an empty name", right.replace("clip.mp4", "a//b")],
-  ["NUL", right.replace("clip.mp4", "clip.mp4%00")],
-  ["a broken escape", right.replace("clip.mp4", "%E0%A4%A")],
-  ["a run that is no id", right.replace(RUN, "task_x")],
+  ["a shorter signature", valid.replace(grant, grant.slice(1))],
+  ["no signature", valid.replace(grant, `.${NOW + 60}`)],
+  ["another run", valid.replace(RUN, OTHER)],
+  ["another top", valid.replace("/out/", "/work/")],
+  ["an unknown top", valid.replace("/out/", "/key/")],
+  ["the folder alone", valid.replace("clip.mp4", "")],
+  ["the folder without a slash", valid.replace("/clip.mp4", "")],
+  ["steps up", valid.replace("clip.mp4", `../${OTHER}/clip.mp4`)],
+  ["encoded steps up", valid.replace("clip.mp4", `%2e%2e/${OTHER}/clip.mp4`)],
+  ["an encoded slash", valid.replace("clip.mp4", `..%2f${OTHER}%2fclip.mp4`)],
+  ["an encoded slash in a name", valid.replace("clip.mp4", "a%2Fb")],
+  ["a backslash", valid.replace("clip.mp4", `..%5c${OTHER}%5cclip.mp4`)],
+  ["an empty name", valid.replace("clip.mp4", "a//b")],
+  ["NUL", valid.replace("clip.mp4", "clip.mp4%00")],
+  ["a broken escape", valid.replace("clip.mp4", "%E0%A4%A")],
+  ["a malformed run id", valid.replace(RUN, "task_x")],
   ["the grant in the query", `${BASE}/media/out/${RUN}/clip.mp4?${grant}`],
-  ["no URL", "clip.mp4"],
+  ["not a URL", "clip.mp4"],
   ["nothing", ""],
 ])("%s does not open", async (_, url) => {
   expect(await signer.open(url)).toBe(null);
@@ -105,7 +105,7 @@ test.each([
   await expect(signer.sign(key, NOW + 1, BASE)).rejects.toThrow("Only files of a run");
 });
 
-test("the URL of a folder opens for writing with a name behind it, and neither sort opens the other", async () => {
+test("a folder URL opens for writing with a file name appended, and read and write URLs are not interchangeable", async () => {
   const folder = await signer.signFolder(`work/${RUN}/chunks/`, NOW + 60, BASE);
   expect(folder).toMatch(
     new RegExp(`^https://media\\.example/media/[A-Za-z0-9_-]{43}\\.${NOW + 60}/work/${RUN}/chunks/$`),
@@ -123,7 +123,7 @@ test("the URL of a folder opens for writing with a name behind it, and neither s
   expect(await createSigner("secret", () => (NOW + 60) * 1000).openWrite(`${folder}a`)).toBe(null);
 });
 
-test("the signature to write is HMAC-SHA-256 of the word, folder and expiry", async () => {
+test("the write signature is HMAC-SHA-256 of a prefix, folder and expiry", async () => {
   const { createHmac } = await import("node:crypto");
   const expected = createHmac("sha256", "secret")
     .update(`write\nout/${RUN}/\n${NOW + 60}`)
@@ -145,6 +145,6 @@ test.each([
   await expect(signer.signFolder(folder, NOW + 1, BASE)).rejects.toThrow(/^(Only files of|The URL of a)/);
 });
 
-test("a service without a secret does not start", () => {
+test("fails to start without a secret", () => {
   expect(() => createSigner("", () => 0)).toThrow("MEDIA_SIGNING_KEY");
 });

@@ -17,7 +17,7 @@ async function ask(method: string, path: string, body?: unknown, more: Record<st
   return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : null };
 }
 
-test("an endpoint is made, read, changed, listed and removed, and tells its secret once", async () => {
+test("creates, reads, updates, lists and deletes an endpoint, and shows its secret only once", async () => {
   const { status, body } = await ask("POST", "/webhooks/endpoints", REQUEST);
   const { secret, ...made } = body;
   expect(status).toBe(201);
@@ -51,7 +51,7 @@ test("an endpoint is made, read, changed, listed and removed, and tells its secr
   expect((await ask("POST", `${path}/rotate`, {})).body.kind).toBe("endpoint_not_found");
 });
 
-test("the same request under an Idempotency-Key gives the same endpoint and secret, and makes one", async () => {
+test("repeating a request with its Idempotency-Key returns the same endpoint and secret, and creates one", async () => {
   const key = { "Idempotency-Key": "once" };
   const first = await ask("POST", "/webhooks/endpoints", REQUEST, key);
   const again = await ask("POST", "/webhooks/endpoints", REQUEST, key);
@@ -88,7 +88,7 @@ test.each([
   [{ topics: ["task.failed", "task.lost"] }, "topics"],
   [{ topics: [1] }, "topics"],
   [{ secret: "whsec_mine" }, "secret"],
-])("the endpoint %j is refused", async (wrong, param) => {
+])("rejects the endpoint %j", async (wrong, param) => {
   const { status, body } = await ask("POST", "/webhooks/endpoints", { ...REQUEST, ...wrong });
   expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
   if ("url" in wrong && wrong.url !== undefined && wrong.url !== 5) {
@@ -104,18 +104,21 @@ test.each([
   [{ url: "https://10.0.0.1/" }, "url"],
   [{ topics: [] }, "topics"],
   [{ id: "we_1" }, "id"],
-])("the change %j is refused", async (change, param) => {
+])("rejects the change %j", async (change, param) => {
   const { id } = (await ask("POST", "/webhooks/endpoints", REQUEST)).body;
   const { status, body } = await ask("PATCH", `/webhooks/endpoints/${id}`, change);
   expect([status, body.kind, body.param]).toEqual([400, "request_invalid", param]);
 });
 
-test.each([-1, 1.5, 604_801, "day", null])("a secret cannot be kept for %j seconds", async (keep_seconds) => {
-  const { status, body } = await ask("POST", "/webhooks/secret/rotate", { keep_seconds });
-  expect([status, body.kind, body.param]).toEqual([400, "request_invalid", "keep_seconds"]);
-});
+test.each([-1, 1.5, 604_801, "day", null])(
+  "rejects keeping a secret for %j seconds",
+  async (keep_seconds) => {
+    const { status, body } = await ask("POST", "/webhooks/secret/rotate", { keep_seconds });
+    expect([status, body.kind, body.param]).toEqual([400, "request_invalid", "keep_seconds"]);
+  },
+);
 
-test("the secret of the project is told once, and the one before is good for a day", async () => {
+test("shows a rotated project secret, and keeps the previous one for a day", async () => {
   const first = (await ask("POST", "/webhooks/secret/rotate", {})).body;
   expect(first).toMatchObject({ object: "webhook_secret", endpoint_id: null, previous_until: null });
   const second = (await ask("POST", "/webhooks/secret/rotate", {})).body;
@@ -123,7 +126,7 @@ test("the secret of the project is told once, and the one before is good for a d
   expect(second.previous_until).toBe(second.created_at + 86_400_000);
 });
 
-test("http and private hosts are taken where private hosts are allowed, or those alone that are named", async () => {
+test("allows http and private hosts where settings permit all or name them", async () => {
   const url = "http://127.0.0.1:4711/hooks";
   api = createMemoryApi({ allowPrivate: true });
   expect((await ask("POST", "/webhooks/endpoints", { url })).status).toBe(201);
@@ -134,7 +137,7 @@ test("http and private hosts are taken where private hosts are allowed, or those
   expect((await ask("POST", "/webhooks/endpoints", { url: "http://example.com/" })).status).toBe(400);
 });
 
-test("a retry has the webhook URL of the task before, which no task shows", async () => {
+test("a retry keeps the webhook URL of its task, which no task shows", async () => {
   const webhook_url = "https://example.com/own";
   const task = (await ask("POST", "/tasks", { input: INPUT, kind: "audio", webhook_url })).body;
   await ask("POST", `/tasks/${task.id}/cancel`);
@@ -148,7 +151,7 @@ test.each([
   "/webhooks/endpoints?kind=s3",
   "/events?after=task_1",
   "/webhooks/deliveries?status=gone",
-])("%s is refused", async (path) => {
+])("rejects %s", async (path) => {
   expect((await ask("GET", path)).body.kind).toBe("request_invalid");
 });
 
@@ -158,7 +161,7 @@ test.each([
   ["GET", "/webhooks/deliveries/dlv_00000000000000000000000000", "delivery_not_found"],
   ["POST", "/webhooks/deliveries/dlv_00000000000000000000000000/replay", "delivery_not_found"],
   ["POST", "/webhooks/deliveries/x/replay", "delivery_not_found"],
-])("%s %s is not there", async (method, path, kind) => {
+])("%s %s is not found", async (method, path, kind) => {
   const { status, body } = await ask(method, path);
   expect([status, body.kind]).toEqual([404, kind]);
 });

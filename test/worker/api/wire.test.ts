@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startService } from "./service.ts";
 
 const LIMIT = 256 * 1024;
-const right = JSON.stringify({ kind: "probe", input: { url: "http://127.0.0.1:9/a.mp4" } });
+const valid = JSON.stringify({ kind: "probe", input: { url: "http://127.0.0.1:9/a.mp4" } });
 
 let service: Awaited<ReturnType<typeof startService>>;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => service?.close());
 
 const headers = { Authorization: "Bearer key", "Content-Type": "application/json" };
 
-/** Posts chunks as they are, with a length told or without. */
+/** Posts chunks as they are, with or without a Content-Length. */
 function post(chunks: (string | Uint8Array)[], more: Record<string, string> = {}) {
   return new Promise<[number | undefined, string]>((resolve, reject) => {
     const sent = request(`${service.base}/steps`, { method: "POST", headers: { ...headers, ...more } });
@@ -30,13 +30,13 @@ function post(chunks: (string | Uint8Array)[], more: Record<string, string> = {}
   });
 }
 
-test("takes a right body with a length, and in chunks without", async () => {
-  expect(await post([right], { "Content-Length": String(right.length) })).toEqual([201, "probe"]);
-  expect(await post([...right])).toEqual([201, "probe"]);
+test("accepts a valid body with a length, and in chunks without one", async () => {
+  expect(await post([valid], { "Content-Length": String(valid.length) })).toEqual([201, "probe"]);
+  expect(await post([...valid])).toEqual([201, "probe"]);
 });
 
-test("takes 256 KB and not a byte more, whether the length was told or not", async () => {
-  const most = right + " ".repeat(LIMIT - right.length);
+test("accepts 256 KB and not a byte more, with or without a declared length", async () => {
+  const most = valid + " ".repeat(LIMIT - valid.length);
   expect(await post([most], { "Content-Length": String(LIMIT) })).toEqual([201, "probe"]);
   expect(await post([most])).toEqual([201, "probe"]);
   expect(await post([`${most} `], { "Content-Length": String(LIMIT + 1) })).toEqual([
@@ -46,7 +46,7 @@ test("takes 256 KB and not a byte more, whether the length was told or not", asy
   expect(await post([most, " "])).toEqual([413, "payload_too_large"]);
 });
 
-test("answers a body that is far too large once it is through", async () => {
+test("rejects a far too large body once it has all arrived", async () => {
   const megabyte = Buffer.alloc(1024 * 1024, " ");
   expect(await post(Array(5).fill(megabyte))).toEqual([413, "payload_too_large"]);
   const length = String(20 * megabyte.length);
@@ -56,7 +56,7 @@ test("answers a body that is far too large once it is through", async () => {
   ]);
 });
 
-test("cuts off a body that never ends, and goes on serving", async () => {
+test("cuts off an endless body and continues serving", async () => {
   let written = 0;
   await new Promise<void>((resolve) => {
     const sent = request(`${service.base}/steps`, { method: "POST", headers });
@@ -75,16 +75,16 @@ test("cuts off a body that never ends, and goes on serving", async () => {
     more();
   });
   expect(written).toBeLessThan(64 * 1024 * 1024);
-  expect(await post([right])).toEqual([201, "probe"]);
+  expect(await post([valid])).toEqual([201, "probe"]);
 });
 
 test.each([
   ["nothing", []],
-  ["half an object", [right.slice(0, 30)]],
-  ["bytes that are not UTF-8", [right.slice(0, 30), new Uint8Array([0xc3, 0x28]), right.slice(30)]],
-  ["100,000 levels", ["[".repeat(100_000), "]".repeat(100_000)]],
-  ["what says it is packed", [new Uint8Array([0x1f, 0x8b, 8, 0])]],
-])("refuses %s", async (_, chunks) => {
+  ["half an object", [valid.slice(0, 30)]],
+  ["bytes that are not UTF-8", [valid.slice(0, 30), new Uint8Array([0xc3, 0x28]), valid.slice(30)]],
+  ["100,000 levels of nesting", ["[".repeat(100_000), "]".repeat(100_000)]],
+  ["gzip data", [new Uint8Array([0x1f, 0x8b, 8, 0])]],
+])("rejects %s", async (_, chunks) => {
   expect(await post(chunks)).toEqual([400, "request_invalid"]);
 });
 
@@ -101,7 +101,7 @@ test("HEAD answers as GET without a body, errors included", async () => {
   }
 });
 
-test("the files of the page have their types, and nothing beside them is served", async () => {
+test("serves the documentation's files with their types, and nothing else in their folder", async () => {
   for (const [name, type] of Object.entries({
     "swagger-ui.css": "text/css",
     "swagger-ui-bundle.js": "text/javascript",

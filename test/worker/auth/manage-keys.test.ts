@@ -33,7 +33,7 @@ function open() {
   return { clock, ask, status, create };
 }
 
-test("a key is told once, found again without its secret, and gone when it is revoked", async () => {
+test("shows a secret once, reads the key back without it, and deletes a revoked key", async () => {
   const { ask, status, create } = open();
   const made = await create({ name: "Web shop" });
   const { secret, ...key } = made;
@@ -58,7 +58,7 @@ test("a key is told once, found again without its secret, and gone when it is re
   }
 });
 
-test("a revoked key that was just used dies within half a minute", async () => {
+test("a revoked key that was just used stops working within 30 seconds", async () => {
   const { clock, ask, status, create } = open();
   const { id, secret } = await create({ name: "Used" });
   expect(await status(secret)).toBe(200);
@@ -67,7 +67,7 @@ test("a revoked key that was just used dies within half a minute", async () => {
   expect(await status(secret)).toBe(401);
 });
 
-test("a rolled key has two secrets for as long as was asked for, and one limit and one place in the list", async () => {
+test("a rolled key keeps its old secret for the requested time and stays one key in the list", async () => {
   const { clock, ask, status, create } = open();
   const { secret: first, ...key } = await create({ name: "Rolled", scopes: ["read", "read"] });
   expect(key.scopes).toEqual(["read"]);
@@ -77,7 +77,7 @@ test("a rolled key has two secrets for as long as was asked for, and one limit a
   expect(second).not.toBe(first);
   expect([await status(first), await status(second)]).toEqual([200, 200]);
   expect((await ask<ApiKey[]>("GET", "/keys")).answer.map(({ id }) => id)).toEqual([key.id]);
-  // Another roll does not let the first secret live longer.
+  // Another roll does not extend the first secret.
   clock.now += HOUR / 2;
   const { secret: third } = (await ask<NewApiKey>("POST", `/keys/${key.id}/roll`, {})).answer;
   clock.now = START + HOUR - 1;
@@ -91,7 +91,7 @@ test("a rolled key has two secrets for as long as was asked for, and one limit a
   expect(await status(third)).toBe(401);
 });
 
-test("a roll without time of grace ends all secrets before it", async () => {
+test("a roll without a grace period ends all earlier secrets", async () => {
   const { clock, ask, status, create } = open();
   const { id, secret: first } = await create({ name: "Leaked" });
   const { secret: second } = (await ask<NewApiKey>("POST", `/keys/${id}/roll`, {})).answer;
@@ -100,19 +100,19 @@ test("a roll without time of grace ends all secrets before it", async () => {
   expect([await status(first), await status(second), await status(third)]).toEqual([401, 401, 200]);
 });
 
-test("the last use is told, at once and of the key alone", async () => {
+test("shows the last use at once, and only on the key that was used", async () => {
   const { clock, ask, status, create } = open();
   const [used, unused] = [await create({ name: "Used" }), await create({ name: "Unused" })];
   clock.now += 1234;
   await status(used.secret);
-  const told = (await ask<ApiKey[]>("GET", "/keys?order=asc")).answer;
-  expect(told.map(({ id, last_used_at }) => [id, last_used_at])).toEqual([
+  const listed = (await ask<ApiKey[]>("GET", "/keys?order=asc")).answer;
+  expect(listed.map(({ id, last_used_at }) => [id, last_used_at])).toEqual([
     [used.id, START + 1234],
     [unused.id, null],
   ]);
 });
 
-test("keys are listed like everything, the newest first and page by page", async () => {
+test("lists keys newest first, in pages", async () => {
   const { clock, ask, create } = open();
   const ids: string[] = [];
   for (const name of ["one", "two", "three"]) {
@@ -129,7 +129,7 @@ test("keys are listed like everything, the newest first and page by page", async
   expect((await ask("GET", "/keys?status=active")).answer).toMatchObject({ param: "status" });
 });
 
-test("the repeated answer to an Idempotency-Key makes no second key, and is without the secret", async () => {
+test("repeating a request with its Idempotency-Key creates no second key and hides the secret", async () => {
   const { ask } = open();
   const once = { "Idempotency-Key": "once" };
   const first = await ask<NewApiKey>("POST", "/keys", { name: "Once" }, "good-key", once);
@@ -149,14 +149,14 @@ test.each([
   [{ name: "n", scopes: "read" }, "scopes"],
   [{ name: "n", scopes: ["root"] }, "scopes"],
   [{ name: "n", project: "theirs" }, "project"],
-])("the key %j is refused", async (body, param) => {
+])("rejects the key %j", async (body, param) => {
   const { ask } = open();
   expect(await ask("POST", "/keys", body)).toMatchObject({
     ...{ status: 400, answer: { kind: "request_invalid", param } },
   });
 });
 
-test.each([-1, 1.5, 604_801, "3600", null])("a time of grace of %j is refused", async (keep_seconds) => {
+test.each([-1, 1.5, 604_801, "3600", null])("rejects a grace period of %j", async (keep_seconds) => {
   const { ask, create } = open();
   const { id } = await create({ name: "n" });
   expect(await ask("POST", `/keys/${id}/roll`, { keep_seconds })).toMatchObject({
@@ -164,7 +164,7 @@ test.each([-1, 1.5, 604_801, "3600", null])("a time of grace of %j is refused", 
   });
 });
 
-test("a key of a time before scopes reads and writes, and manages nothing", async () => {
+test("a key from before scopes reads and writes but manages nothing", async () => {
   const kv = createMemoryNamespace();
   const record = { id: "key_1", name: "old", project: "p", created_at: 1 };
   await kv.put(`key:${await hashKey("old-key")}`, JSON.stringify(record), { metadata: record });
@@ -174,7 +174,7 @@ test("a key of a time before scopes reads and writes, and manages nothing", asyn
   expect((await store.list())[0]?.record.scopes).toEqual(["read", "write"]);
 });
 
-test("nothing that is stored of a key tells its secret", async () => {
+test("nothing stored about a key reveals its secret", async () => {
   const kv = createMemoryNamespace();
   const keys = createKeys(createKeyStore(kv), () => START);
   const { secret = "" } = await keys.create("p", "key_1", { name: "n" });
@@ -184,7 +184,7 @@ test("nothing that is stored of a key tells its secret", async () => {
   for (const each of [secret, rolled.secret ?? ""]) expect(stored).not.toContain(each.slice(8, 40));
 });
 
-test("a use is noted when it is the first in a while", async () => {
+test("notes a use only if the last note is old enough", async () => {
   const kv = createMemoryNamespace();
   const { note } = createUseNotes(kv);
   const noted = async () => [...(await createKeyStore(kv).uses())];

@@ -16,7 +16,7 @@ const make = (name: string, more = {}): Connection =>
     1000,
   );
 
-test("a secret is kept sealed, and under the newest key from its next use on", async () => {
+test("stores a secret sealed, and reseals it under the newest key when used", async () => {
   const table = createMemoryTable();
   const home = () => createMemoryHome(table);
   const connection = await createConnections(home, createSeal(["the first of the keys"])).create(
@@ -35,7 +35,7 @@ test("a secret is kept sealed, and under the newest key from its next use on", a
   ).rejects.toMatchObject({ kind: "service_unavailable" });
 });
 
-test("after a change of keys all secrets are sealed anew at once, and the older keys can go", async () => {
+test("reencrypt reseals all secrets at once, so that older keys can go", async () => {
   const table = createMemoryTable();
   const home = () => createMemoryHome(table);
   const [OLDEST, OLD, NEW] = ["the first of the keys", "the second of the keys", "the third of the keys"];
@@ -61,7 +61,7 @@ test("after a change of keys all secrets are sealed anew at once, and the older 
   expect((await alone.open("mine", late.id)).secret_access_key).toBe("late secret");
 });
 
-test("a run keeps its connection though the default changes, and holds it until it is over", async () => {
+test("a run keeps its connection when the default changes, and blocks its removal until released", async () => {
   const table = createMemoryTable();
   const connections = createConnections(() => createMemoryHome(table), createSeal(["a secret of the tests"]));
   const first = await connections.create("mine", make("first"), "one");
@@ -86,7 +86,7 @@ test("a run keeps its connection though the default changes, and holds it until 
   expect((await connections.get("mine", second.id))?.is_default).toBe(true);
 });
 
-test("a run that was tied but never created holds nothing for long", () => {
+test("a reservation for a run that was never created expires", () => {
   const table = createMemoryTable();
   const { id } = table.add({ connection: make("one"), sealed: "x" });
   table.reserve("task_never", null, 5000);
@@ -94,10 +94,10 @@ test("a run that was tied but never created holds nothing for long", () => {
   expect(table.remove(id, 5000 + 61_000)).toBe("removed");
 });
 
-test("a secret that was changed meanwhile is not overwritten by the old one sealed anew", () => {
+test("resealing does not overwrite a secret that was changed meanwhile", () => {
   const table = createMemoryTable();
   const { id } = table.add({ connection: make("one"), sealed: "old" });
   table.change(id, {}, "changed", 2000);
-  table.reseal(id, "old", "old, sealed anew");
+  table.reseal(id, "old", "old, resealed");
   expect(table.get(id)?.sealed).toBe("changed");
 });

@@ -4,7 +4,7 @@ import { createSeal } from "../../../worker/connections/seal.ts";
 const NEW = "the newest of the keys";
 const OLD = "the key before that one";
 
-test("what is sealed opens again, and for its own record alone", async () => {
+test("a sealed text opens again, only for its own record", async () => {
   const seal = createSeal([NEW]);
   const sealed = await seal.seal("wJalr/ü", "mine/conn_1");
   expect(sealed).not.toContain("wJalr");
@@ -13,24 +13,24 @@ test("what is sealed opens again, and for its own record alone", async () => {
   await expect(seal.open(sealed, "theirs/conn_1")).rejects.toThrow();
 });
 
-test("the same text is never sealed alike", async () => {
+test("sealing the same text twice never gives the same result", async () => {
   const seal = createSeal([NEW]);
   const sealed = await Promise.all(Array.from({ length: 50 }, () => seal.seal("secret", "owner")));
   expect(new Set(sealed).size).toBe(50);
 });
 
-test("a sealed text that was altered anywhere does not open", async () => {
+test("an altered sealed text does not open", async () => {
   const seal = createSeal([NEW]);
   const sealed = await seal.seal("secret", "owner");
   for (let at = 0; at < sealed.length; at += 3) {
     const altered = sealed.slice(0, at) + (sealed[at] === "A" ? "B" : "A") + sealed.slice(at + 1);
-    // The last character of base64 may hold bits that count for nothing.
+    // The last base64 character may hold bits that are ignored.
     if (at === sealed.length - 1) continue;
     await expect(seal.open(altered, "owner"), altered).rejects.toThrow();
   }
 });
 
-test("after a change of keys the old one still opens, and the new one seals", async () => {
+test("after a key change the old key still opens and the new one seals", async () => {
   const sealed = await createSeal([OLD]).seal("secret", "owner");
   const both = createSeal([NEW, OLD]);
   expect(await both.open(sealed, "owner")).toBe("secret");
@@ -38,6 +38,6 @@ test("after a change of keys the old one still opens, and the new one seals", as
   const again = await both.seal("secret", "owner");
   expect(await both.isCurrent(again)).toBe(true);
   expect(await createSeal([NEW]).open(again, "owner")).toBe("secret");
-  const gone = createSeal([NEW]).open(sealed, "owner");
-  await expect(gone).rejects.toThrow("No key in CONNECTION_KEYS opens this.");
+  const opened = createSeal([NEW]).open(sealed, "owner");
+  await expect(opened).rejects.toThrow("No key in CONNECTION_KEYS opens this.");
 });

@@ -26,7 +26,7 @@ const FILES: [ClipName, EncodeKind, Record<string, unknown>][] = [
   ["gif", "image", { format: "png" }],
 ];
 
-test.for(FILES)("%s that is cut off becomes no %s: %o", async ([name, kind, options]) => {
+test.for(FILES)("rejects a truncated %s for %s: %o", async ([name, kind, options]) => {
   const file = await readFile(await clip(name));
   const whole = await rig.encode(virtualFile([file]), kind, options);
   expect(whole.chunks[0]?.length).toBeGreaterThan(0);
@@ -44,7 +44,7 @@ test.for(FILES)("%s that is cut off becomes no %s: %o", async ([name, kind, opti
   });
 });
 
-test("random bytes in place of the pictures break nothing", async () => {
+test("survives random bytes in place of the pictures", async () => {
   const file = Buffer.from(await readFile(await clip("mp4_faststart")));
   const start = file.indexOf("mdat") + 4;
   noiseBytes(8000).copy(file, start);

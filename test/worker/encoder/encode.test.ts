@@ -38,7 +38,7 @@ const VIDEOS: [ClipName, Record<string, unknown>, string, string[], number][] = 
   ["webm_vp8", { bitrate: 500_000 }, "mov,mp4,m4a,3gp,3g2,mj2", ["h264", "aac"], 0.93],
 ];
 
-test.for(VIDEOS)("%s becomes a video %o", async ([name, options, format, codecs, like]) => {
+test.for(VIDEOS)("encodes %s to a video: %o", async ([name, options, format, codecs, like]) => {
   const input = await clip(name, { seconds: 1 });
   const { plan, source, chunks } = await rig.encode(input, "video", options);
   expect(rig.light.refuse(plan, source)).toBeNull();
@@ -60,7 +60,7 @@ const SOUNDS = [
   ["flac", "flac", "flac"],
 ] as const;
 
-test.for(SOUNDS)("sound becomes %s", async ([format, format_name, codec_name]) => {
+test.for(SOUNDS)("encodes sound to %s", async ([format, format_name, codec_name]) => {
   const { plan, source, chunks } = await rig.encode(await clip("wav_24_bit"), "audio", { format });
   expect(rig.light.refuse(plan, source)).toBeNull();
   const { format: got, streams } = await facts(await rig.save(chunks[0] ?? []));
@@ -78,7 +78,7 @@ const IMAGES: [ClipName, Record<string, unknown>, string, number][] = [
   ["gif_animated", { width: 80 }, "gif", 50],
 ];
 
-test.for(IMAGES)("%s becomes an image %o", async ([name, options, codec_name, frames]) => {
+test.for(IMAGES)("encodes %s to an image: %o", async ([name, options, codec_name, frames]) => {
   const { plan, source, chunks } = await rig.encode(await clip(name), "image", options);
   expect(rig.light.refuse(plan, source)).toBeNull();
   const { streams } = await facts(await rig.save(chunks[0] ?? []));
@@ -88,7 +88,7 @@ test.for(IMAGES)("%s becomes an image %o", async ([name, options, codec_name, fr
   ]);
 });
 
-test("a small stream: a playlist of each rendition, the master last, all of it plays", async () => {
+test("encodes a small stream with a playlist per rendition and the master last", async () => {
   const input = await clip("mp4", { size: "640x360", seconds: 1 });
   const { plan, source, chunks } = await rig.encode(input, "adaptive_video", {});
   expect(rig.light.refuse(plan, source)).toBeNull();
@@ -103,7 +103,7 @@ test("a small stream: a playlist of each rendition, the master last, all of it p
   expect(streams).toMatchObject([{ codec_name: "h264", width: 640, height: 360, nb_read_frames: "25" }]);
 });
 
-test("chunks of pictures and the whole sound hold all that the source holds, under one setting", async () => {
+test("video chunks and one audio chunk cover the whole source", async () => {
   const input = await clip("mp4_b_frames", { seconds: 3 });
   const { plan, chunks } = await rig.encode(input, "video", { width: 96, fps: 25 }, { chunk_seconds: 1 });
   expect(plan.chunks.map(({ track }) => track)).toEqual(["video", "video", "video", "audio"]);
@@ -123,29 +123,26 @@ test.for([
   ["close together", 10, 60],
   ["far apart", 100, 58],
   ["far apart, near the start", 100, 8],
-] as const)(
-  "of a long file with keyframes %s only the stretch of a chunk is read",
-  async ([, group, start]) => {
-    const noise = "-f lavfi -i testsrc2=s=320x180:r=10:d=100 -vf noise=alls=20:allf=t -c:v mpeg4 -q:v 2";
-    const input = await makeClip("mp4", [
-      ...noise.split(" "),
-      "-g",
-      String(group),
-      "-sc_threshold",
-      "1000000000",
-    ]);
-    const { reader, chunks } = await rig.encode(input, "video", { start, end: start + 1, width: 96 });
-    expect(reader.size).toBeGreaterThan(10_000_000);
-    expect(reader.bytes).toBeLessThan(reader.size / 2);
-    const path = await rig.save(chunks[0] ?? []);
-    const wanted = { input: ["-ss", String(start), "-t", "1"], filter: "scale=96:54" };
-    const like = await measureLikeness(path, input, wanted);
-    expect(like).toMatchObject({ frames: 10 });
-    expect(like.worst).toBeGreaterThan(0.8);
-  },
-);
+] as const)("a long file with keyframes %s is read only around the chunk", async ([, group, start]) => {
+  const noise = "-f lavfi -i testsrc2=s=320x180:r=10:d=100 -vf noise=alls=20:allf=t -c:v mpeg4 -q:v 2";
+  const input = await makeClip("mp4", [
+    ...noise.split(" "),
+    "-g",
+    String(group),
+    "-sc_threshold",
+    "1000000000",
+  ]);
+  const { reader, chunks } = await rig.encode(input, "video", { start, end: start + 1, width: 96 });
+  expect(reader.size).toBeGreaterThan(10_000_000);
+  expect(reader.bytes).toBeLessThan(reader.size / 2);
+  const path = await rig.save(chunks[0] ?? []);
+  const wanted = { input: ["-ss", String(start), "-t", "1"], filter: "scale=96:54" };
+  const like = await measureLikeness(path, input, wanted);
+  expect(like).toMatchObject({ frames: 10 });
+  expect(like.worst).toBeGreaterThan(0.8);
+});
 
-test("the sound of a file that is too large to be held is taken out of it first", async () => {
+test("extracts the sound of a file too large for memory", async () => {
   const huge = await hugeMp4(300_000_000);
   const { plan, source, chunks, reader } = await rig.encode(huge, "audio", { format: "flac" });
   expect(rig.light.refuse(plan, source)).toBeNull();
@@ -155,10 +152,10 @@ test("the sound of a file that is too large to be held is taken out of it first"
   expect(Number(format.duration)).toBeCloseTo(10, 1);
 });
 
-test("a file whose pictures lie all over it is refused, and not read for ever", async () => {
+test("rejects a file whose pictures are spread all over it instead of reading all of it", async () => {
   const noise = noiseBytes(65_536);
   const file = await readFile(await clip("mpegts"));
-  // Null packets between the packets of the stream: 100 MB of them before each of its quarters.
+  // Null packets between the packets of the stream: 100 MB of them after each quarter.
   const empty = {
     pattern: Buffer.concat([Buffer.from([0x47, 0x1f, 0xff, 0x10]), noise.subarray(0, 184)]),
     length: 188 * 500_000,
@@ -177,7 +174,7 @@ test("a file whose pictures lie all over it is refused, and not read for ever", 
   });
 });
 
-test("what is left out of a copy costs nothing: the pictures are the source's own", async () => {
+test("a copy keeps the source's own pictures", async () => {
   const input = await clip("mp4_faststart");
   const { plan, chunks } = await rig.encode(input, "video", {});
   expect(plan.video).toMatchObject({ mode: "copy" });
@@ -190,7 +187,7 @@ test.for<[EncodeKind, object]>([
   ["video", { start: 50, format: "webm" }],
   ["audio", { start: 50, format: "mp3" }],
   ["audio", { start: 50, format: "flac" }],
-])("a %s of a time that the file does not have is refused in words: %o", async ([kind, options]) => {
+])("a %s of a time beyond the end of the file fails with a clear message: %o", async ([kind, options]) => {
   const input = await clip("mp4", { seconds: 1 });
   const source = { ...(await rig.probe(input)).source, duration: 100 };
   const plan = createPlan(source, kind, options);

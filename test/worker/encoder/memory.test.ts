@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-// Megabytes that the workerd processes started from here hold now.
+// Resident megabytes of the workerd processes started from here.
 function residentMemory(): number {
   const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurs(name));
   const sizes = children.map((id) => Number(/VmRSS:\s+(\d+)/.exec(status(id))?.[1] ?? 0) / 1024);
@@ -30,7 +30,7 @@ function status(id: string): string {
   }
 }
 
-test("work that does not fit ends with out_of_memory, and the next job gives what it always gave", async () => {
+test("work that does not fit fails with out_of_memory, and the next job encodes as before", async () => {
   const large = await clip("mp4", { size: "1920x1080", seconds: 0.4 });
   const small = await clip("mp4", { seconds: 1 });
   const before = await rig.encode(small, "image", { format: "png" });
@@ -42,13 +42,13 @@ test("work that does not fit ends with out_of_memory, and the next job gives wha
   }
 });
 
-test("however many jobs there are, the Worker holds no more memory", async () => {
+test("memory does not grow with the number of jobs", async () => {
   const input = await clip("mp4", { size: "960x540", seconds: 0.6 });
   const encode = () => rig.encode(input, "video", { bitrate: 900_000 });
   for (let n = 0; n < 4; n++) await encode();
   const settled = residentMemory();
   expect(settled).toBeGreaterThan(100);
   for (let n = 0; n < 10; n++) await encode();
-  // A heap of 60 MB more would be a single one that was left behind.
+  // One leaked heap would add 60 MB.
   expect(residentMemory() - settled).toBeLessThan(40);
 });

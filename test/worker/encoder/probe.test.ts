@@ -55,7 +55,7 @@ const FILES: [string, () => Promise<VirtualFile>, object][] = [
   ["AVIF", () => padded("avif"), { kind: "image", format: "avif", ...picture, animated: false }],
 ];
 
-test.for(FILES)("of 200 MB of %s less than 5 MB are read", async ([, make, facts]) => {
+test.for(FILES)("reads less than 5 MB of 200 MB of %s", async ([, make, facts]) => {
   const { source, reader } = await rig.probe(await make());
   expect(source).toMatchObject(facts);
   expect(reader.size).toBeGreaterThanOrEqual(HUGE);
@@ -73,12 +73,12 @@ const ANIMATED: [ClipName, boolean][] = [
   ["avif", false],
 ];
 
-test.for(ANIMATED)("whether %s is animated is known: %s", async ([name, animated]) => {
+test.for(ANIMATED)("detects whether %s is animated: %s", async ([name, animated]) => {
   const { source } = await rig.probe(await clip(name));
   expect(source).toMatchObject({ kind: "image", ...picture, animated });
 });
 
-test("how long a raw stream is tells the number of its frames", async () => {
+test("a raw stream's duration follows from its number of frames", async () => {
   const { source } = await rig.probe(await clip("h264", { seconds: 1.4 }));
   expect(source).toMatchObject({ format: "h264", duration: 1.4 });
 });
@@ -88,30 +88,30 @@ const CUT: [ClipName, number][] = [
   ["webp", 0.5],
 ];
 
-test.for(CUT)("%s, cut off to %d of it, is no media", async ([name, part]) => {
+test.for(CUT)("rejects %s truncated to %d of its size", async ([name, part]) => {
   const file = await readFile(await clip(name));
   const cut = virtualFile([file.subarray(0, Math.floor(file.length * part))]);
   await expect(rig.probe(cut)).rejects.toMatchObject({ kind: "input_unsupported", retryable: false });
 });
 
 const NO_MEDIA: [string, Uint8Array][] = [
-  ["nothing", new Uint8Array()],
+  ["an empty file", new Uint8Array()],
   ["one byte", new Uint8Array(1)],
   ["zeros", new Uint8Array(300_000)],
   ["random bytes", noiseBytes(60_000)],
   ["HTML", Buffer.from("<!DOCTYPE html><html><body><h1>404 Not found</h1></body></html>")],
   ["a playlist", Buffer.from("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/secret.ts\n")],
-  ["a script for concat", Buffer.from("ffconcat version 1.0\nfile /in/input\n")],
+  ["an ffconcat script", Buffer.from("ffconcat version 1.0\nfile /in/input\n")],
 ];
 
-test.for(NO_MEDIA)("%s is no media", async ([, bytes]) => {
+test.for(NO_MEDIA)("rejects %s", async ([, bytes]) => {
   const probed = rig.probe(virtualFile([bytes]));
   await expect(probed).rejects.toMatchObject({ kind: "input_unsupported" });
   await expect(probed).rejects.not.toMatchObject({ message: expect.stringMatching(/127|http|\/in\//) });
 });
 
-test("of a picture that is too large to be decoded here the header still tells the size", async () => {
-  // 30000 x 20000, of which no pixel is there.
+test("reads the size of an image too large to decode from its header", async () => {
+  // 30000 x 20000, with no pixels behind the header.
   const png = Buffer.from(await readFile(await clip("png")));
   png.writeUInt32BE(30_000, 16);
   png.writeUInt32BE(20_000, 20);

@@ -39,7 +39,7 @@ export function openReader(file: string | VirtualFile): CountingReader {
   };
 }
 
-/** The light encoder in a workerd of its own. */
+/** The light encoder in its own workerd. */
 export async function startEncoder(limits: LightEncoderOptions["limits"] = {}) {
   const server = createTestHarness({ workers: [{ configPath: "./worker/encoder/wrangler.toml" }] });
   await server.listen();
@@ -55,7 +55,7 @@ export async function startEncoder(limits: LightEncoderOptions["limits"] = {}) {
     return { source: parseFfprobe(report, { url: "file:clip", filesize: reader.size }), reader };
   }
 
-  /** Probes, plans and encodes every chunk; gives the files of each. */
+  /** Probes, plans and encodes every chunk; returns the files of each. */
   async function encode(
     file: string | VirtualFile,
     kind: EncodeKind,
@@ -73,7 +73,7 @@ export async function startEncoder(limits: LightEncoderOptions["limits"] = {}) {
   }
 
   let saved = 0;
-  /** Writes files to a folder of their own and gives the path of the last. */
+  /** Writes files to a new folder and returns the path of the last. */
   async function save(files: readonly EncodedFile[]): Promise<string> {
     const place = join(folder, String(saved++));
     let path = place;
@@ -99,10 +99,9 @@ export async function startEncoder(limits: LightEncoderOptions["limits"] = {}) {
   };
 }
 
-/** A rig that {@link startEncoder} made. */
 export type EncoderRig = Awaited<ReturnType<typeof startEncoder>>;
 
-/** A source as a probe would give it, with facts of one's own. */
+/** A source as a probe returns it, with the given properties. */
 export function sourceOf(facts: Partial<Source>): Source {
   return { object: "source", url: "file:clip", kind: "video", format: "mp4", ...facts };
 }

@@ -20,7 +20,6 @@ const small = Buffer.concat([
   text,
 ]);
 
-// Takes a second or two.
 async function longJob(onWait = () => {}, signal = AbortSignal.timeout(120_000)) {
   const input = await clip("mp4", { size: "640x360", seconds: 2 });
   const { source } = await rig.probe(input);
@@ -41,16 +40,16 @@ async function states(response: Response): Promise<string[]> {
   }
 }
 
-test("one job runs at a time, the others hear that they wait, and all of them end", async () => {
+test("runs one job at a time, reports waiting to the others and finishes all", async () => {
   let waits = 0;
   const run = await longJob(() => waits++);
   const files = await Promise.all(Array.from({ length: 4 }, run));
   for (const [file] of files) expect(file?.bytes).toEqual(files[0]?.[0]?.bytes);
-  // Each of the three at least once, at its start.
+  // At least once for each of the three, at its start.
   expect(waits).toBeGreaterThanOrEqual(3);
 });
 
-test("more than the line holds are sent away with Retry-After, and come in later", async () => {
+test("rejects jobs beyond the queue with Retry-After, and accepts them later", async () => {
   const run = await longJob();
   const long = run();
   const ask = async () => {
@@ -59,10 +58,10 @@ test("more than the line holds are sent away with Retry-After, and come in later
     return { status, retry: headers.get("Retry-After"), last: (await states(response)).at(-1) };
   };
   const answers = await Promise.all(Array.from({ length: 80 }, ask));
-  const taken = { status: 200, retry: null, last: "input_unsupported" };
+  const accepted = { status: 200, retry: null, last: "input_unsupported" };
   const busy = { status: 503, retry: "1", last: "service_unavailable" };
   expect(answers).toContainEqual(busy);
-  for (const answer of answers) expect(answer).toEqual(answer.status === 503 ? busy : taken);
+  for (const answer of answers) expect(answer).toEqual(answer.status === 503 ? busy : accepted);
   await long;
 
   const again = run();
@@ -75,21 +74,21 @@ test("more than the line holds are sent away with Retry-After, and come in later
   await again;
 });
 
-test("a caller that goes away while it waits leaves its place to the next", async () => {
+test("a waiting caller that leaves gives up its place", async () => {
   const run = await longJob();
   const long = run();
   const leaving = new AbortController();
-  const gone = post(small, leaving.signal).then(states);
+  const left = post(small, leaving.signal).then(states);
   const staying = post(small).then(states);
   leaving.abort();
-  await expect(gone).rejects.toThrow();
+  await expect(left).rejects.toThrow();
   await long;
   expect((await staying).at(-1)).toBe("input_unsupported");
 });
 
-test("a caller that goes away with the turn in its hands does not stop the others", async () => {
+test("a caller that leaves during its turn does not block the others", async () => {
   const leaving = new AbortController();
-  // It says that bytes follow, and never sends them.
+  // The frame announces bytes that never follow.
   const head = frameHead({ job: { kind: "probe", size: 10 }, ranges: [{ start: 0, end: 10 }] });
   const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(head) });
   const response = await post(body, leaving.signal);
@@ -101,30 +100,30 @@ test("a caller that goes away with the turn in its hands does not stop the other
 });
 
 const FAULTS: [string, BodyInit, string][] = [
-  ["no frame", "hello", FRAME_MIME],
+  ["a body that is not a frame", "hello", FRAME_MIME],
   ["another type", small, "application/json"],
-  ["no job", frameHead({ hello: 1 }), FRAME_MIME],
+  ["a frame without a job", frameHead({ hello: 1 }), FRAME_MIME],
   ["an unknown job", frameHead({ job: { kind: "dance", size: 1 }, ranges: [] }), FRAME_MIME],
   [
     "ranges beyond the file",
     frameHead({ job: { kind: "probe", size: 1 }, ranges: [{ start: 0, end: 2 }] }),
     FRAME_MIME,
   ],
-  ["bytes that are cut off", small.subarray(0, small.length - 2), FRAME_MIME],
+  ["truncated bytes", small.subarray(0, small.length - 2), FRAME_MIME],
 ];
 
-test.for(FAULTS)("a request with %s is refused", async ([, body, type]) => {
+test.for(FAULTS)("rejects a request with %s", async ([, body, type]) => {
   const response = await rig.send("/", { method: "POST", headers: { "Content-Type": type }, body });
   expect((await states(response)).at(-1)).toBe("request_invalid");
 });
 
-test("a request with more input than fits is refused before it is read", async () => {
+test("rejects a request with more input than fits before reading it", async () => {
   const size = 100_000_000;
   const response = await post(frameHead({ job: { kind: "probe", size }, ranges: [{ start: 0, end: size }] }));
   expect(await states(response)).toEqual(["payload_too_large"]);
 });
 
-test("GET /health answers", async () => {
+test("serves GET /health", async () => {
   const response = await rig.send("/health", {});
   expect(await response.json()).toEqual({ status: "ok" });
   expect((await rig.send("/other", {})).status).toBe(404);

@@ -34,7 +34,7 @@ beforeAll(async () => {
   };
   service = await startService(parseSettings({ ...env, PORT: "0" }));
   door = openFrontDoor(service.url, "k");
-  // Large and long, so that it is cut, and as good as empty, so that it is made fast.
+  // Large and long enough to be split into chunks, and so simple that it is encoded quickly.
   const pictures = `color=black:size=1920x1080:rate=1:duration=${SECONDS}`;
   const file = await makeClip("mp4", [
     ...["-f", "lavfi", "-i", pictures, ..."-c:v libx264 -preset ultrafast -g 5 -pix_fmt yuv420p".split(" ")],
@@ -64,15 +64,15 @@ async function get(id: string): Promise<Task> {
   return (await door.request<Task>("GET", `/tasks/${id}`)).body;
 }
 
-/** Gives the encoder of a task and its reason, as its events tell first. */
-async function tellChoice(id: string) {
+/** Returns the encoder of a task and its reason from the first event. */
+async function readChoice(id: string) {
   const client = createRemoteClient({ baseUrl: service.url, apiKey: "k" });
   const { value } = await client.watch(id).next();
   await client.close();
   return value?.choice;
 }
 
-/** Lets every chunk go until the task has ended, and gives it. */
+/** Finishes every chunk until the task has ended, and returns the task. */
 async function finishAll(id: string): Promise<Task> {
   const go = async () => {
     await Promise.all(native.running().map((chunk) => native.finish(chunk)));
@@ -82,7 +82,7 @@ async function finishAll(id: string): Promise<Task> {
   return get(id);
 }
 
-test("chunks are encoded at once up to the limit, each taking the place of one that is done", {
+test("encodes chunks in parallel up to the limit, starting one for each that is done", {
   timeout: 180_000,
 }, async () => {
   const { id } = await create();
@@ -96,28 +96,28 @@ test("chunks are encoded at once up to the limit, each taking the place of one t
   expect(native.started.toSorted((one, other) => one - other)).toEqual(
     native.started.map((_, index) => index),
   );
-  // Those that are begun at once may come in any order, but none before its turn.
+  // Chunks started together may arrive in any order, but none too early.
   expect(native.started.filter((chunk, place) => chunk - place >= LIMIT)).toEqual([]);
   expect(task.steps[2]?.output).toMatchObject({ encoder: "native", reason: expect.any(String) });
   const { path } = await door.fetchFile(task.output ?? "");
   expect((await readFacts(path)).picture?.times).toHaveLength(SECONDS);
 });
 
-test("after a crash of the service the chunks that are done are not asked for again", {
+test("after a crash the service does not request finished chunks again", {
   timeout: 180_000,
 }, async () => {
   const { id } = await create();
   await expect.poll(() => native.running(), POLL).toEqual([0, 1, 2]);
   await Promise.all([native.finish(0), native.finish(2)]);
-  // Others take their places only when these are remembered.
+  // The next chunks start only once these are recorded.
   await expect.poll(() => native.running(), POLL).toEqual([1, 3, 4]);
-  const choice = await tellChoice(id);
+  const choice = await readChoice(id);
   const { port } = new URL(service.url);
   await service.kill("SIGKILL");
   native.asked.length = 0;
   service = await startService(parseSettings({ ...env, PORT: port }));
-  expect(await tellChoice(id)).toEqual(choice);
-  // Work that went on meanwhile is found again.
+  expect(await readChoice(id)).toEqual(choice);
+  // Work that continued meanwhile is found again.
   await expect.poll(() => native.asked.toSorted(), POLL).toEqual([1, 3, 4]);
   const task = await finishAll(id);
   expect([task.status, task.error]).toEqual(["succeeded", null]);
@@ -130,14 +130,14 @@ test("after a crash of the service the chunks that are done are not asked for ag
   expect((await readFacts(path)).picture?.times).toHaveLength(SECONDS);
 });
 
-test("cancel calls all chunks off at once", { timeout: 120_000 }, async () => {
+test("cancelling a task cancels all its chunks at once", { timeout: 120_000 }, async () => {
   const { id } = await create();
   await expect.poll(() => native.running(), POLL).toEqual([0, 1, 2]);
-  // One that has begun after another was done is heard of all the same.
+  // One that started after another had finished is cancelled too.
   await native.finish(0);
   await expect.poll(() => native.running(), POLL).toEqual([1, 2, 3]);
   expect((await door.request<Task>("POST", `/tasks/${id}/cancel`)).body.status).toBe("cancelled");
-  // Sooner than anything would end by itself.
+  // Sooner than any would end on its own.
   await expect.poll(() => native.running(), { timeout: 10_000, interval: 10 }).toEqual([]);
   expect(native.ended.toSorted()).toEqual([1, 2, 3]);
 });

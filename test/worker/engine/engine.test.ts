@@ -9,7 +9,7 @@ import { type Bindings, createRig } from "./rig.ts";
 const rig = createRig({ STALL_SECONDS: "20", MAX_INPUT_SECONDS: "10" });
 let origin: Origin;
 let env: Bindings;
-// Hangs from the beginning, so that nobody has to wait for its end.
+// Hangs from the start, so that no test waits for the whole stall time.
 let hanging: Task;
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ test("a task runs its four steps, is mirrored in KV and listed, and leaves no wo
   expect(keys).toEqual([`out/${id}/sound.mp3`]);
 });
 
-test("a finished task is deleted with its mirror and its output, and stays away", async () => {
+test("deletes a finished task with its mirror and output, for good", async () => {
   const input = origin.serve("/gone.wav", { file: await clip("wav") });
   const { id } = await create("/tasks", { input, kind: "audio", options: { format: "wav" } });
   const { output } = await rig.finished(id);
@@ -93,12 +93,12 @@ test("a finished task is deleted with its mirror and its output, and stays away"
   expect(await keysOf(id)).toEqual([]);
   expect((await rig.call("/tasks?limit=100")).json.map((task: Task) => task.id)).not.toContain(id);
   expect((await rig.server.fetch(new URL(output ?? "").pathname)).status).toBe(404);
-  // A copy that KV gives late does not bring it back.
+  // A stale copy in KV does not bring it back.
   await env.KV.put(`task:${id}`, JSON.stringify({ project: "alpha", record: { id } }));
   expect((await rig.call(`/tasks/${id}`)).status).toBe(404);
 });
 
-test("a state that was read is the state that lists show", async () => {
+test("lists agree with the state that was just read", async () => {
   const input = origin.serve("/lists.wav", { status: 404, file: await clip("wav") });
   const created = await Promise.all(
     Array.from({ length: 20 }, () => create("/tasks", { input, kind: "audio" })),
@@ -112,7 +112,7 @@ test("a state that was read is the state that lists show", async () => {
   );
 });
 
-test("another project sees nothing of a task or its steps, and can touch neither", async () => {
+test("another project can neither see nor change a task or its steps", async () => {
   const task = await create("/tasks", { input: origin.serve("/own", { silent: true }), kind: "video" });
   const key = "key-of-beta";
   for (const [method, path] of [
@@ -130,7 +130,7 @@ test("another project sees nothing of a task or its steps, and can touch neither
   await rig.call(`/tasks/${task.id}/cancel`, { method: "POST" });
 });
 
-test("a cancelled run ends, clears its files and stays cancelled", async () => {
+test("a cancelled run stops, deletes its files and stays cancelled", async () => {
   const input = origin.serve("/slow.mp4", {
     file: await clip("h264"),
     bytes_per_second: 2000,
@@ -148,7 +148,7 @@ test("a cancelled run ends, clears its files and stays cancelled", async () => {
   expect((await rig.call(`/tasks/${id}`)).json).toEqual(cancelled.json);
 });
 
-test("KV takes at most one write a second of a record, however often it changes, and then the last", async () => {
+test("writes a record to KV at most once a second, however often it changes, and ends with the last state", async () => {
   const task = await create("/tasks", { input: origin.serve("/mirror", { silent: true }), kind: "video" });
   const step_id = task.steps[0]?.id ?? "";
   const read = async () => ((await env.KV.get(`task:${task.id}`, "json")) as { record: Task } | null)?.record;
@@ -170,7 +170,7 @@ test("KV takes at most one write a second of a record, however often it changes,
   await rig.call(`/tasks/${task.id}/cancel`, { method: "POST" });
 });
 
-test("a fault of the network is tried again, and one of the input is not", async () => {
+test("retries a network fault, but not a missing input", async () => {
   const file = await clip("wav");
   const flaky = origin.serve("/flaky.wav", (request) => (request < 2 ? { status: 503, file } : { file }));
   const missing = origin.serve("/missing.wav", { status: 404, file });
@@ -188,14 +188,14 @@ test("a fault of the network is tried again, and one of the input is not", async
   expect(origin.log.filter(({ path }) => path === "/missing.wav")).toHaveLength(1);
 });
 
-test("an input that lasts too long is refused before it is fetched", async () => {
+test("rejects an input that is too long before copying it", async () => {
   const input = origin.serve("/long.wav", { file: await clip("wav", { seconds: 12 }) });
   const task = await rig.finished((await create("/tasks", { input, kind: "audio" })).id);
   expect(task.error).toMatchObject({ kind: "input_too_large", step_id: task.steps[1]?.id });
   expect(task.error?.message).toBe("The input lasts 12 seconds; the limit is 10.");
 });
 
-test("a file too large for the light encoder is refused with the reason, before it is copied", async () => {
+test("rejects a file too large for the light encoder before copying it, with the reason", async () => {
   const input = origin.serve("/huge.mp4", {
     file: await hugeMp4(70_000_000, await clip("mp4", { seconds: 2 })),
   });
@@ -208,22 +208,22 @@ test("a file too large for the light encoder is refused with the reason, before 
   );
 });
 
-test("a run whose engine died is failed by the watch as worker_lost", async () => {
+test("the watch fails a run whose engine died as worker_lost", async () => {
   const { id } = await create("/tasks", { input: origin.serve("/dead", { silent: true }), kind: "video" });
   await isAsked("/dead");
   await (await env.RUN.get(id)).terminate();
   expect((await rig.finished(id)).error).toMatchObject({ kind: "worker_lost", retryable: true });
 });
 
-test("a run that hangs without progress is failed as stalled", async () => {
+test("fails a run that hangs without progress as stalled", async () => {
   const task = await rig.finished(hanging.id);
   expect(task.error).toMatchObject({ kind: "stalled", step_id: task.steps[0]?.id });
   expect(task.steps.map(({ status }) => status)).toEqual(["failed", "cancelled", "cancelled", "cancelled"]);
 });
 
-test("a record outlives the eviction of its object, and its run goes on", async () => {
+test("a record survives the eviction of its object, and its run continues", async () => {
   const file = await clip("wav");
-  // The fault opens a pause, that before the second attempt.
+  // The fault causes a pause before the second attempt, in which the object can be evicted.
   let evicted = false;
   const later = () => (evicted ? { file } : { silent: true });
   const input = origin.serve("/evict.wav", (request) => (request < 1 ? { status: 503, file } : later()));

@@ -5,12 +5,12 @@ import type { Task } from "../../../src/core/task.ts";
 import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const LISTENERS = 1000;
-// A thousand are followed by the benchmark of events: to create as many takes longer than to follow them.
+// The benchmark of events follows a thousand tasks: creating them takes longer than following them.
 const TASKS = 100;
 const AT_ONCE = 25;
 const KEY = "key-of-many";
 
-// The engine itself would be busy with a thousand runs; here they only stand in line, in the objects that keep the real ones.
+// The engine would be busy with a thousand runs; here they only queue, in the same objects as real ones.
 const server = createTestHarness({
   workers: [
     {
@@ -51,7 +51,7 @@ async function create(): Promise<string> {
   return ((await response.json()) as Task).id;
 }
 
-/** Does the same for many, some at once. */
+/** Does the same for many items, some at once. */
 async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += AT_ONCE) {
@@ -60,7 +60,7 @@ async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): P
   return results;
 }
 
-/** Follows a task; gives its states from the first event on, to read on when all listen. */
+/** Follows a task from its first event on. */
 async function listen(id: string) {
   const { status, body } = await ask(`/tasks/${id}/events`);
   expect(status).toBe(200);
@@ -74,7 +74,7 @@ async function listen(id: string) {
 
 const states = (tasks: readonly (Task | null)[]) => tasks.map((task) => task && [task.id, task.status]);
 
-test("a thousand listeners of one task all hear its end", async () => {
+test("a thousand listeners of one task all receive its end", async () => {
   const id = await create();
   const listeners = await each(Array(LISTENERS).fill(id), listen);
   expect(new Set(listeners.map(({ first }) => first?.status))).toEqual(new Set(["queued"]));
@@ -84,7 +84,7 @@ test("a thousand listeners of one task all hear its end", async () => {
   expect(new Set(await Promise.all(listeners.map(({ next }) => next())))).toEqual(new Set([null]));
 });
 
-test("many tasks are followed at once, and each listener hears of its own", async () => {
+test("listeners of many tasks each receive their own task's events", async () => {
   const ids = await each(Array.from({ length: TASKS }), create);
   expect(new Set(ids).size).toBe(TASKS);
   const listeners = await each(ids, listen);

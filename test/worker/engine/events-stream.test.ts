@@ -15,7 +15,7 @@ const TIMES = { between: 1000, heartbeat: 15_000 };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A task that moves when a test says so, and what a reader of its events has got. */
+/** A task that changes when a test says so, and the stream of its events. */
 function follow(seen = 0) {
   const changes = createChanges();
   let at: number | null = 0;
@@ -43,7 +43,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-test("changes are told at most once a second, the latest of them, and the end at once", async () => {
+test("sends the latest change at most once a second, and the end at once", async () => {
   const { stream, move } = follow();
   const got = collect(stream);
   await pass(0);
@@ -71,7 +71,7 @@ test("changes are told at most once a second, the latest of them, and the end at
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a connection goes on above what was seen, and a comment keeps it in silence", async () => {
+test("a resumed connection skips events it has seen, and comments keep it alive", async () => {
   const { stream, move } = follow(3);
   const reader = stream.getReader();
   const read = async () => new TextDecoder().decode((await reader.read()).value);
@@ -88,7 +88,7 @@ test("a connection goes on above what was seen, and a comment keeps it in silenc
   await reader.cancel();
 });
 
-test("a reader that is slow misses states in between, and keeps none of them in memory", async () => {
+test("a slow reader skips the states in between, which are not kept in memory", async () => {
   const { stream, move } = follow();
   for (const state of STATES.keys()) {
     move(state);
@@ -99,7 +99,7 @@ test("a reader that is slow misses states in between, and keeps none of them in 
   expect([got.ids(), got.ended]).toEqual([[STATES.length], true]);
 });
 
-test("a task that is deleted ends its streams, and a reader that leaves keeps nothing", async () => {
+test("deleting a task ends its streams, and a reader that leaves keeps no timers", async () => {
   const { stream, move } = follow();
   const got = collect(stream);
   await pass(10);
@@ -117,8 +117,8 @@ test("a task that is deleted ends its streams, and a reader that leaves keeps no
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("the time left that the service tells is the one that a page measures", async () => {
-  // Slow from its middle on: the whole alone would call the rest half as long as its newest part does.
+test("the service estimates the time left as a page does", async () => {
+  // Slow from its middle on: the overall average would estimate half the time that the latest speed does.
   const percents = [10, 20, 30, 40, 50, 52, 54, 56, 58, 60];
   const states = history([...EVENTS.slice(0, 5), ...percents.map((percent) => moved(2, percent))]).slice(6);
   let at = 0;
@@ -135,10 +135,10 @@ test("the time left that the service tells is the one that a page measures", asy
     events.changed();
     await pass(1000);
   }
-  const told = got.events.map(({ data }) => JSON.parse(data).eta);
-  expect(told).toEqual(inPage.map(({ eta }) => eta));
-  // Of 35 percent at 2 a second, and at 6 over the whole.
-  expect(told.at(-1)).toBeCloseTo(35 / (2 ** 0.8 * (50 / 9) ** 0.2));
+  const etas = got.events.map(({ data }) => JSON.parse(data).eta);
+  expect(etas).toEqual(inPage.map(({ eta }) => eta));
+  // 35 percent left, at 2 a second lately and about 6 overall.
+  expect(etas.at(-1)).toBeCloseTo(35 / (2 ** 0.8 * (50 / 9) ** 0.2));
   watch.close();
   await stream.cancel().catch(() => {});
 });

@@ -39,7 +39,7 @@ async function create(body: object): Promise<Task> {
   return (await rig.call("/tasks", { method: "POST", body })).json;
 }
 
-test("a task is followed to its end, taken up again after a break, and not asked for any more then", async () => {
+test("follows a task to its end, resumes after a break and answers 204 after the end", async () => {
   const input = origin.serve("/clip.mp4", {
     file: await clip("mp4", { seconds: 4 }),
     bytes_per_second: 60_000,
@@ -66,7 +66,7 @@ test("a task is followed to its end, taken up again after a break, and not asked
   expect([again.status, await again.text()]).toEqual([204, ""]);
 });
 
-test("another project's task, an unknown one and a wrong event id are refused", async () => {
+test("rejects another project's task, an unknown task and a malformed event id", async () => {
   const input = origin.serve("/hang.mp4", { silent: true });
   const { id } = await create({ input, kind: "video" });
   expect((await ask(id, {}, "key-of-beta")).status).toBe(404);

@@ -15,21 +15,23 @@ import {
 
 const run = promisify(execFile);
 
-/** Native encoders that are real HTTP servers, speak the protocol, and keep each job until the test lets it go. */
+/**
+ * Native encoders as real HTTP servers that speak the protocol and hold each job until the test finishes it.
+ */
 export interface HeldNative {
-  /** As the setting NATIVE_ENCODER_URL has them: two that know the same jobs. */
+  /** The setting NATIVE_ENCODER_URL: two servers that know the same jobs. */
   urls: string;
-  /** Chunks that are being encoded now. */
+  /** Chunks being encoded now. */
   running(): number[];
-  /** The most that were at once. */
+  /** The most chunks that ran at once. */
   most(): number;
-  /** Chunks as they were started, those that it knew already not counted. */
+  /** Chunks in the order of their start, each job once. */
   started: number[];
-  /** Chunks whose start was asked for, each time. */
+  /** Chunks for which a start was requested, every time. */
   asked: number[];
-  /** Chunks that were called off. */
+  /** Chunks that were cancelled. */
   ended: number[];
-  /** Stores a chunk of gray pictures, one a second, and says that it is done. */
+  /** Stores a chunk of gray pictures, one a second, and reports it done. */
   finish(chunk: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -42,7 +44,6 @@ interface Held {
 
 const RUNNING: NativeState = { state: "running", share: 0, speed: null };
 
-/** Starts native encoders that hold their jobs. */
 export async function startHeldNative(): Promise<HeldNative> {
   const jobs = new Map<string, Held>();
   const started: number[] = [];

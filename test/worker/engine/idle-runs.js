@@ -7,7 +7,7 @@ class IdleRun extends RpcTarget {
   terminate() {}
 }
 
-/** Stands where the engine does, and lets every run wait for its turn for ever. */
+/** Stands in for the engine and leaves every run queued. */
 // biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default class IdleRuns extends WorkerEntrypoint {
   create() {}

@@ -21,13 +21,13 @@ afterAll(() => server.close());
 const send = (to: string, init: RequestInit = {}) =>
   server.fetch("/", { ...init, headers: { ...init.headers, To: to } } as never);
 
-test("a container reads its input, by range", async () => {
+test("a container reads its input by range", async () => {
   const url = await signer.sign(`work/${RUN}/source`, soon(), SERVICE_IN_CONTAINER);
   const response = await send(url, { headers: { Range: "bytes=2-4" } });
   expect([response.status, await response.text()]).toEqual([206, "234"]);
 });
 
-test("what a container puts comes to the routes of media", async () => {
+test("a container's writes reach the media routes", async () => {
   const folder = await signer.signFolder(`work/${RUN}/`, soon(), SERVICE_IN_CONTAINER);
   const response = await send(`${folder}a.mp4`, { method: "PUT", body: "bytes" });
   expect(response.status).toBe(403);
@@ -40,6 +40,6 @@ test.each([
   [`${SERVICE_IN_CONTAINER}/media/../tasks`, 403],
   ["http://example.com/", 520],
   ["http://169.254.169.254/latest/meta-data", 520],
-])("nothing else: %s", async (to, status) => {
+])("blocks any other request: %s", async (to, status) => {
   expect((await send(to, { headers: { Authorization: "Bearer k" } })).status).toBe(status);
 });

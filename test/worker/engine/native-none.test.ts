@@ -37,7 +37,7 @@ test.each<[EncodeKind, object, RegExp]>([
   },
 );
 
-test("light work runs without one", async () => {
+test("light work runs without a native encoder", async () => {
   const input = origin.serve("/light.wav", { file: await clip("wav") });
   const { json: created } = await rig.call("/tasks", { method: "POST", body: { input, kind: "audio" } });
   const task = await rig.finished(created.id);

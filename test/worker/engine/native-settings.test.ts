@@ -19,13 +19,13 @@ const natives = (variables: Record<string, string>, bindings: { NATIVE?: typeof 
   return createNatives({ ...bindings, settings }, "https://media.example");
 };
 
-test("without settings there is none", () => {
+test("has no native encoders without settings", () => {
   expect(natives({})).toMatchObject({ instances: [], max_in_flight: 8 });
   expect(natives({ NATIVE_INSTANCES: "0" }).instances).toEqual([]);
   expect(natives({ NATIVE_INSTANCES: "4" }, {}).instances).toEqual([]);
 });
 
-test("encoders elsewhere are asked below their URLs, and reach the service by its own", async () => {
+test("calls external encoders below their URLs, with media at the service's own URL", async () => {
   const server = createServer((request, response) => response.end(request.url));
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -41,7 +41,7 @@ test("encoders elsewhere are asked below their URLs, and reach the service by it
   expect(await Promise.all(answers)).toEqual(["/jobs", "/below/jobs"]);
 });
 
-test("else the containers are, and reach it by a host of their own", async () => {
+test("uses containers otherwise, with media at their internal host", async () => {
   const { instances, base } = natives({ NATIVE_INSTANCES: "3" });
   expect([base, instances.map(({ name }) => name)]).toEqual([
     SERVICE_IN_CONTAINER,

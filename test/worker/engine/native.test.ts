@@ -18,7 +18,6 @@ beforeAll(async () => {
 afterAll(() => Promise.all([lab?.close(), origin?.close()]));
 
 const small = async () => serve(await clip("mp4", { seconds: 1 }));
-// A few seconds of work for h265.
 const LONG = { size: "640x360", seconds: 10 } as const;
 const long = async () => serve(await clip("mp4", LONG));
 const serve = (file: string) => origin.serve(`/${file.split("/").at(-1)}`, { file });
@@ -45,7 +44,7 @@ const finished = (id: string) =>
     { timeout: 120_000, interval: 100 },
   );
 
-// Creates a task and waits until ffmpeg is at work for it.
+// Creates a task and waits until ffmpeg works on it.
 async function startEncode(): Promise<{ id: string; pids: number[] }> {
   const { status, body } = await lab.door.request<Task>("POST", "/tasks", { input: await long(), ...H265 });
   expect(status).toBe(201);
@@ -60,7 +59,7 @@ async function startEncode(): Promise<{ id: string; pids: number[] }> {
 test.each([
   ["h265", H265, "hevc", "hvc1"],
   ["av1", { kind: "video", options: { codec: "av1" } } as const, "av1", "av01"],
-])("video as %s", async (codec, wish, name, tag) => {
+])("encodes video as %s", async (codec, wish, name, tag) => {
   const source = await clip("mp4", { seconds: 1 });
   const { task, path, mime } = await lab.door.encode({ input: await small(), ...wish });
   expect(mime).toBe("video/mp4");
@@ -78,7 +77,7 @@ test.each([
     .toEqual([`out/${task.id}/${path.split("/").at(-1)?.replace(/^\d+-/, "")}`]);
 });
 
-test("an image as avif", async () => {
+test("encodes an image as avif", async () => {
   const { task, path, mime } = await lab.door.encode({
     ...{ input: await small(), kind: "image" },
     options: { format: "avif", width: 80 },
@@ -88,7 +87,7 @@ test("an image as avif", async () => {
   expect((await readFacts(path)).picture).toMatchObject({ codec: "av1", width: 80 });
 });
 
-test("adaptive video as a ladder, its files put where its playlists say", async () => {
+test("encodes adaptive video as a ladder, with its files where the playlists say", async () => {
   const source = await clip("mp4", { size: "1280x720", seconds: 2, rate: 10 });
   const task = await lab.door.runTask({ input: serve(source), kind: "adaptive_video" });
   expect([task.error, encodeOf(task)?.output?.encoder]).toEqual([null, "native"]);
@@ -109,7 +108,7 @@ test("adaptive video as a ladder, its files put where its playlists say", async 
   expect(encodeOf(task)?.output?.renditions).toHaveLength(4);
 });
 
-test("a cancel ends ffmpeg at once, and leaves no file", async () => {
+test("a cancel ends ffmpeg at once and leaves no files", async () => {
   const { id, pids } = await startEncode();
   expect((await lab.door.request<Task>("POST", `/tasks/${id}/cancel`)).body.status).toBe("cancelled");
   await expect.poll(() => running(pids), { interval: 20 }).toEqual([]);
@@ -122,7 +121,7 @@ test("a cancel ends ffmpeg at once, and leaves no file", async () => {
   expect((await get(id)).status).toBe("cancelled");
 });
 
-test("an encode whose encoder is killed is done again by the next", async () => {
+test("another encoder takes over an encode when its encoder is killed", async () => {
   const { id, pids } = await startEncode();
   for (const pid of lab.pids("native")) process.kill(pid, "SIGKILL");
   await expect.poll(() => running(pids), { interval: 20 }).toEqual([]);
@@ -132,7 +131,7 @@ test("an encode whose encoder is killed is done again by the next", async () => 
   expect((await readFacts(path)).picture?.times).toHaveLength(250);
 });
 
-test("an encode goes on after the whole service was killed", async () => {
+test("an encode completes after the whole service was killed", async () => {
   const { id, pids } = await startEncode();
   await lab.crash();
   await expect.poll(() => running(pids), { interval: 20 }).toEqual([]);

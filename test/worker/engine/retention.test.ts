@@ -18,7 +18,7 @@ afterAll(async () => {
   await origin?.close();
 });
 
-test("an output is kept as long as its URL is good, and then removed, while the record stays", async () => {
+test("keeps an output as long as its URL is valid, then deletes it and keeps the record", async () => {
   const input = origin.serve("/sound.wav", { file: await clip("wav") });
   const body = { input, kind: "audio", options: { format: "mp3" } };
   const { id } = (await rig.call("/tasks", { method: "POST", body })).json as Task;

@@ -6,7 +6,7 @@ import { NO_LIMITS } from "../../fixtures/no-limits.ts";
 
 const KEYS = "alpha:key-of-alpha,beta:key-of-beta";
 
-/** The bindings that the tests look into, as far as they do. */
+/** The bindings that tests use. */
 export interface Bindings {
   KV: { get(key: string, type: "json"): Promise<unknown>; put(key: string, value: string): Promise<void> };
   MEDIA: {
@@ -18,7 +18,7 @@ export interface Bindings {
   RUN: { get(id: string): Promise<{ status(): Promise<{ status: string }>; terminate(): Promise<void> }> };
 }
 
-/** The whole service in one workerd, with short times and real bindings to look into. */
+/** The whole service in one workerd, with short timeouts and real bindings to inspect. */
 export function createRig(vars: Record<string, string> = {}) {
   const server = createTestHarness({
     workers: [
@@ -53,7 +53,7 @@ export function createRig(vars: Record<string, string> = {}) {
     return { status: response.status, headers: response.headers, json: text ? JSON.parse(text) : null };
   }
 
-  /** Asks again until the condition holds; gives what it held for. */
+  /** Polls until the condition holds; returns the value that met it. */
   async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean, limit = 60_000): Promise<T> {
     const end = Date.now() + limit;
     for (;;) {

@@ -10,7 +10,7 @@ export const QUEUED = createTask(
   0,
 );
 
-/** The row of a run that has begun and is mirrored, with changes. */
+/** The row of a run that has started and is mirrored, with changes. */
 export function rowWith(change: Partial<RunRow>): RunRow {
   return {
     ...{ project: "p", key_id: "key_1", base: "https://example.com", record: QUEUED, choice: null },

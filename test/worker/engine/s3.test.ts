@@ -52,7 +52,7 @@ async function probe(response: Response, name: string) {
   };
 }
 
-test("a task reads an object with an odd key and writes one, and keeps no copy of it", async () => {
+test("a task reads an object with an odd key, writes another and keeps no copies", async () => {
   const key = "a folder/sound + ü 100%.wav";
   const body = new Uint8Array(await readFile(await clip("wav")));
   expect((await ceph.ask("bucket-in", { method: "PUT", key, body })).status).toBe(200);
@@ -70,7 +70,7 @@ test("a task reads an object with an odd key and writes one, and keeps no copy o
   const { streams, format } = await probe(made, "s3-out.mp3");
   expect(streams[0]?.codec_name).toBe("mp3");
   expect(Math.abs(Number(format.duration) - (task.steps[0]?.output?.duration ?? 0))).toBeLessThan(0.1);
-  // The run's end clears what it left.
+  // Files are removed after the run has ended.
   await rig.until(
     async () => await Promise.all(["work", "out"].map((top) => env.MEDIA.list({ prefix: `${top}/${id}/` }))),
     (pages) => pages.every(({ objects }) => objects.length === 0),
@@ -80,7 +80,7 @@ test("a task reads an object with an odd key and writes one, and keeps no copy o
   expect(JSON.stringify(rig.server.getLogs())).not.toContain(secret_access_key);
 });
 
-test("adaptive video goes there with all its files, each named by a playlist", async () => {
+test("uploads adaptive video with every file that its playlists name", async () => {
   const input = origin.serve("/clip.mp4", { file: await clip("mp4", { seconds: 2, size: "160x120" }) });
   const output = "s3://bucket-out/stream/main.m3u8";
   const { id } = await create<Task>("/tasks", { input, kind: "adaptive_video", output });
@@ -100,7 +100,7 @@ test("adaptive video goes there with all its files, each named by a playlist", a
   }
 });
 
-test("an upload alone copies a large file in parts, byte for byte", async () => {
+test("an upload step copies a large file in parts, byte for byte", async () => {
   const file = virtualFile([noise(12_500_000, "large")]);
   const url = origin.serve("/large.mp4", { file, mime: "video/mp4" });
   const { id } = await create<Step>("/steps", {
@@ -119,15 +119,15 @@ test.each([
   ["a wrong secret", { secret_access_key: "wrong" }, "bucket-out", "upload_forbidden"],
   ["an unknown key id", { access_key_id: "NOBODY" }, "bucket-out", "upload_forbidden"],
   ["a missing bucket", {}, "no-such-bucket", "upload_failed"],
-  ["an endpoint where nothing is", { endpoint: "http://127.0.0.1:9" }, "bucket-out", "upload_failed"],
-] as const)("%s is told, by a try and by an upload, and nothing is left", async (_, wrong, bucket, kind) => {
+  ["an unreachable endpoint", { endpoint: "http://127.0.0.1:9" }, "bucket-out", "upload_failed"],
+] as const)("a connection test and an upload report %s and leave nothing", async (_, wrong, bucket, kind) => {
   const made = await create<Connection>("/connections", {
     ...{ name: "Wrong", kind: "s3" },
     ...{ ...ceph.connection, ...wrong },
   });
   const tried = await rig.call(`/connections/${made.id}/test`, { method: "POST", body: { bucket } });
   expect(tried).toMatchObject({ status: 200, json: { ok: false, error: { kind } } });
-  // An upload would try for long to reach what is away.
+  // An upload would retry an unreachable endpoint for long.
   if ("endpoint" in wrong) return;
   const url = origin.serve("/small.mp4", { file: await clip("mp4"), mime: "video/mp4" });
   const { id } = await create<Step>("/steps", {
@@ -136,25 +136,25 @@ test.each([
   });
   const step = await rig.finishedStep(id);
   expect([step.status, step.error?.kind]).toEqual(["failed", kind]);
-  const told = JSON.stringify([tried.json, step]);
+  const answers = JSON.stringify([tried.json, step]);
   for (const secret of [ceph.connection.secret_access_key, "wrong"])
-    expect(told).not.toContain(`"${secret}"`);
+    expect(answers).not.toContain(`"${secret}"`);
   expect(await keysIn("bucket-out")).not.toContain("never.mp4");
 });
 
-test("a connection that works says so, and leaves nothing", async () => {
+test("testing a working connection succeeds and leaves nothing", async () => {
   const body = { bucket: "bucket-in", prefix: "tries/" };
   const tried = await rig.call(`/connections/${connection.id}/test`, { method: "POST", body });
   expect(tried.json).toEqual({ object: "connection_test", ok: true, error: null });
   expect((await keysIn("bucket-in")).filter((key) => key.startsWith("tries/"))).toEqual([]);
 });
 
-test("an input that is not there is told", async () => {
+test("reports a missing input", async () => {
   const task = await create<Task>("/tasks", { input: "s3://bucket-in/no-such-key.mp4", kind: "video" });
   expect((await rig.finished(task.id)).error?.kind).toBe("input_not_found");
 });
 
-test("a page without keys puts and reads an object by signed requests, of just that type and length", async () => {
+test("signed requests let a page without keys write and read an object, with the signed type and length only", async () => {
   const body = new Uint8Array(await readFile(await clip("png")));
   const sign = (more: object) =>
     rig.call(`/connections/${connection.id}/sign`, {

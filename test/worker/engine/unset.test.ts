@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createTestHarness } from "wrangler";
 
-test("a service with unusable settings answers 503 and names each; its log has what was found, without secrets", async () => {
-  const hush = "secret-of-mine";
+test("a service with invalid settings answers 503 naming each, and logs the rejected values without secrets", async () => {
+  const secret = "secret-of-mine";
   const workers = [
     {
       configPath: "./wrangler.toml",
-      secrets: { API_KEYS: `k,bad project:${hush}`, MEDIA_SIGNING_KEY: "", CONNECTION_KEYS: hush },
+      secrets: { API_KEYS: `k,bad project:${secret}`, MEDIA_SIGNING_KEY: "", CONNECTION_KEYS: secret },
       vars: {
         ...{ MAX_INPUT_BYTES: "5 gigs", MAX_CHUNKS_IN_FLIGHT: "0" },
-        NATIVE_ENCODER_URL: `https://me:${hush}@a.example`,
+        NATIVE_ENCODER_URL: `https://me:${secret}@a.example`,
       },
       // Nothing is encoded, so the encoder stays out.
       bindingOverrides: { ENCODER: "framewright" },
@@ -31,9 +31,9 @@ test("a service with unusable settings answers 503 and names each; its log has w
     503,
     { kind: "service_unavailable", message: rules },
   ]);
-  const found = rules.replace("50 GB.", '50 GB, not "5 gigs".').replace("to 1000.", 'to 1000, not "0".');
-  const line = JSON.stringify({ level: "error", message: "not set up", error: found });
+  const logged = rules.replace("50 GB.", '50 GB, not "5 gigs".').replace("to 1000.", 'to 1000, not "0".');
+  const line = JSON.stringify({ level: "error", message: "not set up", error: logged });
   const logs = JSON.stringify(server.getLogs());
   expect(logs).toContain(JSON.stringify(line).slice(1, -1));
-  expect(logs).not.toContain(hush);
+  expect(logs).not.toContain(secret);
 });

@@ -48,7 +48,7 @@ async function failedTask(more: object = {}): Promise<Task> {
   return task;
 }
 
-// What came to a path, each event once, when there are so many.
+// Returns what arrived at a path, each event once, as soon as there are that many.
 const arrived = (path: string, count: number): Promise<Received[]> =>
   rig.until(
     async () => [...new Map(receiver.got(path).map((each) => [each.event.id, each])).values()],
@@ -71,7 +71,7 @@ async function deliveryTo(
 
 const isOver = ({ status }: WebhookDelivery) => status !== "pending";
 
-test("an endpoint is told of its topics alone, signed so that the library of Standard Webhooks takes it", async () => {
+test("notifies an endpoint only of its topics, with signatures that the Standard Webhooks library verifies", async () => {
   const all = await addEndpoint(receiver.take("/all"));
   const ends = await addEndpoint(receiver.take("/ends"), ["task.failed", "task.succeeded", "step.succeeded"]);
   const theirs = await addEndpoint(receiver.take("/theirs"), undefined, "key-of-beta");
@@ -81,19 +81,19 @@ test("an endpoint is told of its topics alone, signed so that the library of Sta
   const step = await ask<Step>("POST", "/steps", { kind: "probe", input: { url: input } }, 201);
   const probed = await rig.finishedStep(step.id);
 
-  const told = await arrived("/all", 9);
+  const received = await arrived("/all", 9);
   const kinds = (id: string) =>
-    told.filter(({ event }) => event.data.id === id).map(({ event }) => event.kind);
+    received.filter(({ event }) => event.data.id === id).map(({ event }) => event.kind);
   expect(kinds(good.id).toSorted()).toEqual(["task.created", "task.succeeded", "task.updated"]);
   expect(kinds(bad.id).toSorted()).toEqual(["task.created", "task.failed", "task.updated"]);
   expect(kinds(step.id).toSorted()).toEqual(["step.created", "step.succeeded", "step.updated"]);
-  for (const { headers, body, event } of told) {
+  for (const { headers, body, event } of received) {
     expect(new Webhook(all.secret).verify(body, headers)).toEqual(event);
     expect(() => new Webhook(ends.secret).verify(body, headers)).toThrow("No matching signature found");
     expect(() => new Webhook(all.secret).verify(`${body} `, headers)).toThrow("No matching signature found");
     expect([headers["webhook-id"], headers["content-type"]]).toEqual([event.id, "application/json"]);
   }
-  const succeeded = told.find(({ event }) => event.kind === "task.succeeded")?.event;
+  const succeeded = received.find(({ event }) => event.kind === "task.succeeded")?.event;
   expect(succeeded).toEqual({
     id: expect.stringMatching(/^evt_[0-9a-z]{26}$/),
     object: "event",
@@ -109,7 +109,7 @@ test("an endpoint is told of its topics alone, signed so that the library of Sta
   ]);
 
   const events = await ask<WebhookEvent[]>("GET", "/events?limit=100&order=asc");
-  expect(events.map(({ id }) => id)).toEqual(told.map(({ event }) => event.id).toSorted());
+  expect(events.map(({ id }) => id)).toEqual(received.map(({ event }) => event.id).toSorted());
   expect(events.map(({ kind }) => kind).slice(0, 3)).toEqual([
     "task.created",
     "task.updated",
@@ -121,7 +121,7 @@ test("an endpoint is told of its topics alone, signed so that the library of Sta
   const page = await ask<WebhookEvent[]>("GET", `/events?limit=2&order=asc&after=${events[1]?.id}`);
   expect(page).toEqual(events.slice(2, 4));
 
-  // Another project neither is told nor sees anything, and touches nothing.
+  // Another project receives, sees and changes nothing.
   expect(receiver.got("/theirs")).toEqual([]);
   const key = "key-of-beta";
   for (const list of ["/events", "/webhooks/deliveries"])
@@ -144,7 +144,7 @@ test("an endpoint is told of its topics alone, signed so that the library of Sta
   await ask("DELETE", `/webhooks/endpoints/${theirs.id}`, undefined, 204, key);
 });
 
-test("one that answers 410 is told nothing more until it is enabled again", async () => {
+test("sends nothing more to an endpoint that answers 410 until it is enabled again", async () => {
   const endpoint = await addEndpoint(
     receiver.take("/gone", (request) => (request === 0 ? 410 : 200)),
     ["task.failed"],
@@ -171,7 +171,7 @@ test("one that answers 410 is told nothing more until it is enabled again", asyn
   expect([gone.status, gone.json.kind]).toEqual([404, "endpoint_not_found"]);
 });
 
-test("a changed secret and the one before both sign, until the one before is given up", async () => {
+test("the current and the previous secret both sign until the previous one is dropped", async () => {
   const endpoint = await addEndpoint(receiver.take("/secrets"), ["task.failed"]);
   const rotate = (body: object) =>
     ask<WebhookSecret>("POST", `/webhooks/endpoints/${endpoint.id}/rotate`, body);
@@ -192,7 +192,7 @@ test("a changed secret and the one before both sign, until the one before is giv
   await removeEndpoint(endpoint);
 });
 
-test("the URL that came with a task or step is told too, signed by the project's secret, and again by a retry", async () => {
+test("posts to the webhook URL of a task or step too, signed with the project's secret, and again for a retry", async () => {
   const { secret } = await ask<WebhookSecret>("POST", "/webhooks/secret/rotate", {});
   const webhook_url = receiver.take("/own?token=mine");
   const task = await failedTask({ webhook_url });
@@ -214,7 +214,7 @@ test("the URL that came with a task or step is told too, signed by the project's
   expect([endpoint_id, url]).toEqual([null, webhook_url]);
 });
 
-test("a task that is deleted before its webhook was taken is told of all the same", async () => {
+test("delivers the webhooks of a task deleted before they arrived", async () => {
   let open = false;
   const webhook_url = receiver.take("/deleted", () => (open ? 200 : 503));
   const { id } = await failedTask({ webhook_url });
@@ -229,7 +229,7 @@ test("a task that is deleted before its webhook was taken is told of all the sam
   await ask("GET", `/tasks/${id}`, undefined, 404);
 });
 
-test("a delivery outlives the eviction of the object that makes it", async () => {
+test("a delivery survives the eviction of its object", async () => {
   const webhook_url = receiver.take("/evicted", (request) => (request < 3 ? 500 : 200));
   const { id } = await failedTask({ webhook_url });
   await arrived("/evicted", 1);
@@ -240,7 +240,7 @@ test("a delivery outlives the eviction of the object that makes it", async () =>
   );
 });
 
-test("no secret is in an answer, in the log or, as it is, in storage", async () => {
+test("shows no secret in responses or in the log", async () => {
   const endpoint = await addEndpoint(
     receiver.take("/hidden", () => 500),
     ["task.failed"],

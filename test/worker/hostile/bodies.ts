@@ -1,7 +1,7 @@
 import { NASTY } from "./nasty.ts";
 import type { Draw } from "./random.ts";
 
-/** A JSON Schema, as far as bodies are made from it. */
+/** The parts of a JSON Schema that bodies are made from. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -19,27 +19,26 @@ export interface Schema {
   examples?: unknown[];
 }
 
-/** What bodies are made of. */
 export interface Recipe {
   schema: Schema;
-  /** The schemas that it refers to, by name. */
+  /** The schemas it refers to, by name. */
   schemas: Record<string, Schema>;
-  /** Bodies that are right. */
+  /** Valid bodies. */
   examples: readonly unknown[];
 }
 
 const NUMBERS = [0, -0, -1, 1, 0.1, 1e-9, 2 ** 31, 2 ** 53, -(2 ** 53), 1e308, 60.000001] as const;
 const ODD: readonly unknown[] = [null, true, false, [], {}, [[]], [null], { a: { b: {} } }, ...NUMBERS];
 
-/** Draws a body: one that is right, one as the schema says, or either of them spoiled at one to three places. */
+/** Draws a body: a valid one or one from the schema, possibly mutated in up to three places. */
 export function drawBody(recipe: Recipe, draw: Draw): unknown {
   const known = recipe.examples.length > 0 && draw.share() < 0.6;
   let body = known ? structuredClone(draw.one(recipe.examples)) : fromSchema(recipe.schema, recipe, draw, 0);
-  for (let times = draw.below(4); times > 0; times--) body = spoil(body, recipe, draw);
+  for (let times = draw.below(4); times > 0; times--) body = mutate(body, recipe, draw);
   return body;
 }
 
-/** Draws the bytes of a body, now and then broken as bytes. */
+/** Draws the bytes of a body, now and then broken ones. */
 export function drawBytes(body: unknown, draw: Draw): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(JSON.stringify(body) ?? "");
   if (draw.share() < 0.94 || bytes.length === 0) return bytes;
@@ -65,8 +64,8 @@ function fromSchema(schema: Schema, recipe: Recipe, draw: Draw, depth: number): 
   if (ways) return fromSchema(draw.one(ways), recipe, draw, depth);
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return draw.one(schema.enum);
-  const given = schema.examples ?? (schema.example === undefined ? [] : [schema.example]);
-  if (given.length > 0 && draw.share() < 0.7) return draw.one(given);
+  const examples = schema.examples ?? (schema.example === undefined ? [] : [schema.example]);
+  if (examples.length > 0 && draw.share() < 0.7) return draw.one(examples);
   const type = Array.isArray(schema.type) ? draw.one(schema.type) : schema.type;
   switch (type) {
     case "object":
@@ -111,14 +110,14 @@ function objectFrom(
   return Object.fromEntries(entries);
 }
 
-// Another value, or none, at a place that is drawn, or one more field.
-function spoil(value: unknown, recipe: Recipe, draw: Draw): unknown {
+// Replaces or removes the value at a random place, or adds a field.
+function mutate(value: unknown, recipe: Recipe, draw: Draw): unknown {
   const inside = typeof value === "object" && value !== null ? Object.entries(value) : [];
   if (inside.length === 0 || draw.share() < 0.2) {
     return draw.one([draw.one(NASTY), draw.one(ODD), fromSchema(recipe.schema, recipe, draw, 0)]);
   }
   const [name, at] = draw.one(inside);
-  const changed = draw.share() < 0.75 ? [[name, spoil(at, recipe, draw)]] : [];
+  const changed = draw.share() < 0.75 ? [[name, mutate(at, recipe, draw)]] : [];
   const rest = inside.filter(([each]) => each !== name);
   if (Array.isArray(value)) return [...rest, ...changed].map(([, each]) => each);
   const more = draw.share() < 0.2 ? [[draw.one(NASTY), draw.one(ODD)]] : [];

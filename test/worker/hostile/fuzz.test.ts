@@ -19,7 +19,7 @@ const REQUESTS = 2000;
 const SEED = 20_251_121;
 const TRACE = /\n\s+at |\.[jt]s:\d+|node_modules|Error:|SQLITE/;
 
-// Whatever is sent out is refused there.
+// Storage denies every outgoing request.
 const network = {
   fetch: async () => new Response("<Error><Code>AccessDenied</Code></Error>", { status: 403 }),
 };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   );
 });
 
-test(`${REQUESTS} bodies made from the document are answered as it says, and none is a fault of ours`, async () => {
+test(`${REQUESTS} generated bodies succeed or get a documented error, never a server fault`, async () => {
   const draw = createDraw(SEED);
   const ids = new Map<string, string[]>();
   const statuses = new Map<string, Set<number>>();
@@ -79,7 +79,7 @@ test(`${REQUESTS} bodies made from the document are answered as it says, and non
     ).toEqual(["kind", "message", "request_id"]);
     expect(answer.message.length, shown).toBeLessThan(1000);
   }
-  // The bodies reach what lies behind the first check, and what is wrong with them is found.
+  // Some bodies get past validation, and some are rejected by it.
   for (const { method, path, recipe } of routes) {
     const seen = statuses.get(`${method} ${path}`);
     if (recipe) expect(seen, path).toContain(400);
@@ -95,7 +95,7 @@ test(`${REQUESTS} bodies made from the document are answered as it says, and non
   expect(written.mock.calls).toEqual([]);
 });
 
-// Neither a path of its own nor one that the platform would walk up.
+// Replaces texts that cannot be a path segment: the empty one and a lone surrogate.
 function oddId(text: string): string {
   return text === "" || text.includes("\ud800") ? "odd" : text;
 }

@@ -5,7 +5,7 @@ import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
 import { PRIVATE } from "../../storage/private-hosts.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
-// Addresses by name, as whoever owns the name may set them.
+// Names with addresses as the owner of a name may set them.
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "good.example.com": ["93.184.216.34", "2606:2800:220:1::1"],
   "my-bucket.good.example.com": ["127.0.0.1"],
@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 const PRIVATE_NAMES = Object.keys(NAMES).filter((name) => name !== "good.example.com");
 
-// Whoever follows what it answers is led to a host that is not public.
+// Redirects every request to a private host.
 const requests: { host: string; redirect: string | undefined }[] = [];
 const network = {
   async fetch(url: string, init?: RequestInit) {
@@ -61,8 +61,8 @@ const CONNECTION = {
   ...{ name: "Mine", kind: "s3", region: "auto", access_key_id: "AKID", secret_access_key: "hush-hush" },
 } as const;
 
-// Each place where a caller names a host, and the answer to one that is not public.
-const DOORS = {
+// Every place where a caller names a host, and the error for a private one.
+const ENTRY_POINTS = {
   task: (url: string) => ["POST", "/tasks", { input: url, kind: "image" }, "invalid_input", "input"] as const,
   probe: (url: string) =>
     ["POST", "/steps", { kind: "probe", input: { url } }, "invalid_input", "input.url"] as const,
@@ -81,36 +81,36 @@ const DOORS = {
   },
 };
 
-test.for(Object.entries(DOORS))("the door of: %s refuses every form of a private host", async ([, door]) => {
+test.for(Object.entries(ENTRY_POINTS))("%s rejects every form of a private host", async ([, entryPoint]) => {
   for (const url of [...PRIVATE, ...PRIVATE_NAMES.map((name) => `https://${name}/a.mp4`)]) {
-    const [method, path, body, kind, param] = door(url);
+    const [method, path, body, kind, param] = entryPoint(url);
     const { status, answer } = await ask(method, path, body);
     expect({ url, status, ...answer }).toMatchObject({ url, status: 400, kind, param });
   }
-  const [method, path, body] = door("https://good.example.com/a.mp4");
+  const [method, path, body] = entryPoint("https://good.example.com/a.mp4");
   expect(await ask(method, path, body)).toMatchObject({ status: 201 });
 });
 
-test("a connection is not moved to a private host, nor used when its host has become one", async () => {
-  // Another name each time, should this be tried twice.
+test("a connection cannot move to a private host, nor be used once its host has become private", async () => {
+  // A new name each time, in case the test is retried.
   const endpoint = `https://moving-${Date.now()}.example.com`;
   const { answer } = await ask<Connection>("POST", "/connections", { ...CONNECTION, endpoint });
   const path = `/connections/${answer.id}`;
-  const private_one = { endpoint: "https://mixed.example.com" };
+  const change = { endpoint: "https://mixed.example.com" };
   const fault = { status: 400, answer: { kind: "request_invalid", param: "endpoint" } };
-  expect(await ask("PATCH", path, private_one)).toMatchObject(fault);
+  expect(await ask("PATCH", path, change)).toMatchObject(fault);
   const tried = await ask("POST", `${path}/test`, { bucket: "my-bucket" });
   expect(tried).toMatchObject({ status: 200, answer: { ok: false, error: { kind: "input_forbidden" } } });
   const signing = { method: "GET", bucket: "my-bucket", key: "k" };
   expect(await ask("POST", `${path}/sign`, signing)).toMatchObject(fault);
 });
 
-test("a host that cannot be looked up is taken: whether it is there is found out when it is asked", async () => {
+test("accepts a host that does not resolve", async () => {
   const body = { input: "https://unknown.example.com/a.mp4", kind: "image" };
   expect(await ask("POST", "/tasks", body)).toMatchObject({ status: 201 });
 });
 
-test("what storage answers leads nowhere else", async () => {
+test("follows no redirect from storage", async () => {
   const endpoint = "https://good.example.com";
   const { answer } = await ask<Connection>("POST", "/connections", { ...CONNECTION, endpoint });
   requests.length = 0;
@@ -120,7 +120,7 @@ test("what storage answers leads nowhere else", async () => {
   for (const each of requests) expect(each).toEqual({ host: "good.example.com", redirect: "manual" });
 });
 
-test("the host of a bucket is checked as well, and is not tried again", async () => {
+test("rejects a private bucket host without contacting it", async () => {
   const connection = { ...CONNECTION, endpoint: "https://good.example.com", force_path_style: false };
   const { answer } = await ask<Connection>("POST", "/connections", connection);
   requests.length = 0;
@@ -130,7 +130,7 @@ test("the host of a bucket is checked as well, and is not tried again", async ()
   expect(requests).toEqual([]);
 });
 
-test("names are looked up as the system does where no name servers are given", async () => {
+test("resolves names through the system where no name servers are set", async () => {
   const lookUp = createLookUp(null);
   expect(await lookUp("localhost")).toContain("127.0.0.1");
   expect(await lookUp("no-such-name.invalid")).toEqual([]);

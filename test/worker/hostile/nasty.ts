@@ -1,4 +1,7 @@
-/** Texts that mean something to a shell, to ffmpeg, to a path, a URL, a header, a log, HTML, SQL, JSON or to S3, or that are odd by themselves. */
+/**
+ * Texts with a meaning to a shell, ffmpeg, a path, a URL, a header, a log, HTML, SQL, JSON or S3, and
+ * otherwise odd ones.
+ */
 export const NASTY: readonly string[] = [
   "",
   " ",

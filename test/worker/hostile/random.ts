@@ -1,4 +1,4 @@
-/** Draws by a seed: the same seed gives the same draws. */
+/** Random draws: the same seed repeats them. */
 export interface Draw {
   /** A number from 0 to below 1. */
   share(): number;
@@ -7,7 +7,7 @@ export interface Draw {
   one<T>(values: readonly T[]): T;
 }
 
-/** Builds draws from a seed: mulberry32, https://github.com/bryc/code/blob/master/jshash/PRNGs.md */
+/** Creates draws from a seed with mulberry32, https://github.com/bryc/code/blob/master/jshash/PRNGs.md */
 export function createDraw(seed: number): Draw {
   let state = seed;
   const share = () => {

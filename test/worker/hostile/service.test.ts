@@ -27,7 +27,7 @@ let origin: Origin;
 let names: NameServer;
 let service: Service;
 
-// The service as one that is hosted at home: private hosts are refused, but for the one that leads elsewhere.
+// The service as hosted at home: private hosts are forbidden, except the origin of these tests.
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), "fw-outside-"));
   origin = await startOrigin();
@@ -79,13 +79,13 @@ async function run(input: string, more: object = {}): Promise<Task> {
   return now();
 }
 
-test("a name that is private is refused at once, and one that becomes so when the run asks it", async () => {
+test("rejects a private name at once, and fails a run whose name becomes private", async () => {
   const { port } = new URL(origin.url);
   origin.forget();
   const body = { input: `http://inside.example.com:${port}/a.jpg`, kind: "image" };
   const refused = await post("/tasks", body);
   expect(refused).toMatchObject({ status: 400, answer: { kind: "invalid_input", param: "input" } });
-  // Another name each time, should this be tried twice.
+  // A new name each time, in case the test is retried.
   const name = `rebound-${Date.now()}.example.com`;
   const { error } = await run(`http://${name}:${port}/a.jpg`);
   expect(error).toMatchObject({ kind: "input_forbidden", retryable: false });
@@ -93,7 +93,7 @@ test("a name that is private is refused at once, and one that becomes so when th
   expect(origin.log).toEqual([]);
 });
 
-test("an event is not posted to a name that has become private", async () => {
+test("posts no event to a name that has become private", async () => {
   const webhook_url = `https://rebound-hook-${Date.now()}.example.com/hook`;
   const { error } = await run(origin.serve("/gone.png", { status: 404 }), { webhook_url });
   expect(error?.kind).toBe("input_not_found");
@@ -107,7 +107,7 @@ test("an event is not posted to a name that has become private", async () => {
   expect(failed?.error).toContain("has an address that is not public");
 });
 
-test("no redirect to a host that is not public is followed", async () => {
+test("follows no redirect to a private host, a file or a URL with a password", async () => {
   const targets = [
     "http://127.0.0.1:1/",
     "http://2130706433/",
@@ -125,8 +125,8 @@ test("no redirect to a host that is not public is followed", async () => {
   }
 });
 
-test("the log tells of every request and every end, and of no secret", async () => {
-  // It is tried three times, which takes a while.
+test("logs requests and ended tasks, but no secrets", async () => {
+  // It is attempted three times, which takes a while.
   const breaking = run(`${origin.serve("/broken.png", { status: 500 })}?token=hush-token`);
   const picture = origin.serve("/picture.png", { file: PNG });
   const good = await run(`${picture}?signature=hush-signature`);
@@ -181,7 +181,7 @@ test("the log tells of every request and every end, and of no secret", async () 
   }
 });
 
-test("metrics count each end once, each project's for itself", async () => {
+test("metrics count each end once, per project", async () => {
   const read = async (key = KEY) => {
     const { status, answer } = await ask("/metrics", {}, key);
     expect(status).toBe(200);
@@ -211,7 +211,7 @@ test("metrics count each end once, each project's for itself", async () => {
   expect(await fetch(`${service.url}/metrics`)).toMatchObject({ status: 401 });
 });
 
-test("the network that requests go through connects to public addresses alone, whatever a name means", async () => {
+test("outgoing requests reach public addresses only, whatever a name resolves to", async () => {
   const lines: string[] = [];
   const state = await openState(join(dir, "bare"));
   const worker = createHost(workerProgram("outside", state), state, (line) => lines.push(line));
@@ -232,13 +232,13 @@ test("the network that requests go through connects to public addresses alone, w
     const numbers = PRIVATE.map((each) => new URL(each)).filter(({ hostname }) =>
       ipaddr.isValid(hostname.replace(/^\[|\]$/g, "")),
     );
-    // The system resolves this name, and the network judges what comes of it.
+    // The system resolves this name, and the network checks the result.
     const targets = [`http://localhost:${port}/a`, `${origin.url}/a`, ...numbers.map(String)];
     const answerOf = async (target: string) => {
       const answer = await fetch(`${url}/?url=${encodeURIComponent(target)}`);
       return [target, String(await answer.json())];
     };
-    // workerd says no more than that: a host that cannot be reached is told otherwise.
+    // workerd says no more than that; an unreachable host gets another message.
     const refused = expect.stringMatching(/^internal error/);
     expect(await Promise.all(targets.map(answerOf))).toEqual(targets.map((target) => [target, refused]));
     for (const target of ["http://93.184.216.34/", "http://[2606:2800:220:1::1]/"]) {

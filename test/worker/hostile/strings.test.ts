@@ -30,7 +30,7 @@ async function ask(method: string, path: string, body?: unknown, headers: Record
     expect(value).toMatch(/^[\x20-\x7e]*$/);
   }
   const answer = JSON.parse(text);
-  // Whoever prints a message to a terminal or into a page's text prints no more than that.
+  // Messages may be printed to a terminal or shown in a page.
   if (response.status >= 400) expect(answer.message).not.toMatch(CONTROL);
   return { status: response.status, answer, headers: response.headers };
 }
@@ -42,7 +42,7 @@ const connection = {
 };
 
 describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", ([, nasty]) => {
-  test("comes back from metadata as it was given", async () => {
+  test("survives a round trip through metadata", async () => {
     const metadata = Object.fromEntries([
       ["value", nasty],
       [nasty, "as a name"],
@@ -54,7 +54,7 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
     expect(JSON.stringify(answer.metadata)).toBe(JSON.stringify(metadata));
   });
 
-  test("is a text like any other, or is refused, wherever a request has one", async () => {
+  test("is accepted as text or rejected, wherever a request takes one", async () => {
     const source = { object: "source", url: input, kind: "video", format: "mp4" };
     const named = nasty.isWellFormed() ? encodeURIComponent(nasty) : "%ED%A0%80";
     const asked = [
@@ -87,7 +87,7 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
       await ask("DELETE", `/${named}`),
     ];
     for (const { status } of asked) expect([200, 201, 400, 404]).toContain(status);
-    // A header can hold none but these.
+    // Headers can hold only these characters.
     if (/^[\x20-\x7e]+$/.test(nasty)) {
       const made = await ask("POST", "/tasks", { input, kind: "image" }, { "Idempotency-Key": nasty });
       expect([200, 201, 400, 422]).toContain(made.status);
@@ -96,7 +96,7 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
     }
   });
 
-  test("reaches S3 as the key it is, or not at all", async () => {
+  test("reaches S3 unchanged or not at all", async () => {
     for (const field of ["name", "region", "access_key_id", "secret_access_key", "endpoint"]) {
       const made = await ask("POST", "/connections", { ...connection, [field]: nasty });
       if (made.status !== 201) expect([made.status, made.answer.param]).toEqual([400, field]);
@@ -127,7 +127,7 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
   });
 });
 
-test("none of it is in the log, where each request is one line", () => {
+test("the log has one line per request and none of the texts", () => {
   expect(lines.length).toBeGreaterThan(NASTY.length * 25);
   for (const line of lines) {
     const { route, method, project = "mine", ...rest } = JSON.parse(line);

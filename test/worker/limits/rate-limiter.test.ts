@@ -5,7 +5,7 @@ import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
 
 const KEY = { id: "key_1", project: "p" };
 
-/** An instance of the Worker, whose messages to the project's home wait until they are let go. */
+/** A Worker instance whose messages to the project's home wait until the test sends them. */
 function open(usage: Usage, clock: { now: number }, limits = { requests: 5, creations: 2 }) {
   const messages: { ms: number; send: () => Promise<void> }[] = [];
   let broken = false;
@@ -33,7 +33,7 @@ function open(usage: Usage, clock: { now: number }, limits = { requests: 5, crea
   };
 }
 
-test("counts down to the limit, refuses what is more, and begins anew a minute after the first", async () => {
+test("counts down to the limit, rejects the excess and starts over a minute after the first request", async () => {
   const clock = { now: 10_000 };
   const { take } = open(createUsage(), clock);
   const first = take(1)[0];
@@ -49,14 +49,14 @@ test("counts down to the limit, refuses what is more, and begins anew a minute a
   expect(take(1)).toEqual([{ allowed: true, limit: 5, left: 4, seconds: 60 }]);
 });
 
-test("creations have a limit of their own, and so has each key", () => {
+test("creations have their own limit, and so does each key", () => {
   const { take } = open(createUsage(), { now: 0 });
   expect(take(3, "creations").map(({ allowed }) => allowed)).toEqual([true, true, false]);
   expect(take(1)[0]).toMatchObject({ allowed: true, left: 4 });
   expect(take(1, "creations", { ...KEY, id: "key_2" })[0]).toMatchObject({ allowed: true, left: 1 });
 });
 
-test("what all instances count adds up, told at once at first and then seldom", async () => {
+test("instances share their counts: the first message goes out at once, later ones rarely", async () => {
   const clock = { now: 0 };
   const usage = createUsage();
   const [here, there] = [open(usage, clock), open(usage, clock)];
@@ -66,20 +66,20 @@ test("what all instances count adds up, told at once at first and then seldom", 
   clock.now = 10_000;
   there.take(1);
   await there.tell();
-  // Four are used, in a minute that began with the first.
+  // Four are used, in the minute that began with the first.
   expect(there.take(2)).toEqual([
     { allowed: true, limit: 5, left: 0, seconds: 50 },
     { allowed: false, limit: 5, left: 0, seconds: 50 },
   ]);
   expect(there.messages.map(({ ms }) => ms)).toEqual([TELL_MS]);
   await there.tell();
-  // Here that is not known before the next message.
+  // This instance learns of it only with its next message.
   expect(here.take(1)[0]).toMatchObject({ allowed: true, left: 1 });
   await here.tell();
   expect(here.take(1)[0]).toMatchObject({ allowed: false, left: 0 });
 });
 
-test("what could not be told is told with the next, and what is counted meanwhile is not lost", async () => {
+test("counts that could not be sent go with the next message, and none are lost", async () => {
   const clock = { now: 0 };
   const usage = createUsage();
   const { take, tell, breakHome } = open(usage, clock, { requests: 100, creations: 9 });
@@ -93,7 +93,7 @@ test("what could not be told is told with the next, and what is counted meanwhil
   expect(take(1)[0]?.left).toBe(94);
 });
 
-test("a message that is lost is followed by another", () => {
+test("a lost message is followed by another", () => {
   const clock = { now: 0 };
   const { take, messages } = open(createUsage(), clock);
   take(2);
@@ -105,7 +105,7 @@ test("a message that is lost is followed by another", () => {
   expect(messages).toHaveLength(2);
 });
 
-test("room to wait is asked for seldom, and refused when there is none", async () => {
+test("rarely checks for room while there is some, and refuses when there is none", async () => {
   const clock = { now: 0 };
   let waiting = 0;
   let asked = 0;

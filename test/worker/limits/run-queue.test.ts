@@ -9,7 +9,7 @@ function open(limits: Partial<RunLimits> = {}, sql = createMemorySql()) {
   return { queue, sql };
 }
 
-/** Lets runs named `project/key/number` enter; gives those that may go on at once. */
+/** Enters runs named `project/key/number`; returns those that may start at once. */
 function enter(queue: RunQueue, ...names: string[]): string[] {
   return names.filter((name) => {
     const [project = "", key = ""] = name.split("/");
@@ -17,7 +17,7 @@ function enter(queue: RunQueue, ...names: string[]): string[] {
   });
 }
 
-/** Ends a run; gives those whose turn it is then. */
+/** Ends a run; returns those whose turn it is then. */
 function leave(queue: RunQueue, name: string): string[] {
   queue.leave(name);
   queue.fill(NOW);
@@ -26,7 +26,7 @@ function leave(queue: RunQueue, name: string): string[] {
   return turns;
 }
 
-test("of one key so many go on as may, and the others follow as they came", () => {
+test("starts as many runs of a key as its limit, and the others in order of arrival", () => {
   const { queue } = open({ per_key: 2 });
   expect(enter(queue, "p/a/1", "p/a/2", "p/a/3", "p/a/4", "p/b/1")).toEqual(["p/a/1", "p/a/2", "p/b/1"]);
   expect([queue.waiting("p/a"), queue.waiting("p/b")]).toEqual([2, 0]);
@@ -36,14 +36,14 @@ test("of one key so many go on as may, and the others follow as they came", () =
   expect(queue.waiting("p/a")).toBe(0);
 });
 
-test("a run that comes again has the answer that stands", () => {
+test("entering again returns the current answer", () => {
   const { queue } = open({ per_key: 1 });
   expect(enter(queue, "p/a/1", "p/a/2", "p/a/1", "p/a/2")).toEqual(["p/a/1", "p/a/1"]);
   expect(leave(queue, "p/a/1")).toEqual(["p/a/2"]);
   expect(enter(queue, "p/a/2")).toEqual(["p/a/2"]);
 });
 
-test("a run that waits may leave, and one that is unknown changes nothing", () => {
+test("a waiting run may leave, and an unknown run changes nothing", () => {
   const { queue } = open({ per_key: 1 });
   enter(queue, "p/a/1", "p/a/2", "p/a/3");
   expect(leave(queue, "p/a/2")).toEqual([]);
@@ -53,17 +53,17 @@ test("a run that waits may leave, and one that is unknown changes nothing", () =
   expect(queue.isBusy()).toBe(false);
 });
 
-test("a project that asks for much does not keep another waiting", () => {
+test("a busy project does not keep another waiting", () => {
   const { queue } = open({ total: 2 });
   enter(queue, ...Array.from({ length: 6 }, (_, index) => `many/a/${index + 1}`));
   enter(queue, "few/a/1", "few/a/2");
-  // One of its two places goes to the other project, which has none, and stays there as long as that has more.
+  // One of the two places goes to the project that has none, and stays with it while it has more runs.
   expect(leave(queue, "many/a/1")).toEqual(["few/a/1"]);
   expect(leave(queue, "few/a/1")).toEqual(["few/a/2"]);
   expect(leave(queue, "few/a/2")).toEqual(["many/a/3"]);
 });
 
-test("with one place in all, projects take turns, and in a project its keys", () => {
+test("with a single place, projects alternate, and so do the keys within a project", () => {
   const { queue } = open({ total: 1 });
   const runs = ["a/k/1", "a/k/2", "a/k/3", "a/l/1", "a/l/2", "b/k/1", "b/k/2", "b/k/3"];
   const order = enter(queue, ...runs);
@@ -72,7 +72,7 @@ test("with one place in all, projects take turns, and in a project its keys", ()
   expect(order.filter((name) => name.startsWith("a"))).toEqual(["a/k/1", "a/l/1", "a/k/2", "a/l/2", "a/k/3"]);
 });
 
-test("who comes and goes does not come before those that wait", () => {
+test("a project that returns queues behind those already waiting", () => {
   const { queue } = open({ total: 1 });
   enter(queue, "guest/a/1", "b/a/1", "c/a/1");
   expect(leave(queue, "guest/a/1")).toEqual(["b/a/1"]);
@@ -81,14 +81,14 @@ test("who comes and goes does not come before those that wait", () => {
   expect(leave(queue, "c/a/1")).toEqual(["guest/a/2"]);
 });
 
-test("a key at its limit does not hold back the other keys of its project", () => {
+test("a key at its limit does not hold back its project's other keys", () => {
   const { queue } = open({ per_key: 1, total: 3 });
   expect(enter(queue, "p/a/1", "p/a/2", "p/b/1", "q/a/1", "p/b/2")).toEqual(["p/a/1", "p/b/1", "q/a/1"]);
   expect(leave(queue, "q/a/1")).toEqual([]);
   expect(leave(queue, "p/b/1")).toEqual(["p/b/2"]);
 });
 
-test("a key that has another project now loses none of its runs", () => {
+test("a key that moved to another project loses none of its runs", () => {
   const { queue } = open({ per_key: 1 });
   const run = (run_id: string, project: string) => queue.enter({ run_id, project, key_id: "key" }, NOW);
   expect([run("1", "old"), run("2", "old"), run("3", "new")]).toEqual([true, false, false]);
@@ -96,7 +96,7 @@ test("a key that has another project now loses none of its runs", () => {
   expect(leave(queue, "1")).toEqual(["2"]);
 });
 
-test("what it knows outlives it, and other limits count from then on", () => {
+test("the queue survives a restart, and new limits apply from then on", () => {
   const { queue, sql } = open({ per_key: 1 });
   enter(queue, "p/a/1", "p/a/2", "p/a/3");
   const { queue: later } = open({ per_key: 2 }, sql);
@@ -105,7 +105,7 @@ test("what it knows outlives it, and other limits count from then on", () => {
   expect(later.waiting("p/a")).toBe(1);
 });
 
-test("runs that go on are looked after when nobody has for a while", () => {
+test("returns running runs that were not seen lately", () => {
   const { queue } = open({ per_key: 1 });
   enter(queue, "p/a/1", "p/b/1", "p/b/2");
   expect(queue.unseen(NOW - 1)).toEqual([]);
@@ -114,7 +114,7 @@ test("runs that go on are looked after when nobody has for a while", () => {
   expect(queue.unseen(NOW)).toEqual(["p/b/1"]);
 });
 
-test("a hundred projects with a thousand runs are served alike, give or take a turn", () => {
+test("serves a hundred projects with a thousand runs equally, within one turn", () => {
   const { queue } = open({ total: 10 });
   const running: string[] = [];
   for (let index = 0; index < 1000; index++) running.push(...enter(queue, `p${index % 100}/k/${index}`));

@@ -34,7 +34,7 @@ async function create(key?: string): Promise<string> {
   return json.id;
 }
 
-/** Waits until a task has heard from the queue, so that those that come later are behind it. */
+/** Waits until a task has heard back from the queue, so that later ones queue behind it. */
 async function entered(id: string): Promise<void> {
   const { exec } = await rig.worker().getDurableObjectStorage("TASK", { name: id });
   await rig.until(
@@ -59,7 +59,7 @@ const runs = (id: string, key?: string) =>
 const cancel = async (id: string, key?: string) =>
   expect((await post(`/tasks/${id}/cancel`, undefined, key)).status).toBe(200);
 
-/** Tells that tasks wait, and that nothing of the engine was started for them. */
+/** Asserts that tasks wait and that the engine has started nothing for them. */
 async function wait(ids: readonly string[], key?: string): Promise<void> {
   for (const id of ids) {
     expect(await read(id, key)).toMatchObject({ status: "queued", started_at: null });
@@ -67,7 +67,7 @@ async function wait(ids: readonly string[], key?: string): Promise<void> {
   }
 }
 
-test("more tasks than may run wait in the queue, and take turns with those of others", async () => {
+test("tasks beyond the limit wait in the queue and take turns with those of other projects", async () => {
   const [a1 = "", a2 = "", a3 = "", a4 = ""] = await createMany(4);
   await Promise.all([runs(a1), runs(a2)]);
   await wait([a3, a4]);
@@ -78,13 +78,13 @@ test("more tasks than may run wait in the queue, and take turns with those of ot
   await runs(a3);
   await wait([a4]);
   await wait([b2], BETA);
-  // What the queue knows is on disk.
+  // The queue's state is on disk.
   await rig.worker().evictDurableObject("QUEUE", { name: QUEUE_NAME });
   // The other project has had fewer turns.
   await cancel(a2);
   await runs(b2, BETA);
   await wait([a4]);
-  // One that waits is cancelled like any other, and its turn does not come.
+  // A waiting task is cancelled like any other and never starts.
   await cancel(a4);
   expect((await read(a4)).started_at).toBeNull();
   expect((await rig.call(`/tasks/${a4}`, { method: "DELETE" })).status).toBe(204);
@@ -96,7 +96,7 @@ test("more tasks than may run wait in the queue, and take turns with those of ot
   await cancel(b2, BETA);
 });
 
-test("places of runs that are not there are given to those that are", async () => {
+test("gives the places of lost runs to waiting ones", async () => {
   const { exec } = await rig.worker().getDurableObjectStorage("QUEUE", { name: QUEUE_NAME });
   for (const run_id of ["lost-1", "lost-2", "lost-3"]) {
     await exec(
@@ -116,7 +116,7 @@ async function makeKey(): Promise<NewApiKey & { secret: string }> {
   return json;
 }
 
-test("a key may make so many records a minute, and its last use is told", async () => {
+test("limits how many records a key creates in a minute, and shows its last use", async () => {
   const { id, secret } = await makeKey();
   const answers: Awaited<ReturnType<typeof post>>[] = [];
   for (let time = 0; time < 11; time++) answers.push(await post("/keys", { name: "one more" }, secret));
@@ -130,14 +130,14 @@ test("a key may make so many records a minute, and its last use is told", async 
     new RegExp(`^"requests";r=\\d+;t=${seconds}, "creations";r=0;t=${seconds}$`),
   );
   expect(headers?.get("RateLimit-Policy")).toBe('"requests";q=1000000;w=60, "creations";q=10;w=60');
-  const told = await rig.until(
+  const shown = await rig.until(
     async () => (await rig.call(`/keys/${id}`)).json,
     ({ last_used_at }) => last_used_at !== null,
   );
-  expect(Date.now() - told.last_used_at).toBeLessThan(60_000);
+  expect(Date.now() - shown.last_used_at).toBeLessThan(60_000);
 });
 
-test("only so many tasks of a key may wait", async () => {
+test("limits how many tasks of a key may wait", async () => {
   const { secret } = await makeKey();
   const made: string[] = [];
   const refused = await rig.until(
@@ -158,6 +158,6 @@ test("only so many tasks of a key may wait", async () => {
   expect(refused.json.message).toMatch(/^2 tasks and steps of this key wait/);
   expect(made).toHaveLength(4);
   for (const id of made.toReversed()) await cancel(id, secret);
-  // Others are not kept from it.
+  // Other keys are unaffected.
   await cancel(await create(BETA), BETA);
 });

@@ -8,7 +8,7 @@ import type { Sql } from "../../../worker/sql.ts";
 import { QUEUED } from "../../client/records.ts";
 
 const MANY = 100_000;
-// One in a hundred failed, one in a thousand still runs.
+// One in a hundred failed, one in a thousand is still processing.
 const SEED = `
   WITH RECURSIVE each (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM each WHERE n < ${MANY}),
   made AS (SELECT n, printf('task_%026d', n) AS id,
@@ -52,7 +52,7 @@ const taskOf = (n: number, more: Partial<Omit<Task, "kind" | "options">> = {}): 
   ...more,
 });
 
-test("a page of 100,000 tasks reads its own rows alone, whatever is asked for", () => {
+test("a page of 100,000 tasks reads only its own rows, with any filter", () => {
   const { database, list, plan } = open();
   database.exec(SEED);
   const cursors = [{}, { after: idOf(MANY / 2) }, { before: idOf(MANY / 2) }];
@@ -74,11 +74,11 @@ test("a page of 100,000 tasks reads its own rows alone, whatever is asked for", 
 });
 
 test.each([
-  ["all", {}, "desc", () => true],
-  ["all, the oldest first", {}, "asc", () => true],
-  ["those that failed", { status: "failed" }, "desc", (n: number) => n % 100 === 0],
-  ["one kind that failed", { status: "failed", kind: "video" }, "asc", (n: number) => n % 100 === 0],
-] as const)("a walk through %s meets each once, while others come and go", (_, filter, order, fits) => {
+  ["all tasks", {}, "desc", () => true],
+  ["all tasks, oldest first", {}, "asc", () => true],
+  ["failed tasks", { status: "failed" }, "desc", (n: number) => n % 100 === 0],
+  ["failed tasks of one kind", { status: "failed", kind: "video" }, "asc", (n: number) => n % 100 === 0],
+] as const)("paging through %s returns each once while others come and go", (_, filter, order, fits) => {
   const { database, index, list } = open();
   database.exec(SEED);
   const before = Array.from({ length: MANY }, (_, n) => n + 1).filter(fits);
@@ -91,7 +91,7 @@ test.each([
     if (!more) break;
     expect(records).toHaveLength(100);
     after = records.at(-1)?.id;
-    // What the cursor names goes, one that was seen, one that comes, and a new one is made.
+    // Removes the cursor's record, one already seen and one still to come, and adds a new one.
     const at = numberOf(after ?? "");
     for (const n of [at, at - 10_000, at + 10_000]) {
       index.remove(idOf(n));
@@ -103,13 +103,13 @@ test.each([
   const sign = order === "asc" ? 1 : -1;
   expect(seen).toEqual([...new Set(seen)].sort((a, b) => sign * (a - b)));
   const met = new Set(seen);
-  // Only from the oldest to the newest does a walk come to what was made meanwhile.
+  // Only paging from the oldest to the newest reaches records created meanwhile.
   const wanted = order === "asc" ? [...before, ...made] : before;
   expect(wanted.filter((n) => !removed.has(n) && !met.has(n))).toEqual([]);
   expect(made.some((n) => met.has(n))).toBe(order === "asc");
 });
 
-test("a record is put in the place of an older version, and moves between the lists of states", () => {
+test("replaces an older version of a record, and moves it between the lists of states", () => {
   const { index, list } = open();
   const [old, young] = [taskOf(1), taskOf(2)];
   expect([index.put(old, 1), index.put(young, 1)]).toEqual([true, true]);
@@ -121,7 +121,7 @@ test("a record is put in the place of an older version, and moves between the li
   expect(list({}).records.map(({ id }) => id)).toEqual([young.id, old.id]);
 });
 
-test("tasks and steps have lists of their own, and a step of a task leads to it until that is removed", () => {
+test("tasks and steps have separate lists, and a task's step leads to its task until that is removed", () => {
   const { database, index, list } = open();
   const step: Step = createStep(
     { kind: "video", input: null, options: {} },
@@ -141,7 +141,7 @@ test("tasks and steps have lists of their own, and a step of a task leads to it 
   expect(database.prepare("SELECT COUNT(*) AS left FROM parent").get()).toEqual({ left: 0 });
 });
 
-test("what an earlier version stored is taken over", () => {
+test("reads the tables of an earlier version", () => {
   const record = JSON.stringify(taskOf(1));
   const { index, list } = open([
     "CREATE TABLE run (id TEXT PRIMARY KEY, object TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, version INTEGER NOT NULL, record TEXT NOT NULL) WITHOUT ROWID",

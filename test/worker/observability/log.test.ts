@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { createLog, logFault } from "../../../worker/observability/log.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
-test("every request has one line, with the route and not the path", async () => {
+test("logs one line per request, with the route instead of the path", async () => {
   const { app, lines, signer } = createMemoryApi({ allowPrivate: true });
   const url = "https://user-media.example.com/a.mp4?signature=hush-input";
   const body = JSON.stringify({ input: url, kind: "image", metadata: { note: "hush-metadata" } });
@@ -18,7 +18,7 @@ test("every request has one line, with the route and not the path", async () => 
   await app.request(new URL(media).pathname);
   await app.request("/tasks/hush-id\n{}", { headers: KEY });
   await app.request("/hush/%0a/elsewhere", { method: "BREW", headers: KEY });
-  const told = lines.map((line) => JSON.parse(line));
+  const entries = lines.map((line) => JSON.parse(line));
   const common = {
     level: "info",
     message: "request",
@@ -26,7 +26,7 @@ test("every request has one line, with the route and not the path", async () => 
     ms: expect.any(Number),
   };
   const mine = { ...common, project: "mine", key_id: expect.stringMatching(/^key_[0-9a-f]{12}$/) };
-  expect(told).toEqual([
+  expect(entries).toEqual([
     { ...mine, task_id: id, method: "POST", route: "/tasks", status: 201 },
     { ...mine, task_id: id, method: "GET", route: "/tasks/:id", status: 200 },
     { ...common, method: "GET", route: "/tasks", status: 401 },
@@ -35,10 +35,10 @@ test("every request has one line, with the route and not the path", async () => 
     { ...mine, method: "other", route: "none", status: 404 },
   ]);
   expect(lines.join("\n")).not.toMatch(/hush|good-key|Bearer|sign|\n\n/);
-  expect(media).not.toContain(told[3].route);
+  expect(media).not.toContain(entries[3].route);
 });
 
-test("a log of faults alone leaves the rest out", () => {
+test("the level error logs faults only", () => {
   const lines: string[] = [];
   const log = createLog("error", (level, text) => lines.push(`${level} ${text}`));
   log("info", { message: "request", status: 200 });
@@ -46,7 +46,7 @@ test("a log of faults alone leaves the rest out", () => {
   expect(lines).toEqual(['error {"level":"error","message":"request","status":500}']);
 });
 
-test("a fault is one line, without what URLs hold beside their origin", () => {
+test("logs a fault on one line, with URLs reduced to their origin", () => {
   const log = vi.spyOn(console, "error").mockImplementation(() => {});
   const cause = new TypeError("Invalid URL: https://user:hush@media.example:8443/a/hush?token=hush#hush");
   logFault("attempt failed", new Error("s3://bucket/hush\nfailed", { cause }), { task_id: "task_1" });

@@ -12,7 +12,7 @@ import { createMemorySql } from "../api/memory-connections.ts";
 
 const source = { object: "source", url: "https://example.com/a", kind: "video", format: "mp4" } as const;
 
-/** A task that was created at 0, each of whose steps took the seconds given; what is left of it fails. */
+/** A task created at 0 whose steps took the given seconds; the first step without a time fails. */
 function taskOf(seconds: readonly number[]): Task {
   const request = parseTaskRequest({ input: source.url, kind: "video" });
   let task = createTask(request, createIds(Math.random), 0);
@@ -41,7 +41,7 @@ function createTable() {
   return { sql, table: createMetricTable(sql) };
 }
 
-test("the end of a task is measured, its steps and its encoder included", () => {
+test("measures the end of a task, its steps and its encoder", () => {
   const good = taskOf([0.5, 2, 40, 1]);
   expect([good.status, observeEnd(good)]).toEqual([
     "succeeded",
@@ -54,7 +54,7 @@ test("the end of a task is measured, its steps and its encoder included", () => 
       { metric: "framewright_step_seconds", labels: ["upload", "succeeded", ""], value: 1 },
     ],
   ]);
-  // What never started is not there.
+  // Steps that never started are left out.
   expect(observeEnd(taskOf([0.5]))).toEqual([
     { metric: "framewright_task_seconds", labels: ["video", "failed"], value: 0.5 },
     { metric: "framewright_step_seconds", labels: ["probe", "succeeded", ""], value: 0.5 },
@@ -63,7 +63,7 @@ test("the end of a task is measured, its steps and its encoder included", () => 
   ]);
 });
 
-test("counts and timings add up in the table, outlive the object, and are written as Prometheus reads them", () => {
+test("counts and timings add up in the table, survive a restart and are written in Prometheus format", () => {
   const { sql, table } = createTable();
   for (const seconds of [0.5, 1, 4, 20_000]) {
     table.add([{ metric: "framewright_task_seconds", labels: ["video", "succeeded"], value: seconds }]);
@@ -99,7 +99,7 @@ test("counts and timings add up in the table, outlive the object, and are writte
   ]);
 });
 
-test("Analytics Engine is told the same where it is bound, and its faults are nobody's", () => {
+test("writes the same to Analytics Engine where it is bound, and only logs its faults", () => {
   const points: object[] = [];
   const observations = observeEnd(taskOf([1]));
   writePoints({ writeDataPoint: (point) => points.push(point) }, "mine", observations);
@@ -121,7 +121,7 @@ test("Analytics Engine is told the same where it is bound, and its faults are no
   log.mockRestore();
 });
 
-test("metrics are for keys with the scope admin", async () => {
+test("reading metrics needs the scope admin", async () => {
   const { app } = createMemoryApi();
   const read = (headers: HeadersInit) => app.request("/metrics", { headers });
   const answer = await read(KEY);

@@ -69,12 +69,12 @@ test.for([
   ["ALLOWED_HOSTS", ["http://a", "*.local", "10.0.0.0/8", "a b", "::1", "a:99999", "me@a"]],
   ["API_KEYS", ["project:", ":key", "a b:key", "my key", "ok,pro/ject:key", `${"p".repeat(65)}:key`, ","]],
   ["CONNECTION_KEYS", ["short", `${"n".repeat(16)},short`, `${"n".repeat(16)},`]],
-] as const)("what %s may not be: %j", ([name, texts]) => {
+] as const)("%s rejects %j", ([name, texts]) => {
   for (const text of texts) expect(() => read({ [name]: text }), text).toThrow(`${name} must be `);
 });
 
-test("a message shows what was found, cut short, but nothing of a secret", () => {
-  const found = `hush${"!".repeat(200)}`;
+test("a message shows the rejected value, shortened, but never a secret", () => {
+  const longValue = `hush${"!".repeat(200)}`;
   const secrets = { API_KEYS: "hush hush", CONNECTION_KEYS: "hush", NATIVE_ENCODER_URL: "http://hush@hush" };
   const url = { PUBLIC_URL: "https://a:hush@b" };
   const refuse = (variables: object) => {
@@ -85,13 +85,13 @@ test("a message shows what was found, cut short, but nothing of a secret", () =>
     }
     throw new Error("Not refused.");
   };
-  const { message, summary, param } = refuse({ LOG_LEVEL: found });
-  expect(message).toBe(`LOG_LEVEL must be info or error, not ${JSON.stringify(found.slice(0, 100))}.`);
+  const { message, summary, param } = refuse({ LOG_LEVEL: longValue });
+  expect(message).toBe(`LOG_LEVEL must be info or error, not ${JSON.stringify(longValue.slice(0, 100))}.`);
   expect([summary, param]).toEqual(["LOG_LEVEL must be info or error.", "LOG_LEVEL"]);
   expect(refuse({ ...secrets, ...url }).message).not.toContain("hush");
 });
 
-test("the settings are parsed once for the env of an isolate, malformed ones too", () => {
+test("parses the settings once per env of an isolate, malformed ones too", () => {
   let looks = 0;
   const envOf = (variables: object) =>
     new Proxy(variables, {
@@ -107,6 +107,6 @@ test("the settings are parsed once for the env of an isolate, malformed ones too
   expect(looks).toBe(2);
 });
 
-test("a document without a place for a table is refused", () => {
+test("rejects a document without a place for a table", () => {
   expect(() => writeSettings("# Settings")).toThrow("There is no place for the settings of service.");
 });

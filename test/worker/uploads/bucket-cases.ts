@@ -25,8 +25,8 @@ const LOST = 200_000;
 test.each([
   ["in one request", 100_000],
   ["in parts", 16 * MIB + 100_000],
-  ["in parts, and its end is not heard of", 16 * MIB + LOST],
-])("a page puts a file straight into a bucket, %s", async (_, size) => {
+  ["in parts, with the answer to its completion lost", 16 * MIB + LOST],
+])("a page uploads a file straight into a bucket, %s", async (_, size) => {
   const whole = bytes(size);
   const output = `s3://bucket-in/from a page/ü + ${size}.mp4`;
   const upload = await begin({ size, output });
@@ -51,7 +51,7 @@ test.each([
     const whole_parts = parts.map(({ part, etag }) => ({ part, etag: etag.replaceAll('"', ""), size: null }));
     await completeUpload(bucket, key, id, whole_parts, size);
   }
-  // By what the page saw, or by what the storage knows.
+  // With the parts that the page saw, or those that the storage lists.
   const done = await post(`/uploads/${upload.id}/complete`, size < MIB ? { parts } : {});
   expect([done.json.message, done.json.status]).toEqual([undefined, "stored"]);
   const object = await ceph.ask("bucket-in", { method: "GET", key });
@@ -61,12 +61,12 @@ test.each([
   ]);
   expect(Buffer.compare(new Uint8Array(await object.arrayBuffer()), whole)).toBe(0);
   expect(await ceph.unfinished("bucket-in")).toEqual([]);
-  // What is stored there is the caller's.
+  // A stored object belongs to the caller, so deleting the upload keeps it.
   expect((await rig.call(`/uploads/${upload.id}`, { method: "DELETE" })).status).toBe(204);
   expect((await ceph.ask("bucket-in", { method: "HEAD", key })).status).toBe(200);
 });
 
-test("a file in a bucket is read by the connection that it came by, wherever the output goes", async () => {
+test("reads an upload in a bucket through its own connection, wherever the output goes", async () => {
   const whole = new Uint8Array(await readFile(await clip("wav")));
   const other = await create<Connection>("/connections", { ...connectionOf("Second") });
   const upload = await begin({

@@ -3,7 +3,7 @@ import type { Connection } from "../../../src/core/connection.ts";
 import type { Upload, UploadPart } from "../../../src/core/upload.ts";
 import { begin, ceph, connectionOf, create, MIB, post, put, rig, stored } from "./upload-lab.ts";
 
-test("what is never put, or never completed, is gone when it expires", async () => {
+test("an upload that is never sent or completed is removed when it expires", async () => {
   const size = 16 * MIB + 1;
   const uploads = [
     await begin({ size, seconds: 2 }),
@@ -22,7 +22,7 @@ test("what is never put, or never completed, is gone when it expires", async () 
   expect(await stored()).not.toContain(`in/${uploads[0]?.id}`);
 });
 
-test("what cannot begin says why, and the same request makes one upload", async () => {
+test("rejects an upload with the reason, and repeating one with its Idempotency-Key creates no second", async () => {
   const body = { size: 16 * MIB + 1, content_type: "video/mp4", output: "s3://bucket-in/again.mp4" };
   const wrong = await create<Connection>("/connections", {
     ...connectionOf("Wrong"),

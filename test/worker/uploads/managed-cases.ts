@@ -4,7 +4,7 @@ import type { UploadPart } from "../../../src/core/upload.ts";
 import { clip } from "../../fixtures/clips.ts";
 import { begin, bytes, env, ingest, MIB, post, put, putAll, read, rig, stored } from "./upload-lab.ts";
 
-test("a page puts a file with no key, of just the size and type that were asked for, and a step reads it", async () => {
+test("a page uploads a file without a key, only with the agreed size and type, and a step reads it", async () => {
   const whole = new Uint8Array(await readFile(await clip("mp4")));
   const upload = await begin({ size: whole.length, name: "Mein Film + ü.mp4" });
   expect(upload).toMatchObject({ object: "upload", status: "waiting", output: null, etag: null });
@@ -14,7 +14,7 @@ test("a page puts a file with no key, of just the size and type that were asked 
     { part: 1, size: whole.length, headers: { "content-type": "video/mp4" }, url: expect.any(String) },
   ]);
   const path = `/uploads/${upload.id}`;
-  // Nothing is there to complete yet.
+  // There is nothing to complete yet.
   expect((await post(`${path}/complete`, {})).json).toMatchObject({ kind: "request_invalid" });
   const early = await post("/steps", { kind: "ingest", input: { url: upload.url } });
   expect([early.status, early.json.kind]).toEqual([400, "invalid_input"]);
@@ -53,7 +53,7 @@ test("a page puts a file with no key, of just the size and type that were asked 
   for (const answer of answers)
     expect([answer.status, ((await answer.json()) as { kind: string }).kind]).toEqual([403, "forbidden"]);
 
-  // A page asks beforehand whether it may, and sees what it was answered.
+  // A page can send a preflight and read the answer.
   const origin = { Origin: "https://page.example" };
   const asked = await fetch(part.url, {
     method: "OPTIONS",
@@ -77,7 +77,7 @@ test("a page puts a file with no key, of just the size and type that were asked 
   expect((await rig.call(path)).json).toEqual(done.json);
   expect((await put(part, whole)).status).toBe(403);
 
-  // To another project it is as good as not there.
+  // Another project does not see it.
   const key = "key-of-beta";
   for (const theirs of [
     await rig.call(path, { key }),
@@ -92,7 +92,7 @@ test("a page puts a file with no key, of just the size and type that were asked 
   expect(step.error).toBeNull();
   expect(step.output).toMatchObject({ format: "mp4", filesize: whole.length });
   expect(await read(step.output?.url ?? "")).toEqual(whole);
-  // The name is that of the outputs, too.
+  // Outputs keep the name.
   expect(decodeURIComponent(step.output?.url ?? "")).toMatch(/Mein.*$/);
 
   expect((await rig.call(path, { method: "DELETE" })).status).toBe(204);
@@ -102,7 +102,7 @@ test("a page puts a file with no key, of just the size and type that were asked 
   expect(gone.error?.kind).toBe("input_not_found");
 });
 
-test("a long file goes in parts, in any order and again, and may be given up", async () => {
+test("uploads a long file in parts, in any order and repeatedly, or aborts it", async () => {
   const whole = bytes(16 * MIB + 3);
   const upload = await begin({ size: whole.length, content_type: "application/octet-stream" });
   expect(upload.parts.map(({ size, headers }) => ({ size, headers }))).toEqual([

@@ -4,7 +4,6 @@ import { startOrigin } from "../../fixtures/origin.ts";
 import { startBrowser } from "../api/browser.ts";
 import { base, MIB, rig } from "./upload-lab.ts";
 
-/** What the page below is told. */
 interface Order {
   base: string;
   size: number;
@@ -29,7 +28,8 @@ async function sendFile({ base, size, output }: Order) {
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     parts.push({ part, etag: answer.headers.get("etag") });
   }
-  // A file of another type brings that along. Storage elsewhere may break off before it is heard.
+  // A file of another type sends its own Content-Type. Other storage may break the connection before the
+  // answer is read.
   const [first] = upload.parts;
   const other = new Blob([file], { type: "text/html" });
   const heard = first && upload.parts.length === 1 && output === undefined;
@@ -39,7 +39,7 @@ async function sendFile({ base, size, output }: Order) {
   return { parts, refused, done, step };
 }
 
-test("a page of another origin sends files to the service and to a bucket, and makes steps of them", async () => {
+test("a page of another origin uploads files to the service and to a bucket, and uses them in steps", async () => {
   await using ends = new AsyncDisposableStack();
   const origin = await startOrigin();
   ends.defer(() => origin.close());
@@ -58,7 +58,7 @@ test("a page of another origin sends files to the service and to a bucket, and m
     expect(refused).toBe(output ? null : 403);
     expect([done.status, done.size, done.output]).toEqual(["stored", size, output ?? null]);
     const ended = await rig.finishedStep(step.id);
-    // Seven times seven is no film; that it could be looked into is enough.
+    // The bytes are no media; it is enough that the step could read them.
     expect([ended.status, ended.error?.kind]).toEqual(["failed", "input_unsupported"]);
   }
 });

@@ -7,16 +7,16 @@ import { type Bindings, createRig } from "../engine/rig.ts";
 
 export const MIB = 2 ** 20;
 
-/** The whole service, with a connection to a Ceph; good between start and stop. */
+/** The whole service with a connection to a Ceph; usable between start and stop. */
 export const rig = createRig();
-/** Where the service is. */
+/** The service's URL. */
 export let base: string;
 export let ceph: Ceph;
 export let env: Bindings;
 /** The default connection. */
 export let connection: Connection;
 
-/** Starts both, with a bucket `bucket-in` whose rules let pages of every origin in. */
+/** Starts both, with a bucket `bucket-in` that allows pages of every origin. */
 export async function startUploadLab(): Promise<void> {
   const [storage, { url }] = await Promise.all([startCeph(), rig.server.listen()]);
   [ceph, base] = [storage, url.origin];
@@ -25,7 +25,7 @@ export async function startUploadLab(): Promise<void> {
   connection = await create("/connections", connectionOf("Ceph"));
 }
 
-/** Ends both. */
+/** Stops both. */
 export async function stopUploadLab(): Promise<void> {
   await rig.server.close();
   await ceph?.stop();
@@ -43,7 +43,7 @@ export async function create<T>(path: string, body: unknown): Promise<T> {
   return answer.json;
 }
 
-// Of a period that is no divisor of a part's size.
+// Its length does not divide a part's size, so that misplaced parts differ.
 const PATTERN = Uint8Array.from({ length: 251 }, (_, n) => (n * 97) % 251);
 export const bytes = (length: number) => Uint8Array.from(Buffer.alloc(length, PATTERN));
 export const begin = (body: object) => create<Upload>("/uploads", { content_type: "video/mp4", ...body });
@@ -52,7 +52,7 @@ export const put = (
   body: Uint8Array<ArrayBuffer>,
   more = {},
 ) => fetch(url, { method: "PUT", headers: { ...headers, ...more }, body });
-/** Puts all parts as a page does, the last one first. */
+/** Uploads all parts as a page does, the last one first. */
 export async function putAll({ parts }: Upload, whole: Uint8Array<ArrayBuffer>) {
   let end = whole.length;
   const put_parts: { part: number; etag: string }[] = [];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-// One service and one Ceph for all of them.
+// All cases share one service and one Ceph.
 import "./managed-cases.ts";
 import "./bucket-cases.ts";
 import "./end-cases.ts";

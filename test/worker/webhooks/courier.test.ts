@@ -19,7 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** A run whose webhooks are delivered over real HTTP, with a clock that a test moves; what it keeps outlives a crash. */
+/**
+ * A run whose webhooks are delivered over real HTTP, with a clock that a test moves; its storage survives a
+ * crash.
+ */
 function createRun(path: string, take: (request: number, now: number) => Taking) {
   const start = Date.now();
   const office = createPostOffice(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
@@ -27,7 +30,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
   let time = start;
   const url = receiver.take(path, (request) => take(request, time - start));
 
-  /** Begins with what is kept; so many notes to the project then fail. */
+  /** Starts from what is stored; the first `faults` notes to the project fail. */
   function boot(faults = 0) {
     let left = faults;
     const outbox = createOutbox(sql);
@@ -55,7 +58,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
         courier.start(shipments);
         return idle.promise;
       },
-      /** Moves the clock to what is next due and waits until that is done; false when nothing is. */
+      /** Moves the clock to the next due delivery and waits until it is done; false if none is due. */
       async next(): Promise<boolean> {
         const due = courier.dueAt();
         if (due === null) return false;
@@ -77,7 +80,7 @@ function createRun(path: string, take: (request: number, now: number) => Taking)
 
 const CHANGE = { version: 1, kind: "task.failed", at: 1, record: "{}" } as const;
 
-test("a receiver that is back before three days are over gets the event once, and nothing more is due", async () => {
+test("delivers to a receiver that is back within three days, and nothing more is due", async () => {
   const run = createRun("/back", (_, passed) => (passed < 71.9 * HOUR_MS ? 503 : 200));
   const object = run.boot();
   object.outbox.add(CHANGE);
@@ -89,7 +92,7 @@ test("a receiver that is back before three days are over gets the event once, an
   expect(receiver.got("/back")).toHaveLength(14);
 });
 
-test("one that never takes it is given up after three days", async () => {
+test("gives up on a receiver that fails for three days", async () => {
   const run = createRun("/never", () => 500);
   const object = run.boot();
   object.outbox.add(CHANGE);
@@ -103,13 +106,13 @@ test("one that never takes it is given up after three days", async () => {
   expect(run.hours()).toBe(72);
 });
 
-test("an event that was kept and not handed over before a crash is handed over after it, and told once", async () => {
+test("an event stored but not handed over before a crash is handed over after it, and delivered once", async () => {
   const run = createRun("/crash", () => 200);
   run.boot().outbox.add(CHANGE);
   const after = run.boot();
   expect(after.outbox.changes()).toEqual([CHANGE]);
   await after.handOver();
-  // What was handed over and not struck off is harmless.
+  // An event that was handed over but not removed yet is harmless.
   const again = run.boot();
   again.outbox.add(CHANGE);
   again.courier.start();
@@ -118,7 +121,7 @@ test("an event that was kept and not handed over before a crash is handed over a
   expect(receiver.got("/crash")).toHaveLength(1);
 });
 
-test("a delivery on its way when the object dies is made again by the next one", async () => {
+test("a delivery in progress when the object dies is made again by the next one", async () => {
   const run = createRun("/died", (request) => (request === 0 ? "hang" : 200));
   const before = run.boot();
   before.outbox.add(CHANGE);
@@ -131,7 +134,7 @@ test("a delivery on its way when the object dies is made again by the next one",
   expect(after.courier.dueAt()).toBeNull();
 });
 
-test("what the project could not be told of keeps its next time, or is made again", async () => {
+test("an outcome that the project could not record keeps its next attempt, or the delivery is repeated", async () => {
   const run = createRun("/away", (request) => (request === 0 ? 500 : 200));
   const object = run.boot(2);
   object.outbox.add(CHANGE);

@@ -13,7 +13,7 @@ const tools = (allowPrivate = true, timeout_ms = 5000) => ({
   ...{ fetch: createOutside({ allowPrivate }).fetch, now: Date.now, timeout_ms },
 });
 
-test("what is posted is taken by the library, under each of the secrets and no other", async () => {
+test("the library verifies an event with each of its secrets and no other", async () => {
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
   const { verdict, attempt } = await postEvent(parcel(receiver.take("/")), tools());
@@ -29,7 +29,7 @@ test("what is posted is taken by the library, under each of the secrets and no o
 });
 
 test.each(["http://127.0.0.1:9/", "http://169.254.169.254/latest", "http://[::1]/", "http://2130706433/"])(
-  "%s is not asked where private hosts are not allowed",
+  "does not contact %s where private hosts are not allowed",
   async (url) => {
     const { verdict, attempt } = await postEvent(parcel(url), tools(false));
     expect([verdict, attempt.response_status]).toEqual(["refused", null]);
@@ -37,7 +37,7 @@ test.each(["http://127.0.0.1:9/", "http://169.254.169.254/latest", "http://[::1]
   },
 );
 
-test("an answer without end is not read, and one whose body never comes does not wait", async () => {
+test("neither reads an endless response body nor waits for one that never comes", async () => {
   let sent = 0;
   const server = createServer((request, response) => {
     request.resume();

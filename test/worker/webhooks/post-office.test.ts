@@ -43,7 +43,7 @@ const tried = (response_status: number): DeliveryAttempt => ({
   error: response_status === 200 ? null : `It answered ${response_status}.`,
 });
 
-test("a change makes one event and one delivery for each that wants it, however often it is handed over", () => {
+test("a change creates one event and one delivery per subscriber, even if handed over repeatedly", () => {
   const { id } = addEndpoint();
   addEndpoint(["task.succeeded"]);
   const first = office.post(changes("task_1", [1], "https://example.com/own"), NOW);
@@ -55,12 +55,12 @@ test("a change makes one event and one delivery for each that wants it, however 
   expect(office.events(LIST, NOW).records).toHaveLength(2);
   for (const shipment of first)
     office.note(shipment.id, { attempt: tried(200), verdict: "delivered", next_at: null });
-  // What was delivered is not told again.
+  // What was delivered is not sent again.
   expect(office.post(changes("task_1", [1]), NOW + 9)).toEqual([]);
   expect(office.deliveries({ ...LIST, status: "succeeded" }, NOW).records).toHaveLength(2);
 });
 
-test("events are listed in the order in which they came, though the clock is set back", () => {
+test("lists events in order of arrival, even if the clock is set back", () => {
   office.post(changes("task_1", [1, 2, 3]), NOW);
   office.post(changes("task_2", [1]), NOW - DAY_MS);
   const listed = office.events(LIST, NOW).records.map((text) => JSON.parse(text));
@@ -74,7 +74,7 @@ test("events are listed in the order in which they came, though the clock is set
   expect(after.map((text) => JSON.parse(text).id)).toEqual([listed[3].id]);
 });
 
-test("a disabled or deleted endpoint is told nothing that is still on its way", () => {
+test("pending deliveries to a disabled or deleted endpoint fail", () => {
   const [one, two] = [addEndpoint(), addEndpoint()];
   const [first, second] = office.post(changes("task_1", [1]), NOW);
   office.endpoints.change(one.id, { status: "disabled" }, NOW);
@@ -89,14 +89,14 @@ test("a disabled or deleted endpoint is told nothing that is still on its way", 
   expect(office.post(changes("task_1", [2]), NOW)).toEqual([]);
 });
 
-test("an endpoint that moved gets at its new URL what is on its way", () => {
+test("pending deliveries follow an endpoint to its new URL", () => {
   const { id } = addEndpoint();
   const [shipment] = office.post(changes("task_1", [1]), NOW);
   office.endpoints.change(id, { url: "https://example.org/new" }, NOW);
   expect(office.ship(shipment?.id ?? "", NOW)).toEqual({ ...shipment, url: "https://example.org/new" });
 });
 
-test("the last tries of a delivery are kept, and 410 disables its endpoint", () => {
+test("keeps the latest attempts of a delivery, and a 410 disables its endpoint", () => {
   const { id } = addEndpoint();
   const [shipment] = office.post(changes("task_1", [1]), NOW);
   for (let count = 1; count <= 25; count++)
@@ -114,7 +114,7 @@ test("the last tries of a delivery are kept, and 410 disables its endpoint", () 
   expect(office.endpoints.get(id)?.status).toBe("disabled");
 });
 
-test("events and deliveries are gone after their time, and what is on its way with them", () => {
+test("events and deliveries expire, including pending ones", () => {
   addEndpoint();
   const [shipment] = office.post(changes("task_1", [1]), NOW);
   const event_id = shipment?.event_id ?? "";
@@ -134,7 +134,7 @@ test("events and deliveries are gone after their time, and what is on its way wi
   ]);
 });
 
-test("tells when there is next something to remove", () => {
+test("pruning returns when there is next something to remove", () => {
   expect(office.prune(NOW)).toBeNull();
   office.post(changes("task_1", [1]), NOW);
   office.post(changes("task_2", [1]), NOW + 5);
@@ -143,16 +143,16 @@ test("tells when there is next something to remove", () => {
   expect(office.prune(NOW + 7 * DAY_MS + 6)).toBeNull();
 });
 
-test("secrets: the newest first, the old ones until their time, a shorter time for all, four at most", () => {
+test("secrets: newest first, older ones until they expire, a shorter time applies to all, at most four", () => {
   const { secrets } = office;
   secrets.first("we_1", "a", NOW);
   secrets.first("we_1", "never", NOW);
   expect(secrets.rotate("we_1", "b", NOW + 1000, NOW)).toBe(true);
   expect([secrets.of("we_1", NOW + 999), secrets.of("we_1", NOW + 1000)]).toEqual([["b", "a"], ["b"]]);
-  secrets.reseal("we_1", "b", "b, sealed anew");
+  secrets.reseal("we_1", "b", "b, resealed");
   secrets.rotate("we_1", "c", NOW + 500, NOW);
   expect([secrets.of("we_1", NOW + 499), secrets.of("we_1", NOW + 500)]).toEqual([
-    ["c", "b, sealed anew", "a"],
+    ["c", "b, resealed", "a"],
     ["c"],
   ]);
   secrets.rotate("we_1", "d", NOW, NOW);

@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { WebhookEvent } from "../../../src/core/webhook.ts";
 
-/** How a receiver takes a request: a status, no answer at all, a broken connection, or a redirect. */
+/** How a receiver answers: a status, nothing, a broken connection or a redirect. */
 export type Taking = number | "hang" | "reset" | { redirect: string };
 
-/** A request as a receiver got it. */
 export interface Received {
   path: string;
   headers: Record<string, string>;
@@ -17,14 +16,14 @@ export interface Received {
 
 /** A real HTTP server on loopback that webhooks are posted to. */
 export interface Receiver {
-  /** Says how a path takes its requests, by their number from 0; gives its URL. */
+  /** Sets how a path answers its requests, numbered from 0; returns its URL. */
   take(path: string, how?: (request: number) => Taking): string;
-  /** What came to a path, the oldest first. */
+  /** The requests to a path, oldest first. */
   got(path: string): Received[];
   close(): Promise<void>;
 }
 
-/** Starts a receiver; a path that it does not know answers 404. */
+/** Starts a receiver that answers 404 for unknown paths. */
 export async function startReceiver(port = 0): Promise<Receiver> {
   const ways = new Map<string, (request: number) => Taking>();
   const all: Received[] = [];

@@ -42,7 +42,7 @@ async function ask<T>(method: string, path: string, body?: unknown, more = {}): 
 }
 
 const deliveries = () => ask<WebhookDelivery[]>("GET", "/webhooks/deliveries?limit=100");
-// Its input is a page of this service that is no media, and there is nothing else to reach.
+// Its input is a page of this service, which is no media, so the task fails.
 const newTask = (webhook_url?: string) =>
   ask<Task>("POST", "/tasks", { input: `${service.url}/health`, kind: "audio", webhook_url });
 
@@ -55,7 +55,7 @@ const succeeded = (url: string, count: number) =>
     { timeout: 120_000, interval: 100 },
   );
 
-test("a receiver that fails in whatever way is asked again, with the same event and a time of its own", async () => {
+test("retries a receiver after every kind of failure, with the same event and a timestamp for each attempt", async () => {
   const elsewhere = receiver.take("/elsewhere");
   const ways = [500, "hang", "reset", { redirect: elsewhere }, 200] as const;
   const url = receiver.take("/failing", (request) => ways[request] ?? 200);
@@ -85,7 +85,7 @@ test("a receiver that fails in whatever way is asked again, with the same event 
   expect(receiver.got("/elsewhere")).toEqual([]);
 });
 
-test("a service that is killed after a task ended and before its webhook was taken delivers it when it is back, and its secrets are nowhere on its disk", async () => {
+test("a service killed between a task's end and its delivery delivers after a restart, and stores no plain secrets", async () => {
   const { secret } = await ask<WebhookSecret>("POST", "/webhooks/secret/rotate", {});
   let killed = false;
   const webhook_url = receiver.take("/killed", () => (killed ? 200 : "hang"));
@@ -110,7 +110,7 @@ test("a service that is killed after a task ended and before its webhook was tak
   const files = names.filter((each) => each.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   const texts = await Promise.all(files.map((file) => readFile(file, "latin1")));
   const holding = (text: string) => files.filter((_, index) => texts[index]?.includes(text));
-  // What is looked for is found where it is.
+  // The search does find what is there.
   expect(holding(webhook_url).length).toBeGreaterThan(0);
   expect(holding(secret.slice("whsec_".length))).toEqual([]);
   expect(holding("whsec_")).toEqual([]);

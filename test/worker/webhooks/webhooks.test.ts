@@ -22,7 +22,7 @@ function createProject() {
 }
 const endpoint = () => createEndpoint({ url: "https://example.com/" }, createIds(Math.random), Date.now());
 
-test("secrets are kept sealed, for their owner alone", async () => {
+test("stores secrets sealed, each for its own owner", async () => {
   const { office, open } = createProject();
   const one = await open(OLD).create("mine", endpoint());
   await open(OLD).prepare("mine");
@@ -40,7 +40,7 @@ test("secrets are kept sealed, for their owner alone", async () => {
   await expect(openSecret(seal, ownerOf("mine", "webhook_url"), sealed)).rejects.toThrow();
 });
 
-test("after a change of keys all are encrypted anew on request, and those that no key opens are named", async () => {
+test("reencrypt reseals all secrets after a key change, and names those that no key opens", async () => {
   const { office, open } = createProject();
   const lost = await open("a key that is gone by now").create("mine", endpoint());
   const one = await open(OLD).create("mine", endpoint());

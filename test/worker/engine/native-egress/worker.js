@@ -2,7 +2,9 @@ import { NativeEncoder } from "../../../../worker/index.ts";
 
 export { ContainerProxy, TaskObject } from "../../../../worker/index.ts";
 
-/** Sends a request out as the container would, through the library's own gate; the header `To` names where it goes. */
+/**
+ * Sends a request out as the container would, through the library's own gate; the header `To` holds its URL.
+ */
 // biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default {
   fetch(request, _env, context) {

@@ -1,4 +1,7 @@
-/** Tells what a URL answers by the network that the service Worker reaches its callers' hosts by: a status, or why there is none. */
+/**
+ * Fetches a URL through the network by which the Worker reaches its callers' hosts; answers with the status
+ * or the error.
+ */
 // biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default {
   async fetch(request, env) {
