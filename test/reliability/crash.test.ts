@@ -25,7 +25,7 @@ async function get(id: string): Promise<Task> {
   return (await lab.door.request<Task>("GET", `/tasks/${id}`)).body;
 }
 
-// Kills the service while the step is at work; gives the record as it was then.
+// Kills the service while the step is at work; returns the record at that time.
 async function crashDuring(
   id: string,
   step: string,
@@ -55,7 +55,7 @@ interface Probed {
   format: { duration: string };
 }
 
-// One task, one output, whole; what was done before the crash was not done again.
+// One task has one complete output, and nothing done before the crash was done again.
 async function expectOnce(before: Task, extension: string, seconds: number): Promise<Task> {
   const task = await finish(before.id);
   expect(task.error).toBeNull();
@@ -72,7 +72,7 @@ async function expectOnce(before: Task, extension: string, seconds: number): Pro
   expect(tasks.filter(({ id }) => id === task.id)).toHaveLength(1);
   const { path } = await lab.door.fetchFile(task.output ?? "");
   const { format } = (await runFfprobe(path)) as Probed;
-  // Lossy sound is padded by a frame or two.
+  // Lossy audio is padded by a frame or two.
   expect(Math.abs(Number(format.duration) - seconds)).toBeLessThan(0.1);
   await vi.waitFor(
     () => {
@@ -86,7 +86,7 @@ async function expectOnce(before: Task, extension: string, seconds: number): Pro
   return task;
 }
 
-test("killed while it probes", async () => {
+test("recovers from a crash during the probe", async () => {
   const file = await clip("mp4");
   let held = true;
   const input = origin.serve("/probe.mp4", () => (held ? { silent: true } : { file }));
@@ -97,7 +97,7 @@ test("killed while it probes", async () => {
   await expectOnce(before, "mp3", 2);
 });
 
-test("killed while it ingests", async () => {
+test("recovers from a crash during the ingest", async () => {
   const file = await clip("wav", { seconds: 20 });
   const size = 20 * 44_100 * 4;
   let held = true;
@@ -111,25 +111,25 @@ test("killed while it ingests", async () => {
   held = false;
   await lab.restart();
   await expectOnce(before, "opus", 20);
-  // What was probed is not probed again, and the file is fetched once more at the most.
+  // Nothing is probed again, and the file is fetched at most once more.
   expect(received()).toBeLessThanOrEqual(size * 1.05);
 });
 
-test("killed while it encodes", async () => {
+test("recovers from a crash during the encode", async () => {
   const file = await clip("mp4", { size: "320x180", seconds: 20 });
   const input = origin.serve("/encode.mp4", { file });
   const { id } = await create({ input, kind: "video", options: { quality: "high" } });
-  // On the same machine it is the same clock.
+  // The service and this test share the machine's clock.
   const works = (task: Task) => Date.now() - (at(task, "encode")?.started_at ?? Infinity) > 200;
   const before = await crashDuring(id, "encode", works);
   origin.forget();
   await lab.restart();
   await expectOnce(before, "mp4", 20);
-  // The copy in storage is enough.
+  // The copy in storage suffices.
   expect(origin.log).toEqual([]);
 });
 
-test("killed between chunks: none that is done is encoded again", async () => {
+test("a crash between chunks re-encodes none that are done", async () => {
   const file = await clip("mp4", { rate: 10, seconds: 180 });
   const input = origin.serve("/chunks.mp4", { file });
   const { id } = await create({ input, kind: "video", options: { width: 128 } });
@@ -138,17 +138,18 @@ test("killed between chunks: none that is done is encoded again", async () => {
   const done = chunks();
   await lab.restart();
   await vi.waitUntil(() => chunks().length > done.length, { timeout: 60_000, interval: 20 });
-  // With its version, and in any order: several are encoded at once.
+  // With the same versions, in any order: several are encoded at once.
   expect(chunks()).toEqual(expect.arrayContaining(done));
   const between = await get(id);
   expect(at(between, "encode")?.progress).toBeGreaterThanOrEqual(at(before, "encode")?.progress ?? 100);
   await expectOnce(before, "mp4", 180);
 });
 
-test("killed while it uploads", async () => {
+test("recovers from a crash during the upload", async () => {
   const file = await clip("mp4");
   const input = origin.serve("/upload.mp4", { file });
-  // The step takes but a few milliseconds: too few to see it over HTTP, and a busy machine may let them pass unseen.
+  // The step takes a few milliseconds: too short to catch over HTTP, and a busy machine may miss it
+  // altogether.
   let before: Task | null = null;
   for (let tries = 0; tries < 20 && !before; tries++) {
     const { id } = await create({ input, kind: "video", options: { format: "webm" } });
@@ -161,7 +162,7 @@ test("killed while it uploads", async () => {
   await expectOnce(before, "webm", 2);
 });
 
-test("killed right after the answer to a new task", async () => {
+test("recovers from a crash right after answering a new task", async () => {
   const file = await clip("wav");
   const created = await create({ input: origin.serve("/new.wav", { file }), kind: "audio" });
   await lab.crash();

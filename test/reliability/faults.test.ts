@@ -28,7 +28,7 @@ let base: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "framewright-faults-"));
   [native, origin, receiver] = await Promise.all([startNative({}), startOrigin(), startReceiver()]);
-  // The service as it is deployed, but for the file that it begins with.
+  // The service as deployed, except for its entry file.
   const config = (await readFile(join(ROOT, "wrangler.toml"), "utf8"))
     .replace('"worker/index.ts"', JSON.stringify(join(import.meta.dirname, "faulty", "worker.js")))
     .replaceAll('"./', `"${ROOT}/`);
@@ -41,7 +41,7 @@ beforeAll(async () => {
         vars: {
           ...{ ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", WATCH_SECONDS: "2" },
           ...{ NATIVE_ENCODER_URL: native.url, NATIVE_ENCODER_TOKEN: HEAVY_TOKEN, LOG_LEVEL: "error" },
-          // So many run at once, the others wait in the queue.
+          // This many run at once; the others wait in the queue.
           ...{ ...NO_LIMITS, MAX_RUNNING: "25", WEBHOOK_RETRY_SECONDS: "0.2" },
         },
         secrets: { API_KEYS: KEY, MEDIA_SIGNING_KEY: "a signing key", CONNECTION_KEYS: "a connection key" },
@@ -59,16 +59,16 @@ afterAll(async () => {
 
 const headers = { Authorization: `Bearer ${KEY}`, "Content-Type": "application/json" };
 
-/** Asks as clients do: what failed for a moment is asked again. */
+/** Requests like a client: retries transient failures. */
 async function ask<T>(path: string, init: RequestInit = {}): Promise<T> {
   for (const end = Date.now() + 300_000; ; await sleep(300)) {
     const response = await fetch(base + path, { ...init, headers: { ...headers, ...init.headers } });
     const text = await response.text();
     if (response.ok) return JSON.parse(text);
-    // Nothing but that: no other answer, and nothing told of what is inside.
+    // No other status may occur, and no internals may leak.
     expect([500, 503, 409], text).toContain(response.status);
     expect(text).not.toContain("injected");
-    if (Date.now() > end) throw new Error(`${path} fails on and on: ${text}`);
+    if (Date.now() > end) throw new Error(`${path} keeps failing: ${text}`);
   }
 }
 
@@ -89,8 +89,8 @@ async function listAll(): Promise<Task[]> {
 const fail = async (thing: string) =>
   (await (await fetch(`${base}/failing/${thing}`, { method: "PUT" })).json()) as Record<string, number>;
 
-/** Lets one after the other fail for a while, three times. */
-async function failByTurns(): Promise<Record<string, number>> {
+/** Fails each part in turn for a while, three times. */
+async function failInTurn(): Promise<Record<string, number>> {
   for (const thing of [TURNS, TURNS, TURNS].flat()) {
     await fail(thing);
     if (thing === "container") await native.kill();
@@ -100,7 +100,7 @@ async function failByTurns(): Promise<Record<string, number>> {
   return fail("nothing");
 }
 
-test("KV, R2, objects and the container fail by turns while 100 tasks run: none is lost, none stuck, each end told", async () => {
+test("100 tasks survive rolling failures of KV, R2, the objects and the container; each ends and its end is reported", async () => {
   const webhook_url = receiver.take("/ends", (request) => (request % 5 === 0 ? 503 : 200));
   const serve = async (name: "png" | "wav") => origin.serve(`/${name}`, { file: await clip(name) });
   const [png, wav] = await Promise.all([serve("png"), serve("wav")]);
@@ -113,7 +113,7 @@ test("KV, R2, objects and the container fail by turns while 100 tasks run: none 
   const creating = Array.from({ length: COUNT }, (_, index) =>
     create({ ...wishes[index % wishes.length], webhook_url }),
   );
-  const struck = await failByTurns();
+  const struck = await failInTurn();
   for (const thing of TURNS.slice(0, -1)) expect(struck[thing], thing).toBeGreaterThan(0);
 
   const created = await Promise.all(creating);
@@ -126,11 +126,11 @@ test("KV, R2, objects and the container fail by turns while 100 tasks run: none 
     if (index % 4 === 3) expect(task).toMatchObject({ status: "failed", error: { kind: "input_not_found" } });
     else expect([task?.error, task?.status]).toEqual([null, "succeeded"]);
   }
-  // The event of its end, with the very record, comes to each; there is no other end.
+  // Each task's end event arrives with its final record, and no event reports another end.
   const ends = () =>
     receiver.got("/ends").filter(({ event }) => /succeeded|failed|cancelled/.test(event.kind));
-  const told = () => new Set(ends().map(({ event }) => event.data.id));
-  await expect.poll(() => told().size, { timeout: 300_000, interval: 200 }).toBe(COUNT);
+  const reported = () => new Set(ends().map(({ event }) => event.data.id));
+  await expect.poll(() => reported().size, { timeout: 300_000, interval: 200 }).toBe(COUNT);
   for (const { event } of ends()) {
     const task = ended.find(({ id }) => id === event.data.id);
     expect([event.kind, event.data]).toEqual([`task.${task?.status}`, task]);

@@ -8,34 +8,36 @@ import { openDatabases } from "../fixtures/databases.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 
-/** An object in the service's storage. */
 export interface StoredObject {
   key: string;
   /** Changes with every write, even of the same bytes. */
   version: string;
 }
 
-/** A local service that can be killed and started again on its state, always at the same address. */
+/** A local service that can be killed and restarted on its state, always at the same address. */
 export interface Lab {
   door: FrontDoor;
   url: string;
-  /** Where the service keeps its state. */
+  /** The folder of the service's state. */
   folder: string;
-  /** The running processes of the service, or of a program of it. */
+  /** The running processes of the service, or of one of its programs. */
   pids: Service["pids"];
-  /** Kills every process of the service at once, as a power cut would. */
+  /** Kills every process of the service at once, like a power cut. */
   crash(): Promise<void>;
   restart(): Promise<void>;
-  /** Kills it the moment that a task's record on disk is as asked for; gives that record, or null when the task came to its end unseen. Nothing else happens in this process meanwhile. */
+  /**
+   * Kills the service the moment a task's record on disk passes the check; returns that record, or null if
+   * the task ended first. Blocks this process meanwhile.
+   */
   crashWhen(id: string, check: (task: Task) => boolean): Promise<Task | null>;
-  /** Lists what is in storage, in order of keys; reads the files on disk, running or not. */
+  /** Lists stored objects by key; reads the files on disk, whether the service runs or not. */
   stored(): StoredObject[];
   close(): Promise<void>;
 }
 
 const KEY = "lab-key";
 
-/** Starts a local service, with so many native encoders, for a test of what it survives. */
+/** Starts a local service with native encoders, to test what it survives. */
 export async function startLab({ native = 1 } = {}): Promise<Lab> {
   const folder = await mkdtemp(join(tmpdir(), "framewright-lab-"));
   const env = { API_KEYS: KEY, STATE_DIR: folder, WATCH_SECONDS: "2", ...NO_LIMITS };

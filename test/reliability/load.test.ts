@@ -51,7 +51,7 @@ test("GET /health answers within 250 ms while an encode runs", async () => {
   expect(slowest).toBeLessThan(250);
 });
 
-test("200 tasks at once all end, each as it should", async () => {
+test("200 concurrent tasks all end as expected", async () => {
   const [png, wav] = await Promise.all([clip("png"), clip("wav")]);
   const png_url = origin.serve("/a.png", { file: png });
   const wav_url = origin.serve("/a.wav", { file: wav });
@@ -81,7 +81,7 @@ test("200 tasks at once all end, each as it should", async () => {
   );
   const errors = ids.map((id) => ended.get(id)?.error?.kind ?? ended.get(id)?.status);
   expect(errors).toEqual(ids.map((_, index) => wishes[index % 4]?.error ?? "succeeded"));
-  // Each has an output of its own, and nothing else is left.
+  // Each has its own output, and nothing else is left.
   const outputs = ids.flatMap((id) => ended.get(id)?.output ?? []);
   expect(new Set(outputs).size).toBe(150);
   const sizes = await Promise.all(outputs.map(async (url) => (await (await fetch(url)).bytes()).length));

@@ -1,10 +1,10 @@
-// What `work` takes on a quiet core of the machine that the limits were set on (AMD EPYC), in milliseconds.
+// What `work` takes on a quiet core of the machine that set the limits (AMD EPYC), in milliseconds.
 const STANDARD_MS = 66;
 
 /**
- * Looks how fast the machine works before something is timed; what it gives looks again after it, and turns milliseconds into what they
- * would be on the machine that limits were set on: never more, and less where this one was slower. A slow machine, or one with
- * much else to do, so passes; a product that has grown slow does not.
+ * Measures the machine's speed before something is timed; the returned function measures it again afterwards
+ * and scales milliseconds to the machine that set the limits: never up, and down where this machine was
+ * slower. So a slow or busy machine passes, and a product that became slow does not.
  */
 export function watchPace(clock = wallTime): (took: number) => number {
   const before = slowness(clock);
@@ -15,23 +15,23 @@ export function watchPace(clock = wallTime): (took: number) => number {
   };
 }
 
-/** The clock for what is timed by any clock on the wall, in milliseconds. */
+/** Wall-clock time, in milliseconds. */
 export const wallTime = () => performance.now();
 
-/** The clock for what is timed by the processor time that it took, in milliseconds: what else runs hardly counts. */
+/** Processor time in milliseconds, which other programs hardly affect. */
 export function processorTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-// How many times slower than the standard this machine works now; at least 1.
+// How many times slower than the standard this machine is now; at least 1.
 function slowness(clock: () => number): number {
   const begun = clock();
   work();
   return Math.max(1, (clock() - begun) / STANDARD_MS);
 }
 
-// Integers alone, in one small loop: nothing of it depends on memory, and it runs as fast from the first time on.
+// Integer arithmetic in one small loop: independent of memory, and equally fast on every run.
 function work(): number {
   let state = 1;
   for (let round = 0; round < 40_000_000; round++) {
@@ -42,5 +42,5 @@ function work(): number {
   return state;
 }
 
-// Compiled beforehand.
+// Compiles the loop before the first measurement.
 work();

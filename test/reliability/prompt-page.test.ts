@@ -7,11 +7,11 @@ import { longClip } from "../encoders/browser-pool-rig.ts";
 import { clip } from "../fixtures/clips.ts";
 import { watchPace } from "./pace.ts";
 
-// How soon a page has the answer to a cancel, in milliseconds, and how soon all that it had begun is cleared away.
-const TOLD_MS = 200;
+// Limits in milliseconds for a page to answer a cancel, and to clean up everything it had begun.
+const ANSWERED_MS = 200;
 const CLEARED_MS = 500;
 
-// The threaded core is the page's own to bring along.
+// The page brings the threaded core itself.
 const mt = findThreaded();
 let rig: ClientLab;
 beforeAll(async () => {
@@ -21,10 +21,10 @@ beforeAll(async () => {
   if (mt) await symlink(mt, join(rig.folder, "mt"));
 });
 afterAll(() => rig?.close());
-// Whatever workers an earlier test had end with its page.
+// Workers of an earlier test end with its page.
 beforeEach(() => rig.lab.page.goto(rig.lab.url));
 
-test("a client answers a cancel in mid-encode within 200 ms, and has cleared all away within 500", async () => {
+test("a client answers a cancel mid-encode within 200 ms and cleans up within 500", async () => {
   const { page } = rig.lab;
   const steady = watchPace();
   await openKit(page, { name: "prompt", encoderWorkers: 2 });
@@ -37,25 +37,25 @@ test("a client answers a cancel in mid-encode within 200 ms, and has cleared all
     await begun.promise;
     return id;
   });
-  const { status, told, cleared, left } = await page.evaluate(async (task) => {
+  const { status, answered, cleared, left } = await page.evaluate(async (task) => {
     const begun = performance.now();
     const { status } = await kit.client.tasks.cancel(task);
-    const told = performance.now() - begun;
-    // The lock is let go when all has ended.
+    const answered = performance.now() - begun;
+    // The run's lock is released when everything has ended.
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       if (held.every(({ name }) => name !== `prompt run ${task}`)) break;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    return { status, told, cleared: performance.now() - begun, left: await kit.stored() };
+    return { status, answered, cleared: performance.now() - begun, left: await kit.stored() };
   }, id);
   expect([status, left]).toEqual(["cancelled", []]);
-  expect(steady(told)).toBeLessThan(TOLD_MS);
+  expect(steady(answered)).toBeLessThan(ANSWERED_MS);
   expect(steady(cleared)).toBeLessThan(CLEARED_MS);
 });
 
 test.for([{ ms: 0 }, { ms: 50 }, { ms: 700 }])(
-  "a pool ends its work within 200 ms, $ms ms after it began",
+  "a pool stops within 200 ms, $ms ms after it started",
   async ({ ms }) => {
     const steady = watchPace();
     const { page } = rig.lab;
@@ -71,18 +71,18 @@ test.for([{ ms: 0 }, { ms: 50 }, { ms: 700 }])(
       await cancelling.ends;
       return performance.now() - begun;
     });
-    expect(steady(took)).toBeLessThan(TOLD_MS);
+    expect(steady(took)).toBeLessThan(ANSWERED_MS);
     await expect.poll(() => page.workers().length).toBe(0);
   },
 );
 
-test.skipIf(!mt)("the threaded core rejects within 200 ms", async () => {
+test.skipIf(!mt)("the threaded core rejects a cancelled encode within 200 ms", async () => {
   const steady = watchPace();
   const took = await rig.lab.page.evaluate(async () => {
     const { encodeMt } = await import("../browser/pool-mt.page.ts");
     return (await encodeMt("/files/film.mp4", true)).took;
   });
-  expect(steady(took)).toBeLessThan(TOLD_MS);
+  expect(steady(took)).toBeLessThan(ANSWERED_MS);
 });
 
 function findThreaded(): string | null {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => native?.close());
 
-/** Starts an encode of many seconds; gives its job and the ffmpeg that works on it. */
+/** Starts an encode of many seconds; returns its job and the ffmpeg that works on it. */
 async function startLong() {
   const input = await clip("mp4", { size: "1280x720", seconds: 8 });
   const job = await native.job(input, "video", { codec: "h265", quality: "very_high" });
@@ -21,7 +21,7 @@ async function startLong() {
   return { job, pid: await until(async () => (await native.ffmpegs())[0]) };
 }
 
-test("a job that is deleted leaves no ffmpeg and no file within two seconds", async () => {
+test("deleting a job leaves no ffmpeg and no files within two seconds", async () => {
   const steady = watchPace();
   const { job } = await startLong();
   const begun = performance.now();
@@ -31,8 +31,8 @@ test("a job that is deleted leaves no ffmpeg and no file within two seconds", as
   expect(steady(took)).toBeLessThan(2000);
 });
 
-// Two seconds of timeouts, and five until what does not end is killed.
-test("an ffmpeg that falls silent is ended within ten seconds", async () => {
+// Two seconds of stall time, and five until an ffmpeg that does not end is killed.
+test("ends a silent ffmpeg within ten seconds", async () => {
   const steady = watchPace();
   const { job, pid } = await startLong();
   process.kill(pid, "SIGSTOP");
@@ -42,10 +42,10 @@ test("an ffmpeg that falls silent is ended within ten seconds", async () => {
 });
 
 test.for([
-  ["while it is asked", { ask: ["silent"] }, "GET"],
-  ["while it is given the job", { start: ["silent"] }, "POST"],
-  ["between two questions", { ask: [running(0.01)] }, "GET"],
-] as const)("a client that is stopped %s rejects within a second", async ([, script, method]) => {
+  ["during a status request", { ask: ["silent"] }, "GET"],
+  ["while submitting the job", { start: ["silent"] }, "POST"],
+  ["between two status requests", { ask: [running(0.01)] }, "GET"],
+] as const)("an abort %s rejects within a second", async ([, script, method]) => {
   const steady = watchPace();
   const one = await encoder("one", script);
   const stop = new AbortController();
@@ -55,8 +55,8 @@ test.for([
   expect(steady(await stopping(encoding, stop))).toBeLessThan(1000);
 });
 
-// It tells the encoder for 1.2 s that the job is to end.
-test("a client waits no longer for an encoder that hears nothing", async () => {
+// It keeps asking the encoder to end the job for 1.2 s.
+test("an aborted client stops waiting for an encoder that ignores it", async () => {
   const steady = watchPace();
   const one = await encoder("one", { ask: ["silent"] });
   const stop = new AbortController();
@@ -77,9 +77,9 @@ async function stopping(encoding: Promise<unknown>, stop: AbortController): Prom
   return performance.now() - begun;
 }
 
-test("a damaged index is read in half a second, whatever it says", async () => {
+test("reads a damaged index within half a second", async () => {
   const whole = new Uint8Array(await readFile(await clip("mp4", { seconds: 3 })));
-  const given = { object: "source", url: "file:clip", kind: "video", format: "mp4" } as const;
+  const source = { object: "source", url: "file:clip", kind: "video", format: "mp4" } as const;
   let [seed, slowest] = [7, 0];
   const next = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -90,7 +90,7 @@ test("a damaged index is read in half a second, whatever it says", async () => {
     const broken = whole.slice();
     for (let flips = 0; flips < 20; flips++) broken[next(Math.min(broken.length, 4096))] = next(256);
     const begun = performance.now();
-    await readKeyframes(bytesReader(broken), given, AbortSignal.timeout(120_000));
+    await readKeyframes(bytesReader(broken), source, AbortSignal.timeout(120_000));
     slowest = Math.max(slowest, performance.now() - begun);
   }
   expect(steady(slowest)).toBeLessThan(500);

@@ -13,7 +13,8 @@ import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 import { type HeldNative, startHeldNative } from "../worker/engine/held-native.ts";
 import { watchPace } from "./pace.ts";
 
-// How soon all work has ended when a task is cancelled, on a service whose native encoders hold their jobs.
+// Limit in milliseconds for all work to end after a cancel, on a service whose native encoders hold their
+// jobs.
 const GONE_MS = 1000;
 
 let folder: string;
@@ -42,7 +43,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Cancels a task; gives how long it took until something was so. */
+/** Cancels a task; returns the milliseconds until the condition holds. */
 async function cancelUntil({ id }: Task, ended: () => boolean): Promise<number> {
   const begun = performance.now();
   const { body } = await door.request<Task>("POST", `/tasks/${id}/cancel`);
@@ -53,8 +54,8 @@ async function cancelUntil({ id }: Task, ended: () => boolean): Promise<number> 
 
 const create = async (body: object) => (await door.request<Task>("POST", "/tasks", body)).body;
 
-// What a source's server sees is the proof: the connection to it is gone.
-test("a cancel lets go of the source within a second", async () => {
+// The source's server is the proof: its connection is closed.
+test("a cancel releases the source within a second", async () => {
   const steady = watchPace();
   const file = await clip("h264");
   const input = origin.serve("/slow.mp4", { file, bytes_per_second: 1000, ranges: false });
@@ -64,9 +65,9 @@ test("a cancel lets go of the source within a second", async () => {
   expect(steady(took)).toBeLessThan(GONE_MS);
 });
 
-test("a cancel calls all chunks off within a second", async () => {
+test("a cancel stops all chunks within a second", async () => {
   const steady = watchPace();
-  // Large and long, so that it is cut, and as good as empty, so that it is made fast.
+  // Large and long enough to be split into chunks, and so simple that it is encoded quickly.
   const pictures = "-f lavfi -i color=black:size=1920x1080:rate=1:duration=1200";
   const file = await makeClip("mp4", [
     ...`${pictures} -c:v libx264 -preset ultrafast -g 5 -pix_fmt yuv420p`.split(" "),

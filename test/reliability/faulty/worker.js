@@ -1,16 +1,16 @@
 import service, * as parts from "../../../worker/index.ts";
 
-// What is not exported below is as it is.
+// Anything not overridden below is exported unchanged.
 export * from "../../../worker/index.ts";
 
-// All classes of a Worker live in one isolate, so that what is set here holds for each of them.
+// All classes of a Worker share one isolate, so this state applies to each of them.
 let failing = "nothing";
 const struck = {};
 const calls = {};
-// What only reads has no answer that could be lost.
+// Reads change nothing, so losing their answer is no case of its own.
 const READS = new Set(["get", "head", "list"]);
 
-// While a thing fails, two of three calls to it do: one before it is done, the other with its answer lost.
+// While a part fails, two of three calls to it do: one before it runs, the other after, losing its answer.
 async function call(thing, method, run) {
   if (failing !== thing) return run();
   calls[thing] = (calls[thing] ?? 0) + 1;
@@ -21,7 +21,7 @@ async function call(thing, method, run) {
   throw new Error(`${thing} ${method} failed: internal error (injected by a test)`);
 }
 
-// R2's uploads in parts have methods of their own.
+// R2's multipart uploads have methods of their own.
 const wrapping = (thing, value) => (typeof value?.uploadPart === "function" ? wrap(thing, value, []) : value);
 
 function wrap(thing, target, plain) {
@@ -36,7 +36,7 @@ function wrap(thing, target, plain) {
   });
 }
 
-// A stub has no telling what is a method and what a table of methods: each name is both.
+// A stub cannot tell a method from a table of methods, so each name acts as both.
 const wrapStub = (thing, name, owner) =>
   new Proxy(() => {}, {
     get: (_, inner) => (inner === "then" ? undefined : wrapStub(thing, inner, name ? owner[name] : owner)),
@@ -56,7 +56,7 @@ const wrapEnv = (env) => ({
   QUEUE: wrapObjects("QUEUE", env.QUEUE),
 });
 
-/** The object of a run, which may be thrown out of memory in the middle of its work. */
+/** The object of a run, which may be evicted in the middle of its work. */
 export class TaskObject extends parts.TaskObject {
   constructor(ctx, env) {
     super(ctx, wrapEnv(env));
@@ -68,35 +68,35 @@ export class TaskObject extends parts.TaskObject {
   }
 }
 
-/** The object of a project, with bindings that fail when told so. */
+/** The object of a project, with bindings that fail on demand. */
 export class ProjectObject extends parts.ProjectObject {
   constructor(ctx, env) {
     super(ctx, wrapEnv(env));
   }
 }
 
-/** The object that runs wait in, with bindings that fail when told so. */
+/** The object that runs wait in, with bindings that fail on demand. */
 export class QueueObject extends parts.QueueObject {
   constructor(ctx, env) {
     super(ctx, wrapEnv(env));
   }
 }
 
-/** The object of an upload, with bindings that fail when told so. */
+/** The object of an upload, with bindings that fail on demand. */
 export class UploadObject extends parts.UploadObject {
   constructor(ctx, env) {
     super(ctx, wrapEnv(env));
   }
 }
 
-/** The engine of a run, with bindings that fail when told so. */
+/** The engine of a run, with bindings that fail on demand. */
 export class TaskWorkflow extends parts.TaskWorkflow {
   constructor(ctx, env) {
     super(ctx, wrapEnv(env));
   }
 }
 
-/** The service, and beside it `PUT /failing/<thing>`, which sets what fails and answers how often each thing did. */
+/** The service plus `PUT /failing/<thing>`, which sets what fails and answers how often each thing did. */
 // biome-ignore lint/style/noDefaultExport: workerd asks for it
 export default {
   fetch(request, env) {
