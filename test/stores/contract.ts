@@ -11,7 +11,7 @@ const task = (now: number, metadata: Record<string, unknown> = {}) =>
 /** What every store must do. */
 export const STORE_CONTRACT: Clause<Store<Task>>[] = [
   {
-    name: "gives back the record that was put, in every field",
+    name: "returns a record with every field it was stored with",
     async check(store) {
       const record = task(1_795_170_600_000, {
         deep: { list: [1, "two", null, true], text: 'é 日本 \u0000 "' },
@@ -21,7 +21,7 @@ export const STORE_CONTRACT: Clause<Store<Task>>[] = [
     },
   },
   {
-    name: "gives null for an unknown id",
+    name: "returns null for an unknown id",
     async check(store) {
       assert.equal(await store.get("task_none"), null);
     },
@@ -47,20 +47,20 @@ export const STORE_CONTRACT: Clause<Store<Task>>[] = [
     },
   },
   {
-    name: "deletes what is not there without a word",
+    name: "ignores deleting a missing record",
     async check(store) {
       await store.delete("task_none");
     },
   },
   {
-    name: "keeps a copy, apart from the caller's object and from what it gave out",
+    name: "stores a copy, independent of the caller's object and of those it returns",
     async check(store) {
       const record = task(1_795_170_600_004, { tag: "first" });
       await store.put(record);
       record.metadata.tag = "changed";
-      const given = await store.get(record.id);
-      assert.equal(given?.metadata.tag, "first");
-      if (given) given.metadata.tag = "changed too";
+      const returned = await store.get(record.id);
+      assert.equal(returned?.metadata.tag, "first");
+      if (returned) returned.metadata.tag = "changed too";
       assert.equal((await store.get(record.id))?.metadata.tag, "first");
     },
   },

@@ -23,8 +23,8 @@ test.for(Object.keys(NONE))("a worker without IndexedDB %s", (name) =>
   lab.run("/test/browser/indexeddb-none.page.ts", name, "worker"),
 );
 
-test("a store without room says so, and goes on when there is some", async () => {
-  // The browser counts what other tests stored here only by and by.
+test("reports a store without room, and works again once there is some", async () => {
+  // The browser counts what other tests stored here with a delay.
   const empty = await openLab();
   onTestFinished(() => empty.close());
   const put = () =>
@@ -53,7 +53,7 @@ test("a store without room says so, and goes on when there is some", async () =>
   expect(empty.complaints).toEqual([]);
 });
 
-test("an older version in another tab is waited for, then named", async () => {
+test("waits for an older version in another tab, then reports it", async () => {
   const old = await lab.newPage();
   await old.evaluate(async () => {
     const request = indexedDB.open("blocked", 1);
@@ -86,19 +86,19 @@ test("an older version in another tab is waited for, then named", async () => {
     retryable: true,
   };
   expect(await open(300)).toEqual({ blocked: 1, ...error });
-  // The browser tells of what blocks only the first of those who wait.
+  // The browser fires `blocked` only for the first that waits.
   expect(await open(300)).toEqual({ blocked: 0, ...error });
   const patient = open(60_000);
   await old.close();
   expect(await patient).toEqual({ blocked: 0, version: "open" });
 });
 
-test("a tab lets go when another one has a newer version, and says so", async () => {
+test("a tab closes its store for a newer version in another tab, and reports it", async () => {
   await lab.page.evaluate(async () => {
     const { openIndexedDb } = await import("../../src/stores/indexeddb.ts");
-    const told: string[] = [];
-    const stores = await openIndexedDb({ name: "newer", onClosed: (error) => told.push(error.message) });
-    Object.assign(window, { told, stores });
+    const messages: string[] = [];
+    const stores = await openIndexedDb({ name: "newer", onClosed: (error) => messages.push(error.message) });
+    Object.assign(window, { messages, stores });
   });
   const newer = await lab.newPage();
   const version = await newer.evaluate(async () => {
@@ -113,18 +113,18 @@ test("a tab lets go when another one has a newer version, and says so", async ()
   });
   expect(version).toBe(99);
   const seen = await lab.page.evaluate(async () => {
-    const { told, stores } = window as unknown as {
-      told: string[];
+    const { messages, stores } = window as unknown as {
+      messages: string[];
       stores: { tasks: { all(): Promise<unknown> } };
     };
     const error = await stores.tasks
       .all()
       .catch(({ kind, message, retryable }) => ({ kind, message, retryable }));
-    return { told, error };
+    return { messages, error };
   });
   const message = "A newer version of this page was opened in another tab; reload this one.";
   expect(seen).toEqual({
-    told: [message],
+    messages: [message],
     error: { kind: "service_unavailable", message, retryable: false },
   });
   await newer.close();
