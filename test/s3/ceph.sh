@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# One monitor, one OSD that keeps all in memory, and a gateway: a Ceph of its own on loopback that speaks S3.
-# Usage: ceph.sh FOLDER GATEWAY_PORT MONITOR_PORT KEY SECRET; it ends with all that it started when its standard input does.
+# One monitor, one in-memory OSD and a gateway: a private Ceph on loopback that speaks S3.
+# Usage: ceph.sh FOLDER GATEWAY_PORT MONITOR_PORT KEY SECRET; ends all it started when standard input closes.
 set -eu
 D=$1 PORT=$2 MONITOR=$3 KEY=$4 SECRET=$5
 C="-c $D/ceph.conf"
 mkdir -p "$D/mon" "$D/osd" "$D/sock" "$D/crash" "$D/rgw"
 touch "$D/keyring"
 FSID=$(cat /proc/sys/kernel/random/uuid)
-# The proposal interval is what takes a start from ten seconds to two.
+# The short proposal interval cuts a start from ten seconds to two.
 cat > "$D/ceph.conf" <<CONF
 [global]
 fsid = $FSID
@@ -66,7 +66,7 @@ down() {
 }
 trap down EXIT
 trap 'exit 0' TERM INT
-# A monitor that has just come up may refuse its first commands.
+# A monitor that has just started may reject its first commands.
 patiently() {
   for _ in $(seq 1 60); do
     "$@" >&2 && return
@@ -85,5 +85,5 @@ ceph-osd $C -i 0 -f >&2 & STARTED+=($!)
 patiently radosgw-admin $C user create --uid=test --display-name=test --access-key="$KEY" --secret-key="$SECRET"
 radosgw $C -n client.rgw.a -f >&2 & STARTED+=($!)
 echo started
-# Until whoever started this lets go, or is gone.
+# Until the process that started this closes its end or dies.
 cat > /dev/null

@@ -8,20 +8,20 @@ import type { S3Connection } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Signer, type S3Request } from "../../src/storage/s3/s3-sign.ts";
 import { findProgram, TOOLS, type Tool } from "../../worker/local/system.ts";
 
-/** A Ceph of its own on loopback, which speaks S3 and checks signatures; all it holds is in memory. */
+/** A private Ceph on loopback, which speaks S3 and checks signatures; everything is in memory. */
 export interface Ceph {
   readonly connection: S3Connection;
-  /** Makes a bucket, with rules for pages of every origin if so wanted. */
+  /** Creates a bucket, optionally with CORS rules for pages of every origin. */
   createBucket(name: string, cors?: boolean): Promise<void>;
-  /** Sends a signed request, as it is. */
+  /** Sends a signed request unchanged. */
   ask(bucket: string, request: S3Request): Promise<Response>;
-  /** Keys of the uploads in parts that were begun in a bucket and neither completed nor aborted. */
+  /** Keys of multipart uploads in a bucket that were neither completed nor aborted. */
   unfinished(bucket: string): Promise<string[]>;
-  /** Frees the memory of what was deleted or written over. */
+  /** Frees the memory of deleted and overwritten objects. */
   collect(): Promise<void>;
-  /** Lets each bucket hold so many bytes from now on; null for as many as there is room for. */
+  /** Limits each bucket to this many bytes; null removes the limit. */
   limit(bytes: number | null): Promise<void>;
-  /** Makes another user, who may do nothing in the buckets of the first; gives the keys. */
+  /** Creates another user without access to the buckets of the first; returns the keys. */
   addUser(name: string): Promise<Pick<S3Connection, "access_key_id" | "secret_access_key">>;
   stop(): Promise<void>;
 }
@@ -42,9 +42,9 @@ const CORS = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin>${[
   )}<AllowedHeader>*</AllowedHeader><ExposeHeader>ETag</ExposeHeader><ExposeHeader>Content-Range</ExposeHeader>
 </CORSRule></CORSConfiguration>`;
 
-/** Starts a Ceph on free ports, in a folder of its own; within a few seconds it answers. */
+/** Starts a Ceph on free ports in a new folder, within a few seconds. */
 export async function startCeph(): Promise<Ceph> {
-  // A port may be taken by another before it is Ceph's.
+  // Another process may take a port before Ceph does.
   return start().catch(start);
 }
 
@@ -53,7 +53,7 @@ async function start(): Promise<Ceph> {
   if (missing.length > 0) {
     throw new Error(`${missing.join(", ")} missing: install ${NEEDED.map((name) => TOOLS[name]).join(" ")}.`);
   }
-  // Paths of sockets must be short.
+  // Socket paths must be short.
   const folder = await mkdtemp(join(tmpdir(), "ceph-"));
   const [port, monitor] = [await freePort(), await freePort()];
   const connection: S3Connection = {
@@ -75,9 +75,9 @@ async function start(): Promise<Ceph> {
     ],
     { stdio: ["pipe", "ignore", "pipe"] },
   );
-  let said = "";
+  let output = "";
   child.stderr.on("data", (bytes) => {
-    said = (said + bytes).slice(-4000);
+    output = (output + bytes).slice(-4000);
   });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const stop = async () => {
@@ -91,10 +91,10 @@ async function start(): Promise<Ceph> {
     return fetch(url, { method: request.method, headers, body: request.body ?? null });
   };
   try {
-    await answering(connection.endpoint, () => child.exitCode === null && child.signalCode === null);
+    await waitForAnswer(connection.endpoint, () => child.exitCode === null && child.signalCode === null);
   } catch (thrown) {
     await stop();
-    throw new Error(`Ceph did not start: ${said}`, { cause: thrown });
+    throw new Error(`Ceph did not start: ${output}`, { cause: thrown });
   }
   return {
     connection,
@@ -121,15 +121,15 @@ async function start(): Promise<Ceph> {
     },
     async addUser(name) {
       const keys = { access_key_id: `KEYOF${name}`, secret_access_key: `secret/of+${name}` };
-      const given = [`--access-key=${keys.access_key_id}`, `--secret-key=${keys.secret_access_key}`];
-      await admin("user", "create", `--uid=${name}`, `--display-name=${name}`, ...given);
+      const keyArgs = [`--access-key=${keys.access_key_id}`, `--secret-key=${keys.secret_access_key}`];
+      await admin("user", "create", `--uid=${name}`, `--display-name=${name}`, ...keyArgs);
       return keys;
     },
     stop,
   };
 }
 
-async function answering(url: string, alive: () => boolean): Promise<void> {
+async function waitForAnswer(url: string, alive: () => boolean): Promise<void> {
   for (const end = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const answer = await fetch(url).catch(() => null);
     if (answer?.ok) return;

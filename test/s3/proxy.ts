@@ -1,17 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request as it came. */
 export interface Passed {
   method: string;
   /** Path and query. */
   path: string;
-  /** Number of the part that it puts; null for all else. */
+  /** The number of the part it uploads, or null. */
   part: number | null;
   headers: IncomingMessage["headers"];
 }
 
-/** What is done with a request in place of passing it on: an answer, a cut in the middle of its body, a cut in place of its answer, which came, or in the middle of that, no answer at all, or one that is late. */
+/**
+ * What happens instead of passing a request on: an answer; a cut in the middle of its body; after the target
+ * replied, a cut instead of its answer (`lose`) or in the middle of it (`break`); no answer (`hold`); or a
+ * late one.
+ */
 export type Fault =
   | { status: number; code?: string; headers?: Record<string, string> }
   | "cut"
@@ -21,24 +24,24 @@ export type Fault =
   | { late_ms: number }
   | null;
 
-/** A server on loopback that passes requests on to another, or has them fail as it is told. */
+/** A server on loopback that passes requests on to another, or fails them on demand. */
 export interface S3Proxy {
   /** Such as `http://127.0.0.1:4711`. */
   readonly url: string;
-  /** Every request so far but those that pages send beforehand, oldest first. */
+  /** Every request so far except preflights, oldest first. */
   readonly log: Passed[];
-  /** Says which requests fail from now on; forgets the log. */
+  /** Sets which requests fail from now on, and clears the log. */
   fail(fault: ((request: Passed, count: number) => Fault) | null): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy before a server; the Host header is passed on as it came, as it is signed. */
+/** Starts a proxy in front of a server; keeps the Host header, which is signed. */
 export async function startProxy(target: string): Promise<S3Proxy> {
   const log: Passed[] = [];
   let fault: ((request: Passed, count: number) => Fault) | null = null;
   const server = createServer((request, response) => {
     const { method = "", url = "/", headers } = request;
-    // A page asks so beforehand whether it may.
+    // Preflights always pass.
     if (method === "OPTIONS") return pass(target, request, response, null);
     const part = new URL(url, target).searchParams.get("partNumber");
     const passed: Passed = { method, path: url, headers, part: part === null ? null : Number(part) };

@@ -1,7 +1,7 @@
 import { createS3Storage, type S3Options } from "../../../src/storage/s3/s3.ts";
 import { STORAGE_CONTRACT } from "../../storage/contract.ts";
 
-/** Runs clauses of the contract from within workerd, on the S3 storage that the request names. */
+/** Runs clauses of the contract inside workerd, on the S3 storage that the request names. */
 export default {
   async fetch(request: Request): Promise<Response> {
     const { name, options } = (await request.json()) as { name: string; options: S3Options };
