@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Lets the page choose a file of the disk. */
+/** Selects a file on disk in the page's input. */
 async function choose(name: string, content: string | Uint8Array): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, content);
@@ -26,7 +26,7 @@ async function choose(name: string, content: string | Uint8Array): Promise<strin
   return path;
 }
 
-/** What the page reads of the chosen file: the text, or the error. */
+/** The text that the page reads from the chosen file, or the error. */
 function read(start: number, end: number): Promise<unknown> {
   return lab.page.evaluate(
     async (range) => {
@@ -55,12 +55,12 @@ test.for([
   [10, 12, ""],
   [50, 60, ""],
   [4, 4, ""],
-] as const)("a chosen file is read from %s to %s", async ([start, end, expected]) => {
+] as const)("reads a chosen file from %s to %s", async ([start, end, expected]) => {
   await choose("digits.mp4", "0123456789");
   expect(await read(start, end)).toEqual([10, expected]);
 });
 
-test("a file that was changed is not read any more", async () => {
+test("rejects reading a file that was changed", async () => {
   const path = await choose("changed.mp4", "0123456789");
   expect(await read(0, 4)).toEqual([10, "0123"]);
   await writeFile(path, "9876543210!");
@@ -68,17 +68,14 @@ test("a file that was changed is not read any more", async () => {
   expect(await read(0, 4)).toEqual(GONE("changed.mp4"));
 });
 
-test.for(["before", "after"])(
-  "a file that was deleted %s its first read is not read any more",
-  async (when) => {
-    const path = await choose("deleted.mp4", "0123456789");
-    if (when === "after") expect(await read(0, 4)).toEqual([10, "0123"]);
-    await rm(path);
-    expect(await read(0, 4)).toEqual(GONE("deleted.mp4"));
-  },
-);
+test.for(["before", "after"])("rejects reading a file deleted %s its first read", async (when) => {
+  const path = await choose("deleted.mp4", "0123456789");
+  if (when === "after") expect(await read(0, 4)).toEqual([10, "0123"]);
+  await rm(path);
+  expect(await read(0, 4)).toEqual(GONE("deleted.mp4"));
+});
 
-test("a file that was deleted between two reads of one reader is not read any more", async () => {
+test("rejects reading a file deleted between two reads of one reader", async () => {
   const path = await choose("between.mp4", "0123456789");
   await lab.page.evaluate(async () => {
     const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
@@ -95,12 +92,12 @@ test("a file that was deleted between two reads of one reader is not read any mo
   expect(error).toBe("input_unreachable");
 });
 
-test("an empty file is read", async () => {
+test("reads an empty file", async () => {
   await choose("empty.mp4", "");
   expect(await read(0, 4)).toEqual([0, ""]);
 });
 
-test("a read that was called off gives nothing", async () => {
+test("an aborted read rejects with the reason", async () => {
   const reason = await lab.page.evaluate(async () => {
     const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
     const reader = createBlobReader(new Blob(["0123456789"]));
@@ -111,7 +108,7 @@ test("a read that was called off gives nothing", async () => {
 });
 
 test.for([0, 1000, 65_536, 100_000, 1_000_000])(
-  "a file of %s bytes is told by its ends and its middle",
+  "fingerprints a file of %s bytes from its ends and its middle",
   async (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, n) => (n * 31 + (n >> 8)) % 251);
     const path = await choose("told.mp4", bytes);
@@ -132,7 +129,7 @@ test.for([0, 1000, 65_536, 100_000, 1_000_000])(
   },
 );
 
-test("a fingerprint of a file that is gone cannot be taken", async () => {
+test("rejects fingerprinting a deleted file", async () => {
   const path = await choose("lost.mp4", "0123456789");
   await rm(path);
   const error = await lab.page.evaluate(async () => {

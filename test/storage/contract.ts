@@ -8,7 +8,7 @@ const MB = 1024 * 1024;
 /** What every storage must do. */
 export const STORAGE_CONTRACT: Clause<Storage>[] = [
   {
-    name: "gives back what was written, with its facts",
+    name: "returns what was written, with its metadata",
     async check(storage) {
       const written = await storage.write("a/one.txt", encode("hello"), "text/plain");
       assert.deepEqual({ ...written, etag: "" }, { size: 5, mime: "text/plain", etag: "" });
@@ -21,7 +21,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
-    name: "gives null for what is not there",
+    name: "returns null for a missing object",
     async check(storage) {
       assert.equal(await storage.read("no/such"), null);
       assert.equal(await storage.read("no/such", { start: 0, end: 4 }), null);
@@ -50,7 +50,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
       assert.deepEqual([stored.size, stored.mime], [10, "text/plain"]);
     },
   })),
-  // Around the size of R2's smallest part, in pieces that fit it and that do not.
+  // Around R2's smallest part size, in pieces that divide it and that do not.
   ...(
     [
       [0, 1],
@@ -64,7 +64,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
       [12 * MB, 7 * MB],
     ] as const
   ).map(([size, piece]) => ({
-    name: `takes a stream of ${size} bytes in pieces of ${piece}`,
+    name: `accepts a stream of ${size} bytes in pieces of ${piece}`,
     async check(storage: Storage) {
       const whole = bytesOf(size);
       const info = await storage.write("s/stream", pieces(whole, piece), "video/mp4");
@@ -91,7 +91,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   })),
   {
-    name: "replaces what was there, and the ETag tells",
+    name: "replaces an object and changes its ETag",
     async check(storage) {
       const first = await storage.write("w/same", bytesOf(6 * MB, 1), "video/mp4");
       const second = await storage.write("w/same", streamOf(bytesOf(20, 2)), "text/plain");
@@ -102,7 +102,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
-    name: "clears what starts with a prefix, and nothing else",
+    name: "clears everything under a prefix and nothing else",
     async check(storage) {
       const keys = ["c/1/a", "c/1/b/c", "c/10", "d/1/a"];
       for (const key of keys) await storage.write(key, bytesOf(3), "text/plain");
@@ -113,7 +113,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
-    name: "clears what is being cleared at the same time",
+    name: "clears the same objects concurrently",
     async check(storage) {
       for (let round = 0; round < 3; round++) {
         const keys = Array.from({ length: 6 }, (_, index) => `twice/${round}/${index}/x`);
@@ -137,7 +137,7 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
-    name: "takes any letter in a key",
+    name: "accepts any character in a key",
     async check(storage) {
       const key = "k/ä ö%2F?#&+'\"~日本.mp4";
       await storage.write(key, bytesOf(4), "video/mp4");
@@ -156,7 +156,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-// A mismatch of megabytes is not worth showing.
+// A mismatch of megabytes is not worth printing.
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, n) => byte === b[n]);
 }

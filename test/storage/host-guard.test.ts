@@ -48,18 +48,18 @@ const refused = (url: string, rules = {}) => {
   return null;
 };
 
-test.for(PUBLIC)("lets %s through", (url) => expect(refused(url)).toBeNull());
-test.for(PRIVATE)("refuses %s", (url) => {
+test.for(PUBLIC)("allows %s", (url) => expect(refused(url)).toBeNull());
+test.for(PRIVATE)("rejects %s", (url) => {
   expect(refused(url)).toBe("input_forbidden");
   expect(refused(url.replace("http:", "https:"))).toBe("input_forbidden");
   expect(refused(url, { allowPrivate: true })).toBeNull();
 });
-test.for(NOT_A_SOURCE)("refuses %s whatever the rules are", (url) => {
+test.for(NOT_A_SOURCE)("rejects %s under any rules", (url) => {
   expect(refused(url)).toBe("input_forbidden");
   expect(refused(url, { allowPrivate: true })).toBe("input_forbidden");
 });
 
-test("lets named private hosts through, and only those", () => {
+test("allows listed private hosts and only those", () => {
   const rules = { allowed_hosts: ["NAS.lan", "192.168.1.10:9000", "[fd00::5]"] };
   expect(refused("http://nas.lan/a", rules)).toBeNull();
   expect(refused("http://nas.lan:81/a", rules)).toBeNull();
@@ -70,13 +70,13 @@ test("lets named private hosts through, and only those", () => {
   expect(refused("http://192.168.1.11:9000/a", rules)).toBe("input_forbidden");
 });
 
-test("says nothing of the path and query, which may be secret", () => {
+test("leaves the path and query, which may be secret, out of the message", () => {
   expect(() => createHostGuard({})("http://localhost/a?token=hush")).toThrow(
     /^(?!.*hush).*localhost.*public/,
   );
 });
 
-test("looks a name up that the rules do not name, and refuses it for any address that is not public", async () => {
+test("resolves names that the rules do not list, and rejects a name with any private address", async () => {
   const asked: string[] = [];
   const guard = createHostGuard({ allowed_hosts: ["nas.lan"] }, async (name) => {
     asked.push(name);

@@ -3,7 +3,7 @@ import type { Origin } from "../fixtures/origin.ts";
 import { sha256 } from "../fixtures/virtual-file.ts";
 import { file, type HttpCase, open, type Run, stream } from "./http-case.ts";
 
-/** What comes of statuses, of silence and of redirects. */
+/** Statuses, silence and redirects. */
 export const HTTP_ANSWERS: HttpCase[] = [
   ...(
     [
@@ -24,7 +24,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
       [304, "input_unreachable", false],
     ] as const
   ).map(([status, kind, retryable]) => ({
-    name: `status ${status} as ${kind}`,
+    name: `maps status ${status} to ${kind}`,
     async judge(origin: Origin, run: Run) {
       const url = `${origin.serve("/status", { status, file: Buffer.alloc(status === 304 ? 0 : 100) })}?token=hush`;
       const { error } = await run({ url, act: open });
@@ -33,7 +33,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
     },
   })),
   {
-    name: "a host that does not answer, one that is not there, and a port where nobody listens",
+    name: "reports a silent host, an unknown host and a closed port as unreachable",
     async judge(origin, run) {
       const silent = origin.serve("/silent", { silent: true });
       for (const url of [silent, "http://no-such-host.invalid/a.mp4", "http://127.0.0.1:9/a.mp4"]) {
@@ -43,7 +43,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
     },
   },
   {
-    name: "redirects, to the end",
+    name: "follows up to five redirects",
     async judge(origin, run) {
       const last = origin.serve("/r/5", { file: Buffer.from("here") });
       for (let n = 0; n < 5; n++)
@@ -60,7 +60,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
     },
   },
   {
-    name: "redirects in a loop, to nowhere and to other schemes as faults",
+    name: "rejects redirects in a loop, to nowhere and to other schemes",
     async judge(origin, run) {
       origin.serve("/loop/a", { redirect: "/loop/b" });
       origin.serve("/loop/b", { redirect: "/loop/a#again" });
@@ -85,7 +85,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
     },
   },
   {
-    name: "a redirect to a private host as forbidden, before it is asked",
+    name: "rejects a redirect to a private host before contacting it",
     async judge(origin, run) {
       const inner = new URL(origin.serve("/inner", { file: Buffer.from("inner") }));
       const rules = { allowed_hosts: [inner.host] };
@@ -105,7 +105,7 @@ export const HTTP_ANSWERS: HttpCase[] = [
     },
   },
   {
-    name: "redirects followed by the platform where there is no guard",
+    name: "leaves redirects to the platform where there is no guard",
     async judge(origin, run) {
       const whole = file(200_000);
       const last = origin.serve("/unguarded/end", { file: whole });

@@ -3,10 +3,10 @@ import type { Origin } from "../fixtures/origin.ts";
 import { sha256 } from "../fixtures/virtual-file.ts";
 import { file, type HttpCase, MB, open, type Run, stream } from "./http-case.ts";
 
-/** What comes of bodies that are too large, break off, change or never end. */
+/** Bodies that are too large, break off, change or never end. */
 export const HTTP_FAULTS: HttpCase[] = [
   {
-    name: "too large, by what is declared, without reading on",
+    name: "rejects a declared size over the limit",
     async judge(origin, run) {
       for (const ranges of [true, false]) {
         const url = origin.serve("/large", { file: file(50 * MB), ranges });
@@ -16,7 +16,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "too large, by what comes",
+    name: "rejects a body that turns out to be over the limit, and stops reading",
     async judge(origin, run) {
       const url = origin.serve("/large-chunked", { file: file(50 * MB), ranges: false, chunked: true });
       const { error } = await run({ url, maxBytes: MB, act: stream });
@@ -27,7 +27,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a body that breaks off, with ranges taken up again where it broke",
+    name: "resumes a broken body where it broke, if there are ranges",
     async judge(origin, run) {
       const whole = file(3 * MB);
       const url = origin.serve("/cut", (n) => ({
@@ -43,7 +43,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a body that always breaks off as unreachable, after a bounded number of tries",
+    name: "reports a body that always breaks off as unreachable, after a bounded number of attempts",
     async judge(origin, run) {
       const url = origin.serve("/always-cut", (n) => ({
         file: file(3 * MB),
@@ -55,7 +55,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a range that breaks off or meets a fault that passes, asked for again",
+    name: "requests a range again after a break or a transient fault",
     async judge(origin, run) {
       const whole = file(MB);
       const faults = [
@@ -80,7 +80,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a long range that breaks off, taken up again where it broke",
+    name: "resumes a broken long range where it broke",
     async judge(origin, run) {
       const whole = file(3 * MB);
       const range = { start: 100_000, end: 100_000 + 2 * MB };
@@ -98,7 +98,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a range that never comes whole as unreachable, after a bounded number of tries",
+    name: "reports a range that never arrives whole as unreachable, after a bounded number of attempts",
     async judge(origin, run) {
       const ranges = [{ start: 500_000, end: 500_010 }];
       const faults = [
@@ -120,7 +120,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a body whose end alone is missing as whole",
+    name: "accepts a complete body of which only the end marker is missing",
     async judge(origin, run) {
       const whole = file(100_000);
       const url = origin.serve("/no-end", (_, range) => ({
@@ -131,7 +131,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   ...([false, true] as const).map((chunked) => ({
-    name: `a body that breaks off without ranges${chunked ? " and without a length" : ""} as unreachable`,
+    name: `reports a body that breaks off without ranges${chunked ? " and without a length" : ""} as unreachable`,
     async judge(origin: Origin, run: Run) {
       const answer = { file: file(3 * MB), ranges: false, chunked, cut_after: MB };
       const { error } = await run({ url: origin.serve("/cut-plain", answer), act: stream });
@@ -144,7 +144,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   })),
   {
-    name: "a declared length that is too large as unreachable",
+    name: "reports a body shorter than declared as unreachable",
     async judge(origin, run) {
       const answer = { file: file(100_000), declared_total: 150_000 };
       const plain = await run({ url: origin.serve("/short", { ...answer, ranges: false }), act: stream });
@@ -154,7 +154,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "more bytes than were declared as unreachable",
+    name: "reports a body longer than declared as unreachable",
     async judge(origin, run) {
       const answers = [{ file: file(100_000) }, { file: file(300_000), ranges: false, chunked: true }];
       const url = origin.serve("/longer", (n) => answers[Math.min(n, 1)] ?? {});
@@ -163,7 +163,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a file that changes between two reads as unreachable",
+    name: "reports a file that changes between two reads as unreachable",
     async judge(origin, run) {
       const url = origin.serve("/changing", (n) => ({ file: file(MB), etag: `"v${n}"` }));
       const read = await run({ url, act: { kind: "read", ranges: [{ start: 500_000, end: 500_010 }] } });
@@ -185,7 +185,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a file that grows between two reads as unreachable",
+    name: "reports a file that grows between two reads as unreachable",
     async judge(origin, run) {
       const url = origin.serve("/growing", (n) => ({ file: file(MB + n), etag: null }));
       const read = await run({ url, act: { kind: "read", ranges: [{ start: 500_000, end: 500_010 }] } });
@@ -193,7 +193,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a body that falls silent as unreachable",
+    name: "reports a body that stalls as unreachable",
     async judge(origin, run) {
       for (const ranges of [false, true]) {
         const url = origin.serve(`/stall-${ranges}`, (n) => ({
@@ -206,7 +206,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "a body that is slow but steady, and one that takes longer than allowed",
+    name: "accepts a slow but steady body, and times out one that takes too long",
     async judge(origin, run) {
       const whole = file(100_000);
       const url = origin.serve("/slow", { file: whole, bytes_per_second: 50_000, ranges: false });
@@ -218,7 +218,7 @@ export const HTTP_FAULTS: HttpCase[] = [
     },
   },
   {
-    name: "an abort, before the headers and in the body, that frees the connection",
+    name: "frees the connection on an abort before the headers, in the body or in a pause",
     async judge(origin, run) {
       const silent = origin.serve("/abort-silent", { silent: true });
       expect(await run({ url: silent, act: open, abort_after: 100 })).toEqual({

@@ -7,16 +7,22 @@ import { openHttp } from "../../src/storage/http/http-reader.ts";
 import type { HttpTimeouts } from "../../src/storage/http/http-request.ts";
 import { runIngest } from "../../src/storage/ingest.ts";
 
-/** What is done with a URL; plain data, so that it can be sent to where it is done. */
+/** An operation on a URL, as plain data so that it can be sent to another platform. */
 export interface HttpOperation {
   url: string;
-  /** Null for no guard, as in a browser, where the platform follows redirects. Default: private hosts are let through. */
+  /**
+   * Null for no guard, as in a browser, where the platform follows redirects. Default: private hosts are
+   * allowed.
+   */
   rules?: HostRules | null;
   timeouts?: Partial<HttpTimeouts>;
   maxBytes?: number;
-  /** Fires the signal after so many milliseconds. */
+  /** Aborts after this many milliseconds. */
   abort_after?: number;
-  /** `probe`: what it is, without ffprobe. `open`: facts only. `read`: these ranges in turn. `stream`: the whole. `ingest`: the whole into storage as `key`. */
+  /**
+   * `open`: facts only. `probe`: the source, without ffprobe. `read`: these ranges in turn. `stream`: the
+   * whole. `ingest`: the whole into storage under `key`.
+   */
   act:
     | { kind: "open" }
     | { kind: "probe" }
@@ -25,7 +31,7 @@ export interface HttpOperation {
     | { kind: "ingest"; key: string };
 }
 
-/** How it went; plain data again. */
+/** The outcome, as plain data. */
 export interface HttpOutcome {
   error?: { kind: string; message: string; retryable: boolean } | { aborted: string };
   facts?: { size: number | null; etag: string | null; mime: string | null; ranges: boolean; url: string };
@@ -36,7 +42,7 @@ export interface HttpOutcome {
   progress?: (readonly [number, number | null])[];
 }
 
-/** Carries an operation out with the fetch of the platform that it runs on. */
+/** Runs an operation with the fetch of the current platform. */
 export async function runHttpOperation(operation: HttpOperation, storage: Storage): Promise<HttpOutcome> {
   const stop = new AbortController();
   const { abort_after } = operation;

@@ -11,6 +11,6 @@ beforeAll(async () => {
 beforeEach(() => origin.forget());
 afterAll(() => origin.close());
 
-test.for(HTTP_CASES)("Node gives $name", ({ judge }) =>
+test.for(HTTP_CASES)("HTTP in Node: $name", ({ judge }) =>
   judge(origin, (operation) => runHttpOperation(operation, createMemoryStorage())),
 );

@@ -5,10 +5,10 @@ import type { Origin } from "../fixtures/origin.ts";
 import { sha256 } from "../fixtures/virtual-file.ts";
 import { file, type HttpCase, MB, open, type Run, stream } from "./http-case.ts";
 
-/** What comes of files that are as they should be. */
+/** Well-behaved files and servers. */
 export const HTTP_READING: HttpCase[] = [
   {
-    name: "facts from one small request",
+    name: "reads the facts with one small request",
     async judge(origin, run) {
       const url = origin.serve("/facts", {
         file: file(3 * MB),
@@ -21,7 +21,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "many ranges from few requests",
+    name: "reads many ranges with few requests",
     async judge(origin, run) {
       const whole = file(10 * MB);
       const url = origin.serve("/ranges", { file: whole });
@@ -37,7 +37,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "ranges across what is kept and what is not, and beyond the end",
+    name: "reads ranges across the cache and beyond the end",
     async judge(origin, run) {
       const whole = file(300_000);
       const url = origin.serve("/across", { file: whole });
@@ -57,7 +57,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "reads that go on and on in larger steps",
+    name: "fetches larger pieces for sequential reads",
     async judge(origin, run) {
       const url = origin.serve("/along", { file: file(8 * MB) });
       const ranges = Array.from({ length: 128 }, (_, n) => ({ start: n * 32_768, end: (n + 1) * 32_768 }));
@@ -66,7 +66,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   ...([[1], [32_767], [32_768], [32_769], [5 * MB + 1]] as const).map(([size]) => ({
-    name: `a stream of ${size} bytes`,
+    name: `streams ${size} bytes`,
     async judge(origin: Origin, run: Run) {
       const whole = file(size);
       const outcome = await run({ url: origin.serve("/whole", { file: whole }), act: stream });
@@ -75,7 +75,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   })),
   {
-    name: "an empty file, with ranges and without",
+    name: "streams an empty file, with ranges and without",
     async judge(origin, run) {
       for (const ranges of [true, false]) {
         const url = origin.serve(`/empty-${ranges}`, { file: new Uint8Array(0), ranges });
@@ -84,7 +84,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "a server without ranges, in one request",
+    name: "streams from a server without ranges in one request",
     async judge(origin, run) {
       const whole = file(MB);
       const url = origin.serve("/no-ranges", { file: whole, ranges: false });
@@ -99,7 +99,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "a body of no declared length",
+    name: "streams a body without a declared length",
     async judge(origin, run) {
       const whole = file(MB);
       const url = origin.serve("/chunked", { file: whole, ranges: false, chunked: true });
@@ -112,7 +112,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "a server that answers 416 to every range",
+    name: "streams the whole file if a range gets 416",
     async judge(origin, run) {
       const whole = file(200_000);
       const url = origin.serve("/416", (n) =>
@@ -122,7 +122,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "a compressed body as what it holds, of no known length",
+    name: "decompresses a compressed body, whose length is unknown",
     async judge(origin, run) {
       const whole = file(300_000);
       const zipped = gzipSync(Buffer.concat([...whole.read(0, whole.size)]));
@@ -142,11 +142,11 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "no header of ours but the range",
+    name: "sends no headers of its own except the range",
     async judge(origin, run) {
       await run({ url: origin.serve("/headers", { file: file(100) }), act: open });
       const headers = Object.keys(origin.log[0]?.headers ?? {});
-      // `cf-worker` is added by Cloudflare's runtime: the zone that the request comes from.
+      // Cloudflare's runtime adds `cf-worker`: the zone that the request comes from.
       const harmless = [
         "cf-worker",
         "host",
@@ -163,7 +163,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "an ingest, with its progress",
+    name: "ingests a file and reports progress",
     async judge(origin, run) {
       const url = origin.serve("/ingest", { file: file(20 * MB), mime: "video/mp4" });
       const outcome = await run({ url, act: { kind: "ingest", key: "in/one" } });
@@ -177,7 +177,7 @@ export const HTTP_READING: HttpCase[] = [
     },
   },
   {
-    name: "a probe of remote files, from few bytes",
+    name: "probes remote files, and rejects a page",
     async judge(origin, run) {
       const rotated = {
         kind: "video",

@@ -39,7 +39,7 @@ function put(name: string, body: FileBody, signal = new AbortController().signal
   return putFile(`${sink.url}/${name}`, body, MIME, { fetch: send, signal, pauseMs: 1, timeoutMs });
 }
 
-test.for([0, 1, 1000, MAX_PUT_BYTES])("%i bytes go in one request", async (size) => {
+test.for([0, 1, 1000, MAX_PUT_BYTES])("sends %i bytes in one request", async (size) => {
   const bytes = noise(size);
   const written = await put(`one-${size}`, bodyOf(bytes));
   expect(written).toEqual({ size, etag: expect.stringMatching(/^\w+$/) });
@@ -48,13 +48,13 @@ test.for([0, 1, 1000, MAX_PUT_BYTES])("%i bytes go in one request", async (size)
   expect((await readTaken(sink, `one-${size}`)).equals(bytes)).toBe(true);
 });
 
-test("a blob is sent as bytes are", async () => {
+test("sends a blob like bytes", async () => {
   const blob = new Blob([noise(1000)]);
   await put("blob", { size: 1000, open: async ({ start, end }) => blob.slice(start, end) });
   expect((await readTaken(sink, "blob")).equals(noise(1000))).toBe(true);
 });
 
-test("more goes in parts, all alike but the last", async () => {
+test("sends larger files in parts, all of one size except the last", async () => {
   const bytes = noise(MAX_PUT_BYTES + 1);
   const body = bodyOf(bytes);
   expect(await put("parts", body)).toMatchObject({ size: bytes.length });
@@ -74,7 +74,7 @@ test("more goes in parts, all alike but the last", async () => {
   expect((await readTaken(sink, "parts")).equals(bytes)).toBe(true);
 });
 
-test("what fails now and then is sent again", async () => {
+test("retries transient failures", async () => {
   const faults: Record<number, ReturnType<SinkFault>> = {
     0: { status: 503 },
     1: "cut",
@@ -97,7 +97,7 @@ test.for([
   [{ status: 413, kind: "payload_too_large" }, "upload_failed", false, 1],
   [{ status: 500, kind: "internal_error" }, "upload_failed", true, WRITE_TRIES],
 ] as const satisfies [object, ErrorKind, boolean, number][])(
-  "an answer of %j is %s",
+  "reports an answer of %j as %s",
   async ([fault, kind, retryable, requests]) => {
     sink.fail(() => fault);
     await expect(put("refused?secret", bodyOf(noise(10)))).rejects.toMatchObject({
@@ -108,8 +108,8 @@ test.for([
   },
 );
 
-test("a store that falls silent is asked again, and given up in the end", async () => {
-  // Requests are late as soon as the store is silent, and never before, however busy the machine is.
+test("retries a silent store and gives up in the end", async () => {
+  // Timeouts fire as soon as the store is silent and never before, however busy the machine is.
   const limits: number[] = [];
   let late = new AbortController();
   const timeout = vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
@@ -129,11 +129,11 @@ test("a store that falls silent is asked again, and given up in the end", async 
   const failed = put("silent", bodyOf(noise(1000)), undefined, 20);
   await expect(failed).rejects.toMatchObject({ kind: "upload_failed", retryable: true });
   expect(sink.log).toHaveLength(WRITE_TRIES);
-  // The given time, and 4 ms for 1000 bytes.
+  // The given time plus 4 ms for 1000 bytes.
   expect(limits).toEqual([54, 54, ...Array(WRITE_TRIES).fill(24)]);
 });
 
-test("a silent store is given up when the time for a request is over", async () => {
+test("gives up on a silent store after the timeouts of all attempts", async () => {
   sink.fail(() => "silent");
   let tries = 0;
   const send = (url: string, init: RequestInit) => {
@@ -147,7 +147,7 @@ test("a silent store is given up when the time for a request is over", async () 
   expect(tries).toBe(WRITE_TRIES);
 });
 
-test("a file in parts that fails is taken back", async () => {
+test("removes the parts of a file that fails", async () => {
   sink.fail(({ part }) => (part === 2 ? { status: 403 } : null));
   await expect(put("back", bodyOf(noise(MAX_PUT_BYTES + 1)))).rejects.toMatchObject({
     kind: "upload_forbidden",
@@ -156,7 +156,7 @@ test("a file in parts that fails is taken back", async () => {
   expect(await sink.files()).not.toContain("back");
 });
 
-test("an abort in the middle of a file in parts takes it back too", async () => {
+test("removes the parts of a file that is aborted", async () => {
   const controller = new AbortController();
   const reason = new Error("Enough.");
   sink.fail(({ part }) => {
@@ -168,7 +168,7 @@ test("an abort in the middle of a file in parts takes it back too", async () => 
   expect(sink.log.at(-1)).toMatch(/^DELETE \/abort\?upload=/);
 });
 
-test("a store that cannot be reached, and one that answers nonsense", async () => {
+test("rejects an unreachable store and a nonsensical answer", async () => {
   const { signal } = new AbortController();
   const nowhere = (url: string, init: RequestInit) => fetch(url.replace(/:\d+/, ":1"), init);
   const failed = { kind: "upload_failed", retryable: true };

@@ -24,10 +24,11 @@ const ingest = async (url: string, key: string): Promise<HttpOutcome> => {
   return (await response.json()) as HttpOutcome;
 };
 
-test("200 MB of no declared length arrive whole, in memory that does not grow with it", {
+test("ingests 200 MB without a declared length in bounded memory", {
   timeout: 240_000,
 }, async () => {
-  // The local R2, in the same process, makes garbage up to some 130 MB before it is collected; half of the size gets it there.
+  // The local R2, in the same process, leaves up to 130 MB of garbage before collecting it; half of the size
+  // gets it there.
   await ingest(origin.serve("/warm", { file: virtualFile([noise(100 * MB)]) }), "warm");
   const before = await workerd.peakMemory();
   const file = virtualFile([noise(200 * MB + 12_345)]);

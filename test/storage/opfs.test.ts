@@ -13,40 +13,38 @@ beforeAll(async () => {
 afterEach(() => expect(lab.complaints.splice(0)).toEqual([]));
 afterAll(() => lab?.close());
 
-// A thousand objects take long, and a page writes them no other way than a worker.
+// A thousand objects take long, and a page writes them just as a worker does.
 const IN_A_PAGE = Object.keys(CASES).filter((name) => !name.startsWith("clears more"));
-test.for(IN_A_PAGE)("the browser's own files in a page: %s", (name) =>
-  lab.run("/test/browser/opfs.page.ts", name, "page"),
-);
+test.for(IN_A_PAGE)("OPFS in a page: %s", (name) => lab.run("/test/browser/opfs.page.ts", name, "page"));
 
-test.for(Object.keys(CASES))("the browser's own files in a worker: %s", (name) =>
+test.for(Object.keys(CASES))("OPFS in a worker: %s", (name) =>
   lab.run("/test/browser/opfs.page.ts", name, "worker"),
 );
 
-test.for(Object.keys(OTHER))("the browser's own files, but for a part: %s", (name) =>
+test.for(Object.keys(OTHER))("OPFS with a part missing: %s", (name) =>
   lab.run("/test/browser/opfs-other.page.ts", name, "worker"),
 );
 
 test.for(
   Object.keys(FULL).flatMap((name) => (["page", "worker"] as const).map((where) => [name, where] as const)),
-)("the browser's own files with little room: %s, in a %s", async ([name, where]) => {
-  // The browser counts what other tests stored only by and by.
+)("OPFS with little room: %s, in a %s", async ([name, where]) => {
+  // The browser counts what other tests stored with a delay.
   const empty = await openLab();
   onTestFinished(() => empty.close());
   await withRoom(empty, 4 * MB, () => empty.run("/test/browser/opfs-full.page.ts", name, where));
   expect(empty.complaints).toEqual([]);
 });
 
-test("a tab that closes in the middle of a write leaves nothing", async () => {
+test("a tab that closes during a write leaves nothing of it", async () => {
   const tab = await lab.newPage();
   await tab.evaluate(async () => {
     const { createOpfsStorage } = await import("../../src/storage/opfs/opfs.ts");
     const storage = await createOpfsStorage("closed-tab");
     await storage.write("whole", new Uint8Array(10), "video/mp4");
-    let given = 0;
+    let pulls = 0;
     const endless = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        if (given++ < 8) return controller.enqueue(new Uint8Array(65_536));
+        if (pulls++ < 8) return controller.enqueue(new Uint8Array(65_536));
         document.title = "in the middle";
         await new Promise(() => {});
       },
@@ -61,7 +59,7 @@ test("a tab that closes in the middle of a write leaves nothing", async () => {
     const folder = await (await origin.getDirectoryHandle("closed-tab")).getDirectoryHandle("unfinished");
     const names = async () => Array.fromAsync(folder.keys());
     const before = (await names()).length;
-    // What the closed tab was writing is its own until the browser has let go of it.
+    // What the closed tab was writing stays locked until the browser releases it.
     let storage = await createOpfsStorage("closed-tab");
     while ((await names()).length > 0) storage = await createOpfsStorage("closed-tab");
     return [before > 0, (await storage.files("")).map(({ key }) => key)];

@@ -1,4 +1,4 @@
-/** URLs of hosts that are not public, in every notation that is known to slip through somewhere. */
+/** URLs of private hosts, in every notation known to slip through somewhere. */
 export const PRIVATE: readonly string[] = [
   // Loopback, by name and in every notation.
   "http://localhost/",

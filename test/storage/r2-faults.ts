@@ -6,10 +6,10 @@ import type { Clause } from "../fixtures/contract.ts";
 const MB = 1024 * 1024;
 const body = () => new Blob([new Uint8Array(12 * MB)]).stream();
 
-/** What storage in R2 must do when the real bucket, given here, fails at certain calls. */
+/** What R2 storage must do when certain calls to the real bucket fail. */
 export const R2_FAULTS: Clause<R2Bucket>[] = [
   {
-    name: "sends a part again that R2 did not take",
+    name: "resends a part that R2 did not accept",
     async check(bucket) {
       const { faulty, calls } = failing(bucket, "uploadPart", [1, 2, 4], "internal error (10001)");
       const info = await createR2Storage(faulty).write("faults/again", body(), "video/mp4");
@@ -18,7 +18,7 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
     },
   },
   {
-    name: "gives up and aborts when R2 goes on failing",
+    name: "gives up and aborts when R2 keeps failing",
     async check(bucket) {
       const { faulty, calls } = failing(bucket, "uploadPart", [2, 3, 4, 5, 6], "internal error (10001)");
       await assert.rejects(createR2Storage(faulty).write("faults/no", body(), "video/mp4"), {
@@ -30,7 +30,7 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
     },
   },
   {
-    name: "tells a full store, and does not try again",
+    name: "reports a full store without retrying",
     async check(bucket) {
       const { faulty, calls } = failing(bucket, "uploadPart", [1, 2, 3], "SQLITE_FULL: no space left");
       await assert.rejects(createR2Storage(faulty).write("faults/full", body(), "video/mp4"), {
@@ -41,7 +41,7 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
     },
   },
   {
-    name: "is worth another attempt when R2 does not give what it holds",
+    name: "reports a failed read as retryable",
     async check(bucket) {
       const storage = createR2Storage({
         get: () => Promise.reject(new Error("internal error (10001)")),
@@ -57,7 +57,7 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
     },
   },
   {
-    name: "aborts when the parts cannot be put together",
+    name: "aborts when completing the upload fails",
     async check(bucket) {
       const { faulty, calls } = failing(bucket, "complete", [1], "internal error (10001)");
       await assert.rejects(createR2Storage(faulty).write("faults/end", body(), "video/mp4"), {
@@ -69,7 +69,7 @@ export const R2_FAULTS: Clause<R2Bucket>[] = [
   },
 ];
 
-// The real bucket, but the calls with these numbers (from 1) of one method fail before they reach it.
+// The real bucket, except that the calls of one method with these numbers (from 1) fail before they reach it.
 function failing(bucket: R2Bucket, method: "uploadPart" | "complete", numbers: number[], message: string) {
   const counts = { uploadPart: 0, complete: 0, abort: 0 };
   const counted = <A extends unknown[], R>(name: keyof typeof counts, call: (...args: A) => Promise<R>) => {

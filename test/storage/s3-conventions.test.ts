@@ -3,7 +3,7 @@ import { objectUrl } from "../../src/storage/s3/s3-connection.ts";
 import { createS3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer, presignS3 } from "../../src/storage/s3/s3-sign.ts";
 
-describe("the URL of an object follows the conventions of its service", () => {
+describe("object URLs follow the conventions of each service", () => {
   const key = "folder/a b+c%.mp4";
   test.for<[string, boolean | undefined, string, string]>([
     ["https://s3.eu-west-1.amazonaws.com", undefined, "films", "https://films.s3.eu-west-1.amazonaws.com/"],
@@ -49,7 +49,7 @@ describe("the URL of an object follows the conventions of its service", () => {
     expect(new URL(url).href).toBe(url);
   });
 
-  test("of a bucket, and of an endpoint that is none", () => {
+  test("handles a bucket without a key, and rejects an invalid endpoint", () => {
     const endpoint = "https://s3.example";
     expect(objectUrl({ endpoint }, { bucket: "films", key: "" })).toBe("https://s3.example/films");
     expect(objectUrl({ endpoint, force_path_style: false }, { bucket: "films", key: "" })).toBe(
@@ -68,14 +68,14 @@ describe("the URL of an object follows the conventions of its service", () => {
   });
 });
 
-describe("what is sent to each service", () => {
+describe("requests to each service", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 10, 21, 15, 4, 5) }));
   afterEach(() => void vi.useRealTimers());
 
   const keys = { access_key_id: "AK", secret_access_key: "secret/of+the=key" };
   const key = "a b+ü%.mp4";
   const path = "a%20b%2B%C3%BC%25.mp4";
-  // Names of regions as the services have them.
+  // Region names as the services use them.
   const SERVICES = [
     ["AWS", "https://s3.eu-west-1.amazonaws.com", "eu-west-1", "https://films.s3.eu-west-1.amazonaws.com/"],
     ["R2", "https://abc.r2.cloudflarestorage.com", "auto", "https://abc.r2.cloudflarestorage.com/films/"],
@@ -90,53 +90,59 @@ describe("what is sent to each service", () => {
     ["Ceph", "https://ceph.example/swift-less", "default", "https://ceph.example/swift-less/films/"],
   ] as const;
 
-  test.for(SERVICES)("%s: the URL, the headers, and no other", async ([, endpoint, region, start]) => {
-    const sent: [string, RequestInit][] = [];
-    const bucket = createS3Bucket(createS3Signer({ endpoint, region, ...keys }, "films"), {
-      async fetch(url, init) {
-        sent.push([url, init]);
-        return new Response(null, { status: 200, headers: { etag: '"x"' } });
-      },
-    });
-    const body = new TextEncoder().encode("film");
-    const request = { method: "PUT", key, headers: { "content-type": "video/mp4" }, body } as const;
-    await bucket.send(request, { purpose: "write" });
-    const [[url, init]] = sent as [[string, RequestInit]];
-    expect([url, init.method, init.redirect]).toEqual([start + path, "PUT", "manual"]);
-    // `printf film | sha256sum`
-    const hash = "d0607f7ad2628b2af9158dfba06ce87166e66b15bf68f8f358f9aa27ccb7c321";
-    expect(init.headers).toEqual({
-      "content-type": "video/mp4",
-      "x-amz-content-sha256": hash,
-      "x-amz-date": "20261121T150405Z",
-      authorization: expect.stringMatching(
-        new RegExp(
-          `^AWS4-HMAC-SHA256 Credential=AK/20261121/${region}/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=[0-9a-f]{64}$`,
+  test.for(SERVICES)(
+    "%s: sends the expected URL and headers, and no others",
+    async ([, endpoint, region, start]) => {
+      const sent: [string, RequestInit][] = [];
+      const bucket = createS3Bucket(createS3Signer({ endpoint, region, ...keys }, "films"), {
+        async fetch(url, init) {
+          sent.push([url, init]);
+          return new Response(null, { status: 200, headers: { etag: '"x"' } });
+        },
+      });
+      const body = new TextEncoder().encode("film");
+      const request = { method: "PUT", key, headers: { "content-type": "video/mp4" }, body } as const;
+      await bucket.send(request, { purpose: "write" });
+      const [[url, init]] = sent as [[string, RequestInit]];
+      expect([url, init.method, init.redirect]).toEqual([start + path, "PUT", "manual"]);
+      // `printf film | sha256sum`
+      const hash = "d0607f7ad2628b2af9158dfba06ce87166e66b15bf68f8f358f9aa27ccb7c321";
+      expect(init.headers).toEqual({
+        "content-type": "video/mp4",
+        "x-amz-content-sha256": hash,
+        "x-amz-date": "20261121T150405Z",
+        authorization: expect.stringMatching(
+          new RegExp(
+            `^AWS4-HMAC-SHA256 Credential=AK/20261121/${region}/s3/aws4_request, SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=[0-9a-f]{64}$`,
+          ),
         ),
-      ),
-    });
-  });
+      });
+    },
+  );
 
-  test.for(SERVICES)("%s: a URL for a page, with all that is bound", async ([, endpoint, region, start]) => {
-    const headers = { "content-type": "video/mp4", "content-length": "10" };
-    const query = { partNumber: "1", uploadId: "a+b/c=" };
-    const request = { method: "PUT", key, query, headers } as const;
-    const url = new URL(await presignS3({ endpoint, region, ...keys }, "films", request, 600));
-    expect(url.origin + url.pathname).toBe(start + path);
-    const { "X-Amz-Signature": signature, ...rest } = Object.fromEntries(url.searchParams);
-    expect(signature).toMatch(/^[0-9a-f]{64}$/);
-    expect(rest).toEqual({
-      ...query,
-      "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
-      "X-Amz-Credential": `AK/20261121/${region}/s3/aws4_request`,
-      "X-Amz-Date": "20261121T150405Z",
-      "X-Amz-Expires": "600",
-      "X-Amz-SignedHeaders": "content-length;content-type;host",
-    });
-    expect(url.search).not.toContain("+");
-  });
+  test.for(SERVICES)(
+    "%s: presigns a URL for a page with all bound values",
+    async ([, endpoint, region, start]) => {
+      const headers = { "content-type": "video/mp4", "content-length": "10" };
+      const query = { partNumber: "1", uploadId: "a+b/c=" };
+      const request = { method: "PUT", key, query, headers } as const;
+      const url = new URL(await presignS3({ endpoint, region, ...keys }, "films", request, 600));
+      expect(url.origin + url.pathname).toBe(start + path);
+      const { "X-Amz-Signature": signature, ...rest } = Object.fromEntries(url.searchParams);
+      expect(signature).toMatch(/^[0-9a-f]{64}$/);
+      expect(rest).toEqual({
+        ...query,
+        "X-Amz-Algorithm": "AWS4-HMAC-SHA256",
+        "X-Amz-Credential": `AK/20261121/${region}/s3/aws4_request`,
+        "X-Amz-Date": "20261121T150405Z",
+        "X-Amz-Expires": "600",
+        "X-Amz-SignedHeaders": "content-length;content-type;host",
+      });
+      expect(url.search).not.toContain("+");
+    },
+  );
 
-  test("a key that expires is sent with its token", async () => {
+  test("sends a temporary key with its token", async () => {
     const connection = {
       endpoint: "https://s3.example",
       region: "us-east-1",

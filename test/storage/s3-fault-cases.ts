@@ -3,7 +3,7 @@ import type { S3Options } from "../../src/storage/s3/s3.ts";
 import type { Fault } from "../s3/proxy.ts";
 import { bytes, ceph, fault, faulty, MB, open, proxy, same, stream } from "./s3-lab.ts";
 
-describe("what is refused is told in words, with no secret in them", () => {
+describe("refusals have clear messages without secrets", () => {
   const secret = "test/secret+key=";
   test.for<[string, Partial<S3Options>, string, string, RegExp]>([
     [
@@ -14,14 +14,14 @@ describe("what is refused is told in words, with no secret in them", () => {
       /secret access key/,
     ],
     [
-      "a wrong key",
+      "an unknown key id",
       { access_key_id: "NOSUCHKEY" },
       "input_forbidden",
       "upload_forbidden",
       /know the access key id/,
     ],
     [
-      "no such bucket",
+      "a missing bucket",
       { bucket: "no-such-bucket" },
       "input_not_found",
       "upload_failed",
@@ -43,7 +43,7 @@ describe("what is refused is told in words, with no secret in them", () => {
     }
   });
 
-  test("a bucket of someone else", async () => {
+  test("a bucket without access", async () => {
     proxy.fail(() => ({ status: 403, code: "AccessDenied" }));
     expect(await fault(faulty().read("one"))).toMatchObject({ kind: "input_forbidden" });
     expect(await fault(faulty().head("one"))).toMatchObject({ kind: "input_forbidden" });
@@ -71,7 +71,7 @@ describe("what is refused is told in words, with no secret in them", () => {
   });
 });
 
-test("what Ceph itself refuses to another user, and for want of room, is told and leaves no part", async () => {
+test("reports Ceph's refusals to another user and for lack of room, and leaves no parts", async () => {
   const other = { ...(await ceph.addUser("other")), bucket: "contract" };
   await open().write("mine", bytes(10), "text/plain");
   expect(await fault(open(other).read("mine"))).toMatchObject({ kind: "input_forbidden" });
@@ -82,7 +82,7 @@ test("what Ceph itself refuses to another user, and for want of room, is told an
       retryable: false,
     });
   await ceph.createBucket("small");
-  // Less than two parts.
+  // Room for less than two parts.
   await ceph.limit(6e6);
   try {
     for (const [size, key] of [
@@ -102,15 +102,15 @@ test("what Ceph itself refuses to another user, and for want of room, is told an
   }
 });
 
-describe("storage that is slow", () => {
-  test("is waited for in proportion to what is sent", async () => {
+describe("slow storage", () => {
+  test("has time in proportion to the body", async () => {
     proxy.fail(() => ({ late_ms: 400 }));
     const options = { timeoutMs: 200, tries: 1 };
     const info = await faulty(options).write("late", bytes(5 * MB - 1), "text/plain");
     expect([info.size, proxy.log.length]).toEqual([5 * MB - 1, 1]);
   });
 
-  test("and never answers is given up after its tries", async () => {
+  test("fails after its attempts if it never answers", async () => {
     proxy.fail(() => "hold");
     expect(await fault(faulty({ timeoutMs: 50, tries: 2 }).write("held", bytes(1), "text/plain"))).toEqual({
       kind: "upload_failed",
@@ -121,7 +121,7 @@ describe("storage that is slow", () => {
   });
 });
 
-test("a clock that is two hours wrong is set right once, by the service's own", async () => {
+test("corrects a clock that is two hours off once, from the service's time", async () => {
   const real = Date.now;
   Date.now = () => real() - 2 * 3_600_000;
   try {
@@ -131,7 +131,7 @@ test("a clock that is two hours wrong is set right once, by the service's own", 
     expect(proxy.log.length).toBe(2);
     expect((await storage.head("clock"))?.size).toBe(10);
     expect(proxy.log.length).toBe(3);
-    // One that begins with a HEAD, of whose answer only the status is seen.
+    // This one starts with a HEAD, whose answer has only its status to go by.
     expect((await faulty().head("clock"))?.size).toBe(10);
     proxy.fail(() => ({ status: 403, code: "RequestTimeTooSkewed", headers: { date: "" } }));
     expect(await fault(faulty().head("clock"))).toMatchObject({ kind: "input_forbidden" });
@@ -140,7 +140,7 @@ test("a clock that is two hours wrong is set right once, by the service's own", 
   }
 });
 
-test("bytes that change on the way are refused by the service, and sent again", async () => {
+test("the service rejects corrupted bytes, and they are sent again", async () => {
   const body = bytes(1000);
   let changed = 0;
   const mangle = async (url: string, init: RequestInit) => {

@@ -5,9 +5,12 @@ import { createS3Storage, type S3Options } from "../../src/storage/s3/s3.ts";
 import { type Ceph, startCeph } from "../s3/ceph.ts";
 import { type S3Proxy, startProxy } from "../s3/proxy.ts";
 
-/** A Ceph with the buckets `contract` and `faults`, which all cases of S3 storage share; good between start and stop. */
+/**
+ * A Ceph with the buckets `contract` and `faults`, shared by all cases of S3 storage; usable between start
+ * and stop.
+ */
 export let ceph: Ceph;
-/** Stands before it, and fails as it is told. */
+/** A proxy in front of it that fails on demand. */
 export let proxy: S3Proxy;
 
 /** Starts both. */
@@ -17,7 +20,7 @@ export async function startS3Lab(): Promise<void> {
   await Promise.all(["contract", "faults"].map((name) => ceph.createBucket(name)));
 }
 
-/** Ends both. */
+/** Stops both. */
 export async function stopS3Lab(): Promise<void> {
   await proxy?.close();
   await ceph?.stop();
@@ -28,10 +31,10 @@ export const MB = 2 ** 20;
 /** Storage in the bucket `contract`. */
 export const open = (options: Partial<S3Options> = {}): Storage =>
   createS3Storage({ ...ceph.connection, bucket: "contract", pauseMs: 5, ...options });
-/** Storage in the bucket `faults`, by way of the proxy. */
+/** Storage in the bucket `faults`, through the proxy. */
 export const faulty = (options: Partial<S3Options> = {}): Storage =>
   open({ endpoint: proxy.url, bucket: "faults", ...options });
-/** Bytes that look like noise, of a period that divides no size of a part. */
+/** Noise-like bytes whose period divides no part size. */
 export function bytes(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   const period = Uint8Array.from(
     { length: 65_521 },
@@ -41,19 +44,19 @@ export function bytes(length: number, seed = 1): Uint8Array<ArrayBuffer> {
   for (let at = 0; at < length; at += period.length) whole.set(period.subarray(0, length - at), at);
   return whole;
 }
-/** A stream of them. */
+/** A stream of bytes. */
 export const stream = (whole: Uint8Array) => new Blob([whole as Uint8Array<ArrayBuffer>]).stream();
-/** Expects an object to be just these bytes. */
+/** Asserts that an object holds exactly these bytes. */
 export const same = async (storage: Storage, key: string, whole: Uint8Array) => {
   const stored = await storage.read(key);
   expect(stored && Buffer.compare(await readAll(stored.body), whole)).toBe(0);
 };
-/** An object as text; null where there is none. */
+/** An object as text, or null if there is none. */
 export const textOf = async (storage: Storage, key: string) => {
   const stored = await storage.read(key);
   return stored && new TextDecoder().decode(await readAll(stored.body));
 };
-/** What work rejected with; null where it did not. */
+/** What a promise rejected with, or null. */
 export const fault = (work: Promise<unknown>) =>
   work.then(
     () => null,

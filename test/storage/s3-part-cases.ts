@@ -12,10 +12,10 @@ describe("an upload in parts", () => {
   });
 
   test.for([
-    ["as it is", false],
+    ["as bytes", false],
     ["as a stream of known length", true],
   ] as const)(
-    "sends each part %s, by itself again: after 503, 429, a reset in the middle and an answer that was lost",
+    "resends each part %s on its own after 503, 429, a reset midway and a lost answer",
     async ([, streamBodies]) => {
       const tries = new Map<number, number>();
       proxy.fail(({ part }) => {
@@ -46,14 +46,14 @@ describe("an upload in parts", () => {
     },
   );
 
-  test("has at most four parts on their way, and keeps no more in memory", async () => {
-    let [now, most, done, given, held] = [0, 0, 0, 0, 0];
+  test("sends at most four parts at once and keeps no more in memory", async () => {
+    let [now, most, done, pulled, held] = [0, 0, 0, 0, 0];
     const slow = new ReadableStream<Uint8Array>(
       {
         pull(controller) {
-          held = Math.max(held, given - done);
-          if (given === 12) return controller.close();
-          controller.enqueue(bytes(5 * MB, ++given));
+          held = Math.max(held, pulled - done);
+          if (pulled === 12) return controller.close();
+          controller.enqueue(bytes(5 * MB, ++pulled));
         },
       },
       { highWaterMark: 0 },
@@ -72,11 +72,11 @@ describe("an upload in parts", () => {
   });
 
   test.for<[string, (request: Passed) => Fault]>([
-    ["a part that is refused", ({ part }) => (part === 3 ? { status: 403, code: "AccessDenied" } : null)],
+    ["a refused part", ({ part }) => (part === 3 ? { status: 403, code: "AccessDenied" } : null)],
     ["a part that never arrives", ({ part }) => (part === 2 ? "cut" : null)],
-    ["a disk that is full", ({ part }) => (part === 4 ? { status: 507 } : null)],
+    ["a full disk", ({ part }) => (part === 4 ? { status: 507 } : null)],
     [
-      "an end that is refused",
+      "a refused completion",
       ({ method, path }) =>
         method === "POST" && path.includes("uploadId") ? { status: 400, code: "InvalidPart" } : null,
     ],
@@ -87,7 +87,7 @@ describe("an upload in parts", () => {
     expect(await faulty().head("left")).toBe(null);
   });
 
-  test("is whole when the answer to its end was lost, or was a fault in good dress", async () => {
+  test("survives a lost answer to its completion, and an error with status 200", async () => {
     let ends = 0;
     const is_end = ({ method, path }: Passed) => method === "POST" && path.includes("uploadId");
     proxy.fail((request) => (is_end(request) && ends++ === 0 ? "lose" : null));

@@ -3,7 +3,7 @@ import { parseS3Url } from "../../src/storage/s3/s3-connection.ts";
 import { readS3Fault, toS3Error } from "../../src/storage/s3/s3-error.ts";
 import { childrenOf, readXml, textOf } from "../../src/storage/s3/s3-xml.ts";
 
-test("an s3 URL names a bucket and a key, just as it is written", () => {
+test("parses an s3 URL literally into a bucket and a key", () => {
   expect(parseS3Url("s3://films/a/b%20c?d#e")).toEqual({ bucket: "films", key: "a/b%20c?d#e" });
   expect(parseS3Url("s3://films//a")).toEqual({ bucket: "films", key: "/a" });
   for (const wrong of ["s3://films", "s3://films/", "s3:///key", "https://films/a", "s3://films/a/../b"]) {
@@ -12,7 +12,7 @@ test("an s3 URL names a bucket and a key, just as it is written", () => {
 });
 
 describe("the XML of an answer", () => {
-  test("is read as text and elements", () => {
+  test("is parsed into text and elements", () => {
     const list = readXml(`<?xml version="1.0" encoding="UTF-8"?>
       <List xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><!-- two -->
         <Item><Key>a &amp;&lt;b&gt; &#x65e5;&#26412;]]</Key><ETag>&quot;x&quot;</ETag></Item>
@@ -47,11 +47,11 @@ describe("the XML of an answer", () => {
     "<!doctype html><html><body>Bad Gateway</body></html>",
     "<a>".repeat(100) + "</a>".repeat(100),
     `<a>${"b".repeat(8_000_000)}</a>`,
-  ])("is refused when it is anything else: %#", (text) => {
+  ])("is rejected if it is anything else: %#", (text) => {
     expect(() => readXml(text)).toThrow();
   });
 
-  test("takes time in proportion to its length, whatever it holds", () => {
+  test("takes linear time, whatever it holds", () => {
     const begun = performance.now();
     for (const bad of ["<a ", '<a b="', "&", "<!--", "<a     ", "     ", '<a b="c" ']) {
       expect(() => readXml(`<a>${bad.repeat(200_000)}`)).toThrow();
@@ -60,7 +60,7 @@ describe("the XML of an answer", () => {
   });
 });
 
-test("a fault tells its code, and never the words of the service", () => {
+test("an error shows the service's code but never its message", () => {
   const xml = "<Error><Code>SignatureDoesNotMatch</Code><Message>secret words</Message></Error>";
   const fault = readS3Fault(new Response(xml, { status: 403 }), xml);
   const error = toS3Error(fault, "write", { host: "s3.example", bucket: "films" });

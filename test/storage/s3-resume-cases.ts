@@ -6,7 +6,7 @@ import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import type { Fault, Passed } from "../s3/proxy.ts";
 import { bytes, ceph, fault, faulty, MB, proxy, same } from "./s3-lab.ts";
 
-describe("a file goes up in parts, and goes on", () => {
+describe("an interrupted upload in parts resumes", () => {
   const whole = bytes(17 * MB);
   const put = (key: string, memory: UploadMemory) => {
     const signer = createS3Signer({ ...ceph.connection, endpoint: proxy.url }, "faults");
@@ -26,12 +26,12 @@ describe("a file goes up in parts, and goes on", () => {
   const sent = () => proxy.log.filter(({ method }) => method === "PUT").map(({ part }) => part);
   const failing = ({ part }: Passed): Fault => (part === 3 ? { status: 503 } : null);
 
-  test("from the parts that are there", async () => {
+  test("from the parts already stored", async () => {
     const { values, memory } = remember();
     proxy.fail(failing);
     expect(await fault(put("on", memory))).toMatchObject({ kind: "upload_failed", retryable: true });
     expect(sent()).toEqual([1, 2, 3, 3]);
-    // One of which nothing was remembered counts, too.
+    // A part whose record was lost counts, too.
     values.delete("part 2");
     proxy.fail(null);
     expect(await put("on", memory)).toMatchObject({ size: whole.length });
@@ -40,18 +40,18 @@ describe("a file goes up in parts, and goes on", () => {
     expect(await ceph.unfinished("faults")).toEqual([]);
   });
 
-  test("anew where the upload is gone, and not at all where it was refused", async () => {
+  test("from the start if the upload is gone, and a refused one leaves no parts", async () => {
     const { values, memory } = remember();
     proxy.fail(failing);
-    await fault(put("anew", memory));
+    await fault(put("restart", memory));
     const { upload } = values.get("begun") as { upload: string };
-    await ceph.ask("faults", { method: "DELETE", key: "anew", query: { uploadId: upload } });
+    await ceph.ask("faults", { method: "DELETE", key: "restart", query: { uploadId: upload } });
     const bucket = createS3Bucket(createS3Signer(ceph.connection, "faults"));
-    expect(await listParts(bucket, "anew", upload)).toBe(null);
+    expect(await listParts(bucket, "restart", upload)).toBe(null);
     proxy.fail(null);
-    await put("anew", memory);
+    await put("restart", memory);
     expect(sent()).toEqual([1, 2, 3, 4]);
-    await same(faulty(), "anew", whole);
+    await same(faulty(), "restart", whole);
     proxy.fail(({ part }) => (part === 2 ? { status: 403, code: "AccessDenied" } : null));
     expect(await fault(put("refused", remember().memory))).toMatchObject({ kind: "upload_forbidden" });
     expect(await ceph.unfinished("faults")).toEqual([]);

@@ -12,7 +12,7 @@ describe("an object as a source", () => {
   };
   beforeAll(() => open({ bucket: "faults" }).write("a source+é.mp4", whole, "video/mp4"));
 
-  test("is read by ranges and whole, also with a clock that is wrong", async () => {
+  test("is read by ranges and whole, even with a wrong clock", async () => {
     proxy.fail(null);
     const real = Date.now;
     Date.now = () => real() + 3 * 3_600_000;
@@ -27,7 +27,7 @@ describe("an object as a source", () => {
     }
   });
 
-  test("whose body breaks off, or that is away for a moment, is taken up where it stopped", async () => {
+  test("is resumed where it stopped after a broken body or a transient failure", async () => {
     let gets = 0;
     proxy.fail(() => (gets++ === 1 ? "break" : gets === 3 ? { status: 503, code: "SlowDown" } : null));
     const file = await openIt("a source+é.mp4");
@@ -42,7 +42,7 @@ describe("an object as a source", () => {
     expect(proxy.log.length).toBe(3);
   });
 
-  test("that cannot be read says why", async () => {
+  test("fails with the reason if it cannot be read", async () => {
     const kinds = [
       await fault(openIt("none")),
       await fault(openIt("a source+é.mp4", { secret_access_key: "wrong" })),

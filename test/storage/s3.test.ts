@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from "vitest";
-// One Ceph for all of them.
+// All cases share one Ceph.
 import "./s3-fault-cases.ts";
 import "./s3-key-cases.ts";
 import "./s3-part-cases.ts";

@@ -17,7 +17,7 @@ function counting(storage: Storage): Storage & { ranges: ByteRange[] } {
   };
 }
 
-test("reads any range of a stored object, clipped, with few reads of storage", async () => {
+test("reads any range of a stored object, clipped to its size, with few reads of storage", async () => {
   const storage = counting(createMemoryStorage());
   await storage.write("a", bytes, "video/mp4");
   const reader = await storageReader(storage, "a");
@@ -36,7 +36,7 @@ test("reads any range of a stored object, clipped, with few reads of storage", a
   expect(storage.ranges.length).toBeLessThanOrEqual(4);
 });
 
-test("what it gives is the caller's own", async () => {
+test("returns copies that the caller may change", async () => {
   const storage = createMemoryStorage();
   await storage.write("a", bytes, "video/mp4");
   const reader = await storageReader(storage, "a");
@@ -44,7 +44,7 @@ test("what it gives is the caller's own", async () => {
   expect(await reader.read({ start: 0, end: 10 })).toEqual(bytes.slice(0, 10));
 });
 
-test("an object that is not there, and one that changes while it is read", async () => {
+test("rejects a missing object, and one that changes while it is read", async () => {
   const storage = createMemoryStorage();
   await expect(storageReader(storage, "none")).rejects.toMatchObject({ kind: "media_not_found" });
   await storage.write("a", bytes, "video/mp4");
@@ -58,7 +58,7 @@ test("an object that is not there, and one that changes while it is read", async
   await expect(reader.read({ start: 0, end: 1 })).rejects.toMatchObject({ kind: "internal_error" });
 });
 
-test("stops at the signal", async () => {
+test("rejects with the reason of an abort", async () => {
   const storage = createMemoryStorage();
   await storage.write("a", bytes, "video/mp4");
   const reader = await storageReader(storage, "a");

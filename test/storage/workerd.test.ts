@@ -42,4 +42,4 @@ test.for(STORE_CONTRACT)("KV in workerd $name", async ({ name }) => {
   expect(await verdict("store", name)).toBe("kept");
 });
 
-test.for(HTTP_CASES)("workerd gives $name", ({ judge }) => judge(origin, run));
+test.for(HTTP_CASES)("HTTP in workerd: $name", ({ judge }) => judge(origin, run));
