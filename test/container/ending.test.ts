@@ -30,7 +30,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-test("when a job is deleted no ffmpeg and no file of it is left", async () => {
+test("deleting a job ends its ffmpeg and removes its files", async () => {
   const rig = await rigWith();
   const { id, pid } = await startLong(rig);
   // In the middle of the encode.
@@ -42,7 +42,7 @@ test("when a job is deleted no ffmpeg and no file of it is left", async () => {
   expect(await (await rig.call("GET", "/health")).json()).toMatchObject({ running: 0 });
 });
 
-test("a job that is deleted while it is put up leaves nothing half done", async () => {
+test("deleting a job while it uploads leaves no partial output", async () => {
   const rig = await rigWith();
   const job = await rig.job(await clip("mp4"), "audio", { format: "wav" });
   rig.sink.fail(() => "silent");
@@ -52,9 +52,9 @@ test("a job that is deleted while it is put up leaves nothing half done", async 
   expect([await rig.left(), await rig.sink.files()]).toEqual([[], []]);
 });
 
-test("a job that nobody asks after is ended and forgotten", async () => {
+test("ends and forgets a job that nobody polls", async () => {
   const rig = await rigWith({ LEASE_SECONDS: "1" });
-  // While somebody waits it goes on.
+  // It continues while somebody waits for it.
   let waits = true;
   const waiter = async (id: string) => {
     while (waits) expect((await rig.call("GET", `/jobs/${id}?wait=2`)).status).toBe(200);
@@ -69,7 +69,7 @@ test("a job that nobody asks after is ended and forgotten", async () => {
   await until(async () => (await rig.left()).length === 0);
 });
 
-test("SIGTERM: no new jobs, the running one is finished and its end is told, then it exits", async () => {
+test("SIGTERM: rejects new jobs, finishes the running one, reports its end and exits", async () => {
   const rig = await rigWith();
   const input = await clip("mp4", { size: "640x360", seconds: 4 });
   const job = await rig.job(input, "video", { codec: "h265" });
@@ -83,7 +83,7 @@ test("SIGTERM: no new jobs, the running one is finished and its end is told, the
   expect(await readdir(rig.home)).toEqual([]);
 });
 
-test("SIGTERM: what does not finish in its grace is handed back", async () => {
+test("SIGTERM: hands back a job that does not finish within the grace period", async () => {
   const rig = await rigWith({ GRACE_SECONDS: "1" });
   const { id, pid } = await startLong(rig);
   rig.child.kill("SIGTERM");
@@ -95,7 +95,7 @@ test("SIGTERM: what does not finish in its grace is handed back", async () => {
   expect([isAlive(pid), await readdir(rig.home)]).toEqual([false, []]);
 });
 
-test("SIGTERM without work ends at once", async () => {
+test("SIGTERM without work exits at once", async () => {
   const rig = await rigWith();
   rig.child.kill("SIGTERM");
   expect(await rig.ended).toBe(0);
@@ -110,7 +110,7 @@ test.for(["SIGINT", "disconnect"] as const)("%s ends everything at once", async 
   expect([isAlive(pid), await readdir(rig.home)]).toEqual([false, []]);
 });
 
-test("a killed server takes its ffmpeg along, and the next one removes its folder but not a living one's", async () => {
+test("a killed server takes its ffmpeg along, and the next one removes its folder but not a living server's", async () => {
   const rig = await rigWith();
   const { pid } = await startLong(rig);
   const living = await startRig({ TMPDIR: rig.home });
@@ -139,7 +139,7 @@ test.for([
   ],
   [{ PATH: "/nowhere" }, "ffmpeg is not installed, or does not start."],
 ] as const)(
-  "with %j it says in one line why it does not start, to its parent too, and exits with code 1",
+  "with %j it reports in one line, also to its parent, why it does not start, and exits with code 1",
   async ([env, message]) => {
     const failed = await promisify(execFile)(process.execPath, [MAIN], {
       env: { PATH: process.env.PATH, ...env },
@@ -149,7 +149,7 @@ test.for([
   },
 );
 
-test("a job that comes after the word that it is not wanted any more does not start", async () => {
+test("a job that arrives after its own deletion does not start", async () => {
   const rig = await rigWith();
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "video", { codec: "h265" });
   expect((await rig.call("DELETE", `/jobs/${job.id}`)).status).toBe(204);
@@ -159,6 +159,6 @@ test("a job that comes after the word that it is not wanted any more does not st
     { state: "failed", error: { kind: "worker_lost", retryable: true } },
   ]);
   expect(await rig.ffmpegs()).toEqual([]);
-  // Another job is as welcome as ever.
+  // Other jobs are unaffected.
   expect(await rig.run({ ...job, id: `${job.id}-again` })).toMatchObject({ state: "done" });
 });

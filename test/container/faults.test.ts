@@ -14,8 +14,9 @@ import { type Rig, startRig, until } from "./rig.ts";
 const rig = await startRig({ PLACES: "4", STALL_SECONDS: "2" });
 const small = await startRig({ MAX_FILE_BYTES: "20000" });
 const tight = await startRig({ MAX_MEMORY_BYTES: String(96 * 2 ** 20) });
-// ffmpeg itself, but what it writes goes to a disk without room: a link to /dev/full. The writer of adaptive video puts new files in the
-// place of links, so there the first segments are cut afterwards, as they are left on a small disk.
+// ffmpeg itself, except that its output goes to a disk without room: a link to /dev/full. The writer of
+// adaptive video replaces links with new files, so there the first segments are truncated afterwards, as a
+// small disk leaves them.
 const bin = await mkdtemp(join(tmpdir(), "framewright-bin-"));
 const wrapper = `#!/bin/sh
 PATH="\${PATH#*:}"
@@ -58,7 +59,7 @@ const unanswered = (from: "source" | "output", url: string): ErrorReason => ({
 
 // Three megabytes, so that it is read in several pieces.
 const large = () => noiseSound("wav", 20);
-// Some seconds of work.
+// Several seconds of work.
 const heavy = () => clip("mp4", { size: "1280x720", seconds: 8 });
 
 async function begin(each: Rig, job: Awaited<ReturnType<Rig["job"]>>): Promise<number> {
@@ -66,24 +67,24 @@ async function begin(each: Rig, job: Awaited<ReturnType<Rig["job"]>>): Promise<n
   return until(async () => (await each.ffmpegs())[0]);
 }
 
-test("ffmpeg that is killed from outside is worth another try", async () => {
+test("a killed ffmpeg is retryable", async () => {
   const job = await rig.job(await heavy(), "video", { codec: "h265" });
   process.kill(await begin(rig, job), "SIGKILL");
   expect(await rig.finish(job.id)).toEqual(failed("worker_lost", true));
 });
 
-test("ffmpeg that crashes is not", async () => {
+test("a crashed ffmpeg is not retryable", async () => {
   const job = await rig.job(await heavy(), "video", { codec: "h265" });
   process.kill(await begin(rig, job), "SIGSEGV");
   const message = "ffmpeg crashed (SIGSEGV).";
   expect(await rig.finish(job.id)).toEqual(failed("encode_failed", false, message));
 });
 
-test("ffmpeg that falls silent is ended", { timeout: 40_000 }, async () => {
+test("ends a stalled ffmpeg", { timeout: 40_000 }, async () => {
   const job = await rig.job(await heavy(), "video", { codec: "h265" });
   const pid = await begin(rig, job);
   process.kill(pid, "SIGSTOP");
-  // Two seconds of patience, and five until what does not end is killed.
+  // Two seconds of stall time, and five until an ffmpeg that does not end is killed.
   const message = "ffmpeg made no progress for 2 s and was ended.";
   expect(await rig.finish(job.id)).toEqual(failed("stalled", true, message));
 });
@@ -92,7 +93,7 @@ test.for([
   ["video", { codec: "h264" }],
   ["audio", { format: "wav" }],
   ["adaptive_video", {}],
-] as const)("a file that becomes too large, of %s", async ([kind, options]) => {
+] as const)("fails if an output file of %s becomes too large", async ([kind, options]) => {
   const job = await small.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
   expect(await small.run(job)).toEqual(failed("storage_full", false));
   expect((await small.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
@@ -104,19 +105,19 @@ test.for([
   ["audio", { format: "wav" }],
   ["image", { format: "png" }],
   ["adaptive_video", {}],
-] as const)("a full disk under %s %j", async ([kind, options]) => {
+] as const)("reports a full disk for %s %j", async ([kind, options]) => {
   const job = await full.job(await clip("mp4", { size: "320x180", seconds: 2 }), kind, options);
   const message = "The encoder's disk has no room for the output.";
   expect(await full.run(job)).toEqual(failed("storage_full", false, message));
   expect((await full.sink.files()).filter((path) => path.startsWith(job.id))).toEqual([]);
 });
 
-test("too little memory", async () => {
+test("reports too little memory", async () => {
   const job = await tight.job(await heavy(), "video", { codec: "av1", end: 2 });
   expect(await tight.run(job)).toEqual(failed("out_of_memory", false));
 });
 
-test("a source that breaks off once is taken up again", async () => {
+test("resumes a source that breaks off once", async () => {
   const input = await large();
   const job = await rig.job(input, "audio", { format: "wav" }, (answer) => (request) => {
     return request % 2 === 1 ? { ...answer, cut_after: 300_000 } : answer;
@@ -126,7 +127,7 @@ test("a source that breaks off once is taken up again", async () => {
   expect(taken.length).toBeGreaterThan(3_000_000);
 });
 
-test("a source that dies at half", async () => {
+test("a source that dies halfway is unreachable", async () => {
   const input = await large();
   const job = await rig.job(input, "audio", { format: "wav" }, (answer) => (request) => {
     return request < 2 ? answer : { ...answer, cut_after: 100_000 };
@@ -138,7 +139,7 @@ test("a source that dies at half", async () => {
 test.for([
   ["another ETag", { etag: '"v2"' }],
   ["another size", { etag: null, file: new Uint8Array(5_000_000) }],
-] as const)("a source that changes: %s", async ([, change]) => {
+] as const)("rejects a source that changes: %s", async ([, change]) => {
   const job = await rig.job(await large(), "audio", { format: "wav" }, (answer) => (request) => {
     return request < 1 ? answer : { ...answer, ...change };
   });
@@ -150,12 +151,12 @@ test.for([
   [404, "input_not_found"],
   [403, "input_forbidden"],
   [400, "input_unreachable"],
-] as const)("a source that answers %i", async ([status, kind]) => {
+] as const)("a source that answers %i is %s", async ([status, kind]) => {
   const job = await rig.job(await clip("mp4"), "video", { width: 80 }, () => ({ status }));
   expect(await rig.run(job)).toEqual(failed(kind, false));
 });
 
-test("a source that leads on to another place is not followed", async () => {
+test("follows no redirect of a source", async () => {
   const path = await clip("mp4");
   const elsewhere = rig.origin.serve("/elsewhere", { file: path });
   const job = await rig.job(path, "video", { width: 80 }, () => ({ redirect: elsewhere }));
@@ -164,7 +165,7 @@ test("a source that leads on to another place is not followed", async () => {
   expect(rig.origin.log.filter((request) => request.path === "/elsewhere")).toEqual([]);
 });
 
-test("a source at an address where nobody is", async () => {
+test("reports a source at a closed port without showing its query", async () => {
   const job = await rig.job(await clip("mp4"), "video", { width: 80 });
   const input = { ...job.input, url: "http://127.0.0.1:1/clip?secret=abc" };
   const state = await rig.run({ ...job, input });
@@ -174,7 +175,7 @@ test("a source at an address where nobody is", async () => {
   expect(JSON.stringify(state)).not.toContain("secret");
 });
 
-test("a damaged source", async () => {
+test("rejects a damaged source", async () => {
   const bytes = (await readFile(await clip("mp4"))).fill(7, 100);
   const job = await rig.job(await clip("mp4"), "video", { width: 80 }, (answer) => ({
     ...answer,
@@ -183,7 +184,7 @@ test("a damaged source", async () => {
   expect(await rig.run(job)).toEqual(failed("input_unsupported", false));
 });
 
-test("a source that is a list of other files is not followed", async () => {
+test("does not follow a source that lists other files", async () => {
   const list = `#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n${rig.origin.url}/other.ts\n#EXT-X-ENDLIST\n`;
   const file = Buffer.from(list);
   const job = await rig.job(await clip("mpegts"), "video", { width: 80 }, () => ({ file }));
@@ -194,8 +195,8 @@ test("a source that is a list of other files is not followed", async () => {
   expect(rig.origin.log.some(({ path }) => path === "/other.ts")).toBe(false);
 });
 
-test("a reference in an MP4 to a file of the machine is not followed", async () => {
-  // The data reference of a track, `url ` with the flag "in this file", becomes one to another file.
+test("does not follow a reference in an MP4 to a file of the machine", async () => {
+  // Clearing the flag "in this file" of the track's data reference turns it into one to another file.
   const bytes = await readFile(
     await makeClip("mov", "-f lavfi -i testsrc2=size=64x64:duration=1".split(" ")),
   );
@@ -215,14 +216,14 @@ test.for([
   [{ status: 409, kind: "conflict" }, "upload_failed", false],
   [{ status: 500, kind: "internal_error" }, "upload_failed", true],
   ["cut", "upload_failed", true],
-] as const)("a store that answers %j", async ([fault, kind, retryable]) => {
+] as const)("reports a store that answers %j as %s", async ([fault, kind, retryable]) => {
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
   rig.sink.fail(() => fault);
   const reason = fault === "cut" ? unanswered("output", rig.sink.url) : undefined;
   expect(await rig.run(job)).toEqual(failed(kind, retryable, expect.any(String), reason));
 });
 
-test("a store that fails now and then", async () => {
+test("retries a store that fails now and then", async () => {
   const input = await clip("mp4_b_frames", { seconds: 1 });
   const job = await rig.job(input, "adaptive_video");
   rig.sink.fail((_, count) => (count % 3 === 0 ? { status: 503 } : count % 3 === 1 ? "cut" : null));
@@ -232,7 +233,7 @@ test("a store that fails now and then", async () => {
   expect((await rig.sink.files()).filter((path) => path.startsWith(job.id))).toEqual(names.sort());
 });
 
-test("of a huge source only what is needed is read, each range of the version that was probed", async () => {
+test("reads only what it needs of a huge source, each range of the probed version", async () => {
   const input = await clip("mp4", { seconds: 1 });
   const file = await hugeMp4(2 ** 30, input);
   const plain = await rig.job(input, "video", { width: 80 }, (answer) => ({ ...answer, file }));

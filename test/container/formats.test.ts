@@ -24,7 +24,7 @@ const VIDEO = [
   ["webm", "av1", "av1", null],
 ] as const satisfies [VideoFormat, string, string, string | null][];
 
-test.for(VIDEO)("video in %s as %s", async ([format, codec, name, tag]) => {
+test.for(VIDEO)("encodes video to %s as %s", async ([format, codec, name, tag]) => {
   const input = await clip("mp4_b_frames", { seconds: 1 });
   const job = await rig.job(input, "video", { format, codec, quality: "high" });
   const state = await rig.run(job);
@@ -64,7 +64,7 @@ const AUDIO = [
   ["flac", "flac"],
 ] as const satisfies [AudioFormat, string][];
 
-test.for(AUDIO)("sound in %s", async ([format, codec]) => {
+test.for(AUDIO)("encodes sound to %s", async ([format, codec]) => {
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format });
   expect(await rig.run(job)).toMatchObject({ state: "done" });
   const { sound, picture } = await readFacts(join(rig.sink.folder, job.id, `output.${format}`));
@@ -73,7 +73,7 @@ test.for(AUDIO)("sound in %s", async ([format, codec]) => {
 
 const IMAGES = ["jpeg", "png", "webp", "gif", "avif"] as const satisfies ImageFormat[];
 
-test.for(IMAGES)("an image in %s", async (format) => {
+test.for(IMAGES)("encodes an image to %s", async (format) => {
   const input = await clip("png_odd");
   const job = await rig.job(input, "image", { format, quality: "high" });
   expect(await rig.run(job)).toMatchObject({ state: "done" });
@@ -83,7 +83,7 @@ test.for(IMAGES)("an image in %s", async (format) => {
   expect((await measureLikeness(path, input)).mean).toBeGreaterThan(format === "gif" ? 0.95 : 0.97);
 });
 
-test("adaptive video: files are put, playlists come as text", async () => {
+test("uploads the files of adaptive video and returns its playlists as text", async () => {
   const job = await rig.job(await clip("mp4_b_frames", { seconds: 7 }), "adaptive_video");
   const state = await rig.run(job);
   if (state.state !== "done") throw new Error(JSON.stringify(state));
@@ -100,8 +100,8 @@ test("adaptive video: files are put, playlists come as text", async () => {
   }
 });
 
-test("segments of adaptive video are put while ffmpeg goes on", async () => {
-  // It waits for its input, some seconds on a machine however quick.
+test("uploads segments of adaptive video while ffmpeg runs", async () => {
+  // Its input is throttled, so that it runs for some seconds even on a fast machine.
   const input = await clip("mp4", { size: "640x360", seconds: 60 });
   const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
   const job = await rig.job(input, "adaptive_video", { width: 160 }, slow);
@@ -124,6 +124,6 @@ test("segments of adaptive video are put while ffmpeg goes on", async () => {
   expect(put[0]).toEqual({ name: expect.stringMatching(/\/seg_00000\.m4s$/), early: true });
 });
 
-test("nothing is left behind", async () => {
+test("leaves nothing behind", async () => {
   expect([await rig.left(), await rig.ffmpegs()]).toEqual([[], []]);
 });

@@ -17,7 +17,7 @@ interface Step {
   rest: string;
 }
 
-// The instructions of each stage; a line that ends in a backslash goes on.
+// The instructions of each stage; a line that ends in a backslash continues.
 const stages: Step[][] = [];
 for (const line of dockerfile
   .replaceAll(/^#.*\n/gm, "")
@@ -35,7 +35,7 @@ const all = (steps: Step[], name: string) =>
 const app = await mkdtemp(join(tmpdir(), "framewright-image-"));
 afterAll(() => rm(app, { recursive: true, force: true }));
 
-test("a small Debian with the Node of the repository, and no root", async () => {
+test("is a slim Debian with the repository's Node, and does not run as root", async () => {
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const [major] = devDependencies.node.split(".");
   expect(all(build, "FROM")).toEqual([`node:${major}-bookworm-slim AS node`]);
@@ -45,7 +45,7 @@ test("a small Debian with the Node of the repository, and no root", async () => 
   expect(JSON.parse(all(image, "CMD")[0] ?? "")).toEqual(["node", "worker/container/main.ts"]);
 });
 
-test("its packages can be installed where nothing is, and bring ffmpeg and the means to bound it", async ({
+test("its packages install on an empty system, and bring ffmpeg and the tools to bound it", async ({
   skip,
 }) => {
   const [, packages = ""] = /apt-get install --yes --no-install-recommends ([^&]+)/.exec(dockerfile) ?? [];
@@ -57,7 +57,7 @@ test("its packages can be installed where nothing is, and bring ffmpeg and the m
       () => "",
     );
   const known = await apt("apt-cache", "policy", "ffmpeg");
-  if (!/Candidate: \d/.test(known)) skip("The lists of packages are not here; apt-get update brings them.");
+  if (!/Candidate: \d/.test(known)) skip("The package lists are missing; apt-get update brings them.");
   const nothing = ["-o", "Dir::State::status=/dev/null"];
   const options = ["--simulate", "--yes", "--no-install-recommends"];
   const simulated = await apt("apt-get", ...nothing, "install", ...options, ...names);
@@ -67,8 +67,8 @@ test("its packages can be installed where nothing is, and bring ffmpeg and the m
   expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libsvtav1enc/)]));
 });
 
-test("the server runs from the files that are copied, and encodes", async () => {
-  // Where each file of the context goes; nothing is copied that the context leaves out.
+test("the server runs from the copied files and encodes", async () => {
+  // Copies each file of the context to its place; .dockerignore must let it through.
   const ignore = (await readFile(join(ROOT, ".dockerignore"), "utf8")).split("\n");
   const copies = [...all(build, "COPY"), ...all(image, "COPY").filter((copy) => !copy.startsWith("--from="))];
   for (const copy of copies) {
@@ -78,7 +78,8 @@ test("the server runs from the files that are copied, and encodes", async () => 
       await cp(join(ROOT, path), to.endsWith("/") ? join(app, to, path) : join(app, to), { recursive: true });
     }
   }
-  // As `npm ci --omit=dev` lays it out, by the lock, from what is installed here; and the server beside it.
+  // The modules that `npm ci --omit=dev` installs by the lock file, taken from those installed here, and the
+  // server.
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const server = ["hono", "@hono/node-server"];
   const install = server.map((name) => `${name}@${devDependencies[name]}`).join(" ");

@@ -3,7 +3,10 @@ import { createBlocks, type ReadBlock } from "../../worker/container/input-block
 
 const COUNT = 40;
 
-/** A file whose blocks hold their own number; `log` has the blocks of every read, `fail` lets reads of a block fail. */
+/**
+ * A file whose blocks hold their own number; `log` records the blocks of every read, `broken` makes reads of
+ * them fail.
+ */
 function openFile() {
   const log: number[][] = [];
   const broken = new Set<number>();
@@ -25,7 +28,7 @@ async function readThrough(read: ReadBlock, from: number, to: number): Promise<n
   return found;
 }
 
-test("a reader that goes on is given what follows in few reads, each block once", async () => {
+test("reads ahead for a sequential reader, in few reads and each block once", async () => {
   const { log, read } = openFile();
   expect(await readThrough(read, 0, COUNT)).toEqual(Array.from({ length: COUNT }, (_, index) => index));
   expect(log.flat()).toEqual(Array.from({ length: COUNT }, (_, index) => index));
@@ -33,13 +36,13 @@ test("a reader that goes on is given what follows in few reads, each block once"
   expect(lengths).toEqual([1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 3]);
 });
 
-test("a reader that jumps is given what it asks for and nothing more", async () => {
+test("reads nothing ahead for a reader that jumps", async () => {
   const { log, read } = openFile();
   for (const index of [0, 39, 20, 7]) expect(await read(index)).toEqual(Uint8Array.of(index));
   expect(log).toEqual([[0], [39], [20], [7]]);
 });
 
-test("blocks that were read lately are kept, older ones are read again", async () => {
+test("keeps recently read blocks, and reads older ones again", async () => {
   const { log, read } = openFile();
   for (let index = 0; index < 26; index += 2) await read(index);
   const before = log.length;
@@ -50,7 +53,7 @@ test("blocks that were read lately are kept, older ones are read again", async (
   expect(log.slice(before)).toEqual([[0]]);
 });
 
-test("a read ahead that fails is tried again when a block of it is asked for", async () => {
+test("retries a failed read-ahead when one of its blocks is requested", async () => {
   const { log, broken, read } = openFile();
   broken.add(5);
   await readThrough(read, 0, 4);

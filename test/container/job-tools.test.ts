@@ -7,7 +7,7 @@ test.for([
   [1, "1", "threads=1", "1", "pools=1"],
   [2, "3", "threads=3", "2", "pools=2"],
   [4, "5", "threads=6", "4", "pools=4"],
-] as const)("threads of a job for %i processors", ([processors, decoders, x264, others, x265]) => {
+] as const)("sets the threads of a job for %i processors", ([processors, decoders, x264, others, x265]) => {
   const { adaptive, input, output, video } = jobTools(processors, "mov");
   expect(after(input, "-threads")).toBe(decoders);
   expect(after(video.h264?.args ?? [], "-x264-params")).toBe(x264);
@@ -16,7 +16,7 @@ test.for([
   expect(after(video.h265?.args ?? [], "-x265-params")).toBe(`open-gop=0:log-level=error:${x265}`);
 });
 
-test("a job reads HTTP alone, by the readers of its format", () => {
+test("a job reads over HTTP only, with the demuxers of its format", () => {
   const { input } = jobTools(2, "matroska");
   expect(after(input, "-protocol_whitelist")).toBe("http,tcp");
   expect(after(input, "-format_whitelist")).toBe("matroska");

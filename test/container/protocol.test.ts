@@ -9,12 +9,12 @@ const token = "a-token-of-the-encoder";
 const rig = await startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: token });
 afterAll(() => rig.close());
 
-test("it says in a line of JSON where it listens", async () => {
+test("prints where it listens as a line of JSON", async () => {
   await until(() => rig.said().endsWith("\n"));
   expect(JSON.parse(rig.said())).toEqual({ url: rig.url });
 });
 
-test("health tells of ffmpeg and places, and is open to all", async () => {
+test("health reports ffmpeg and places, and needs no token", async () => {
   const answer = await rig.call("GET", "/health", undefined, { Authorization: "" });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
@@ -35,8 +35,8 @@ test.for([
   expect(answer.headers.get("www-authenticate")).toContain("Bearer");
 });
 
-test("progress grows, a second job is told to go elsewhere, images and sound have a place of their own", async () => {
-  // It waits for its input, some seconds on a machine however quick.
+test("reports growing progress, turns away a second job, and keeps a place for images and sound", async () => {
+  // Its input is throttled, so that it runs for some seconds even on a fast machine.
   const path = await clip("mp4", { size: "640x360", seconds: 60 });
   const slow = (answer: Answer) => ({ ...answer, bytes_per_second: 1_000_000 });
   const job = await rig.job(path, "video", { width: 160 }, slow);
@@ -71,7 +71,7 @@ test("progress grows, a second job is told to go elsewhere, images and sound hav
   expect(await (await rig.call("GET", "/health")).json()).toMatchObject({ running: 0 });
 });
 
-test("a wait without a change ends in its time", async () => {
+test("a wait without a change ends on time", async () => {
   const silent = await rig.job(await clip("mp4"), "video", {}, (answer) => ({ ...answer, silent: true }));
   await rig.call("POST", "/jobs", silent);
   const started = performance.now();
@@ -81,7 +81,7 @@ test("a wait without a change ends in its time", async () => {
   expect((await rig.call("GET", `/jobs/${silent.id}`)).status).toBe(404);
 });
 
-test("a job that failed is begun anew when it is sent again", async () => {
+test("restarts a failed job that is sent again", async () => {
   const job = await rig.job(await clip("mp4", { seconds: 1 }), "audio", { format: "wav" });
   rig.sink.fail(() => ({ status: 403, kind: "forbidden" }));
   expect(await rig.run(job)).toMatchObject({ state: "failed", error: { kind: "upload_forbidden" } });
@@ -89,7 +89,7 @@ test("a job that failed is begun anew when it is sent again", async () => {
   expect(await rig.run(job)).toMatchObject({ state: "done" });
 });
 
-test("what is not known is 404, and may be deleted", async () => {
+test("unknown paths and jobs are 404, and deleting an unknown job succeeds", async () => {
   for (const path of ["/", "/jobs/none", "/job"]) {
     const answer = await rig.call("GET", path);
     expect([answer.status, await answer.json()]).toMatchObject([404, { kind: "route_not_found" }]);
@@ -120,7 +120,7 @@ const WRONG: Record<string, (job: NativeJob) => unknown> = {
   }),
 };
 
-test.for(Object.entries(WRONG))("a wrong %s is refused at the door", async ([param, change]) => {
+test.for(Object.entries(WRONG))("rejects a wrong %s", async ([param, change]) => {
   const job = await rig.job(await clip("mp4"), "video", { width: 80 });
   const answer = await rig.call("POST", "/jobs", change(job));
   expect([answer.status, await answer.json()]).toEqual([
@@ -128,7 +128,7 @@ test.for(Object.entries(WRONG))("a wrong %s is refused at the door", async ([par
   ]);
 });
 
-test("an encoder that is told its service's origins takes no job from elsewhere, and none that writes elsewhere", async () => {
+test("with SERVICE_ORIGINS set, rejects jobs that read or write elsewhere", async () => {
   const own = "http://127.0.0.1:9";
   const bound = await startRig({ SERVICE_ORIGINS: `${own}, https://media.example` });
   try {
@@ -138,8 +138,12 @@ test("an encoder that is told its service's origins takes no job from elsewhere,
     const input = { ...job.input, url: `${own}/a.mp4` };
     const write = await bound.call("POST", "/jobs", { ...job, input });
     expect([write.status, await write.json()]).toMatchObject([400, { param: "folder" }]);
-    const right = await bound.call("POST", "/jobs", { ...job, input, folder: "https://media.example/out/" });
-    expect(right.status).toBe(202);
+    const accepted = await bound.call("POST", "/jobs", {
+      ...job,
+      input,
+      folder: "https://media.example/out/",
+    });
+    expect(accepted.status).toBe(202);
     await bound.call("DELETE", `/jobs/${job.id}`);
   } finally {
     await bound.close();
@@ -154,7 +158,7 @@ test.for([
   ["[]", 400, "request_invalid"],
   ["", 400, "request_invalid"],
   [" ".repeat(2 ** 20 + 1), 413, "payload_too_large"],
-] as const)("a body that is none is refused", async ([body, status, kind]) => {
+] as const)("rejects a malformed body (%#)", async ([body, status, kind]) => {
   const answer = await rig.call("POST", "/jobs", body);
   expect([answer.status, await answer.json()]).toMatchObject([status, { kind }]);
 });

@@ -11,35 +11,34 @@ import { probe } from "../ffmpeg/native-encode.ts";
 import { type Answer, type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type Sink, startSink } from "../fixtures/sink.ts";
 
-/** A native encoder in a process of its own, as a host starts it, with an origin to read from and a sink to write to. */
+/** A native encoder in its own process, as a host starts it, with an origin to read and a sink to fill. */
 export interface Rig {
   /** Base URL of the server. */
   readonly url: string;
   readonly origin: Origin;
   readonly sink: Sink;
-  /** The folder that it keeps its own in. */
+  /** The folder that it works in. */
   readonly home: string;
   readonly child: ChildProcess;
-  /** Resolves with its code, or the signal that ended it. */
+  /** Resolves with its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
-  /** What it has written to its standard output. */
+  /** What it wrote to standard output. */
   said(): string;
-  /** Sends a request to the server. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** Makes a job of a file of this machine; `answer` says how the origin gives it. */
+  /** Creates a job for a local file; `answer` changes how the origin serves it. */
   job<K extends EncodeKind>(
     input: string,
     kind: K,
     options?: OptionsOf<K>,
     answer?: (answer: Answer) => Answer | ((request: number) => Answer),
   ): Promise<NativeJob>;
-  /** Starts a job and gives how it ended. */
+  /** Starts a job and returns its final state. */
   run(job: NativeJob): Promise<NativeState>;
-  /** Waits until a job has ended. */
+  /** Waits until a job has ended; returns its final state. */
   finish(id: string): Promise<NativeState>;
-  /** Process ids of the ffmpegs that the server runs. */
+  /** Process ids of the server's ffmpegs. */
   ffmpegs(): Promise<number[]>;
-  /** Everything that lies in the folders of its jobs. */
+  /** Everything left in the folders of its jobs. */
   left(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -47,7 +46,7 @@ export interface Rig {
 /** The program of the native encoder. */
 export const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
 
-/** Starts a server with these settings over those of the rig, as `main.ts` or from another folder with a copy of it. */
+/** Starts a server with these settings, from `main.ts` or a copy of it in another folder. */
 export async function startRig(env: Record<string, string> = {}, main = MAIN): Promise<Rig> {
   const [origin, sink] = await Promise.all([startOrigin(), startSink()]);
   const home = await mkdtemp(join(tmpdir(), "framewright-container-"));
@@ -133,7 +132,7 @@ async function childrenOf(parent: number, name: string): Promise<number[]> {
   return found;
 }
 
-/** Waits until something is so; rejects when it is not within half a minute. */
+/** Polls until the result is truthy; rejects after half a minute. */
 export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
   for (const end = Date.now() + most_ms; Date.now() < end; ) {
     const found = await look();
