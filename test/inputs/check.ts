@@ -7,10 +7,10 @@ import type { Task } from "../../src/core/task.ts";
 import { CLEANUPS_MS } from "../../worker/run/schedule.ts";
 import type { Rig } from "../judge/rig.ts";
 
-/** A secret that the URL of every bad input holds; no error and no log may repeat it. */
+/** A secret in the URL of every bad input; no error and no log may repeat it. */
 export const SECRET = "hush-4711";
 
-/** Checks that a task failed with one of the error kinds, all its steps ended, nothing given out and nothing told. */
+/** Asserts that a task failed with one of the kinds: all steps ended, no output, no secret leaked. */
 export function expectFailure(
   task: Task,
   kinds: RunErrorKind | readonly RunErrorKind[],
@@ -27,7 +27,10 @@ export function expectFailure(
   expect(JSON.stringify([task.error, ...failed.map((step) => step.error)])).not.toContain(SECRET);
 }
 
-/** Waits until no task runs any more, deletes those that succeeded, and waits until storage is empty; throws what is left. */
+/**
+ * Waits until no task runs, deletes those that succeeded, and waits until storage is empty; throws if
+ * anything is left.
+ */
 export async function waitUntilEmpty(rig: Rig): Promise<void> {
   const list = async (status: string) =>
     (await rig.door.request<{ id: string }[]>("GET", `/tasks?status=${status}&limit=100`)).body;
@@ -39,7 +42,7 @@ export async function waitUntilEmpty(rig: Rig): Promise<void> {
   await until(() => storedMedia(rig));
 }
 
-// The files of a failed run are cleared for the last time when all of these are over; only then nothing may be left. Then it takes a moment.
+// The last cleanup of a failed run comes after all these delays, and takes a moment.
 const CLEAR_MS = CLEANUPS_MS.reduce((sum, ms) => sum + ms, 0) + 20_000;
 
 async function until(left: () => Promise<unknown[]>): Promise<void> {
@@ -56,7 +59,7 @@ async function storedMedia(rig: Rig): Promise<string[]> {
   return paths.filter((path) => /\/r2\/.*\/blobs\/./.test(path));
 }
 
-/** Gives the log files of a service that hold a text. */
+/** Returns the log files of a service that contain a text. */
 export async function logsWith(rig: Rig, text: string): Promise<string[]> {
   const logs = join(rig.folder, "logs");
   const names = (await readdir(logs, { recursive: true })).filter((name) => name.endsWith(".log"));

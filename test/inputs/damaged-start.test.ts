@@ -28,16 +28,16 @@ async function damagedClip(): Promise<string> {
     const first = bytes.indexOf(CLUSTER);
     const second = bytes.indexOf(CLUSTER, first + 1);
     const bad = randomBytes(DAMAGED);
-    // Some of it looks like the beginning of a cluster.
+    // Some of it looks like the start of a cluster.
     for (let at = 1000; at + 5 < DAMAGED; at += 9_999_991) bad.set([...CLUSTER, 0x84], at);
-    // Its size is a number of eight bytes.
+    // The segment's size is a number of eight bytes.
     const size = bytes.indexOf(SEGMENT) + SEGMENT.length + 2;
     bytes.writeUIntBE(bytes.readUIntBE(size, 6) + bad.length - (second - first), size, 6);
     await writeFile(path, Buffer.concat([bytes.subarray(0, first), bad, bytes.subarray(second)]));
   });
 }
 
-/** Returns a clip of 30 s with sound of which the last 5 s are left. */
+/** Returns a clip of 30 s with sound, of which only the last 5 s are left. */
 async function shortenedClip(): Promise<string> {
   const whole = await makeClip("webm", [
     ..."-f lavfi -i testsrc2=size=160x90:rate=10:duration=30 -f lavfi -i sine=duration=30".split(" "),
@@ -74,7 +74,7 @@ test.for([
   ["quality", damagedClip],
   ["speed", damagedClip],
   ["speed", shortenedClip],
-] as const)("a page for %s converts a WebM without its start", async ([prefer, makeSource]) => {
+] as const)("a page that prefers %s converts a WebM without its start", async ([prefer, makeSource]) => {
   const source = await makeSource();
   const url = await page.serve(source);
   await openKit(page.lab.page, { name: prefer, prefer, encoderWorkers: 2 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => rig?.close());
 
-/** Milliseconds after a cancel in which no ffmpeg and no file may be left. */
+/** Milliseconds after a cancel within which every ffmpeg and file must be gone. */
 const GONE_MS = 2000;
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
 // Of some seconds of work.
@@ -28,7 +28,7 @@ async function stepOf(task: Task, place: number) {
   return steps[place];
 }
 
-// Never gives the last part of the source: on a machine however quick the encode goes far, and does not end.
+// Never serves the last part of the source: however fast the machine, the encode gets far and does not end.
 async function startEndless(): Promise<Task> {
   const task = await start();
   rig.gate.rule(task.id, ({ range }) => {
@@ -39,7 +39,7 @@ async function startEndless(): Promise<Task> {
 
 const at = (task: Task, place: number) =>
   until(async () => (await stepOf(task, place))?.status === "processing");
-// There is something of its output.
+// Waits until some output is written.
 const writes = () => until(async () => (await rig.left()).some((path) => path.includes("/out/")));
 
 async function expectCancelled(task: Task, place: number): Promise<void> {
@@ -54,7 +54,7 @@ async function expectCancelled(task: Task, place: number): Promise<void> {
   };
   await until(gone);
   expect([rig.ffmpegs(), await rig.left(), rig.stored(task.id)]).toEqual([[], [], []]);
-  // A moment later too: nothing was on its way.
+  // Nothing may have been on its way a moment later.
   const log = rig.gate.log.length;
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(rig.gate.log.length).toBe(log);
@@ -62,42 +62,42 @@ async function expectCancelled(task: Task, place: number): Promise<void> {
   expect(await rig.get(task.id)).toEqual(cancelled.body);
 }
 
-test("cancelled at once", async () => {
+test("cancels a task at once", async () => {
   const task = await start({ silent: true });
   await expectCancelled(task, 0);
 });
 
-test("cancelled while it is looked into", async () => {
+test("cancels a task while it is probed", async () => {
   const task = await start({ silent: true });
   await at(task, 0);
   await expectCancelled(task, 0);
 });
 
-test("cancelled while it is copied", async () => {
+test("cancels a task while its source is copied", async () => {
   const task = await start({ bytes_per_second: 300_000 });
   await at(task, 1);
   await expectCancelled(task, 1);
 });
 
-test("cancelled when it has just been given to an encoder", async () => {
+test("cancels a task that was just handed to an encoder", async () => {
   const task = await start();
   await until(() => rig.ffmpegs().length > 0);
   await expectCancelled(task, 2);
 });
 
-test("cancelled in mid-encode", async () => {
+test("cancels a task mid-encode", async () => {
   const task = await startEndless();
   await writes();
   await expectCancelled(task, 2);
 });
 
-test("cancelled late in its encode", async () => {
+test("cancels a task late in its encode", async () => {
   const task = await startEndless();
   await until(async () => ((await stepOf(task, 2))?.progress ?? 0) >= 60);
   await expectCancelled(task, 2);
 });
 
-test("cancelled while its output is stored", async () => {
+test("cancels a task while its output is stored", async () => {
   const task = await start({ file: await clip("mp4_faststart", { seconds: 1 }) });
   let put = false;
   rig.gate.rule(task.id, ({ method }) => {
@@ -108,7 +108,7 @@ test("cancelled while its output is stored", async () => {
   await expectCancelled(task, 2);
 });
 
-test("cancelled while it waits for an encoder, and those that work go on", async () => {
+test("cancels a task that waits for an encoder without disturbing the running ones", async () => {
   const working = [await startEndless(), await startEndless()];
   await until(() => rig.ffmpegs().length === 2);
   const waiting = await start();
@@ -124,7 +124,7 @@ test("cancelled while it waits for an encoder, and those that work go on", async
   await until(async () => rig.ffmpegs().length === 0 && (await rig.left()).length === 0, GONE_MS);
 });
 
-test("cancelled with several chunks in flight", async () => {
+test("cancels a task with several chunks in flight", async () => {
   const file = await clip("mp4_faststart", { seconds: 60 });
   const options = { codec: "av1", width: 640, height: 360, fps: 60 };
   const task = await start({ file }, { kind: "video", options });
@@ -132,7 +132,7 @@ test("cancelled with several chunks in flight", async () => {
   await expectCancelled(task, 2);
 });
 
-test("then a task is done as ever", async () => {
+test("a task succeeds after all the cancels", async () => {
   const file = await clip("mp4_faststart", { seconds: 1 });
   expect((await rig.finish((await start({ file })).id)).status).toBe("succeeded");
 });

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What becomes of a request: it passes, is answered with a status, is never answered, is cut off, or half of its answer is given and then it is cut off. */
+/** What happens to a request: it passes, gets a status, hangs, is cut off, or is cut off mid-answer. */
 export type Fate = "pass" | number | "hang" | "cut" | "half";
 
-/** What is known of a request that asks to pass. */
+/** A request that arrives at the gate. */
 export interface Passer {
   method: string;
   /** `work` or `out`. */
@@ -12,14 +12,14 @@ export interface Passer {
   range: string | undefined;
 }
 
-/** A real HTTP proxy on loopback between the native encoders and the service, which may be shut. */
+/** A real HTTP proxy on loopback between the native encoders and the service, which can fail requests. */
 export interface Gate {
   readonly url: string;
   /** Every request so far, as `METHOD /path`. */
   readonly log: string[];
-  /** Says where requests go. */
+  /** Sets the server that requests go to. */
   open(target: string): void;
-  /** Says what becomes of the requests for files of a run from now on. */
+  /** Sets what happens to the requests for files of a run from now on. */
   rule(run: string, rule: (passer: Passer) => Fate): void;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function startGate(): Promise<Gate> {
 function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
   request.resume().on("end", () => {
     response.writeHead(status, { "Content-Type": "application/json" });
-    response.end(JSON.stringify({ kind: "internal_error", message: "As told.", request_id: "req_1" }));
+    response.end(JSON.stringify({ kind: "internal_error", message: "As configured.", request_id: "req_1" }));
   });
 }
 
@@ -69,12 +69,12 @@ function pass(request: IncomingMessage, response: ServerResponse, target: string
   const out = send(target + request.url, { method, headers, agent: false }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     const most = half ? Number(answer.headers["content-length"] ?? 2) / 2 : Number.POSITIVE_INFINITY;
-    let given = 0;
+    let forwarded = 0;
     answer.on("data", (piece: Buffer) => {
-      const bytes = piece.subarray(0, Math.max(0, Math.floor(most - given)));
-      given += bytes.length;
-      // Gone only when what came before it is on its way.
-      if (given >= Math.floor(most)) response.write(bytes, () => response.destroy());
+      const bytes = piece.subarray(0, Math.max(0, Math.floor(most - forwarded)));
+      forwarded += bytes.length;
+      // Destroyed only once what came before has been sent.
+      if (forwarded >= Math.floor(most)) response.write(bytes, () => response.destroy());
       else response.write(bytes);
     });
     answer.on("end", () => response.end());

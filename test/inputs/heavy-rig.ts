@@ -14,26 +14,26 @@ import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 import { type Gate, startGate } from "./heavy-gate.ts";
 
-/** A native encoder as a process of the test's own. */
+/** A native encoder in a process that the test controls. */
 export interface Native {
   readonly url: string;
-  /** Ends it as a crash would, and starts it again at the same address when told so. */
+  /** Ends it like a crash; `restart` starts it again at the same address. */
   kill(): Promise<void>;
   restart(): Promise<void>;
-  /** Process ids of the ffmpegs that it started, also of those that outlived it. */
+  /** Process ids of its ffmpegs, even of those that outlived it. */
   ffmpegs(): number[];
-  /** What lies in the folders of its jobs. */
+  /** Everything left in the folders of its jobs. */
   left(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** The whole service with native encoders of the test's own, which reach it through a gate. */
+/** The whole service with native encoders that the test controls, which reach it through a gate. */
 export interface HeavyRig {
   door: FrontDoor;
   origin: Origin;
   gate: Gate;
   natives: readonly Native[];
-  /** Where the service keeps its state and logs. */
+  /** The folder of the service's state and logs. */
   folder: string;
   create(body: object): Promise<Task>;
   get(id: string): Promise<Task>;
@@ -41,17 +41,17 @@ export interface HeavyRig {
   finish(id: string, seconds?: number): Promise<Task>;
   ffmpegs(): number[];
   left(): Promise<string[]>;
-  /** Keys of what is in storage for a run, and of uploads to it that are open. */
+  /** Keys of a run's stored objects and open uploads. */
   stored(id: string): string[];
   close(): Promise<void>;
 }
 
 const KEY = "heavy-key";
-/** What native encoders of these tests ask for. */
+/** The token that native encoders of these tests expect. */
 export const HEAVY_TOKEN = "heavy-token";
 const MAIN = join(import.meta.dirname, "..", "..", "worker", "container", "main.ts");
 
-/** Starts a native encoder in a folder of its own. */
+/** Starts a native encoder in a new folder. */
 export async function startNative(env: Record<string, string>): Promise<Native> {
   const home = mkdtempSync(join(tmpdir(), "framewright-heavy-"));
   let child: ChildProcess;
@@ -77,7 +77,7 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
     },
     ffmpegs: () => processesIn(home),
     async left() {
-      // A folder may go while it is looked into; then it is looked again.
+      // A folder may vanish while it is listed; then it is listed again.
       const paths = await readdir(home, { recursive: true }).catch(() => native.left());
       return paths.filter((path) => path.includes("job-"));
     },
@@ -93,7 +93,7 @@ export async function startNative(env: Record<string, string>): Promise<Native> 
   return native;
 }
 
-/** Starts the service with so many native encoders; settings of both may be given. */
+/** Starts the service with this many native encoders, and settings for both. */
 export async function startHeavyRig(
   count: number,
   env: Record<string, string> = {},
@@ -148,7 +148,7 @@ export async function startHeavyRig(
   };
 }
 
-/** Waits until something is so, looking often; rejects when it is not in time. */
+/** Polls often until the result is truthy; rejects when the time is up. */
 export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Promise<NonNullable<T>> {
   for (const end = Date.now() + most_ms; ; await sleep(20)) {
     const found = await look();
@@ -157,7 +157,7 @@ export async function until<T>(look: () => Promise<T> | T, most_ms = 30_000): Pr
   }
 }
 
-/** Process ids of the ffmpegs that work in a folder, whoever their parent is by now. */
+/** Process ids of the ffmpegs that work in a folder, whatever their parent is by now. */
 export function processesIn(home: string): number[] {
   return readdirSync("/proc")
     .map(Number)

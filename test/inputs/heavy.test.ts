@@ -8,7 +8,7 @@ import { expectFailure } from "./check.ts";
 import { type HeavyRig, startHeavyRig, until } from "./heavy-rig.ts";
 
 let rig: HeavyRig;
-// That waits for long: it goes on beside all the others, with a service of its own, and is judged last.
+// Takes long, so it runs beside all the others on a service of its own and is checked last.
 let lost: ReturnType<typeof loseEncoders>;
 beforeAll(async () => {
   rig = await startHeavyRig(2, { WATCH_SECONDS: "2" }, { STALL_SECONDS: "3" });
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([rig?.close(), lost?.then(({ own }) => own.close()).catch(() => {})]));
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
 const SHORT = { seconds: 1 } as const;
-// Some seconds of work, in which something can happen.
+// Several seconds of work, in which something can happen.
 const LONG = { size: "640x360", seconds: 5 } as const;
 
 let number = 0;
@@ -27,7 +27,7 @@ async function start(shape: { size?: string; seconds: number }, on = rig): Promi
   return on.create({ input: on.origin.serve(`/${number++}.mp4`, { file }), ...HEAVY });
 }
 
-// Starts a task when no other runs; gives its ffmpeg as soon as there is something of its output.
+// Starts a task when no other runs; returns it and its ffmpeg once some output is written.
 async function startEncoding(on = rig): Promise<{ task: Task; pid: number }> {
   const task = await start(LONG, on);
   await until(async () => {
@@ -52,7 +52,7 @@ async function expectWhole(task: Task, seconds: number, on = rig): Promise<void>
   expect(on.stored(task.id)).toEqual([expect.stringMatching(`^out/${task.id}/[^/]+$`)]);
 }
 
-// A box of nothing at the end, so that a file has so many bytes.
+// Pads a file to a size with an empty box at its end.
 function pad(bytes: Buffer, size: number): Buffer {
   const box = Buffer.alloc(size - bytes.length);
   box.writeUInt32BE(box.length);
@@ -72,7 +72,9 @@ async function loseEncoders(): Promise<{ own: HeavyRig; ended: Task }> {
   }
 }
 
-test.concurrent("storage that takes nothing is upload_failed, after several tries", async ({ expect }) => {
+test.concurrent("storage that rejects everything is upload_failed, after several attempts", async ({
+  expect,
+}) => {
   const { id } = await start(SHORT);
   let tries = 0;
   rig.gate.rule(id, ({ folder }) => (folder === "out" ? 500 + 3 * (tries++ % 2) : "pass"));
@@ -83,7 +85,7 @@ test.concurrent("storage that takes nothing is upload_failed, after several trie
   await until(() => rig.stored(id).length === 0);
 });
 
-test.concurrent("a source that breaks off at half, each time, is unreachable", async ({ expect }) => {
+test.concurrent("a source that always breaks off halfway is unreachable", async ({ expect }) => {
   const { id } = await start(SHORT);
   rig.gate.rule(id, ({ folder }) => (folder === "work" ? "half" : "pass"));
   const task = await rig.finish(id);
@@ -92,7 +94,7 @@ test.concurrent("a source that breaks off at half, each time, is unreachable", a
   await until(() => rig.stored(id).length === 0);
 });
 
-test.concurrent("a source that breaks off now and then is read on", async ({ expect }) => {
+test.concurrent("resumes a source that breaks off now and then", async ({ expect }) => {
   const { id } = await start({ size: "640x360", seconds: 6 });
   let requests = 0;
   rig.gate.rule(id, ({ folder }) => (folder === "work" && requests++ % 2 === 0 ? "half" : "pass"));
@@ -100,16 +102,16 @@ test.concurrent("a source that breaks off now and then is read on", async ({ exp
   expect(requests).toBeGreaterThan(2);
 });
 
-// The probe opens such a file once and reads its start, which is one request.
+// The probe opens such a file once and reads its start, which takes one request.
 test.concurrent.for([
   ["another size", "other", '"v1"'],
   ["the same size and another ETag", "same", '"v2"'],
 ] as const)(
-  "a source that changes to %s after the probe is taken as it is then",
-  async ([, sort, etag], { expect }) => {
+  "encodes the current version of a source that changes to %s after the probe",
+  async ([, variant, etag], { expect }) => {
     const first = await readFile(await clip("mp4_faststart", { seconds: 1 }));
     const second = await readFile(await clip("mp4_faststart", { seconds: 2, size: "320x180" }));
-    const before = sort === "same" ? pad(first, second.length) : first;
+    const before = variant === "same" ? pad(first, second.length) : first;
     const input = rig.origin.serve(`/changing-${number++}.mp4`, (request) =>
       request === 0 ? { file: before } : { file: second, etag },
     );
@@ -120,7 +122,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent("a step whose source is not what it is said to be is encoded as it is", async ({
+test.concurrent("encodes a step's source as it really is, whatever its description claims", async ({
   expect,
 }) => {
   const url = rig.origin.serve(`/other-${number++}.mp4`, { file: await clip("mp4", SHORT) });
@@ -134,7 +136,7 @@ test.concurrent("a step whose source is not what it is said to be is encoded as 
   expect(step.output).toMatchObject({ codecs: { video: "h265", audio: "aac" } });
 });
 
-test.concurrent("storage that fails for a while is asked again", async ({ expect }) => {
+test.concurrent("retries storage that fails for a while", async ({ expect }) => {
   const { id } = await start(SHORT);
   const fates = [500, "cut", 503] as const;
   let tries = 0;
@@ -143,22 +145,22 @@ test.concurrent("storage that fails for a while is asked again", async ({ expect
   expect(tries).toBeGreaterThan(3);
 });
 
-// From here on one after another.
-test("an ffmpeg that is killed is replaced", async () => {
+// These run one after another.
+test("replaces a killed ffmpeg", async () => {
   const { task, pid } = await startEncoding();
   process.kill(pid, "SIGKILL");
   await until(() => rig.ffmpegs().some((other) => other !== pid));
   await expectWhole(await rig.finish(task.id), LONG.seconds);
 });
 
-test("an ffmpeg that stands still is ended and replaced", async () => {
+test("ends and replaces a stalled ffmpeg", async () => {
   const { task, pid } = await startEncoding();
   process.kill(pid, "SIGSTOP");
   await until(() => !rig.ffmpegs().includes(pid));
   await expectWhole(await rig.finish(task.id), LONG.seconds);
 });
 
-test("an encoder that is gone between start and progress is replaced by another", async () => {
+test("another encoder replaces one that dies after its start", async () => {
   const task = await start(LONG);
   const gone = await until(() => rig.natives.find((native) => native.ffmpegs().length > 0));
   await gone.kill();
@@ -168,7 +170,7 @@ test("an encoder that is gone between start and progress is replaced by another"
   await gone.restart();
 });
 
-test("encoders that are all gone are worker_lost; back again they work, and nothing lies about", async () => {
+test("losing every encoder is worker_lost; once back they work, and nothing is left", async () => {
   const { own, ended } = await lost;
   expectFailure(ended, "worker_lost", expect);
   expect(ended.error?.retryable).toBe(true);
@@ -179,6 +181,6 @@ test("encoders that are all gone are worker_lost; back again they work, and noth
   await expectWhole(await own.finish(again.id), 1, own);
 });
 
-test("nothing is left of any of it", async () => {
+test("leaves nothing behind", async () => {
   expect([rig.ffmpegs(), await rig.left()]).toEqual([[], []]);
 });

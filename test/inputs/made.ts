@@ -10,23 +10,23 @@ export async function truncated(name: ClipName, share: number): Promise<Buffer> 
   return bytes.subarray(0, Math.floor(bytes.length * share));
 }
 
-/** A recording of a broadcast: a transport stream that begins and ends anywhere. */
+/** A broadcast recording: a transport stream that starts and ends anywhere. */
 export async function recording(): Promise<Buffer> {
   const bytes = await readFile(await clip("mpegts", { seconds: 2 }));
   return bytes.subarray(5 * 188 + 77, -5 * 188 - 33);
 }
 
-/** Bytes that look random. */
+/** Random-looking bytes. */
 export function randomBytes(count: number): Buffer {
   return noiseBytes(count, "bad input");
 }
 
-/** A valid PNG of one color and any size; its data is as small as zlib makes it. */
+/** A valid PNG of one color and any size, with data as small as zlib makes it. */
 export function flatPng(width: number, height: number, rows = height): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // One bit of gray.
+  // One-bit gray.
   header[8] = 1;
   const data = deflateSync(Buffer.alloc((1 + Math.ceil(width / 8)) * rows), { level: 9 });
   const signature = Buffer.from("89504e470d0a1a0a", "hex");
@@ -64,7 +64,7 @@ export async function jpegOfSize(width: number, height: number): Promise<Buffer>
   return bytes;
 }
 
-/** Raw video in a text header that claims a size, with the bytes of one small frame. */
+/** Raw video whose text header claims a size, with the bytes of one small frame. */
 export function y4mOfSize(width: number, height: number): Buffer {
   return Buffer.concat([
     Buffer.from(`YUV4MPEG2 W${width} H${height} F25:1 Ip A1:1 C420jpeg\nFRAME\n`),
@@ -75,7 +75,7 @@ export function y4mOfSize(width: number, height: number): Buffer {
 /** An MP4 whose headers claim a size that its stream does not have. */
 export async function mp4OfSize(width: number, height: number): Promise<Buffer> {
   const bytes = Buffer.from(await readFile(await clip("mp4_faststart", { seconds: 1 })));
-  // The size stands 24 bytes behind the start of the sample entry's name's end, and in 16.16 at the end of tkhd.
+  // The size is 28 bytes after the start of the sample entry's name, and in 16.16 at the end of tkhd.
   const entry = bytes.indexOf("avc1", bytes.indexOf("stsd"));
   bytes.writeUInt16BE(width, entry + 28);
   bytes.writeUInt16BE(height, entry + 30);
@@ -100,7 +100,7 @@ export async function mp4WithoutEnd(): Promise<Buffer> {
   return bytes;
 }
 
-/** An MP4 with tracks that hold nothing: a fragmented file without its fragments. */
+/** An MP4 with empty tracks: a fragmented file without its fragments. */
 export async function mp4WithoutSamples(): Promise<Buffer> {
   const bytes = await readFile(await clip("mp4_fragmented", { seconds: 1 }));
   return bytes.subarray(0, bytes.indexOf("moof") - 4);

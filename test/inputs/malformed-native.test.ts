@@ -12,10 +12,10 @@ const rig = await startRig({ PLACES: "3", NATIVE_ENCODER_TOKEN: "malformed" });
 afterAll(() => rig.close());
 const files = await makeMalformed();
 
-/** Seconds in which every job must have ended, on a machine that others use too. */
+/** Seconds within which every job must have ended, even on a busy machine. */
 const SECONDS = 20;
 
-// A job as the service makes it of what the probe said of the whole file.
+// A job as the service creates it from the probe of the intact file.
 async function jobOf(file: Malformed, n: number): Promise<NativeJob> {
   const { kind, bytes } = file;
   const job = await rig.job(await clip(file.clip, { seconds: 1 }), kind, wishFor(file, n));
@@ -27,7 +27,7 @@ async function jobOf(file: Malformed, n: number): Promise<NativeJob> {
   };
 }
 
-// While all places are taken the server says so.
+// Retries while the server reports that all places are taken.
 async function run(job: NativeJob): Promise<NativeState> {
   for (;;) {
     const { status } = await rig.call("POST", "/jobs", job);
@@ -52,7 +52,7 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   const own = taken.filter((path) => path.startsWith(job.id));
   if (state.state === "done") {
     expect(own).toEqual([`${job.id}/${job.name}`]);
-    // What was encoded is read without a fault; sound that was copied is what it was.
+    // What was encoded must decode without errors; copied sound is only as good as its source.
     const track = file.kind === "audio" ? "0:a" : "0:v";
     await runFfmpeg(["-xerror", "-i", join(rig.sink.folder, own[0] ?? ""), "-map", track, "-f", "null", "-"]);
     return;
@@ -61,14 +61,14 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
     state: "failed",
     error: { kind: expect.stringMatching(/^(input_unsupported|encode_failed)$/), retryable: false },
   });
-  // A sentence that tells nothing of the machine.
+  // A sentence that reveals nothing about the machine.
   expect(state).toMatchObject({ error: { message: expect.stringMatching(/^\S+ \S+ .*\.$/) } });
   expect(JSON.stringify(state)).not.toMatch(/127\.0\.0\.1|\/tmp|http|Something failed/);
   expect(own).toEqual([]);
 });
 
-// Last, when all the others have ended.
-test("then nothing is left, and a good file is encoded as ever", async () => {
+// Runs last, when all the others have ended.
+test("leaves nothing behind, and still encodes a good file", async () => {
   expect(ends.size).toBe(100);
   const good = [...ends.values()].filter(isGood).length;
   expect(good).toBeGreaterThan(20);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 const files = await makeMalformed();
 
-/** Seconds in which every task must have ended, on a machine that others use too. */
+/** Seconds within which every task must have ended, even on a busy machine. */
 const SECONDS = 60;
 const ERRORS = [
   ...(["input_unsupported", "input_no_video", "input_no_audio"] as const),
@@ -38,12 +38,12 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   }
   expect(task.status).toBe("succeeded");
   const { path } = await rig.door.fetchFile(task.output ?? "");
-  // What was encoded is read without a fault; sound that was copied is what it was.
+  // What was encoded must decode without errors; copied sound is only as good as its source.
   await runFfmpeg(["-xerror", "-i", path, "-map", file.kind === "audio" ? "0:a" : "0:v", "-f", "null", "-"]);
 });
 
-// Last, when all the others have ended.
-test("then nothing is left, and a good file is encoded as ever", async () => {
+// Runs last, when all the others have ended.
+test("leaves nothing behind, and still encodes a good file", async () => {
   const good = ends.filter(({ status }) => status === "succeeded").length;
   expect(good).toBeGreaterThan(10);
   expect(good).toBeLessThan(70);

@@ -6,7 +6,7 @@ import { type Malformed, makeMalformed } from "../fixtures/malformed.ts";
 
 const digest = ({ bytes }: Malformed) => createHash("sha256").update(bytes).digest("hex");
 
-test("there are 100 malformed files of many formats, all unlike each other", async () => {
+test("there are 100 different malformed files of many formats", async () => {
   const files = await makeMalformed();
   expect(new Set(files.map(({ name }) => name)).size).toBe(100);
   expect(new Set(files.map(digest)).size).toBe(100);
@@ -14,12 +14,12 @@ test("there are 100 malformed files of many formats, all unlike each other", asy
   expect(new Set(files.map((file) => file.clip)).size).toBeGreaterThan(20);
 });
 
-test("the same files come again from the same clips", async () => {
+test("the same clips always make the same files", async () => {
   const [first, second] = await Promise.all([makeMalformed(), makeMalformed()]);
   expect(first.map(digest)).toEqual(second.map(digest));
 });
 
-test("none of them is as it was", async () => {
+test("every file differs from its intact clip", async () => {
   const whole = await Promise.all(
     (await makeMalformed()).map(async (file) =>
       (await readFile(await clip(file.clip, { seconds: 1 }))).equals(file.bytes) ? file.name : null,

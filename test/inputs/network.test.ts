@@ -7,7 +7,7 @@ import { readFacts } from "../judge/facts.ts";
 import { type Rig, startRig } from "../judge/rig.ts";
 import { expectFailure, logsWith, SECRET, waitUntilEmpty } from "./check.ts";
 
-// A port below 1024 that no service of a usual machine listens on.
+// A port below 1024 that no service of an ordinary machine listens on.
 const DEAF = "127.0.0.1:1";
 
 let rig: Rig;
@@ -26,14 +26,14 @@ afterAll(async () => {
   await hidden.close();
 });
 
-// Three attempts of 3 seconds with pauses of 1 and 2 seconds between them, and much more for a busy machine.
+// Three attempts of 3 seconds with pauses of 1 and 2 seconds between them, plus much more for a busy machine.
 const SECONDS = 90;
 const LIMIT = { timeout: 180_000 };
 
 const file = (bytes: number) => virtualFile([noise(bytes)]);
 let number = 0;
 
-// Each fault has a path of its own, so that the requests to it can be counted.
+// Each fault has its own path, so that its requests can be counted.
 function serve(answer: Answer): { url: string; requests(): number } {
   const path = `/fault-${number++}.mp4`;
   const url = `${rig.origin.serve(path, answer)}?token=${SECRET}`;
@@ -67,19 +67,19 @@ test.concurrent.for(STATUSES)(
   },
 );
 
-// With a limit of 3 seconds, the wait for the next bytes and for the whole end at the same moment.
+// With a limit of 3 seconds, the timeouts for the next bytes and for the whole expire together.
 const LATE: RunErrorKind[] = ["input_unreachable", "timeout"];
 
 const FAULTS: Record<string, [Answer, RunErrorKind | RunErrorKind[]]> = {
   "an origin that never answers": [{ silent: true }, "input_unreachable"],
   "a body that never begins": [{ file: file(100_000), stall_after: 0 }, LATE],
-  "a body that falls silent": [{ file: file(100_000), stall_after: 5000, ranges: false }, LATE],
+  "a body that stalls": [{ file: file(100_000), stall_after: 5000, ranges: false }, LATE],
   "a body that is too slow": [{ file: file(300_000), bytes_per_second: 20_000, ranges: false }, "timeout"],
-  "a body cut off, without ranges": [
+  "a truncated body, without ranges": [
     { file: file(100_000), cut_after: 50_000, ranges: false },
     "input_unreachable",
   ],
-  "a body cut off, of no declared length": [
+  "a truncated body of undeclared length": [
     { file: file(100_000), cut_after: 50_000, ranges: false, chunked: true },
     "input_unreachable",
   ],
@@ -101,19 +101,23 @@ const FAULTS: Record<string, [Answer, RunErrorKind | RunErrorKind[]]> = {
   "a redirect to ftp": [{ redirect: "ftp://127.0.0.1/clip.mp4" }, "input_forbidden"],
 };
 
-test.concurrent.for(Object.entries(FAULTS))("%s", LIMIT, async ([, [answer, kind]], { expect }) => {
+test.concurrent.for(Object.entries(FAULTS))("fails on %s", LIMIT, async ([, [answer, kind]], { expect }) => {
   expectFailure(await run(serve(answer).url), kind, expect);
 });
 
-test.concurrent("a file larger than its Content-Length is not taken for whole", LIMIT, async ({ expect }) => {
-  const path = await clip("mp4", { seconds: 1 });
-  const { bytes } = await readFacts(path);
-  // The index is at the end, behind the bytes that were declared.
-  const fault = serve({ file: path, declared: Math.floor(bytes / 2), ranges: false });
-  expectFailure(await run(fault.url), ["input_unreachable", "input_unsupported"], expect);
-});
+test.concurrent(
+  "a file larger than its Content-Length is not taken as complete",
+  LIMIT,
+  async ({ expect }) => {
+    const path = await clip("mp4", { seconds: 1 });
+    const { bytes } = await readFacts(path);
+    // The index is at the end, beyond the declared bytes.
+    const fault = serve({ file: path, declared: Math.floor(bytes / 2), ranges: false });
+    expectFailure(await run(fault.url), ["input_unreachable", "input_unsupported"], expect);
+  },
+);
 
-test.concurrent("redirects in a loop are given up", LIMIT, async ({ expect }) => {
+test.concurrent("gives up on redirects in a loop or an endless chain", LIMIT, async ({ expect }) => {
   rig.origin.serve("/loop-a", { redirect: "/loop-b" });
   rig.origin.serve("/loop-b", { redirect: "/loop-a" });
   expectFailure(await run(`${rig.origin.url}/loop-a?token=${SECRET}`), "input_unreachable", expect);
@@ -122,32 +126,29 @@ test.concurrent("redirects in a loop are given up", LIMIT, async ({ expect }) =>
   expect(rig.origin.log.filter(({ path }) => path.startsWith("/chain-")).length).toBeLessThan(25);
 });
 
-test.concurrent("a few redirects are followed", LIMIT, async ({ expect }) => {
+test.concurrent("follows a few redirects", LIMIT, async ({ expect }) => {
   rig.origin.serve("/moved/clip.mp4", { file: await clip("mp4", { seconds: 1 }) });
   rig.origin.serve("/here", { redirect: "/there", status: 301 });
   rig.origin.serve("/there", { redirect: `${rig.origin.url}/moved/clip.mp4`, status: 307 });
   expect((await run(`${rig.origin.url}/here`)).status).toBe("succeeded");
 });
 
-test.concurrent(
-  "a connection that breaks is taken up again where ranges allow it",
-  LIMIT,
-  async ({ expect }) => {
-    const path = await clip("mp4", { seconds: 1 });
-    // No more of each way than any one reading gets over, whichever meets them; each at the price of an attempt, they would be too many.
-    const left = { range: 3, stream: 3 };
-    const input = rig.origin.serve("/breaking.mp4", (_, range) => {
-      const way = range?.endsWith("-") ? "stream" : "range";
-      return left[way]-- > 0 ? { file: path, cut_after: 1000 } : { file: path };
-    });
-    const { task, ...output } = await rig.door.encode({ input, kind: "video", options: { width: 80 } });
-    expect(task.status).toBe("succeeded");
-    expect(Math.max(left.range, left.stream)).toBeLessThan(0);
-    expect((await readFacts(output.path)).picture?.times).toHaveLength(25);
-  },
-);
+test.concurrent("resumes a broken connection where ranges allow it", LIMIT, async ({ expect }) => {
+  const path = await clip("mp4", { seconds: 1 });
+  // No more of either kind than a single read survives, whichever meets them; if each cost an attempt, they
+  // would be too many.
+  const left = { range: 3, stream: 3 };
+  const input = rig.origin.serve("/breaking.mp4", (_, range) => {
+    const way = range?.endsWith("-") ? "stream" : "range";
+    return left[way]-- > 0 ? { file: path, cut_after: 1000 } : { file: path };
+  });
+  const { task, ...output } = await rig.door.encode({ input, kind: "video", options: { width: 80 } });
+  expect(task.status).toBe("succeeded");
+  expect(Math.max(left.range, left.stream)).toBeLessThan(0);
+  expect((await readFacts(output.path)).picture?.times).toHaveLength(25);
+});
 
-test.concurrent("a fault that passes is tried again", LIMIT, async ({ expect }) => {
+test.concurrent("retries a transient fault", LIMIT, async ({ expect }) => {
   const path = await clip("mp4", { seconds: 1 });
   const url = rig.origin.serve("/passing.mp4", (request) =>
     request === 0 ? { status: 503 } : { file: path },
@@ -155,7 +156,7 @@ test.concurrent("a fault that passes is tried again", LIMIT, async ({ expect }) 
   expect((await run(url)).status).toBe("succeeded");
 });
 
-test.concurrent("a port where nobody listens is unreachable", LIMIT, async ({ expect }) => {
+test.concurrent("a closed port is unreachable", LIMIT, async ({ expect }) => {
   expectFailure(await run(`http://${DEAF}/clip.mp4?token=${SECRET}`), "input_unreachable", expect);
 });
 
@@ -169,7 +170,7 @@ const STEPS = (["probe", "ingest", "video", "audio", "image", "adaptive_video"] 
 );
 
 test.concurrent.for(STEPS)(
-  "a step of $kind from $status ends as $error",
+  "a $kind step with a source of status $status ends as $error",
   LIMIT,
   async ({ kind, status, error }, { expect }) => {
     const { url } = serve({ status, file: file(1000) });
@@ -199,7 +200,7 @@ const PRIVATE = (port: string) => [
   "http://metadata.google.internal/clip.mp4",
 ];
 
-test("private hosts are refused at the door and behind every redirect, and never asked", LIMIT, async () => {
+test("rejects private hosts in requests and behind redirects without contacting them", LIMIT, async () => {
   hidden.serve("/secret.mp4", { file: await clip("mp4", { seconds: 1 }) });
   const targets = PRIVATE(new URL(hidden.url).port);
   await Promise.all(
@@ -214,8 +215,8 @@ test("private hosts are refused at the door and behind every redirect, and never
   expect(hidden.log).toEqual([]);
 });
 
-// Last, when all the others have ended.
-test("nothing of any of it is left in storage, in a run or in a log", LIMIT, async () => {
+// Runs last, when all the others have ended.
+test("leaves nothing in storage, in a run or in a log", LIMIT, async () => {
   expect((await run(rig.serve(await clip("mp4", { seconds: 1 })))).status).toBe("succeeded");
   await waitUntilEmpty(rig);
   expect(await logsWith(rig, SECRET)).toEqual([]);

@@ -15,7 +15,7 @@ const FRAME = 1024 / 44_100;
 const FRAMES = 4558;
 const PLAIN = { channels: 1, sample_rate: 44_100 };
 
-// Quiet at first, then loud: by its start it would be taken for another length.
+// Quiet at first, then loud: its start alone suggests another length.
 function unevenClip(): Promise<string> {
   return makeClip("aac", [
     ...["-f", "lavfi", "-i", "sine=frequency=300:duration=40,volume=0.02"],
@@ -39,7 +39,7 @@ test("raw sound can be trimmed to its very end", async () => {
   }
 });
 
-test("raw sound that is too large for a probe is counted when it was fetched", async () => {
+test("measures raw sound that is too large for a probe during its ingest", async () => {
   const copies = 28;
   const large = await keepClip("aac", `${copies} times the uneven raw sound`, async (path) => {
     const bytes = await readFile(await unevenClip());
