@@ -26,9 +26,9 @@ export function processorTime(): number {
 
 // How many times slower than the standard this machine is now; at least 1.
 function slowness(clock: () => number): number {
-  const begun = clock();
+  const start = clock();
   work();
-  return Math.max(1, (clock() - begun) / STANDARD_MS);
+  return Math.max(1, (clock() - start) / STANDARD_MS);
 }
 
 // Integer arithmetic in one small loop: independent of memory, and equally fast on every run.

@@ -7,7 +7,7 @@ import { longClip } from "../encoders/browser-pool-rig.ts";
 import { clip } from "../fixtures/clips.ts";
 import { watchPace } from "./pace.ts";
 
-// Limits in milliseconds for a page to answer a cancel, and to clean up everything it had begun.
+// Limits in milliseconds for a page to answer a cancel, and to clean up everything it had started.
 const ANSWERED_MS = 200;
 const CLEARED_MS = 500;
 
@@ -32,22 +32,22 @@ test("a client answers a cancel mid-encode within 200 ms and cleans up within 50
     const input = await kit.file("/files/long.mp4");
     const wish = { kind: "video", options: { width: 240, bitrate: 400_000 } } as const;
     const { id } = await kit.client.tasks.create({ input, ...wish });
-    const begun = Promise.withResolvers<void>();
-    kit.client.on(id, "update", ({ progress }) => (progress ?? 0) > 10 && begun.resolve());
-    await begun.promise;
+    const started = Promise.withResolvers<void>();
+    kit.client.on(id, "update", ({ progress }) => (progress ?? 0) > 10 && started.resolve());
+    await started.promise;
     return id;
   });
   const { status, answered, cleared, left } = await page.evaluate(async (task) => {
-    const begun = performance.now();
+    const started = performance.now();
     const { status } = await kit.client.tasks.cancel(task);
-    const answered = performance.now() - begun;
+    const answered = performance.now() - started;
     // The run's lock is released when everything has ended.
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       if (held.every(({ name }) => name !== `prompt run ${task}`)) break;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    return { status, answered, cleared: performance.now() - begun, left: await kit.stored() };
+    return { status, answered, cleared: performance.now() - started, left: await kit.stored() };
   }, id);
   expect([status, left]).toEqual(["cancelled", []]);
   expect(steady(answered)).toBeLessThan(ANSWERED_MS);
@@ -66,10 +66,10 @@ test.for([{ ms: 0 }, { ms: 50 }, { ms: 700 }])(
     await page.evaluate(() => cancelling.started);
     await page.waitForTimeout(ms);
     const took = await page.evaluate(async () => {
-      const begun = performance.now();
+      const started = performance.now();
       cancelling.stop();
       await cancelling.ends;
-      return performance.now() - begun;
+      return performance.now() - started;
     });
     expect(steady(took)).toBeLessThan(ANSWERED_MS);
     await expect.poll(() => page.workers().length).toBe(0);

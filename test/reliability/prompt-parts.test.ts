@@ -24,9 +24,9 @@ async function startLong() {
 test("deleting a job leaves no ffmpeg and no files within two seconds", async () => {
   const steady = watchPace();
   const { job } = await startLong();
-  const begun = performance.now();
+  const started = performance.now();
   expect((await native.call("DELETE", `/jobs/${job.id}`)).status).toBe(204);
-  const took = performance.now() - begun;
+  const took = performance.now() - started;
   expect([await native.ffmpegs(), await native.left()]).toEqual([[], []]);
   expect(steady(took)).toBeLessThan(2000);
 });
@@ -36,9 +36,9 @@ test("ends a silent ffmpeg within ten seconds", async () => {
   const steady = watchPace();
   const { job, pid } = await startLong();
   process.kill(pid, "SIGSTOP");
-  const begun = performance.now();
+  const started = performance.now();
   expect(await native.finish(job.id)).toMatchObject({ state: "failed", error: { kind: "stalled" } });
-  expect(steady(performance.now() - begun)).toBeLessThan(10_000);
+  expect(steady(performance.now() - started)).toBeLessThan(10_000);
 });
 
 test.for([
@@ -71,10 +71,10 @@ test("an aborted client stops waiting for an encoder that ignores it", async () 
 });
 
 async function stopping(encoding: Promise<unknown>, stop: AbortController): Promise<number> {
-  const begun = performance.now();
+  const started = performance.now();
   stop.abort(new Error("enough"));
   await expect(encoding).rejects.toThrow("enough");
-  return performance.now() - begun;
+  return performance.now() - started;
 }
 
 test("reads a damaged index within half a second", async () => {
@@ -89,9 +89,9 @@ test("reads a damaged index within half a second", async () => {
   for (let trial = 0; trial < 200; trial++) {
     const broken = whole.slice();
     for (let flips = 0; flips < 20; flips++) broken[next(Math.min(broken.length, 4096))] = next(256);
-    const begun = performance.now();
+    const started = performance.now();
     await readKeyframes(bytesReader(broken), source, AbortSignal.timeout(120_000));
-    slowest = Math.max(slowest, performance.now() - begun);
+    slowest = Math.max(slowest, performance.now() - started);
   }
   expect(steady(slowest)).toBeLessThan(500);
 });

@@ -45,11 +45,11 @@ afterAll(async () => {
 
 /** Cancels a task; returns the milliseconds until the condition holds. */
 async function cancelUntil({ id }: Task, ended: () => boolean): Promise<number> {
-  const begun = performance.now();
+  const started = performance.now();
   const { body } = await door.request<Task>("POST", `/tasks/${id}/cancel`);
   expect(body.status).toBe("cancelled");
   await expect.poll(ended, { interval: 5 }).toBe(true);
-  return performance.now() - begun;
+  return performance.now() - started;
 }
 
 const create = async (body: object) => (await door.request<Task>("POST", "/tasks", body)).body;

@@ -133,7 +133,7 @@ async function waitForAnswer(url: string, alive: () => boolean): Promise<void> {
   for (const end = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const answer = await fetch(url).catch(() => null);
     if (answer?.ok) return;
-    if (!alive() || Date.now() > end) throw new Error("It gives no answer.");
+    if (!alive() || Date.now() > end) throw new Error("Ceph does not answer.");
   }
 }
 

@@ -111,7 +111,7 @@ test.for([0, 1000, 65_536, 100_000, 1_000_000])(
   "fingerprints a file of %s bytes from its ends and its middle",
   async (size) => {
     const bytes = Uint8Array.from({ length: size }, (_, n) => (n * 31 + (n >> 8)) % 251);
-    const path = await choose("told.mp4", bytes);
+    const path = await choose("fingerprint.mp4", bytes);
     await utimes(path, 1_700_000_000, 1_700_000_000);
     await lab.page.setInputFiles("input", path);
     const seen = await lab.page.evaluate(async () => {

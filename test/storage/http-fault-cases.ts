@@ -108,7 +108,7 @@ export const HTTP_FAULTS: HttpCase[] = [
         [{ silent: true }, 2],
       ] as const;
       const timeouts = { idleMs: 1500, headersMs: 1500 };
-      const tell = faults.map(async ([fault, tries], at) => {
+      const checks = faults.map(async ([fault, tries], at) => {
         const path = `/never-${at}`;
         const url = origin.serve(path, (n) => ({ file: file(MB), ...(n > 0 ? fault : {}) }));
         const { error } = await run({ url, act: { kind: "read", ranges }, ...(tries === 2 && { timeouts }) });
@@ -116,7 +116,7 @@ export const HTTP_FAULTS: HttpCase[] = [
         const asked = origin.log.filter((request) => request.path === path).map((request) => request.range);
         expect([path, asked]).toEqual([path, ["bytes=0-32767", ...Array(tries).fill("bytes=500000-565535")]]);
       });
-      await Promise.all(tell);
+      await Promise.all(checks);
     },
   },
   {

@@ -52,11 +52,11 @@ describe("the XML of an answer", () => {
   });
 
   test("takes linear time, whatever it holds", () => {
-    const begun = performance.now();
+    const start = performance.now();
     for (const bad of ["<a ", '<a b="', "&", "<!--", "<a     ", "     ", '<a b="c" ']) {
       expect(() => readXml(`<a>${bad.repeat(200_000)}`)).toThrow();
     }
-    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 });
 

@@ -7,7 +7,7 @@ export * from "../../../worker/index.ts";
 let failing = "nothing";
 const struck = {};
 const calls = {};
-// Reads change nothing, so losing their answer is no case of its own.
+// Reads change nothing, so losing their answer would be the same as failing before.
 const READS = new Set(["get", "head", "list"]);
 
 // While a part fails, two of three calls to it do: one before it runs, the other after, losing its answer.

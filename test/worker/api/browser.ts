@@ -16,8 +16,7 @@ const WITHOUT = [
   "PaintHolding",
   "PreconnectToSearch",
   "ThirdPartyStoragePartitioning",
-  // The address bar's suggestions: a page of their own in each window, which costs as much as the rest of a
-  // start.
+  // The address bar's suggestions: a page of their own per window, as costly as the rest of a start.
   "WebUIOmniboxAimPopup",
   "WebUIOmniboxPopup",
 ] as const;

@@ -3,10 +3,7 @@ import { startOrigin } from "../../fixtures/origin.ts";
 import { createMemoryApi } from "./memory-api.ts";
 import { type Bindings, startService } from "./service.ts";
 
-/**
- * The API on one host, with keys of two projects and an input that keeps a task waiting until it is
- * cancelled.
- */
+/** The API on one host, with keys of two projects and an input that keeps a task waiting until cancelled. */
 export interface ApiHost {
   base: string;
   input: string;

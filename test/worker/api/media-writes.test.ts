@@ -268,8 +268,8 @@ describe.each(Object.entries(HOSTS))("%s", (name, start) => {
   test.skipIf(name === "in memory")("discards a truncated body", async () => {
     const url = new URL(`${folder}cut.mp4`);
     const whole = bytesOf(4 * MIB);
-    const begun = await send("PUT", url.href, bytesOf(10));
-    expect(begun.status).toBe(201);
+    const written = await send("PUT", url.href, bytesOf(10));
+    expect(written.status).toBe(201);
     for (const at of [url, new URL(`${folder}new.mp4`)]) {
       await new Promise<void>((resolve) => {
         const sent = request(at, { method: "PUT", headers: { "Content-Length": whole.length } });

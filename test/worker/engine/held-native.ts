@@ -15,9 +15,7 @@ import {
 
 const run = promisify(execFile);
 
-/**
- * Native encoders as real HTTP servers that speak the protocol and hold each job until the test finishes it.
- */
+/** Native encoders as real HTTP servers that speak the protocol and hold each job until a test ends it. */
 export interface HeldNative {
   /** The setting NATIVE_ENCODER_URL: two servers that know the same jobs. */
   urls: string;

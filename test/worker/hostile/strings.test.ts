@@ -14,7 +14,7 @@ const HEADERS = new Set(
     "www-authenticate x-content-type-options x-frame-options retry-after"
   ).split(" "),
 );
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const CONTROL = /[\0-\x1f\x7f]/;
 
 async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {

@@ -27,7 +27,7 @@ function open(usage: Usage, clock: { now: number }, limits = { requests: 5, crea
     },
     take: (count: number, what: Limited = "requests", key = KEY) =>
       Array.from({ length: count }, () => limiter.take(key, what)),
-    async tell() {
+    async flush() {
       for (const { send } of messages.splice(0)) await send();
     },
   };
@@ -62,33 +62,33 @@ test("instances share their counts: the first message goes out at once, later on
   const [here, there] = [open(usage, clock), open(usage, clock)];
   here.take(3);
   expect(here.messages.map(({ ms }) => ms)).toEqual([0]);
-  await here.tell();
+  await here.flush();
   clock.now = 10_000;
   there.take(1);
-  await there.tell();
+  await there.flush();
   // Four are used, in the minute that began with the first.
   expect(there.take(2)).toEqual([
     { allowed: true, limit: 5, left: 0, seconds: 50 },
     { allowed: false, limit: 5, left: 0, seconds: 50 },
   ]);
   expect(there.messages.map(({ ms }) => ms)).toEqual([TELL_MS]);
-  await there.tell();
+  await there.flush();
   // This instance learns of it only with its next message.
   expect(here.take(1)[0]).toMatchObject({ allowed: true, left: 1 });
-  await here.tell();
+  await here.flush();
   expect(here.take(1)[0]).toMatchObject({ allowed: false, left: 0 });
 });
 
 test("counts that could not be sent go with the next message, and none are lost", async () => {
   const clock = { now: 0 };
   const usage = createUsage();
-  const { take, tell, breakHome } = open(usage, clock, { requests: 100, creations: 9 });
+  const { take, flush, breakHome } = open(usage, clock, { requests: 100, creations: 9 });
   take(3);
   breakHome(true);
-  await tell();
+  await flush();
   take(2);
   breakHome(false);
-  await tell();
+  await flush();
   expect(usage.add(KEY.id, { requests: 0, creations: 0 }, clock.now).requests).toBe(5);
   expect(take(1)[0]?.left).toBe(94);
 });

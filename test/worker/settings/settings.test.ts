@@ -77,18 +77,18 @@ test("a message shows the rejected value, shortened, but never a secret", () => 
   const longValue = `hush${"!".repeat(200)}`;
   const secrets = { API_KEYS: "hush hush", CONNECTION_KEYS: "hush", NATIVE_ENCODER_URL: "http://hush@hush" };
   const url = { PUBLIC_URL: "https://a:hush@b" };
-  const refuse = (variables: object) => {
+  const rejectionOf = (variables: object) => {
     try {
       read({ ...variables });
     } catch (thrown) {
       if (thrown instanceof SettingsError) return thrown;
     }
-    throw new Error("Not refused.");
+    throw new Error("Not rejected.");
   };
-  const { message, summary, param } = refuse({ LOG_LEVEL: longValue });
+  const { message, summary, param } = rejectionOf({ LOG_LEVEL: longValue });
   expect(message).toBe(`LOG_LEVEL must be info or error, not ${JSON.stringify(longValue.slice(0, 100))}.`);
   expect([summary, param]).toEqual(["LOG_LEVEL must be info or error.", "LOG_LEVEL"]);
-  expect(refuse({ ...secrets, ...url }).message).not.toContain("hush");
+  expect(rejectionOf({ ...secrets, ...url }).message).not.toContain("hush");
 });
 
 test("parses the settings once per env of an isolate, malformed ones too", () => {

@@ -32,8 +32,8 @@ async function sendFile({ base, size, output }: Order) {
   // answer is read.
   const [first] = upload.parts;
   const other = new Blob([file], { type: "text/html" });
-  const heard = first && upload.parts.length === 1 && output === undefined;
-  const refused = heard ? (await fetch(first.url, { method: "PUT", body: other })).status : null;
+  const answerReadable = first && upload.parts.length === 1 && output === undefined;
+  const refused = answerReadable ? (await fetch(first.url, { method: "PUT", body: other })).status : null;
   const done: Upload = await ask(`/uploads/${upload.id}/complete`, { parts });
   const step = await ask("/steps", { kind: "ingest", input: { url: done.url } });
   return { parts, refused, done, step };

@@ -19,10 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/**
- * A run whose webhooks are delivered over real HTTP, with a clock that a test moves; its storage survives a
- * crash.
- */
+/** A run with webhooks over real HTTP, a clock that a test moves, and storage that survives a crash. */
 function createRun(path: string, take: (request: number, now: number) => Taking) {
   const start = Date.now();
   const office = createPostOffice(createMemorySql(), createIds(Math.random), 7 * 24 * HOUR_MS);
