@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { doubling, retry } from "../../src/util/retry.ts";
+import { doubling, isTransient, retry } from "../../src/util/retry.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -17,7 +17,7 @@ const failing = (times: number) => {
   });
 };
 
-test("work is tried again after growing pauses until it succeeds", async () => {
+test("retries after growing pauses until the work succeeds", async () => {
   const work = failing(3);
   const began = Date.now();
   const result = retry(work, { tries: 5, pauseMs: doubling(100, 250) });
@@ -26,7 +26,7 @@ test("work is tried again after growing pauses until it succeeds", async () => {
   expect(Date.now() - began).toBe(100 + 200 + 250);
 });
 
-test("the last failure is reported, and so is one that no try would help", async () => {
+test("rejects with the last failure, or at once when no retry would help", async () => {
   const work = failing(9);
   const result = retry(work, { tries: 2, pauseMs: () => 10 });
   const caught = expect(result).rejects.toThrow(new TypeError("try 2"));
@@ -37,7 +37,7 @@ test("the last failure is reported, and so is one that no try would help", async
   expect([work.mock.calls.length, hopeless.mock.calls.length]).toEqual([2, 1]);
 });
 
-test("a signal ends a pause", async () => {
+test("a signal aborts a pause", async () => {
   const stop = new AbortController();
   const work = failing(9);
   const result = retry(work, { tries: 5, pauseMs: () => 60_000, signal: stop.signal });
@@ -46,4 +46,9 @@ test("a signal ends a pause", async () => {
   stop.abort("enough");
   await caught;
   expect(work).toHaveBeenCalledTimes(1);
+});
+
+test("only 408, 425, 429, 500 and 502 to 504 are transient", () => {
+  const statuses = Array.from({ length: 600 }, (_, status) => status);
+  expect(statuses.filter(isTransient)).toEqual([408, 425, 429, 500, 502, 503, 504]);
 });

@@ -1,50 +1,50 @@
 import { expect, test } from "vitest";
 import { sideBySide } from "../../src/util/side-by-side.ts";
 
-test("items are taken up in their order, so many at once", async () => {
-  const begun: number[] = [];
+test("starts items in order, no more than the limit at once", async () => {
+  const started: number[] = [];
   const ends: (() => void)[] = [];
   const all = sideBySide([0, 1, 2, 3, 4], 2, (item) => {
-    begun.push(item);
+    started.push(item);
     return new Promise((resolve) => ends.push(resolve));
   });
-  expect(begun).toEqual([0, 1]);
+  expect(started).toEqual([0, 1]);
   ends[1]?.();
-  await expect.poll(() => begun).toEqual([0, 1, 2]);
+  await expect.poll(() => started).toEqual([0, 1, 2]);
   for (const n of [0, 2, 3, 4]) {
     await expect.poll(() => ends.length).toBeGreaterThan(n);
     ends[n]?.();
   }
   await all;
-  expect(begun).toEqual([0, 1, 2, 3, 4]);
+  expect(started).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("after a failure none is taken up, and the first failure counts once all have ended", async () => {
-  const begun: number[] = [];
-  const heard: unknown[] = [];
+test("starts nothing after a failure, and rejects with the first failure once all work has ended", async () => {
+  const started: number[] = [];
+  const failures: unknown[] = [];
   const stop = new AbortController();
   const all = sideBySide(
     [0, 1, 2, 3],
     2,
     (item) => {
-      begun.push(item);
+      started.push(item);
       if (item === 1) return Promise.reject("first");
       return new Promise((_, reject) => {
         stop.signal.addEventListener("abort", () => reject("stopped"), { once: true });
       });
     },
     (thrown) => {
-      heard.push(thrown);
+      failures.push(thrown);
       stop.abort();
     },
   );
   await expect(all).rejects.toBe("first");
-  expect([begun, heard]).toEqual([
+  expect([started, failures]).toEqual([
     [0, 1],
     ["first", "stopped"],
   ]);
 });
 
-test("no items are no work", async () => {
+test("does nothing for an empty list", async () => {
   await sideBySide([], 4, () => Promise.reject(new Error("never")));
 });

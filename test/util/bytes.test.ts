@@ -3,7 +3,7 @@ import { fromBase64Url, sha256Hex, toBase64, toBase64Url, toHex } from "../../sr
 
 const bytes = Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7 + (at >> 8)) % 256);
 
-test.for([0, 1, 2, 3, 255, 24_573, 24_574, 100_000])("%i bytes are written as Node writes them", (size) => {
+test.for([0, 1, 2, 3, 255, 24_573, 24_574, 100_000])("encodes %i bytes as Node does", (size) => {
   const part = bytes.subarray(0, size);
   expect(toHex(part)).toBe(Buffer.from(part).toString("hex"));
   expect(toBase64(part)).toBe(Buffer.from(part).toString("base64"));
@@ -11,11 +11,11 @@ test.for([0, 1, 2, 3, 255, 24_573, 24_574, 100_000])("%i bytes are written as No
   expect(fromBase64Url(toBase64Url(part))).toEqual(part);
 });
 
-test("what is no base64url is refused", () => {
+test("rejects text that is not base64url", () => {
   expect(() => fromBase64Url("a!")).toThrow(DOMException);
 });
 
-test("the digest of a text is that of FIPS 180-4", async () => {
+test("matches the SHA-256 example of FIPS 180-4", async () => {
   expect(await sha256Hex(new TextEncoder().encode("abc"))).toBe(
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
   );

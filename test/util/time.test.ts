@@ -9,13 +9,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("work in time is what comes of it", async () => {
+test("work that ends in time keeps its result or its error", async () => {
   await expect(within(Promise.resolve(7), 100, () => 8)).resolves.toBe(7);
   await expect(within(Promise.reject(new Error("no")), 100, () => 8)).rejects.toThrow("no");
   await expect(within(Promise.resolve(7), Number.POSITIVE_INFINITY, () => 8)).resolves.toBe(7);
 });
 
-test("late work is replaced, by a value or an error", async () => {
+test("replaces late work with a value or an error", async () => {
   const never = new Promise<number>(() => {});
   const replaced = within(never, 100, () => 8);
   const failed = within(never, 100, () => {
@@ -27,7 +27,7 @@ test("late work is replaced, by a value or an error", async () => {
   await caught;
 });
 
-test("a limit aborts when its time is over, counted from its last restart", () => {
+test("a limit aborts when its time is up, counted from the last restart", () => {
   const limit = limitTime(100, { reason: "too slow" });
   vi.advanceTimersByTime(99);
   limit.restart();
@@ -37,7 +37,7 @@ test("a limit aborts when its time is over, counted from its last restart", () =
   expect([limit.isOver, limit.signal.aborted, limit.signal.reason]).toEqual([true, true, "too slow"]);
 });
 
-test("a limit passes on the caller's own signal, and is not over by that", () => {
+test("a limit forwards the caller's abort without counting as over", () => {
   const own = new AbortController();
   const limit = limitTime(100, { signal: own.signal });
   own.abort("enough");
@@ -45,14 +45,14 @@ test("a limit passes on the caller's own signal, and is not over by that", () =>
   limit.clear();
 });
 
-test("a limit that is cleared never aborts", () => {
+test("a cleared limit never aborts", () => {
   const limit = limitTime(100);
   limit.clear();
   vi.advanceTimersByTime(1000);
   expect([limit.isOver, limit.signal.aborted]).toEqual([false, false]);
 });
 
-test("a sleep ends with its signal", async () => {
+test("a sleep rejects when its signal aborts, or has aborted before", async () => {
   const own = new AbortController();
   const sleeping = sleep(1000, own.signal);
   const caught = expect(sleeping).rejects.toBe("enough");
