@@ -4,7 +4,7 @@ import { createTask } from "../../src/core/task.ts";
 
 const ids = () => {
   let count = 0;
-  return (sort: string, now: number) => `${sort}_${now}_${++count}`;
+  return (prefix: string, now: number) => `${prefix}_${now}_${++count}`;
 };
 const step = (id: string, kind: string) => ({
   id,
@@ -23,7 +23,7 @@ const step = (id: string, kind: string) => ({
 });
 
 test.each(["video", "audio", "image", "adaptive_video"] as const)(
-  "a task of kind %s is created queued, with its four waiting steps",
+  "creates a queued task of kind %s with four waiting steps",
   (kind) => {
     const request = {
       input: "https://example.com/a",
@@ -55,7 +55,7 @@ test.each(["video", "audio", "image", "adaptive_video"] as const)(
   },
 );
 
-test("a task keeps the destination that was given", () => {
+test("a task keeps the requested destination", () => {
   const request = {
     input: "https://e.org/a",
     kind: "audio" as const,
@@ -66,7 +66,7 @@ test("a task keeps the destination that was given", () => {
   expect(createTask(request, ids(), 1).output).toBe("s3://b/k");
 });
 
-test("a standalone step is created waiting, with its input and options", () => {
+test("creates a waiting standalone step with its input and options", () => {
   const input = { object: "external_file" as const, url: "https://example.com/a" };
   expect(createStep({ kind: "probe", input, options: {} }, ids(), 1000)).toEqual({
     ...step("step_1000_1", "probe"),

@@ -60,13 +60,13 @@ test.for<[object, string, string, string, string?]>([
     "must be a whole number of bits per second from 300000 to 60000000.",
   ],
   [video({ fit: "cover" }), "invalid_options", "options.fit", "needs both width and height."],
-])("%o is refused in words that name the field and its rule", ([body, kind, param, text, whole]) => {
+])("rejects %o with a message that names the field and its rule", ([body, kind, param, text, whole]) => {
   const message = whole === undefined ? `${param} ${text}` : text;
   const rule = whole === undefined ? text : undefined;
   expect(errorOf(() => parseTaskRequest(body))).toEqual([kind, param, message, rule]);
 });
 
-test("an unknown field or option is refused with those that there are", () => {
+test("rejects an unknown field or option with a list of the known ones", () => {
   const of = (body: object) => errorOf(() => parseTaskRequest(body))[2];
   expect(of({ ...video({}), more: 1 })).toBe(
     'Unknown field "more"; the fields are input, kind, options, metadata, output, webhook_url.',
@@ -79,7 +79,7 @@ test("an unknown field or option is refused with those that there are", () => {
   ).toBe('Unknown option "a" for probe and ingest; there are none.');
 });
 
-test("a fault in a Source says what to pass", () => {
+test("the message for an invalid Source says what to pass", () => {
   const wrong = { kind: "video", input: { ...source, width: 0 } };
   expect(errorOf(() => parseStepRequest(wrong))[2]).toBe(
     "input.width is wrong: pass a Source, such as the output of a probe step.",

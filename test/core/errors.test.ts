@@ -16,7 +16,7 @@ test("an error carries its kind, message, param and cause", () => {
   });
 });
 
-test("only faults of the machinery are worth another attempt, unless told otherwise", () => {
+test("only faults of the system are retryable by default", () => {
   const retryable = ERROR_KINDS.filter((kind) => new MediaError(kind, "").retryable);
   expect(retryable.toSorted()).toEqual([
     "idempotency_conflict",
@@ -33,11 +33,11 @@ test("only faults of the machinery are worth another attempt, unless told otherw
   expect(new MediaError("encode_failed", "", { retryable: true }).retryable).toBe(true);
 });
 
-test("no kind is named twice", () => {
+test("every kind is listed once", () => {
   expect(new Set(ERROR_KINDS).size).toBe(ERROR_KINDS.length);
 });
 
-test("whatever is thrown becomes an error that leaks nothing and remembers its cause", () => {
+test("turns any thrown value into an error that keeps its cause but leaks no text", () => {
   const known = new MediaError("timeout", "Too slow.");
   expect(toMediaError(known)).toBe(known);
   for (const thrown of [new Error("secret"), "secret", null, undefined, { secret: 1 }]) {

@@ -1,6 +1,6 @@
 import { MediaError } from "../../src/core/errors.ts";
 
-/** Gives kind and param of the MediaError that a call throws, or what it returned. */
+/** Returns the kind and param of the MediaError that a call throws, or the value it returns. */
 export function faultOf(call: () => unknown): unknown {
   try {
     return { returned: call() };

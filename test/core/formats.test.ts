@@ -11,7 +11,7 @@ import {
   VIDEO_CODECS,
 } from "../../src/core/formats.ts";
 
-test("the tables hold what the service promises, no more and no less", () => {
+test("the tables list the documented formats, codecs and bounds", () => {
   expect(ENCODE_KINDS).toEqual(["video", "audio", "image", "adaptive_video"]);
   expect(STEP_KINDS).toEqual(["probe", "ingest", "video", "audio", "image", "adaptive_video", "upload"]);
   expect(Object.keys(FORMATS.video)).toEqual(["mp4", "webm", "mov"]);
@@ -29,7 +29,7 @@ test("the tables hold what the service promises, no more and no less", () => {
   });
 });
 
-test("the first codec of a format is its default, and every default is a format of its kind", () => {
+test("each format lists its default codec first, and each default format exists in its kind", () => {
   const defaults = Object.entries(FORMATS.video).map(([format, { codecs }]) => [format, codecs[0]]);
   expect(defaults).toEqual([
     ["mp4", "h264"],
@@ -39,7 +39,7 @@ test("the first codec of a format is its default, and every default is a format 
   for (const kind of ENCODE_KINDS) expect(FORMATS[kind]).toHaveProperty(DEFAULT_FORMAT[kind]);
 });
 
-test("every format has a MIME type of its kind and an extension of its own", () => {
+test("every format has a MIME type of its kind and a unique extension", () => {
   const rows = Object.values(FORMATS).flatMap((formats) => Object.values(formats));
   expect(new Set(rows.map(({ extension }) => extension)).size).toBe(rows.length);
   for (const kind of ["video", "audio", "image"] as const) {

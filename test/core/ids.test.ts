@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { createIds, isId } from "../../src/core/ids.ts";
 
-test("an id is its prefix and a lower-case ULID of its time", () => {
+test("an id is a prefix and a lower-case ULID of its time", () => {
   const id = createIds(() => 0);
   // The example of https://github.com/ulid/javascript
   expect(id("task", 1469918176385)).toBe("task_01aryz6s410000000000000000");
   expect(isId("task", createIds(Math.random)("task", 1795170600000))).toBe(true);
 });
 
-test("ids sort by time, and within a millisecond by order of making", () => {
+test("ids sort by time, and within a millisecond by creation order", () => {
   const id = createIds(Math.random);
   const made = [1, 1, 1, 2, 2, 1000, 1795170600000, 1795170600000, 1795170600001].map((now) =>
     id("step", now),
@@ -23,7 +23,7 @@ test("ids still sort when the clock steps back", () => {
   expect(made.toSorted()).toEqual(made);
 });
 
-test("a hundred thousand ids of one millisecond differ", () => {
+test("100,000 ids of one millisecond are unique", () => {
   const id = createIds(Math.random);
   const made = new Set(Array.from({ length: 100_000 }, () => id("task", 1)));
   expect(made.size).toBe(100_000);
@@ -48,6 +48,6 @@ test.each([
   [`task_${ulid.slice(0, 22)}/../`, false],
   ["", false],
   ["__proto__", false],
-])("%j as the id of a task: %s", (text, right) => {
-  expect(isId("task", text)).toBe(right);
+])("%j is a valid task id: %s", (text, valid) => {
+  expect(isId("task", text)).toBe(valid);
 });

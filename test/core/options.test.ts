@@ -9,7 +9,7 @@ const timed: Kind[] = ["video", "audio", "adaptive_video"];
 const all: Kind[] = ["video", "audio", "image", "adaptive_video"];
 const box = { width: 10, height: 10 };
 
-const taken: [Kind, object][] = [
+const accepted: [Kind, object][] = [
   ...all.map((kind): [Kind, object] => [kind, {}]),
   ...all.flatMap((kind) => Object.keys(FORMATS[kind]).map((format): [Kind, object] => [kind, { format }])),
   ...all.flatMap((kind) => QUALITIES.map((quality): [Kind, object] => [kind, { quality }])),
@@ -35,13 +35,13 @@ const taken: [Kind, object][] = [
   ...timed.map((kind): [Kind, object] => [kind, { start: 1, end: 1.001 }]),
 ];
 
-test.each(taken)("%s takes %o as it is", (kind, options) => {
+test.each(accepted)("%s accepts %o unchanged", (kind, options) => {
   expect(parseOptions(kind, options)).toEqual(options);
 });
 
 const wrongNumbers = ["5", null, true, [], {}] as const;
 
-const refused: [Kind, object, string, string][] = [
+const rejected: [Kind, object, string, string][] = [
   ...all.flatMap((kind): [Kind, object, string, string][] => [
     [kind, { format: "doc" }, "invalid_format", "format"],
     [kind, { format: "MP4" }, "invalid_format", "format"],
@@ -162,11 +162,11 @@ const refused: [Kind, object, string, string][] = [
   ]),
 ];
 
-test.each(refused)("%s refuses %o as %s of %s", (kind, options, error, name) => {
+test.each(rejected)("%s rejects %o: %s of %s", (kind, options, error, name) => {
   expect(faultOf(() => parseOptions(kind, options))).toEqual([error, `options.${name}`]);
 });
 
-test("every pair of format and codec is either of the table or invalid_codec", () => {
+test("every pair of format and codec is either in the table or fails with invalid_codec", () => {
   const right = { mp4: ["h264", "h265", "av1"], mov: ["h264", "h265"], webm: ["vp9", "av1"] };
   for (const [format, codecs] of Object.entries(right)) {
     for (const codec of VIDEO_CODECS) {
@@ -187,11 +187,11 @@ test.each([
   ["number", 1],
   ["array", []],
   ["boolean", false],
-])("refuses options that are a %s", (_, options) => {
+])("rejects options of type %s", (_, options) => {
   expect(faultOf(() => parseOptions("video", options))).toEqual(["request_invalid", "options"]);
 });
 
-test("names format and codec first and an unknown option last", () => {
+test("reports format and codec first and an unknown option last", () => {
   const options = { more: 1, fps: 0, codec: "x", format: "x" };
   const order: unknown[] = [];
   for (const name of ["format", "codec", "fps", "more"] as const) {
@@ -206,7 +206,7 @@ test("names format and codec first and an unknown option last", () => {
   ]);
 });
 
-test("refuses __proto__ as an option", () => {
+test("rejects __proto__ as an option", () => {
   const options = JSON.parse('{"__proto__":{"fps":30}}');
   expect(faultOf(() => parseOptions("video", options))).toEqual(["request_invalid", "options.__proto__"]);
 });

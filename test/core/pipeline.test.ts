@@ -27,7 +27,7 @@ const work: StepWork = {
   upload: async () => source("https://media/out"),
 };
 
-async function run(change: Partial<StepWork>, goesOn: (event: RunEvent) => boolean = () => true) {
+async function run(overrides: Partial<StepWork>, accepts: (event: RunEvent) => boolean = () => true) {
   let task: Task = createTask(
     request,
     createIds(() => 0.5),
@@ -37,10 +37,10 @@ async function run(change: Partial<StepWork>, goesOn: (event: RunEvent) => boole
   let now = 1000;
   await runTask(
     task,
-    { ...work, ...change },
+    { ...work, ...overrides },
     async (event) => {
       events.push(event.type);
-      if (!goesOn(event)) return false;
+      if (!accepts(event)) return false;
       now += 1;
       task = applyToTask(task, event, now);
       return true;
@@ -50,7 +50,7 @@ async function run(change: Partial<StepWork>, goesOn: (event: RunEvent) => boole
   return { task, events };
 }
 
-test("a task's steps run in order, each taking what the one before gave, and end in its output", async () => {
+test("steps run in order, each on the output of the one before; the last sets the task's output", async () => {
   const options: Record<string, unknown>[] = [];
   const { task, events } = await run({
     encode: async (_, request) => {
@@ -77,7 +77,7 @@ test("a task's steps run in order, each taking what the one before gave, and end
   ]);
 });
 
-test("a step that fails fails the task with its error, and the later steps are cancelled", async () => {
+test("a failed step fails the task with its error and cancels the later steps", async () => {
   const { task, events } = await run({
     encode: async () => {
       throw new MediaError("input_no_audio", "There is no sound.");
@@ -94,7 +94,7 @@ test("a step that fails fails the task with its error, and the later steps are c
   expect(task.steps.map((step) => step.status)).toEqual(["succeeded", "succeeded", "failed", "cancelled"]);
 });
 
-test("a thrown value that is no MediaError becomes internal_error and tells nothing of itself", async () => {
+test("a thrown value other than a MediaError becomes internal_error and leaks no text", async () => {
   const { task } = await run({
     probe: async () => {
       throw new Error("secret detail");
@@ -104,7 +104,7 @@ test("a thrown value that is no MediaError becomes internal_error and tells noth
   expect(JSON.stringify(task)).not.toContain("secret detail");
 });
 
-test("a run that is over stops at the next report and reports nothing more", async () => {
+test("a run stops at the first report that is declined", async () => {
   const before = ["step_started", "step_succeeded", "step_started", "step_succeeded", "step_started"];
   for (const [last, reported] of [
     ["encoder_chosen", []],
@@ -115,7 +115,7 @@ test("a run that is over stops at the next report and reports nothing more", asy
   }
 });
 
-test("work that learns that its run is over ends without an error", async () => {
+test("work that throws RunOver ends without an error", async () => {
   const { events } = await run({
     probe: async () => {
       throw new RunOver();

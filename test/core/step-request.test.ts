@@ -15,7 +15,7 @@ const source = {
 };
 const video = (input: unknown) => ({ kind: "video", input });
 
-test.each(["probe", "ingest"])("a %s takes a URL, and echoes it as an external file", (kind) => {
+test.each(["probe", "ingest"])("a %s step accepts a URL and returns it as an external file", (kind) => {
   const file = { object: "external_file", url };
   const right = { kind, input: file, options: {} };
   expect(parseStepRequest({ kind, input: { url } })).toEqual(right);
@@ -24,50 +24,54 @@ test.each(["probe", "ingest"])("a %s takes a URL, and echoes it as an external f
   expect(parseStepRequest({ kind, input: { url, more: 1 } })).toEqual(right);
 });
 
-test.each(["video", "audio", "image", "adaptive_video"])("a step of kind %s takes a Source", (kind) => {
+test.each(["video", "audio", "image", "adaptive_video"])("a step of kind %s accepts a Source", (kind) => {
   expect(parseStepRequest({ kind, input: source })).toEqual({ kind, input: source, options: {} });
 });
 
-test("an upload takes a Source of four fields", () => {
+test("an upload accepts a Source of four fields", () => {
   const input = { object: "source", url, kind: "image", format: "png" };
   const options = { url: "s3://bucket/a.png", connection_id: "conn_1" };
   expect(parseStepRequest({ kind: "upload", input, options })).toEqual({ kind: "upload", input, options });
 });
 
-test("passes over fields of a Source that it does not know, and a codec that was left out", () => {
+test("drops unknown fields of a Source, and reads a missing codec as null", () => {
   const input = { ...source, codecs: { video: "h264" }, later: { addition: 1 } };
   expect(parseStepRequest(video(input)).input).toEqual({ ...source, codecs: { video: "h264", audio: null } });
 });
 
 test.each([
-  ["no object", 5, ["request_invalid"]],
+  ["a body that is a number", 5, ["request_invalid"]],
   ["an unknown field", { ...video(source), output: "s3://b/k" }, ["request_invalid", "output"]],
   ["metadata", { ...video(source), metadata: {} }, ["request_invalid", "metadata"]],
-  ["nothing", {}, ["request_invalid", "kind"]],
-  ["kind null", { kind: null, input: source }, ["request_invalid", "kind"]],
-  ["kind of wrong type", { kind: ["probe"], input: source }, ["request_invalid", "kind"]],
-  ["unknown kind", { kind: "encode", input: source }, ["invalid_kind", "kind"]],
+  ["an empty body", {}, ["request_invalid", "kind"]],
+  ["a null kind", { kind: null, input: source }, ["request_invalid", "kind"]],
+  ["a kind of the wrong type", { kind: ["probe"], input: source }, ["request_invalid", "kind"]],
+  ["an unknown kind", { kind: "encode", input: source }, ["invalid_kind", "kind"]],
   ["no input", { kind: "probe" }, ["input_required", "input"]],
-  ["input null", { kind: "probe", input: null }, ["input_required", "input"]],
-  ["input a text", { kind: "probe", input: url }, ["request_invalid", "input"]],
-  ["input an array", { kind: "probe", input: [url] }, ["request_invalid", "input"]],
+  ["a null input", { kind: "probe", input: null }, ["input_required", "input"]],
+  ["a string as input", { kind: "probe", input: url }, ["request_invalid", "input"]],
+  ["an array as input", { kind: "probe", input: [url] }, ["request_invalid", "input"]],
   ["no URL", { kind: "probe", input: {} }, ["input_required", "input.url"]],
-  ["empty URL", { kind: "ingest", input: { url: "" } }, ["input_required", "input.url"]],
-  ["URL of wrong type", { kind: "probe", input: { url: 1 } }, ["request_invalid", "input.url"]],
-  ["bad scheme", { kind: "probe", input: { url: "ftp://e.org/a" } }, ["invalid_input", "input.url"]],
-  ["unknown object", { kind: "probe", input: { url, object: "task" } }, ["invalid_input", "input.object"]],
-  ["object of wrong type", { kind: "probe", input: { url, object: 1 } }, ["request_invalid", "input.object"]],
+  ["an empty URL", { kind: "ingest", input: { url: "" } }, ["input_required", "input.url"]],
+  ["a URL of the wrong type", { kind: "probe", input: { url: 1 } }, ["request_invalid", "input.url"]],
+  ["a bad scheme", { kind: "probe", input: { url: "ftp://e.org/a" } }, ["invalid_input", "input.url"]],
+  ["an unknown object", { kind: "probe", input: { url, object: "task" } }, ["invalid_input", "input.object"]],
   [
-    "options to probe",
+    "an object of the wrong type",
+    { kind: "probe", input: { url, object: 1 } },
+    ["request_invalid", "input.object"],
+  ],
+  [
+    "options for probe",
     { kind: "probe", input: { url }, options: { a: 1 } },
     ["request_invalid", "options.a"],
   ],
   [
-    "options to ingest",
+    "options for ingest",
     { kind: "ingest", input: { url }, options: { fps: 1 } },
     ["request_invalid", "options.fps"],
   ],
-])("refuses %s", (_, body, fault) => {
+])("rejects %s", (_, body, fault) => {
   expect(faultOf(() => parseStepRequest(body))).toEqual(fault);
 });
 
@@ -95,14 +99,14 @@ test.each([
   ["fps", -1, "invalid_input"],
   ["codecs", "h264", "request_invalid"],
   ["streams", {}, "request_invalid"],
-])("refuses a Source whose %s is %s", (field, value, kind) => {
+])("rejects a Source whose %s is %s", (field, value, kind) => {
   expect(faultOf(() => parseStepRequest(video({ ...source, [field]: value })))).toEqual([
     kind,
     `input.${field}`,
   ]);
 });
 
-test("names the path of a fault deep in a Source", () => {
+test("reports the path of a nested fault in a Source", () => {
   expect(faultOf(() => parseStepRequest(video({ ...source, codecs: { video: 1 } })))).toEqual([
     "request_invalid",
     "input.codecs.video",
@@ -120,15 +124,15 @@ test("names the path of a fault deep in a Source", () => {
 test.each([
   ["no options", undefined, ["invalid_options", "options.url"]],
   ["no URL", { connection_id: "conn_1" }, ["invalid_options", "options.url"]],
-  ["a URL of wrong type", { url: 1 }, ["request_invalid", "options.url"]],
+  ["a URL of the wrong type", { url: 1 }, ["request_invalid", "options.url"]],
   ["a URL that is not S3", { url: "https://e.org/a" }, ["invalid_output", "options.url"]],
   ["a URL without a key", { url: "s3://bucket/" }, ["invalid_output", "options.url"]],
   [
-    "a connection of wrong type",
+    "a connection of the wrong type",
     { url: "s3://bucket/k", connection_id: 1 },
     ["request_invalid", "options.connection_id"],
   ],
   ["an unknown option", { url: "s3://bucket/k", acl: "x" }, ["request_invalid", "options.acl"]],
-])("refuses an upload with %s", (_, options, fault) => {
+])("rejects an upload with %s", (_, options, fault) => {
   expect(faultOf(() => parseStepRequest({ kind: "upload", input: source, options }))).toEqual(fault);
 });

@@ -47,7 +47,7 @@ test.each([
   ["processing", "succeeded", { status: "succeeded", progress: 100, output, finished_at: 200 }],
   ["processing", "failed", { status: "failed", error, finished_at: 200 }],
   ["processing", "cancelled", { status: "cancelled", finished_at: 200 }],
-] as const)("a %s step that %s", (status, event, change) => {
+] as const)("a %s step, event: %s", (status, event, change) => {
   const before = STEPS[status];
   const after = applyToStep(before, EVENTS[event] as RunEvent, 200);
   if (change === null) expect(after).toBe(before);
@@ -62,7 +62,7 @@ test("a finished step never changes", () => {
   }
 });
 
-test("progress never goes down, stays within 0 to 100 and is whole", () => {
+test("progress is a whole number from 0 to 100 that never decreases", () => {
   let step = { ...STEPS.processing, progress: null as number | null };
   const seen = [0.4, -5, 10.9, 3, Number.NaN, 10.99, 99.999, 250, Number.POSITIVE_INFINITY, 50].map(
     (progress) => {
@@ -73,7 +73,7 @@ test("progress never goes down, stays within 0 to 100 and is whole", () => {
   expect(seen).toEqual([0, 0, 10, 10, 10, 10, 99, 100, 100, 100]);
 });
 
-test("no progress at all is still told from none measured", () => {
+test("a progress of NaN leaves an unmeasured progress null", () => {
   const unmeasured = { ...STEPS.processing, progress: null };
   const event = { type: "step_progressed", step_id: fresh.id, progress: Number.NaN } as const;
   expect(applyToStep(unmeasured, event, 200)).toBe(unmeasured);
@@ -116,12 +116,12 @@ test("a task runs from queued to succeeded", () => {
   expect(seen.at(-1)).toMatchObject({ output: output.url, error: null });
 });
 
-test("a destination that was given stays the output", () => {
+test("a requested destination stays the output", () => {
   const all = [probe, ingest, encode, upload].flatMap((step) => [start(step), succeed(step)]);
   expect(play({ ...queued, output: "s3://bucket/key" }, ...all).output).toBe("s3://bucket/key");
 });
 
-test("when a step fails, the later ones are cancelled and the task has its error", () => {
+test("a failed step cancels the later ones and fails the task with its error", () => {
   const task = play(queued, start(probe), succeed(probe), start(ingest), {
     type: "step_failed",
     step_id: ingest,
@@ -163,25 +163,25 @@ test("a finished task never changes", () => {
   }
 });
 
-test("an event that changes nothing gives the same object", () => {
+test("returns the same object for an event that changes nothing", () => {
   const task = play(queued, start(probe));
   expect(applyToTask(task, start(probe), 900)).toBe(task);
   expect(applyToTask(task, { type: "step_progressed", step_id: ingest, progress: 5 }, 900)).toBe(task);
   expect(applyToTask(task, succeed(upload), 900)).toBe(task);
 });
 
-test("an event of an unknown step is a fault", () => {
+test("throws for an event of an unknown step", () => {
   expect(faultOf(() => applyToTask(queued, start("step_unknown"), 200))).toEqual(["step_not_found"]);
 });
 
-test("a run fails at the step that it has come to", () => {
+test("a run fails at its first unfinished step", () => {
   const begun = play(queued, start(probe), succeed(probe), start(ingest));
   expect(failOpenStep(begun, error)).toEqual({ type: "step_failed", step_id: ingest, error });
   expect(failOpenStep(queued, error)).toEqual({ type: "step_failed", step_id: probe, error });
   expect(failOpenStep(fresh, error)).toEqual({ type: "step_failed", step_id: fresh.id, error });
 });
 
-test("tells finished states from the others", () => {
+test("succeeded, failed and cancelled are the finished states", () => {
   expect(
     ["queued", "waiting", "processing", "succeeded", "failed", "cancelled"].filter((status) =>
       isFinished({ status: status as StepStatus }),
