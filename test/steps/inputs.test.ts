@@ -4,19 +4,19 @@ import { runIngest } from "../../src/storage/ingest.ts";
 import { createMemoryStorage } from "../../src/storage/memory.ts";
 import { storageReader } from "../../src/storage/storage-reader.ts";
 
-test("a stored object is taken as an input, whole and by ranges", async () => {
+test("reads a stored object whole and by ranges, and rejects a missing one", async () => {
   const storage = createMemoryStorage();
   const bytes = new Uint8Array(9_000_000).map((_, index) => index % 251);
   await storage.write("out/a", bytes, "video/mp4");
   const open = () => openStored(storage, "out/a", "opfs:/a", (key) => storageReader(storage, key));
-  const told: [number, number | null][] = [];
+  const reported: [number, number | null][] = [];
   const info = await runIngest({
     open: async () => (await open()).file,
     ...{ storage, key: "work/a" },
-    progress: (received, size) => void told.push([received, size]),
+    progress: (received, size) => void reported.push([received, size]),
   });
   expect([info.size, info.mime]).toEqual([bytes.length, "video/mp4"]);
-  expect(told.at(-1)).toEqual([bytes.length, bytes.length]);
+  expect(reported.at(-1)).toEqual([bytes.length, bytes.length]);
   const input = await open();
   expect(await input.reader?.read({ start: 250, end: 253 })).toEqual(new Uint8Array([250, 0, 1]));
   await input.file.close();

@@ -12,6 +12,6 @@ test.each([
   [`https://example.com/${"x".repeat(200)}.mp4`, "x".repeat(64)],
   ["s3://bucket/key/clip.webm", "clip"],
   ["not a url", "output"],
-])("the output of %s is named %s", (input, stem) => {
+])("names the output of %s %s", (input, stem) => {
   expect(outputStem(input)).toBe(stem);
 });
