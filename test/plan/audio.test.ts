@@ -18,11 +18,11 @@ test.for([
   ["aac", "mp3", 2, false],
   ["pcm_s24le", "pcm_s16le", 2, false],
   ["flac", "flac", 16, false],
-] as const)("%s asked for as %s with %s channels: copied %s", ([from, to, channels, copied]) => {
+] as const)("%s to %s with %s channels, copied: %s", ([from, to, channels, copied]) => {
   expect(createAudioPlan(source(from, channels), to, plain).mode).toBe(copied ? "copy" : "encode");
 });
 
-test("what asks for more than the packets as they are means an encode", () => {
+test("a trim, a quality, a bitrate or an AVI source requires an encode", () => {
   for (const needs of [
     { trimmed: true },
     { ...plain, quality: "medium" },
@@ -69,17 +69,17 @@ test.for([
   ],
   ["flac", source("dsd", 2, 352_800), { quality: "very_high" }, { compression: 12, sample_rate: 192_000 }],
   ["pcm_s16le", source("aac", 12, 44_100), { quality: "low" }, { channels: 8, sample_rate: 44_100 }],
-] as const)("%s of %o with %o", ([codec, from, options, wanted]) => {
+] as const)("encodes to %s from %o with %o", ([codec, from, options, wanted]) => {
   expect(createAudioPlan(from, codec, { trimmed: false, ...options })).toEqual(encode(codec, wanted));
 });
 
-test("a source that tells nothing of its sound is taken for stereo at 48 kHz", () => {
+test("assumes stereo at 48 kHz for a source without audio facts", () => {
   const { audio, ...unknown } = audioSource();
   expect(audio).toBeDefined();
   expect(createAudioPlan(unknown, "aac", plain)).toEqual(encode("aac", { bitrate: 128_000 }));
 });
 
-test("every bitrate of the options is within what the codec takes", () => {
+test("every bitrate option is within the codec's limits", () => {
   for (const codec of ["aac", "mp3", "opus", "vorbis"] as const) {
     for (const from of SAMPLE_RATES) {
       for (const channels of [1, 2]) {
@@ -88,7 +88,7 @@ test("every bitrate of the options is within what the codec takes", () => {
             trimmed: false,
             bitrate,
           });
-          if (plan.mode !== "encode" || plan.bitrate === null) throw new Error("It is encoded at a bitrate.");
+          if (plan.mode !== "encode" || plan.bitrate === null) throw new Error("not encoded at a bitrate");
           expect(plan.bitrate).toBeLessThanOrEqual(maxBitrate(codec, plan.channels, plan.sample_rate));
           expect(plan.sample_rate).toBe(codec === "opus" ? 48_000 : Math.min(from, plan.sample_rate));
         }
@@ -104,6 +104,6 @@ test.for([
   ["aac", 176_400, 44_100],
   ["flac", 4000, 8000],
   ["flac", 96_000, 96_000],
-] as const)("%s takes %s Hz as %s", ([codec, from, to]) => {
+] as const)("%s encodes %s Hz at %s", ([codec, from, to]) => {
   expect(sampleRate(codec, from)).toBe(to);
 });

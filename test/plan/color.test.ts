@@ -9,6 +9,6 @@ test.for([
   ["#ff000080", "0xff000080", "0x800000"],
   ["#12345600", "0x12345600", "0x000000"],
   ["#123456ff", "0x123456", "0x123456"],
-] as const)("%s is %s, and %s where nothing is clear", ([hex, kept, opaque]) => {
+] as const)("parses %s as %s, or as %s without alpha", ([hex, kept, opaque]) => {
   expect([parseColor(hex, true), parseColor(hex, false)]).toEqual([kept, opaque]);
 });

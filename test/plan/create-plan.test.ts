@@ -5,7 +5,7 @@ import type { Source } from "../../src/core/source.ts";
 import { createPlan, needsProbe } from "../../src/plan/create-plan.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
-test("a plain MP4 is copied", () => {
+test("copies a plain MP4", () => {
   expect(createPlan(videoSource(), "video", {})).toEqual({
     kind: "video",
     format: "mp4",
@@ -25,19 +25,19 @@ test("a plain MP4 is copied", () => {
 const COPIES: [string, Partial<Source>, VideoOptions][] = [
   ["into mov", {}, { format: "mov" }],
   ["from matroska", { format: "matroska" }, {}],
-  ["the codec asked for", {}, { codec: "h264" }],
-  ["whole by its span", {}, { start: 0, end: 10 }],
-  ["a position moves nothing", {}, { position: "top" }],
-  ["of full range", { pixel_format: "yuvj420p" }, {}],
+  ["the requested codec", {}, { codec: "h264" }],
+  ["a span of the whole source", {}, { start: 0, end: 10 }],
+  ["a position without a fit", {}, { position: "top" }],
+  ["full range", { pixel_format: "yuvj420p" }, {}],
   [
-    "h265 in 10 bits",
+    "10-bit h265",
     { codecs: { video: "h265", audio: null }, pixel_format: "yuv420p10le", color: { hdr: true } },
     { codec: "h265" },
   ],
   ["vp9", { format: "webm", codecs: { video: "vp9", audio: "opus" } }, { format: "webm" }],
 ];
 
-test.for(COPIES)("copied: %s", ([, changes, options]) => {
+test.for(COPIES)("copies: %s", ([, changes, options]) => {
   expect(createPlan(videoSource(changes), "video", options).video?.mode).toBe("copy");
 });
 
@@ -46,28 +46,28 @@ const ENCODES: [string, Partial<Source>, VideoOptions][] = [
   ["a bitrate", {}, { bitrate: 1_000_000 }],
   ["a width", {}, { width: 1920 }],
   ["a height", {}, { height: "100%" }],
-  ["frames per second", {}, { fps: 25 }],
+  ["a frame rate", {}, { fps: 25 }],
   ["a start", {}, { start: 1 }],
   ["an end", {}, { end: 9 }],
   ["another codec", {}, { codec: "h265" }],
   ["another format", {}, { format: "webm" }],
   ["a codec that is not the default", { codecs: { video: "h265", audio: "aac" } }, {}],
-  ["10 bits", { pixel_format: "yuv420p10le" }, {}],
+  ["10-bit pixels", { pixel_format: "yuv420p10le" }, {}],
   ["4:2:2", { pixel_format: "yuv422p" }, {}],
   ["unknown pixels", { pixel_format: undefined as unknown as string }, {}],
   ["HDR", { color: { hdr: true } }, {}],
-  ["interlaced pictures", { interlaced: true }, {}],
-  ["wide pixels", { sample_aspect_ratio: "4:3" }, {}],
-  ["a turn", { rotation: 90 }, {}],
-  ["packets without times", { format: "avi" }, {}],
+  ["interlaced video", { interlaced: true }, {}],
+  ["non-square pixels", { sample_aspect_ratio: "4:3" }, {}],
+  ["a rotation", { rotation: 90 }, {}],
+  ["packets without timestamps", { format: "avi" }, {}],
   ["a raw stream", { format: "h264" }, {}],
 ];
 
-test.for(ENCODES)("encoded for %s", ([, changes, options]) => {
+test.for(ENCODES)("encodes for %s", ([, changes, options]) => {
   expect(createPlan(videoSource(changes), "video", options).video?.mode).toBe("encode");
 });
 
-test("sound and pictures are copied apart from each other", () => {
+test("copies audio and video independently", () => {
   const modes = (changes: Partial<Source>, options: VideoOptions) => {
     const { video, audio } = createPlan(videoSource(changes), "video", options);
     return [video?.mode, audio?.mode];
@@ -81,7 +81,7 @@ test("sound and pictures are copied apart from each other", () => {
   expect(modes({ codecs: { video: "h264", audio: null } }, {})).toEqual(["copy", undefined]);
 });
 
-test("an encode says what is to be mended", () => {
+test("plans deinterlacing, rotation and a matte where the source needs them", () => {
   const source = videoSource({
     interlaced: true,
     rotation: 90,
@@ -109,7 +109,7 @@ test.for([
   ["h264", true, 8],
   ["h265", false, 10],
   ["av1", false, 10],
-] as const)("HDR in %s: tone-mapped %s, %s bits", ([codec, tone_map, depth]) => {
+] as const)("encodes HDR to %s: tone-mapped %s, %s bits", ([codec, tone_map, depth]) => {
   const source = videoSource({ color: { hdr: true }, pixel_format: "yuv420p10le" });
   expect(createPlan(source, "video", { codec, quality: "high" }).video).toMatchObject({ tone_map, depth });
 });
@@ -119,12 +119,12 @@ test.for([
   [{ format: "aac" }, "aac", { mode: "copy", codec: "aac" }],
   [{ format: "wav", start: 1, end: 3 }, "wav", { mode: "encode", codec: "pcm_s16le" }],
   [{ format: "flac", quality: "high" }, "flac", { mode: "encode", codec: "flac", compression: 8 }],
-] as const)("audio of a video with %o is %s", ([options, format, audio]) => {
+] as const)("the audio of a video with %o becomes %s", ([options, format, audio]) => {
   const plan = createPlan(videoSource(), "audio", options);
   expect(plan).toMatchObject({ kind: "audio", format, video: null, image: null, frames: null, audio });
 });
 
-test("adaptive video", () => {
+test("plans adaptive video with its renditions and one chunk", () => {
   const plan = createPlan(videoSource({ color: { hdr: true } }), "adaptive_video", {
     quality: "high",
     end: 4,
@@ -142,7 +142,7 @@ test("adaptive video", () => {
   expect(plan.chunks).toEqual([{ index: 0, track: "all", start: 0, end: 4 }]);
 });
 
-test("adaptive video of sound alone, and of pictures alone", () => {
+test("plans adaptive video without video or without audio", () => {
   const sound = createPlan(audioSource(), "adaptive_video", { width: 640 });
   expect(sound).toMatchObject({ video: null, renditions: [], frames: null, audio: { codec: "aac" } });
   const silent = createPlan(videoSource({ codecs: { video: "h264", audio: null } }), "adaptive_video", {});
@@ -150,7 +150,7 @@ test("adaptive video of sound alone, and of pictures alone", () => {
   expect(silent.renditions).toHaveLength(5);
 });
 
-test("long work is cut, short work is not", () => {
+test("cuts long video encodes into chunks, and nothing else", () => {
   const long = videoSource({ duration: 200 });
   const tracks = (source: Source, kind: EncodeKind, options: object, hints = {}) =>
     createPlan(source, kind, options, hints).chunks.map(({ track }) => track);
@@ -180,20 +180,20 @@ const MOVING_WEBP = imageSource({
   ...{ animated: true, duration: 2, fps: 25 },
 });
 const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
-  ["video of sound", audioSource(), "video", {}, "input_no_video"],
-  ["an image of sound", audioSource(), "image", {}, "input_no_video"],
-  ["video of a still", imageSource(), "video", {}, "input_no_video"],
-  ["adaptive video of a still", imageSource(), "adaptive_video", {}, "input_no_video"],
-  ["sound of a silent video", SILENT, "audio", {}, "input_no_audio"],
-  ["sound of an image", imageSource(), "audio", {}, "input_no_audio"],
-  ["pictures of no size", NO_SIZE, "video", {}, "input_unsupported"],
-  ["a picture of a WebP that moves", MOVING_WEBP, "image", { format: "jpeg" }, "input_unsupported"],
-  ["video of a WebP that moves", MOVING_WEBP, "video", {}, "input_unsupported"],
+  ["video from a sound", audioSource(), "video", {}, "input_no_video"],
+  ["an image from a sound", audioSource(), "image", {}, "input_no_video"],
+  ["video from a still image", imageSource(), "video", {}, "input_no_video"],
+  ["adaptive video from a still image", imageSource(), "adaptive_video", {}, "input_no_video"],
+  ["audio from a silent video", SILENT, "audio", {}, "input_no_audio"],
+  ["audio from an image", imageSource(), "audio", {}, "input_no_audio"],
+  ["video of unknown size", NO_SIZE, "video", {}, "input_unsupported"],
+  ["an image from an animated WebP", MOVING_WEBP, "image", { format: "jpeg" }, "input_unsupported"],
+  ["video from an animated WebP", MOVING_WEBP, "video", {}, "input_unsupported"],
   ["a start beyond the end", videoSource(), "video", { start: 10 }, "invalid_options", "options.start"],
-  ["a frame beyond the end", videoSource(), "image", { start: 11 }, "invalid_options", "options.start"],
-  ["a moment of a still", imageSource(), "image", { start: 1 }, "invalid_options", "options.start"],
-  ["sound beyond the end", audioSource(), "audio", { start: 10.1 }, "invalid_options", "options.start"],
-  ["an absurd size", videoSource(), "video", { width: "1000%" }, "invalid_options", "options.width"],
+  ["an image beyond the end", videoSource(), "image", { start: 11 }, "invalid_options", "options.start"],
+  ["a start in a still image", imageSource(), "image", { start: 1 }, "invalid_options", "options.start"],
+  ["audio beyond the end", audioSource(), "audio", { start: 10.1 }, "invalid_options", "options.start"],
+  ["a size above the limit", videoSource(), "video", { width: "1000%" }, "invalid_options", "options.width"],
   [
     "a WebP too wide",
     imageSource(),
@@ -204,11 +204,11 @@ const FAULTS: [string, Source, EncodeKind, object, string, string?][] = [
   ],
 ];
 
-test.for(FAULTS)("%s", ([, source, kind, options, error, param]) => {
+test.for(FAULTS)("rejects %s", ([, source, kind, options, error, param]) => {
   expect(faultOf(() => createPlan(source, kind, options))).toMatchObject({ kind: error, param });
 });
 
-test("a source written by hand needs a probe", () => {
+test("a source without codecs or size needs a probe", () => {
   const { codecs, ...bare } = videoSource();
   expect([
     needsProbe(videoSource()),
@@ -220,7 +220,7 @@ test("a source written by hand needs a probe", () => {
   expect(createPlan(bare, "video", {})).toMatchObject({ video: { mode: "encode" }, audio: null });
 });
 
-test("a plan survives as JSON", () => {
+test("a plan survives a round trip through JSON", () => {
   const plan = createPlan(videoSource({ duration: 200 }), "video", {
     fps: 29.97,
     width: 640,

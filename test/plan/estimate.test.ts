@@ -14,12 +14,12 @@ const nothing = {
   seconds: 10,
 };
 
-test("a copy is no work", () => {
+test("a copy costs nothing", () => {
   const source = videoSource();
   expect(estimateWork(createPlan(source, "video", {}), source)).toEqual(nothing);
 });
 
-test("an encode is counted in pictures and in sound", () => {
+test("counts the pictures and the audio of an encode", () => {
   const source = videoSource();
   expect(estimateWork(createPlan(source, "video", { width: 640, quality: "low", fps: 50 }), source)).toEqual({
     frame_decoded: HD,
@@ -33,7 +33,7 @@ test("an encode is counted in pictures and in sound", () => {
   });
 });
 
-test("a stretch costs the way to it", () => {
+test("counts the frames decoded before a start", () => {
   const source = videoSource({ duration: 100 });
   const of = (start: number) => estimateWork(createPlan(source, "video", { start, end: start + 4 }), source);
   expect(of(50)).toMatchObject({
@@ -45,7 +45,7 @@ test("a stretch costs the way to it", () => {
   expect(of(1).frames_decoded).toBe((1 + 4) * 25);
 });
 
-test("every rendition is encoded", () => {
+test("counts the encode of every rendition", () => {
   const source = videoSource({ width: 640, height: 360, coded_width: 640, coded_height: 360 });
   expect(estimateWork(createPlan(source, "adaptive_video", {}), source)).toMatchObject({
     frame_encoded: 640 * 360,
@@ -56,7 +56,7 @@ test("every rendition is encoded", () => {
   });
 });
 
-test("an image is one picture, an animation is many", () => {
+test("counts one encoded picture for an image, and every frame of an animation", () => {
   const still = imageSource();
   expect(estimateWork(createPlan(still, "image", { width: 40 }), still)).toEqual({
     ...nothing,
@@ -81,13 +81,13 @@ test("an image is one picture, an animation is many", () => {
   });
 });
 
-test("sound alone", () => {
+test("counts seconds only for audio", () => {
   const source = audioSource();
   const work = estimateWork(createPlan(source, "audio", { end: 3 }), source);
   expect(work).toEqual({ ...nothing, audio_seconds: 3, seconds: 3 });
 });
 
-test("unknown lengths stay unknown", () => {
+test("leaves the totals unknown without a duration", () => {
   const { duration, ...endless } = videoSource();
   expect(duration).toBe(10);
   expect(estimateWork(createPlan(endless, "video", { quality: "low" }), endless)).toMatchObject({

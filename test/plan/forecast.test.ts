@@ -11,20 +11,20 @@ const streams = [
   { index: 1, kind: "audio" as const, codec: "aac", bitrate: 128_000 },
 ];
 
-test("a copy keeps size and bytes", () => {
-  // 4128000 bits a second are 5160000 bytes, and 13219 are beside them.
+test("a copy keeps the size in pixels and the bytes", () => {
+  // 4128000 bits per second are 5160000 bytes; the container adds 13219.
   expect(forecast("video", {}, videoSource({ streams }))).toEqual({
     ...nothing,
     copied: true,
     bytes: 5_173_219,
   });
   expect(forecast("video", {}, videoSource())).toEqual({ ...nothing, copied: true });
-  // Of some files only the bits of the whole are known, and those of the sound.
+  // For some files only the bitrates of the whole and of the audio are known.
   const whole = videoSource({ bitrate: 4_128_000, streams: streams.slice(1) });
   expect(forecast("video", {}, whole).bytes).toBe(5_173_219);
 });
 
-test("an encode by quality tells its pixels and no bytes", () => {
+test("forecasts the size in pixels of an encode by quality, but no bytes", () => {
   expect(forecast("video", { quality: "low", height: 720 }, videoSource())).toEqual({
     ...{ ...nothing, width: 1280, height: 720 },
   });
@@ -36,13 +36,13 @@ test.for([
   [4_000_000, "low"],
   [6_000_000, "medium"],
   [60_000_000, "very_high"],
-] as const)("a bitrate of %d tells its bytes, and the quality %s", ([bitrate, quality]) => {
+] as const)("forecasts the bytes of a bitrate of %d, and the quality %s", ([bitrate, quality]) => {
   const source = videoSource({ codecs: { video: "h264", audio: null } });
   const bytes = (bitrate * 10) / 8 + 4000 + 250 * 20;
   expect(forecast("video", { bitrate }, source)).toEqual({ ...nothing, bytes, quality });
 });
 
-test("plain pictures, as their source shows, take fewer bits for a quality", () => {
+test("forecasts a higher quality where the source's own bitrate shows simple pictures", () => {
   const of = (bits: number) =>
     forecast("video", { bitrate: 2_000_000 }, videoSource({ bitrate: bits })).quality;
   expect([of(20_000_000), of(1_500_000), of(600_000)]).toEqual(["very_low", "very_low", "very_high"]);
@@ -52,7 +52,7 @@ test.for([
   ["mp3", 161_000 + 3876],
   ["wav", 1_764_044],
   ["flac", null],
-] as const)("sound as %s takes %s bytes", ([format, bytes]) => {
+] as const)("forecasts for audio as %s: %s bytes", ([format, bytes]) => {
   expect(
     forecast("audio", { format }, audioSource({ format: "flac", codecs: { video: null, audio: "alac" } })),
   ).toEqual({
@@ -67,11 +67,11 @@ test.for([
   [{ width: 500, height: 100, fit: "cover" }, true],
   [{ width: 100, height: 250, fit: "cover" }, false],
   [{ width: 100, height: 350, fit: "fill" }, true],
-] as const)("a picture of 400x300 as %j is enlarged: %s", ([options, enlarged]) => {
+] as const)("a 400x300 picture as %j is enlarged: %s", ([options, enlarged]) => {
   expect(forecast("image", options, imageSource())).toMatchObject({ format: "png", enlarged, bytes: null });
 });
 
-test("pixels that are not square are enlarged only beyond what is shown", () => {
+test("judges enlargement of non-square pixels by the displayed size", () => {
   const source = videoSource({
     coded_width: 1440,
     sample_aspect_ratio: "4:3",
@@ -82,14 +82,14 @@ test("pixels that are not square are enlarged only beyond what is shown", () => 
   expect(forecast("video", cover, source)).toMatchObject({ width: 960, height: 1080, enlarged: false });
 });
 
-test("adaptive video tells its streams", () => {
+test("forecasts the renditions of adaptive video", () => {
   expect(forecast("adaptive_video", {}, videoSource({ height: 720 }))).toMatchObject({
     ...{ width: 1920, height: 1080, format: "hls", bytes: null },
     renditions: [1080, 720, 480, 360, 240],
   });
 });
 
-test("what cannot be planned is refused as it is when it is planned", () => {
+test("rejects impossible plans with the planner's own errors", () => {
   expect(faultOf(() => forecast("video", {}, imageSource())).kind).toBe("input_no_video");
   expect(faultOf(() => forecast("audio", { start: 20 }, audioSource()))).toMatchObject({
     kind: "invalid_options",

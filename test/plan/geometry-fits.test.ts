@@ -11,7 +11,7 @@ const plain = (width: number, height: number): StoredPicture => ({
 });
 const HD = plain(1920, 1080);
 
-test("every result fits together, whatever is asked", () => {
+test("crop, scale and pad are consistent for every combination of options", () => {
   const sizes = [undefined, 1, 33, 640, "7%", "150%"] as const;
   const stored = [
     HD,
@@ -38,12 +38,12 @@ test("every result fits together, whatever is asked", () => {
 });
 
 function check(stored: StoredPicture, options: Record<string, unknown>, rules: typeof VIDEO): void {
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const requested = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   let geometry: Geometry;
   try {
-    geometry = createGeometry(stored, given, rules);
+    geometry = createGeometry(stored, requested, rules);
   } catch (thrown) {
-    // A side of 1 of a wide picture, or 7 % of 2 pixels, rounds to nothing.
+    // One side of 1 on a wide picture, or 7 % of 2 pixels, rounds to zero.
     expect(Object(thrown).kind).toBe("invalid_options");
     return;
   }
@@ -52,7 +52,7 @@ function check(stored: StoredPicture, options: Record<string, unknown>, rules: t
   const kept = crop ?? { x: 0, y: 0, ...turned };
   const inner = scale ?? kept;
   const outer = pad ?? inner;
-  const label = JSON.stringify({ stored, given, geometry });
+  const label = JSON.stringify({ stored, requested, geometry });
   expect(kept.x >= 0 && kept.x + kept.width <= turned.width, label).toBe(true);
   expect(kept.y >= 0 && kept.y + kept.height <= turned.height, label).toBe(true);
   expect([outer.width, outer.height], label).toEqual([width, height]);

@@ -31,35 +31,35 @@ const bars = (width: number, height: number, x: number, y: number, color: string
 
 const ROWS: Row[] = [
   {
-    name: "nothing asked",
+    name: "no options",
     stored: HD,
     options: {},
     rules: VIDEO,
     wanted: { ...none, width: 1920, height: 1080 },
   },
   {
-    name: "its own size asked for",
+    name: "the source's own size",
     stored: HD,
     options: { width: 1920, height: "100%" },
     rules: VIDEO,
     wanted: { ...none, width: 1920, height: 1080 },
   },
   {
-    name: "one side",
+    name: "one side scales both",
     stored: HD,
     options: { width: 640 },
     rules: VIDEO,
     wanted: { ...none, scale: { width: 640, height: 360 }, width: 640, height: 360 },
   },
   {
-    name: "an odd source",
+    name: "an odd source rounds to even for video",
     stored: plain(161, 91),
     options: {},
     rules: VIDEO,
     wanted: { ...none, scale: { width: 160, height: 90 }, width: 160, height: 90 },
   },
   {
-    name: "an odd source as an image",
+    name: "an odd source stays odd for an image",
     stored: plain(161, 91),
     options: {},
     rules: PNG,
@@ -86,49 +86,49 @@ const ROWS: Row[] = [
     },
   },
   {
-    name: "contain, bars at the sides",
+    name: "contain adds bars at the sides",
     stored: HD,
     options: { width: 800, height: 360, fit: "contain" },
     rules: VIDEO,
     wanted: { scale: { width: 640, height: 360 }, ...bars(800, 360, 80, 0, "0x000000"), crop: null },
   },
   {
-    name: "contain, odd room in an image",
+    name: "contain splits an odd gap in an image",
     stored: plain(100, 50),
     options: { width: 71, height: 50, fit: "contain" },
     rules: JPEG,
     wanted: { scale: { width: 71, height: 36 }, ...bars(71, 50, 0, 7, "0x000000") },
   },
   {
-    name: "contain, clear bars",
+    name: "contain adds transparent bars",
     stored: plain(100, 50),
     options: { width: 100, height: 100, fit: "contain" },
     rules: PNG,
     wanted: { scale: null, ...bars(100, 100, 0, 25, "0x00000000") },
   },
   {
-    name: "contain, half-clear bars",
+    name: "contain adds translucent bars",
     stored: plain(100, 50),
     options: { width: 100, height: 100, background: "#ff000080" },
     rules: PNG,
     wanted: { ...bars(100, 100, 0, 25, "0xff000080") },
   },
   {
-    name: "contain, half-clear bars where nothing can be clear",
+    name: "contain blends translucent bars with black without alpha",
     stored: plain(100, 50),
     options: { width: 100, height: 100, background: "#ff000080" },
     rules: JPEG,
     wanted: { ...bars(100, 100, 0, 25, "0x800000") },
   },
   {
-    name: "contain of the same shape has no bars",
+    name: "contain of the same shape adds no bars",
     stored: HD,
     options: { width: 1280, height: 720, fit: "contain" },
     rules: VIDEO,
     wanted: { scale: { width: 1280, height: 720 }, pad: null },
   },
   {
-    name: "contain leaves no hairline",
+    name: "contain leaves no hairline bars",
     stored: plain(854, 480),
     options: { width: 640, height: 360, fit: "contain" },
     rules: VIDEO,
@@ -142,7 +142,7 @@ const ROWS: Row[] = [
     wanted: { scale: { width: 100, height: 1 }, ...bars(100, 100, 0, 49, "0x000000") },
   },
   {
-    name: "cover, the sides cut",
+    name: "cover crops the sides",
     stored: HD,
     options: { width: 720, height: 720, fit: "cover" },
     rules: VIDEO,
@@ -153,14 +153,14 @@ const ROWS: Row[] = [
     },
   },
   {
-    name: "cover, top and bottom cut",
+    name: "cover crops top and bottom",
     stored: HD,
     options: { width: 1920, height: 540, fit: "cover" },
     rules: VIDEO,
     wanted: { crop: { x: 0, y: 270, width: 1920, height: 540 }, scale: null },
   },
   {
-    name: "cover of the same shape cuts nothing",
+    name: "cover of the same shape crops nothing",
     stored: HD,
     options: { width: 960, height: 540, fit: "cover" },
     rules: VIDEO,
@@ -174,56 +174,56 @@ const ROWS: Row[] = [
     wanted: { crop: { x: 4999, y: 0, width: 1, height: 10 }, scale: { width: 1, height: 1000 } },
   },
   {
-    name: "a turned source",
+    name: "a rotated source swaps its sides",
     stored: { ...HD, rotate: 90 },
     options: {},
     rules: VIDEO,
     wanted: { ...none, rotate: 90, width: 1080, height: 1920 },
   },
   {
-    name: "percent of a turned source",
+    name: "percentages of a rotated source count displayed pixels",
     stored: { ...HD, rotate: 270 },
     options: { width: "50%" },
     rules: VIDEO,
     wanted: { rotate: 270, scale: { width: 540, height: 960 } },
   },
   {
-    name: "cover of a turned source cuts what is shown",
+    name: "cover of a rotated source crops the displayed picture",
     stored: { ...HD, rotate: 90 },
     options: { width: 540, height: 540, fit: "cover", position: "bottom" },
     rules: VIDEO,
     wanted: { rotate: 90, crop: { x: 0, y: 840, width: 1080, height: 1080 } },
   },
   {
-    name: "wide pixels",
+    name: "wide pixels become square",
     stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
     options: {},
     rules: VIDEO,
     wanted: { ...none, scale: { width: 1024, height: 576 }, width: 1024, height: 576 },
   },
   {
-    name: "tall pixels",
+    name: "tall pixels become square",
     stored: { width: 720, height: 480, pixel_aspect: 8 / 9, rotate: 0 },
     options: {},
     rules: VIDEO,
     wanted: { ...none, scale: { width: 720, height: 540 }, width: 720, height: 540 },
   },
   {
-    name: "wide pixels asked for at their stored size",
+    name: "wide pixels at their stored size become square",
     stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
     options: { width: 720, height: 576 },
     rules: VIDEO,
     wanted: { ...none, scale: { width: 720, height: 576 } },
   },
   {
-    name: "cover of wide pixels cuts stored ones",
+    name: "cover of wide pixels crops stored ones",
     stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
     options: { width: 576, height: 576, fit: "cover", position: "right" },
     rules: VIDEO,
     wanted: { crop: { x: 315, y: 0, width: 405, height: 576 }, scale: { width: 576, height: 576 } },
   },
   {
-    name: "wide pixels, turned",
+    name: "wide pixels of a rotated source become square",
     stored: { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 90 },
     options: { width: 288 },
     rules: VIDEO,
@@ -235,9 +235,9 @@ test.for(ROWS)("$name", ({ stored, options, rules, wanted }) => {
   expect(createGeometry(stored, options, rules)).toMatchObject(wanted);
 });
 
-// 1920×1080 in 800×800: as contain a picture of 800×450 with 350 pixels to spare below; as cover 1080×1080 out of it with 840 to
-// spare aside, or, of the same turned upright, below.
-const SPARE: Record<Position, readonly [contain: number, aside: number, below: number]> = {
+// 1920×1080 into 800×800: contain gives a picture of 800×450 with 350 spare pixels vertically; cover crops 1080×1080 with 840
+// spare pixels horizontally, or vertically for an upright source.
+const SPARE: Record<Position, readonly [contain: number, left: number, top: number]> = {
   center: [174, 420, 420],
   top: [0, 420, 0],
   bottom: [350, 420, 840],
@@ -249,13 +249,13 @@ const SPARE: Record<Position, readonly [contain: number, aside: number, below: n
   "bottom-right": [350, 840, 840],
 };
 
-test.for(POSITIONS)("position %s", (position) => {
-  const [below, cropAside, cropBelow] = SPARE[position];
+test.for(POSITIONS)("places contain and cover by position %s", (position) => {
+  const [padTop, cropLeft, cropTop] = SPARE[position];
   const box = { width: 800, height: 800, position };
   const contain = createGeometry(HD, { ...box, fit: "contain" }, VIDEO);
-  expect(contain.pad).toMatchObject({ x: 0, y: below });
+  expect(contain.pad).toMatchObject({ x: 0, y: padTop });
   const cover = createGeometry(HD, { ...box, fit: "cover" }, VIDEO);
-  expect(cover.crop).toMatchObject({ x: cropAside, y: 0 });
+  expect(cover.crop).toMatchObject({ x: cropLeft, y: 0 });
   const upright = createGeometry(plain(1080, 1920), { ...box, fit: "cover" }, VIDEO);
-  expect(upright.crop).toMatchObject({ x: 0, y: cropBelow });
+  expect(upright.crop).toMatchObject({ x: 0, y: cropTop });
 });

@@ -5,63 +5,63 @@ import { createPlan } from "../../src/plan/create-plan.ts";
 import { imageSource, videoSource } from "./source.ts";
 
 const IMAGES: [string, Source, OptionsOf<"image">, object][] = [
-  ["its own format", imageSource(), {}, { format: "png", still: true, frames: 1, duration: null }],
+  ["keeps its own format", imageSource(), {}, { format: "png", still: true, frames: 1, duration: null }],
   [
-    "bmp as jpeg",
+    "turns BMP into JPEG",
     imageSource({ format: "bmp" }),
     {},
     { format: "jpeg", image: { quality: 78, alpha: false } },
   ],
   [
-    "a frame",
+    "takes one frame of a video",
     videoSource(),
     { start: 3 },
     { format: "jpeg", still: false, start: 3, duration: null, frames: 1 },
   ],
   [
-    "png keeps what is clear",
+    "keeps transparency in PNG",
     imageSource({ has_alpha: true }),
     {},
     { image: { alpha: true, matte: null, quality: null } },
   ],
-  ["png without is opaque", imageSource(), {}, { image: { alpha: false, matte: null } }],
+  ["writes opaque PNG without it", imageSource(), {}, { image: { alpha: false, matte: null } }],
   [
-    "jpeg on black",
+    "flattens JPEG on black",
     imageSource({ has_alpha: true }),
     { format: "jpeg" },
     { image: { alpha: false, matte: "0x000000" } },
   ],
   [
-    "jpeg on its background",
+    "flattens JPEG on its background",
     imageSource({ has_alpha: true }),
     { format: "jpeg", width: 50, height: 50, background: "#abc" },
     { image: { matte: "0xaabbcc", geometry: { pad: { color: "0xaabbcc" } } } },
   ],
   [
-    "clear bars",
+    "adds transparent bars",
     imageSource(),
     { width: 50, height: 50, fit: "contain" },
     { image: { alpha: true, geometry: { pad: { color: "0x00000000" } } } },
   ],
   [
-    "black bars in AVIF, which not every encoder can write with clear ones",
+    "adds black bars in AVIF, as not every encoder writes transparent AVIF",
     imageSource(),
     { format: "avif", width: 50, height: 50, fit: "contain" },
     { image: { alpha: false, geometry: { pad: { color: "0x000000" } } } },
   ],
   [
-    "colored bars",
+    "adds colored bars",
     imageSource(),
     { width: 50, height: 50, background: "#abc" },
     { image: { alpha: false, geometry: { pad: { color: "0xaabbcc" } } } },
   ],
   [
-    "HDR",
+    "tone-maps HDR",
     videoSource({ color: { hdr: true } }),
     { format: "webp", quality: "high" },
     { image: { tone_map: true, quality: 87 } },
   ],
-  ["an odd size", imageSource(), { width: 33 }, { image: { geometry: { width: 33, height: 25 } } }],
+  ["allows odd sizes", imageSource(), { width: 33 }, { image: { geometry: { width: 33, height: 25 } } }],
 ];
 
 test.for(IMAGES)("image: %s", ([, source, options, wanted]) => {
@@ -74,7 +74,7 @@ test.for([
   ["png", {}, false],
   ["jpeg", {}, false],
   ["gif", { start: 0.5 }, false],
-] as const)("an animation in %s with %o stays one: %s", ([format, options, animated]) => {
+] as const)("an animation as %s with %o stays animated: %s", ([format, options, animated]) => {
   const source = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
   const plan = createPlan(source, "image", { format, ...options });
   expect([plan.image?.animated, plan.frames, plan.duration]).toEqual(
@@ -82,7 +82,7 @@ test.for([
   );
 });
 
-test("a video is not an animation, but one makes a video", () => {
+test("a video becomes a still GIF, and an animation becomes a video", () => {
   expect(createPlan(videoSource(), "image", { format: "gif" }).image?.animated).toBe(false);
   const gif = imageSource({ format: "gif", animated: true, duration: 2, fps: 10, has_alpha: true });
   expect(createPlan(gif, "video", {})).toMatchObject({

@@ -8,33 +8,33 @@ const sizes = (...given: Parameters<typeof createLadder>) =>
 
 test.for([
   [
-    "1080p",
+    "1080p has five rungs",
     plain(1920, 1080),
     {},
     ["1080p 1920x1080", "720p 1280x720", "480p 854x480", "360p 640x360", "240p 426x240"],
   ],
   [
-    "portrait counts by the short side",
+    "portrait video is named by its short side",
     plain(1080, 1920),
     {},
     ["1080p 1080x1920", "720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
   ],
   [
-    "a turned source",
+    "a rotated source has upright rungs",
     { ...plain(1280, 720), rotate: 90 },
     {},
     ["720p 720x1280", "480p 480x854", "360p 360x640", "240p 240x426"],
   ],
   [
-    "a source between rungs adds its own",
+    "a source between two rungs adds its own",
     plain(1000, 500),
     {},
     ["500p 1000x500", "480p 960x480", "360p 720x360", "240p 480x240"],
   ],
-  ["a small source is alone", plain(160, 90), {}, ["90p 160x90"]],
-  ["an odd source", plain(161, 91), {}, ["90p 160x90"]],
+  ["a source below the lowest rung has only its own", plain(160, 90), {}, ["90p 160x90"]],
+  ["an odd source rounds to even", plain(161, 91), {}, ["90p 160x90"]],
   [
-    "8K comes down to the highest rung",
+    "8K is scaled down to the highest rung",
     plain(7680, 4320),
     {},
     [
@@ -54,30 +54,30 @@ test.for([
     { height: 600 },
     ["600p 1066x600", "480p 854x480", "360p 640x360", "240p 426x240"],
   ],
-  ["nothing is enlarged by a side", plain(640, 360), { width: 1920 }, ["360p 640x360", "240p 426x240"]],
+  ["a width never enlarges", plain(640, 360), { width: 1920 }, ["360p 640x360", "240p 426x240"]],
   [
-    "nothing is enlarged by a box",
+    "a cover box never enlarges",
     plain(640, 360),
     { width: 1000, height: 1000, fit: "cover" },
     ["360p 360x360", "240p 240x240"],
   ],
   [
-    "a box may be higher than the picture in it",
+    "a contain box may be higher than its picture",
     plain(640, 360),
     { width: 1000, height: 1000, fit: "contain" },
     ["640p 640x640", "480p 480x480", "360p 360x360", "240p 240x240"],
   ],
   [
-    "wide pixels",
+    "wide pixels become square",
     { width: 720, height: 576, pixel_aspect: 64 / 45, rotate: 0 },
     {},
     ["576p 1024x576", "480p 854x480", "360p 640x360", "240p 426x240"],
   ],
-] as const)("%s", ([, stored, options, wanted]) => {
+] as const)("rungs: %s", ([, stored, options, wanted]) => {
   expect(sizes(stored, options)).toEqual(wanted);
 });
 
-test("each rung has its share of bits, under one rate factor", () => {
+test("rungs share one rate factor, and each has its own bitrate limit", () => {
   expect(createLadder(plain(3840, 2160), { quality: "high" }).map(({ rate }) => rate)).toEqual(
     [16_000_000, 9_000_000, 5_500_000, 3_000_000, 1_600_000, 900_000, 400_000].map((maxrate) => ({
       crf: 20,
@@ -95,18 +95,18 @@ test.for([
   [600, 2_300_000],
   [2160, 16_000_000],
   [4320, 16_000_000],
-])("a short side of %s takes at most %s", ([side = 0, maxrate]) => {
+])("a short side of %s is limited to %s", ([side = 0, maxrate]) => {
   expect(maxrateFor(side)).toBe(maxrate);
 });
 
-test("the rungs ascend in both", () => {
+test("rungs ascend in side and bitrate", () => {
   for (const [index, rung] of RUNGS.entries()) {
     const before = RUNGS[index - 1];
     if (before) expect(rung.side > before.side && rung.maxrate > before.maxrate).toBe(true);
   }
 });
 
-test("bars and cuts are the same on every rung", () => {
+test("every rung has the same crop and proportional bars", () => {
   const options = { width: 720, height: 720, fit: "cover", position: "left" } as const;
   const crops = createLadder(plain(1920, 1080), options).map(({ geometry }) => geometry.crop);
   expect(crops).toEqual(Array(4).fill({ x: 0, y: 0, width: 1080, height: 1080 }));
@@ -119,7 +119,7 @@ test("bars and cuts are the same on every rung", () => {
   ]);
 });
 
-test("an absurd size is refused", () => {
+test("rejects a size above the limit", () => {
   expect(faultOf(() => createLadder(plain(1920, 1080), { width: "1000%" }))).toMatchObject({
     kind: "invalid_options",
     param: "options.width",

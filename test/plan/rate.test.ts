@@ -11,13 +11,13 @@ import {
   videoRate,
 } from "../../src/plan/rate.ts";
 
-// The table of the decisions, step by step from very_low to very_high.
+// From very_low to very_high.
 test.for([
   ["h264", [31, 27, 23, 20, 17]],
   ["h265", [36, 32, 28, 24, 21]],
   ["vp9", [43, 37, 32, 27, 22]],
   ["av1", [50, 43, 35, 30, 25]],
-] as const)("%s has the rate factors %s", ([codec, wanted]) => {
+] as const)("rate factors of %s are %s", ([codec, wanted]) => {
   expect(QUALITIES.map((quality) => videoRate(codec, { quality }))).toEqual(wanted.map((crf) => ({ crf })));
   expect(videoRate(codec, {})).toEqual({ crf: CRF[codec].medium });
   expect(videoRate(codec, { bitrate: 1_000_000, quality: "very_high" })).toEqual({ bitrate: 1_000_000 });
@@ -28,7 +28,7 @@ test.for([
   ["mp3", [64, 96, 128, 192, 256]],
   ["opus", [48, 64, 96, 128, 192]],
   ["vorbis", [48, 64, 96, 128, 192]],
-] as const)("%s has the bitrates %s", ([codec, wanted]) => {
+] as const)("bitrates of %s in kbit/s are %s", ([codec, wanted]) => {
   const kbps = QUALITIES.map((quality) => (audioBitrate(codec, { quality }) ?? 0) / 1000);
   expect(kbps).toEqual(wanted);
   expect(audioBitrate(codec, {})).toBe(AUDIO_BITRATE[codec].medium);
@@ -43,7 +43,7 @@ test.for([
   ["jpeg", [40, 60, 78, 87, 94]],
   ["webp", [40, 60, 78, 87, 94]],
   ["avif", [45, 38, 30, 23, 16]],
-] as const)("%s has the qualities %s", ([format, wanted]) => {
+] as const)("qualities of %s are %s", ([format, wanted]) => {
   expect(QUALITIES.map((quality) => imageQuality(format, quality))).toEqual(wanted);
   expect(imageQuality(format)).toBe(IMAGE_QUALITY[format].medium);
 });
@@ -65,7 +65,7 @@ test.for([
   [29.5, null],
   [1, null],
   [24.7123, null],
-] as const)("%s frames a second are NTSC's %s", ([fps, whole]) => {
+] as const)("%s fps is the NTSC rate of %s", ([fps, whole]) => {
   expect(ntscRate(fps)).toBe(whole);
   expect(exactFps(fps)).toBe(whole === null ? fps : (whole * 1000) / 1001);
 });

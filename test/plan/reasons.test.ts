@@ -82,7 +82,7 @@ test.for([
     { code: "field", field: "options.target_size", rule: "cannot be given together with a bitrate." },
   ],
 ] as [() => unknown, string, string, object][])(
-  "an error says why as data: %#",
+  "an error carries its reason as data: %#",
   ([call, kind, message, reason]) => {
     expect(caught(call)).toEqual([kind, message, reason]);
   },

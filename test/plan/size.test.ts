@@ -19,7 +19,7 @@ test.for([
   [-180, 180],
   [89.6, 90],
   [450, 90],
-] as const)("%s degrees are a turn of %s", ([degrees, turn]) => {
+] as const)("%s degrees round to a rotation of %s", ([degrees, turn]) => {
   expect(toRightAngle(degrees)).toBe(turn);
 });
 
@@ -31,7 +31,7 @@ test.for([
   ["1:0", 1],
   ["wide", 1],
   [undefined, 1],
-] as const)("a sample aspect ratio of %s is %s", ([text, ratio]) => {
+] as const)("parses the sample aspect ratio %s as %s", ([text, ratio]) => {
   expect(parsePixelAspect(text)).toBe(ratio);
 });
 
@@ -44,11 +44,11 @@ test.for([
   [{ width: 160, height: 90, pixel_aspect: 4 / 3, rotate: 90 }, [90, 213]],
   [{ width: 1920, height: 1080, pixel_aspect: 1, rotate: 180 }, [1920, 1080]],
   [{ width: 1920, height: 1080, pixel_aspect: 1, rotate: 270 }, [1080, 1920]],
-] as const)("%o is shown as %o", ([stored, [width, height]]) => {
+] as const)("%o is displayed as %o", ([stored, [width, height]]) => {
   expect(displayedSize(stored)).toEqual({ width, height });
 });
 
-test("the stored picture comes from the coded size, else from the displayed one", () => {
+test("derives the stored picture from the coded size, else from the displayed size", () => {
   const turned = { rotation: 90, width: 1080, height: 1920 };
   const plain = { width: 1920, height: 1080, pixel_aspect: 1, rotate: 90 };
   expect(storedPicture(videoSource(turned))).toEqual(plain);
@@ -69,7 +69,7 @@ test.for([
   [161, 161, 160],
   [180.87, 181, 180],
   [481.5, 482, 482],
-] as const)("%s pixels are %s, or %s when even", ([exact, whole, even]) => {
+] as const)("rounds %s pixels to %s, or to %s for even sizes", ([exact, whole, even]) => {
   expect([snap(exact, false), snap(exact, true)]).toEqual([whole, even]);
 });
 
@@ -90,7 +90,7 @@ const SIZES = [
   [{ width: 16_384, height: 16_384 }, [16_384, 16_384]],
 ] as const;
 
-test.for(SIZES)("%o of 1920×1080 is %o", ([options, [width, height]]) => {
+test.for(SIZES)("resolves %o on 1920×1080 to %o", ([options, [width, height]]) => {
   expect(targetSize(HD, options, { even: false })).toEqual({ width, height });
 });
 
@@ -101,7 +101,7 @@ test.for([
   [{ width: 161, height: 91 }, {}, [160, 90]],
   [{ width: 161, height: 91 }, { width: 320 }, [320, 180]],
   [{ width: 213, height: 90 }, { width: "50%" }, [106, 44]],
-] as const)("%o with %o is %o in video", ([shown, options, [width, height]]) => {
+] as const)("resolves %o with %o to %o for video", ([shown, options, [width, height]]) => {
   expect(targetSize(shown, options, { even: true })).toEqual({ width, height });
 });
 
@@ -114,14 +114,14 @@ test.for([
   [{ width: 20_000, height: 100 }, {}, "options.width"],
   [{ width: 10_000, height: 3 }, { width: 100 }, "options.width"],
   [{ width: 3, height: 10_000 }, { height: 100 }, "options.height"],
-] as const)("%o with %o is absurd", ([shown, options, param]) => {
+] as const)("limits the sides of %o with %o", ([shown, options, param]) => {
   if (param === undefined) return expect(targetSize(shown, options, { even: false }).height).toBe(10_800);
   const fault = faultOf(() => targetSize(shown, options, { even: false }));
   expect(fault).toMatchObject({ kind: "invalid_options", param });
   expect(fault.message).toMatch(/\d+x\d+ pixels; each side must be from 1 to 16384\.$/);
 });
 
-test("a format may allow less than the options do", () => {
+test("applies a format's lower limit", () => {
   const rules = { even: false, max: 16_383 };
   expect(faultOf(() => targetSize(HD, { width: 16_384, height: 10 }, rules))).toMatchObject({
     kind: "invalid_options",

@@ -1,6 +1,6 @@
 import type { Source } from "../../src/core/source.ts";
 
-/** A plain MP4 of H.264 and AAC, 1920x1080 at 25 a second, 10 seconds, with what a test changes of it. */
+/** A plain MP4 of H.264 and AAC, 1920x1080 at 25 fps, 10 seconds, with a test's changes. */
 export function videoSource(changes: Partial<Source> = {}): Source {
   return {
     object: "source",
@@ -25,7 +25,7 @@ export function videoSource(changes: Partial<Source> = {}): Source {
   };
 }
 
-/** A PNG of 400x300 without transparency, with what a test changes of it. */
+/** An opaque PNG of 400x300, with a test's changes. */
 export function imageSource(changes: Partial<Source> = {}): Source {
   return {
     object: "source",
@@ -45,7 +45,7 @@ export function imageSource(changes: Partial<Source> = {}): Source {
   };
 }
 
-/** A WAV of 10 seconds, 16 bits, stereo, 44.1 kHz, with what a test changes of it. */
+/** A 16-bit stereo WAV of 10 seconds at 44.1 kHz, with a test's changes. */
 export function audioSource(changes: Partial<Source> = {}): Source {
   return {
     object: "source",
@@ -59,7 +59,7 @@ export function audioSource(changes: Partial<Source> = {}): Source {
   };
 }
 
-/** Runs what must throw, and gives the kind and `param` of its MediaError. */
+/** Returns the kind, param and message of the MediaError that `work` must throw. */
 export function faultOf(work: () => unknown): { kind: unknown; param: unknown; message: string } {
   try {
     work();

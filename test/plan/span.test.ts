@@ -12,11 +12,11 @@ test.for([
   [{ start: 5 }, undefined, { start: 5, end: null, duration: null }],
   [{ start: 5, end: 7 }, undefined, { start: 5, end: 7, duration: 2 }],
   [{ start: 5, end: 7 }, 0, { start: 5, end: 7, duration: 2 }],
-] as const)("%o of %s seconds is %o", ([options, duration, span]) => {
+] as const)("resolves %o on %s seconds to %o", ([options, duration, span]) => {
   expect(createSpan(options, duration)).toEqual(span);
 });
 
-test.for([10, 10.5, 1e7])("a start at %s is beyond 10 seconds", (start) => {
+test.for([10, 10.5, 1e7])("rejects a start of %s in 10 seconds", (start) => {
   const fault = faultOf(() => createSpan({ start }, 10));
   expect(fault).toMatchObject({ kind: "invalid_options", param: "options.start" });
   expect(fault.message).toBe(`options.start (${start}) must be before the end of the source (10 s).`);

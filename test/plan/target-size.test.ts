@@ -4,10 +4,10 @@ import type { Source } from "../../src/core/source.ts";
 import { forecast, optionsForSize } from "../../src/plan/index.ts";
 import { audioSource, faultOf, imageSource, videoSource } from "./source.ts";
 
-// Small enough for these bitrates to give watchable pictures, so that nothing else has to give way.
+// Small enough to look good at these bitrates, so that no other option has to be lowered.
 const SMALL = { width: 640, height: 360, coded_width: 640, coded_height: 360 };
 
-// 250 pictures of 20 bytes and 4000 bytes stand beside the streams; 0.9 of what is left is asked for.
+// The container adds 4000 bytes and 20 for each of 250 pictures; 0.9 of the rest goes to the streams.
 const small = (changes: Partial<Source> = {}) => videoSource({ ...SMALL, ...changes });
 const silent = small({ codecs: { video: "h264", audio: null } });
 const streams = [
@@ -16,20 +16,30 @@ const streams = [
 ];
 
 test.for([
-  ["without sound", silent, {}, 1_009_000, { bitrate: 720_000 }],
-  // Half of the time holds half as much.
+  ["without audio", silent, {}, 1_009_000, { bitrate: 720_000 }],
   ["cut to half", silent, { start: 2, end: 7 }, 506_500, { start: 2, end: 7, bitrate: 720_000 }],
   ["with another codec", silent, { format: "webm" }, 1_009_000, { format: "webm", bitrate: 720_000 }],
-  // A bitrate that was asked for gives way.
   ["instead of a bitrate", silent, { bitrate: 5_000_000 }, 1_009_000, { bitrate: 720_000 }],
-  // 46.875 packets of 9 bytes are 3375 bits a second beside the 128000 of the sound.
-  ["with sound that is copied", small({ streams }), {}, 1_009_000, { bitrate: 601_763 }],
-  ["with sound of an unknown rate", small(), {}, 1_009_000, { quality: "medium", bitrate: 601_763 }],
-  ["with sound of a quality", small(), { quality: "low" }, 1_009_000, { quality: "low", bitrate: 630_563 }],
-  // A fifth of the room is not enough for more.
-  ["with sound that gives way", small(), {}, 609_000, { quality: "very_low", bitrate: 371_363 }],
-  ["with the least sound", small(), {}, 510_000, { fps: 12.5, quality: "very_low", bitrate: 301_883 }],
-] as const)("a video %s gets the bitrate of its size", ([, source, options, bytes, wanted]) => {
+  // 46.875 packets of 9 bytes add 3375 bits per second to the 128000 of the audio.
+  ["with copied audio", small({ streams }), {}, 1_009_000, { bitrate: 601_763 }],
+  ["with audio of unknown bitrate", small(), {}, 1_009_000, { quality: "medium", bitrate: 601_763 }],
+  [
+    "with audio of a requested quality",
+    small(),
+    { quality: "low" },
+    1_009_000,
+    { quality: "low", bitrate: 630_563 },
+  ],
+  // Audio gets at most a fifth of the room.
+  ["with audio of lower quality", small(), {}, 609_000, { quality: "very_low", bitrate: 371_363 }],
+  [
+    "with the lowest audio quality",
+    small(),
+    {},
+    510_000,
+    { fps: 12.5, quality: "very_low", bitrate: 301_883 },
+  ],
+] as const)("chooses the bitrate for the size of a video %s", ([, source, options, bytes, wanted]) => {
   expect(optionsForSize("video", options as VideoOptions, source, bytes)).toEqual(wanted);
 });
 
@@ -39,13 +49,13 @@ test.for([
   ["aac", 100_000, 73_055],
   ["opus", 100_000, 72_792],
   ["ogg", 100_000, 73_055],
-] as const)("sound as %s of %d bytes has %d bits a second", ([format, bytes, bitrate]) => {
+] as const)("chooses for audio as %s in %d bytes a bitrate of %d", ([format, bytes, bitrate]) => {
   const options: AudioOptions = { format };
   expect(optionsForSize("audio", options, audioSource(), bytes)).toEqual({ format, bitrate });
 });
 
 test.for([8000, 11_025, 24_000, 96_000])(
-  "what is forecast for a size is no more, at %d Hz",
+  "the forecast for a target size does not exceed it, at %d Hz",
   (sample_rate) => {
     const audio = { channels: 1, sample_rate };
     const codecs = { video: null, audio: "pcm_s16le" };
@@ -55,12 +65,12 @@ test.for([8000, 11_025, 24_000, 96_000])(
       expect([format, (bytes ?? 0) <= 60_000]).toEqual([format, true]);
     }
     const film = videoSource({ audio, codecs: { video: "h264", audio: "pcm_s16le" } });
-    const wish = optionsForSize("video", { format: "webm" }, film, 500_000);
-    expect(forecast("video", wish, film).bytes).toBeLessThanOrEqual(500_000);
+    const fitted = optionsForSize("video", { format: "webm" }, film, 500_000);
+    expect(forecast("video", fitted, film).bytes).toBeLessThanOrEqual(500_000);
   },
 );
 
-test("no more is asked for than twice what the source has", () => {
+test("never asks for more than twice the source's bitrate, above the minimum", () => {
   const source = small({ streams: [{ index: 0, kind: "video", codec: "h264", bitrate: 400_000 }] });
   const plenty = 100_000_000;
   expect(optionsForSize("video", {}, source, plenty).bitrate).toBe(800_000);
@@ -82,7 +92,7 @@ test.for([
   ["audio", { format: "flac" }, audioSource(), 1_000_000, "flac is lossless"],
   ["image", {}, imageSource(), 1_000_000, "A target size applies to video and sound only"],
   ["adaptive_video", {}, videoSource(), 1_000_000, "A target size applies to video and sound only"],
-] as const)("%s by %j within what cannot be: %s", ([kind, options, source, bytes, message]) => {
+] as const)("rejects for %s with %j: %s", ([kind, options, source, bytes, message]) => {
   const fault = faultOf(() => optionsForSize(kind, options, source as never, bytes));
   expect(fault).toEqual({
     kind: "invalid_options",
@@ -91,7 +101,7 @@ test.for([
   });
 });
 
-test("the minimum that is named can be reached, and less cannot", () => {
+test("the minimum in the message is reachable, and less is rejected", () => {
   const source = videoSource(long);
   const { message } = faultOf(() => optionsForSize("video", {}, source, 1));
   const [, least] = /^1 B is too small for 1:00; the minimum is (\d+) kB\.$/.exec(message) ?? [];
@@ -103,15 +113,15 @@ test("the minimum that is named can be reached, and less cannot", () => {
 });
 
 test.for([
-  ["20 MB of eleven minutes", { duration: 680 }, 20e6, { height: 240, fps: 12.5, quality: "very_low" }],
+  ["a video of eleven minutes", { duration: 680 }, 20e6, { height: 240, fps: 12.5, quality: "very_low" }],
   [
-    "an upright film of a phone",
+    "an upright phone video of two minutes",
     { ...{ width: 1080, height: 1920, coded_width: 1080, coded_height: 1920 }, fps: 59.94, duration: 120 },
     20e6,
     { width: 540, fps: 29.97, quality: "medium", bitrate: 1_077_207 },
   ],
-  ["a short one", { duration: 10 }, 20e6, { quality: "medium", bitrate: 14_275_283 }],
-] as const)("size, frame rate and sound give way until %s fit", ([, facts, bytes, wanted]) => {
+  ["a video of 10 seconds", { duration: 10 }, 20e6, { quality: "medium", bitrate: 14_275_283 }],
+] as const)("lowers picture size, frame rate and audio as needed to fit %s", ([, facts, bytes, wanted]) => {
   const source = videoSource(facts);
   const options = optionsForSize("video", {}, source, bytes);
   expect(options).toMatchObject(wanted);
@@ -121,7 +131,7 @@ test.for([
   expect(made.bytes).toBeLessThanOrEqual(bytes);
 });
 
-test("both sides of a picture shrink together, and what was asked for is never exceeded", () => {
+test("shrinks both sides together and keeps the requested options as maxima", () => {
   const source = videoSource({ duration: 680 });
   const box = { width: 1000, height: 1000, fit: "contain", fps: 10 } as const;
   expect(optionsForSize("video", box, source, 20e6)).toMatchObject({ ...box, width: 480, height: 480 });
