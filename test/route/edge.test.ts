@@ -23,7 +23,7 @@ interface Edge {
   native?: Partial<NativeEncoders>;
 }
 
-// The edge with four containers of two processors.
+// An edge with four two-core containers.
 function decideAtEdge(
   source: Source,
   kind: EncodeKind,
@@ -94,7 +94,7 @@ const CASES = [
     "About 3 s of work.",
   ),
   row(
-    "half a minute, which native makes sooner",
+    "half a minute, which the native encoder finishes sooner",
     video(1280, 720, 30),
     "video",
     { height: 480 },
@@ -103,7 +103,7 @@ const CASES = [
     "Faster here: 15 s, not 39 s.",
   ),
   row(
-    "a clip not worth a container's start",
+    "a clip not worth starting a container",
     video(640, 360, 60),
     "video",
     { height: 240 },
@@ -157,7 +157,7 @@ const CASES = [
     "Copied without re-encoding.",
   ),
   row(
-    "the sound of an hour",
+    "an hour of audio",
     sound(3600, 640 * MB),
     "audio",
     { format: "mp3" },
@@ -184,7 +184,7 @@ const CASES = [
     "Encoded in 60 parts, 4 at once.",
   ),
   row(
-    "adaptive 4k of ten minutes",
+    "ten minutes of adaptive 4K",
     video(3840, 2160, 600),
     "adaptive_video",
     {},
@@ -202,14 +202,14 @@ test.for(CASES)("$name", ({ decision, expected, sentence }) => {
 
 const NONE: RefusalReason = { code: "not_configured" };
 
-test("without a native encoder the light one does what it can, however long it takes", () => {
+test("without a native encoder the light one takes work however long it lasts", () => {
   const native = { refusal: NONE, instances: 0, cores: 0 };
   const decision = decideAtEdge(video(1280, 720, 30), "video", { height: 480 }, { native, ...after(39) });
   expect(decision).toMatchObject({ encoder: "light", chunk_seconds: 6, refusals: [] });
   expect(describeDecision(decision)).toBe("Encoded in 5 parts; a reload repeats at most one.");
 });
 
-test("what no encoder can do fails with every refusal", () => {
+test("throws every encoder's refusal when none can do the work", () => {
   const native = { refusal: NONE, instances: 0, cores: 0 };
   expect(() => decideAtEdge(video(1280, 720, 10), "video", { codec: "h265" }, { native })).toThrow(
     expect.objectContaining({
@@ -224,7 +224,7 @@ test("what no encoder can do fails with every refusal", () => {
   );
 });
 
-test("what no encoder has the memory for is refused at once", () => {
+test("refuses work that needs more memory than any encoder has", () => {
   const big = video(7680, 4320, 60);
   const memory = { encoder: "native", code: "memory", available_bytes: 8 * 2 ** 30 };
   expect(() => decideAtEdge(big, "video", { codec: "av1" })).toThrow(
@@ -234,11 +234,11 @@ test("what no encoder has the memory for is refused at once", () => {
   expect(decideAtEdge(big, "video", { codec: "av1" }, { native }).encoder).toBe("native");
 });
 
-test.for(["h264", "h265", "av1"])("4k of %s fits a container of 8 GiB", (codec) => {
+test.for(["h264", "h265", "av1"])("4K %s fits a container of 8 GiB", (codec) => {
   expect(decideAtEdge(video(3840, 2160, 30), "video", { codec, width: 3838 }).encoder).toBe("native");
 });
 
-test("a length that is unknown keeps the plan whole", () => {
+test("does not cut a source of unknown duration", () => {
   const { duration: _, ...endless } = video(1280, 720, 10);
   const refusal = { code: "unknown_duration" } as const;
   const light = { refusal, seconds: null };

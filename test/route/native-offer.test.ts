@@ -8,8 +8,8 @@ import { MB, sound, video } from "./sources.ts";
 
 const FILM = video(1920, 1080, 7200);
 const LONG: [string, Source, EncodeKind, Record<string, unknown>][] = [
-  ["a film", FILM, "video", { height: 720 }],
-  ["a film in AV1", FILM, "video", { codec: "av1" }],
+  ["a two-hour film", FILM, "video", { height: 720 }],
+  ["a two-hour film in AV1", FILM, "video", { codec: "av1" }],
   ["five minutes", video(1280, 720, 300), "video", { height: 360 }],
   ["a minute of h265", video(1920, 1080, 60), "video", { codec: "h265" }],
   ["a stream", video(1920, 1080, 1000), "adaptive_video", {}],
@@ -26,7 +26,7 @@ function offer(
   return nativeOffer(plan, source, { refusal: null, ...host });
 }
 
-test.for(LONG)("more encoders never make %s take longer", (row) => {
+test.for(LONG)("adding encoders never makes %s slower", (row) => {
   let last = Number.POSITIVE_INFINITY;
   for (let instances = 1; instances <= 128; instances++) {
     const { seconds } = offer(row, { instances, cores: 2, max_in_flight: 128 });
@@ -35,7 +35,7 @@ test.for(LONG)("more encoders never make %s take longer", (row) => {
   }
 });
 
-test.for(LONG)("chunks of %s have 20 to 120 s, and of a stream whole segments", (row) => {
+test.for(LONG)("chunks of %s last 20 to 120 s, and those of adaptive video are whole segments", (row) => {
   const [, source, kind, options] = row;
   for (const instances of [1, 2, 3, 4, 8, 32]) {
     const { chunk_seconds, chunks } = offer(row, { instances, cores: 4, max_in_flight: 32 });
@@ -49,7 +49,7 @@ test.for(LONG)("chunks of %s have 20 to 120 s, and of a stream whole segments", 
   }
 });
 
-test("chunks in flight are no more than are allowed", () => {
+test("respects the limit on chunks in flight", () => {
   const film = LONG[0] as (typeof LONG)[number];
   const four = offer(film, { instances: 4, cores: 2, max_in_flight: 8 }).seconds;
   expect(offer(film, { instances: 64, cores: 2, max_in_flight: 4 }).seconds).toBe(four);

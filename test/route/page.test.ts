@@ -6,16 +6,16 @@ import { decide } from "../../src/route/decide.ts";
 import { describeDecision } from "../../src/words/decision-words.ts";
 import { videoSource } from "../plan/source.ts";
 
-interface Given {
+interface EncoderOptions {
   workers?: number;
   seconds?: number | null;
   refusal?: RefusalReason;
 }
 
-function encoder(name: string, { workers = 1, seconds = null, refusal }: Given = {}): LocalEncoder {
+function encoder(name: string, { workers = 1, seconds = null, refusal }: EncoderOptions = {}): LocalEncoder {
   return {
     ...{ name, workers, chunkSeconds: () => seconds, refuse: () => refusal ?? null },
-    encode: () => Promise.reject(new Error("It was not asked.")),
+    encode: () => Promise.reject(new Error("encode must not be called")),
   };
 }
 
@@ -30,15 +30,18 @@ test.each([
   [8, 7, 7, "Encoded in 3 parts; a reload repeats at most one."],
   [2, 30, 30, "Fits the encoder's memory and time limits."],
   [2, null, null, "Fits the encoder's memory and time limits."],
-  // A chunk is read as a whole, so that it has no fewer than 16 KiB of the source.
+  // A chunk is read whole, so it covers at least 16 KiB of the source.
   [2, 0.01, 0.32768, "Encoded in 61 parts; a reload repeats at most one."],
-] as const)("%i workers with chunks of %s seconds", async (workers, seconds, chunk_seconds, sentence) => {
-  const decision = await decideInPage([encoder("own", { workers, seconds })]);
-  expect(decision).toMatchObject({ encoder: "own", chunk_seconds, refusals: [] });
-  expect(describeDecision(decision)).toBe(sentence);
-});
+] as const)(
+  "%i workers that wish for chunks of %s seconds cut into %s",
+  async (workers, seconds, chunk_seconds, sentence) => {
+    const decision = await decideInPage([encoder("own", { workers, seconds })]);
+    expect(decision).toMatchObject({ encoder: "own", chunk_seconds, refusals: [] });
+    expect(describeDecision(decision)).toBe(sentence);
+  },
+);
 
-test("the first encoder that can does the work, and the others' refusals are kept", async () => {
+test("chooses the first able encoder and keeps the refusals before it", async () => {
   const copy = encoder("copy", { refusal: { code: "needs_encoding", track: "video" } });
   const webcodecs = encoder("webcodecs", { refusal: { code: "output_codec", codec: "h265" } });
   const refusals = [

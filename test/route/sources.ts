@@ -3,7 +3,6 @@ import { videoSource } from "../plan/source.ts";
 
 export const MB = 1_000_000;
 
-/** A film of so many pixels and seconds. */
 export const video = (width: number, height: number, duration: number, more: Partial<Source> = {}): Source =>
   videoSource({
     ...{ width, height, coded_width: width, coded_height: height, duration },
@@ -11,7 +10,6 @@ export const video = (width: number, height: number, duration: number, more: Par
     ...more,
   });
 
-/** A sound of so many seconds and bytes. */
 export const sound = (duration: number, filesize: number): Source => {
   const { width: _w, height: _h, coded_width: _cw, coded_height: _ch, fps: _f, ...rest } = videoSource();
   const codecs = { video: null, audio: "pcm_s16le" };
