@@ -13,7 +13,7 @@ const cut = async (path: Promise<string>, part: number) => {
   const bytes = await readFile(await path);
   return bytes.subarray(0, Math.floor(bytes.length * part));
 };
-// A small generator of numbers, so that the bytes are random and yet the same in every run.
+// A linear congruential generator: random bytes, but the same in every run.
 const random = (length: number, seed: number, head: number[] = []) => {
   let state = seed;
   const bytes = Uint8Array.from({ length }, () => {
@@ -23,7 +23,7 @@ const random = (length: number, seed: number, head: number[] = []) => {
   bytes.set(head);
   return bytes;
 };
-// A PNG of these sizes with a header and nothing else.
+// A PNG whose header claims this size.
 const pngHeader = async (width: number, height: number) => {
   const bytes = Buffer.from(await readFile(await clip("png")));
   bytes.writeUInt32BE(width, 16);
@@ -72,28 +72,28 @@ const BAD: readonly [name: string, bytes: () => Promise<Uint8Array> | Uint8Array
   ["an MP4 with its index first, cut off in it", () => cut(clip("mp4_faststart"), 0.01), /incomplete/],
   ["a WebM cut off in its header", () => cut(clip("webm"), 0.002), /not media|no readable sound/],
   ["a JPEG cut off in its header", () => cut(clip("jpeg"), 0.02), /read/],
-  ["an MP4 of no length", async () => readFile(await makeClip("mp4", SHORT)), /empty|no readable sound/],
+  ["an MP4 of zero length", async () => readFile(await makeClip("mp4", SHORT)), /empty|no readable sound/],
   [
-    "a WebM of no length",
+    "a WebM of zero length",
     async () => readFile(await makeClip("webm", [...SHORT, "-c:v", "libvpx"])),
     /not media/,
   ],
-  ["a WAV of no length", async () => readFile(await makeClip("wav", SHORT)), /empty/],
-  ["a FLAC of no length", async () => readFile(await makeClip("flac", [...SHORT, "-map", "1:a"])), /empty/],
+  ["a WAV of zero length", async () => readFile(await makeClip("wav", SHORT)), /empty/],
+  ["a FLAC of zero length", async () => readFile(await makeClip("flac", [...SHORT, "-map", "1:a"])), /empty/],
   [
-    "an Ogg of no length",
+    "an Ogg of zero length",
     async () => readFile(await makeClip("ogg", [...SHORT, "-map", "1:a"])),
     /not media/,
   ],
-  ["a PNG as wide as no other", () => pngHeader(100_000, 90), /100000x90|read/],
-  ["a PNG as high as no other", () => pngHeader(160, 2_000_000_000), /2000000000|read/],
-  ["a PNG without width", () => pngHeader(0, 90), /read|0x90/],
-  ["an MP4 as wide as no other", () => mp4WithSize(60_000), /60000x90/],
+  ["an absurdly wide PNG", () => pngHeader(100_000, 90), /100000x90|read/],
+  ["an absurdly high PNG", () => pngHeader(160, 2_000_000_000), /2000000000|read/],
+  ["a PNG of zero width", () => pngHeader(0, 90), /read|0x90/],
+  ["an absurdly wide MP4", () => mp4WithSize(60_000), /60000x90/],
 ];
 
-test.for(BAD)("%s is unsupported, and quickly so", async ([name, bytes, message]) => {
+test.for(BAD)("rejects %s as unsupported within 5 s", async ([name, bytes, message]) => {
   const file = await bytes();
-  // Without an extension, by which native ffprobe would guess.
+  // Without an extension, which native ffprobe would guess by.
   const path = join(CLIP_FOLDER, `bad-${name.replaceAll(/\W+/g, "-")}`);
   await writeFile(path, file);
   const started = performance.now();
@@ -120,21 +120,21 @@ test.for([
   ["wav", 0.5],
   ["ogg", 0.5],
   ["flac", 0.5],
-] as const)("%s cut off in the middle is probed by its header", async ([name, part]) => {
+] as const)("probes a %s cut off in the middle by its header", async ([name, part]) => {
   const bytes = await cut(clip(name, { seconds: 5 }), part);
   const path = join(CLIP_FOLDER, `half-${name}`);
   await writeFile(path, bytes);
-  const given = { url: "https://example.com/a" };
+  const origin = { url: "https://example.com/a" };
   const source = await probeMedia(
     bytesReader(bytes),
-    given,
+    origin,
     nativeFfprobe(path),
     AbortSignal.timeout(120_000),
   );
   expect(source.streams?.length).toBeGreaterThan(0);
 });
 
-test("what the reader rejects with comes out as it is", async () => {
+test("rejects with the reader's own error", async () => {
   const bytes = await readFile(await clip("mp4"));
   const broken = new Error("the network is down");
   for (const at of [0, 1, 2, 3]) {
@@ -146,33 +146,33 @@ test("what the reader rejects with comes out as it is", async () => {
         return new Uint8Array(bytes.subarray(start, end));
       },
     };
-    const never = () => expect.fail("ffprobe was asked");
-    const given = { url: "https://example.com/a" };
-    await expect(probeMedia(reader, given, never, AbortSignal.timeout(120_000))).rejects.toBe(broken);
+    const never = () => expect.fail("ffprobe must not run");
+    const origin = { url: "https://example.com/a" };
+    await expect(probeMedia(reader, origin, never, AbortSignal.timeout(120_000))).rejects.toBe(broken);
   }
 });
 
-test("an abort comes out as it is, before and while ffprobe runs", async () => {
+test("rejects with the abort's reason, before ffprobe starts and while it runs", async () => {
   const bytes = await readFile(await clip("avi"));
   const reason = new Error("stopped");
-  const given = { url: "https://example.com/a" };
+  const origin = { url: "https://example.com/a" };
   const hanging = (_: unknown, signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("killed"))));
-  await expect(probeMedia(bytesReader(bytes), given, hanging, AbortSignal.abort(reason))).rejects.toBe(
+  await expect(probeMedia(bytesReader(bytes), origin, hanging, AbortSignal.abort(reason))).rejects.toBe(
     reason,
   );
   const stop = new AbortController();
-  const probed = probeMedia(bytesReader(bytes), given, hanging, stop.signal);
+  const probed = probeMedia(bytesReader(bytes), origin, hanging, stop.signal);
   setTimeout(() => stop.abort(reason), 50);
   await expect(probed).rejects.toBe(reason);
 });
 
-test("a fault of ffprobe itself is probe_failed", async () => {
+test("turns a crash of ffprobe into probe_failed without its message", async () => {
   const bytes = await readFile(await clip("avi"));
   const faulty = () => Promise.reject(new TypeError("x is not a function"));
-  const given = { url: "https://example.com/a" };
+  const origin = { url: "https://example.com/a" };
   await expect(
-    probeMedia(bytesReader(bytes), given, faulty, AbortSignal.timeout(120_000)),
+    probeMedia(bytesReader(bytes), origin, faulty, AbortSignal.timeout(120_000)),
   ).rejects.toMatchObject({
     kind: "probe_failed",
     message: expect.not.stringContaining("function"),

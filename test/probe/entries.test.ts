@@ -4,12 +4,12 @@ import { openFile } from "../encoders/native-encoder.ts";
 import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { probeFile } from "./probe-file.ts";
 
-// Where decoding begins for pictures from 3.7 s on, and from 7 s on.
+// Where decoding must start to show pictures from 3.7 s and from 7 s.
 const FOUND = [
-  // Groups of two seconds, the first of which alone is an IDR.
+  // Groups of two seconds, of which only the first starts with an IDR picture.
   ["h264_open_gop", "mp4", [2, 6]],
   ["h264_open_gop", "mkv", [2.021, 6.021]],
-  // A round of the refresh before that is over.
+  // One refresh cycle earlier.
   ["h264_intra_refresh", "mp4", [2.12, 4.16]],
   ["h264_one_idr", "mp4", [0, 0]],
   ["h264_mbaff", "mp4", [2, 6]],
@@ -17,11 +17,11 @@ const FOUND = [
   ["hevc_radl", "mkv", [2.021, 6.021]],
   ["vp9_hidden", "webm", [3.007, 6.007]],
   ["vp8_hidden", "webm", [3.007, 6.007]],
-  // Of a codec that is not looked into, one group more.
+  // One group earlier, as this codec's packets are not parsed.
   ["mpeg2_open_gop", "mp4", [3, 6]],
 ] as const;
 
-test.for(FOUND)("decoding of %s in %s begins at an entry", async ([name, container, wanted]) => {
+test.for(FOUND)("finds where to start decoding %s in %s", async ([name, container, wanted]) => {
   const path = await INTEGRITY_SOURCES[name].make(container);
   const { source } = await probeFile(path);
   const { signal } = new AbortController();
@@ -31,7 +31,7 @@ test.for(FOUND)("decoding of %s in %s begins at an entry", async ([name, contain
   expect(found.map((time) => Number(time?.toFixed(3)))).toEqual(wanted);
 });
 
-test("a file that cannot be read has no known entries", async () => {
+test("finds nothing in an unreadable file", async () => {
   const { source } = await probeFile(await INTEGRITY_SOURCES.h264_open_gop.make("mp4"));
   const bytes = crypto.getRandomValues(new Uint8Array(5000));
   const reader = { size: 5000, read: async ({ start = 0, end = 0 }) => bytes.slice(start, end) };
@@ -43,7 +43,7 @@ test.for([
   ["h264_open_gop", "mp4", [3.68, 3.72, 7]],
   ["h264_open_gop", "mkv", [3.661, 3.701, 6.981]],
   ["vp8_hidden", "webm", [3.687, 3.687, 6.967]],
-] as const)("the picture of %s in %s at a time is found", async ([name, container, wanted]) => {
+] as const)("finds the picture of %s in %s shown at a time", async ([name, container, wanted]) => {
   const path = await INTEGRITY_SOURCES[name].make(container);
   const { source } = await probeFile(path);
   const found = await withEntries(await openFile(path), source, AbortSignal.timeout(60_000), ({ shown }) =>

@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const signal = AbortSignal.timeout(120_000);
 const sourceOf = (format: string): Source => ({ object: "source", url: "file:clip", kind: "video", format });
 
-/** The times of the keyframes as ffprobe finds them by reading the file through. */
+/** Returns the keyframes' times, which ffprobe finds by reading the whole file. */
 async function keyframesOf(path: string): Promise<number[]> {
   const args = "-v error -select_streams v:0 -show_entries packet=pts_time,flags -of csv=p=0";
   const { stdout } = await run("ffprobe", [...args.split(" "), path]);
@@ -31,7 +31,7 @@ const FOUND: [ClipName, string][] = [
 ];
 
 test.concurrent.for(FOUND)(
-  "the keyframes of %s are found without reading media",
+  "finds the keyframes of %s without reading media",
   async ([name, format], { expect }) => {
     const path = await clip(name, { seconds: 7 });
     const wanted = await keyframesOf(path);
@@ -45,7 +45,7 @@ test.concurrent.for(FOUND)(
   },
 );
 
-test("pictures that start late, behind sound and an empty edit, are found where they are shown", async () => {
+test("finds keyframes at their displayed times when an edit list delays the video", async () => {
   const path = await makeClip("mp4", [
     ..."-f lavfi -i sine=d=6 -itsoffset 1.5 -f lavfi -i testsrc2=s=160x90:r=25:d=4".split(" "),
     ..."-map 1:v -map 0:a -fps_mode passthrough -c:v libx264 -g 25 -pix_fmt yuv420p -c:a aac".split(" "),
@@ -62,7 +62,7 @@ test.for([
   ["a fragmented file", "mp4_fragmented", "mp4"],
   ["a format without an index", "mp3", "mp3"],
   ["sound alone", "m4a", "mp4"],
-] as const)("%s has none", async ([, name, format]) => {
+] as const)("finds no keyframes in %s", async ([, name, format]) => {
   const path = await clip(name, { seconds: 3 });
   expect(await readKeyframes(await diskReader(path), sourceOf(format), signal)).toEqual([]);
 });
@@ -70,7 +70,7 @@ test.for([
 test.for([
   ["mp4_faststart", "mp4"],
   ["webm", "webm"],
-] as const)("a damaged %s gives what it gives", async ([name, format]) => {
+] as const)("returns only finite times for a damaged %s", async ([name, format]) => {
   const bytes = new Uint8Array(await readFile(await clip(name, { seconds: 3 })));
   let seed = 7;
   const next = (below: number) => {
@@ -85,7 +85,7 @@ test.for([
   }
 });
 
-test("a reader that fails gives none, and one that is stopped rejects", async () => {
+test("returns none when the reader fails, and rejects when aborted", async () => {
   const failing = { size: 1000, read: () => Promise.reject(new Error("gone")) };
   expect(await readKeyframes(failing, sourceOf("mp4"), signal)).toEqual([]);
   const reason = new Error("stopped");

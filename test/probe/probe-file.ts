@@ -6,7 +6,7 @@ import { ffprobeArgs } from "../../src/ffmpeg/parse-ffprobe.ts";
 import { probeMedia, type RunFfprobe } from "../../src/probe/probe.ts";
 import { runFfprobeWith } from "../fixtures/make-clip.ts";
 
-/** Native ffprobe in place of the light encoder's: the same arguments, the same report, the same error for what is no media. */
+/** Native ffprobe in place of the light encoder's: same arguments, same report, same error for files that are not media. */
 export function nativeFfprobe(path: string): RunFfprobe {
   return () =>
     runFfprobeWith(ffprobeArgs(path)).catch(() => {
@@ -14,7 +14,7 @@ export function nativeFfprobe(path: string): RunFfprobe {
     });
 }
 
-/** A reader over a file on disk that keeps account of what is read. */
+/** A reader of a file on disk that counts its reads and bytes. */
 export async function diskReader(path: string): Promise<ByteReader & { bytes(): number; reads(): number }> {
   await using file = await open(path);
   const { size } = await file.stat();
@@ -34,19 +34,18 @@ export async function diskReader(path: string): Promise<ByteReader & { bytes(): 
   };
 }
 
-/** A reader over bytes in memory. */
 export function bytesReader(bytes: Uint8Array): ByteReader {
   return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };
 }
 
-/** Probes a file on disk, with native ffprobe as the fallback; tells too whether it was needed. */
+/** Probes a file on disk; `fell_back` is whether it took native ffprobe. */
 export async function probeFile(path: string): Promise<{ source: Source; fell_back: boolean }> {
   let fell_back = false;
   const ffprobe: RunFfprobe = (reader, signal) => {
     fell_back = true;
     return nativeFfprobe(path)(reader, signal);
   };
-  const given = { url: "https://example.com/file" };
-  const source = await probeMedia(await diskReader(path), given, ffprobe, AbortSignal.timeout(120_000));
+  const origin = { url: "https://example.com/file" };
+  const source = await probeMedia(await diskReader(path), origin, ffprobe, AbortSignal.timeout(120_000));
   return { source, fell_back };
 }

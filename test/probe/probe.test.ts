@@ -16,7 +16,7 @@ const BT709 = words("-color_primaries bt709 -color_trc bt709 -colorspace bt709 -
 const HLG = words("-color_primaries bt2020 -color_trc arib-std-b67 -colorspace bt2020nc -color_range tv");
 const HLG_STREAM = "log-level=none:pools=1:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc";
 
-// Files beyond the shared clips, each with something that headers may tell wrongly.
+// Files besides the shared clips, each with a fact that headers may get wrong.
 const MORE: Record<string, readonly string[]> = {
   "H.264 4:2:2": ["mp4", ...PICTURES, ...H264, "-pix_fmt", "yuv422p"],
   "H.264 of full range": ["mp4", ...PICTURES, ...H264, "-pix_fmt", "yuvj420p"],
@@ -50,7 +50,7 @@ const MORE: Record<string, readonly string[]> = {
   ],
 };
 
-// What no header tells, or mediabunny does not read, and ffprobe has to look into.
+// Files whose headers lack a fact, or that mediabunny does not read.
 const NEEDS_FFPROBE: ReadonlySet<string> = new Set([
   ...["mp4_fragmented", "mp4_interlaced", "mpegts_interlaced", "mpegts", "mov_prores", "avi", "flv", "h264"],
   ...["jpeg", "png", "png_alpha", "png_odd", "png_animated", "webp", "avif", "bmp", "gif", "gif_animated"],
@@ -58,7 +58,7 @@ const NEEDS_FFPROBE: ReadonlySet<string> = new Set([
 ] satisfies (ClipName | keyof typeof MORE)[]);
 
 const FILES: { name: string; path: () => Promise<string> }[] = [
-  // Native ffmpeg 5.1 cannot read an animated WebP, so that it is no judge of one.
+  // Native ffmpeg 5.1 cannot read an animated WebP.
   ...CLIP_NAMES.filter((name) => name !== "webp_animated").map((name) => ({ name, path: () => clip(name) })),
   ...Object.entries(MORE).map(([name, [extension = "", ...args]]) => ({
     name,
@@ -71,7 +71,7 @@ test.for(FILES)("probes $name as native ffprobe does", async ({ name, path }) =>
   const { source, fell_back } = await probeFile(file);
   const report = await nativeFfprobe(file)(undefined as never, undefined as never);
   const native = parseFfprobe(report, { url: source.url, filesize: source.filesize ?? 0 });
-  // ffprobe reports nothing of fragments.
+  // ffprobe does not report fragments.
   const fragmented = name === "mp4_fragmented" && { fragmented: true };
   expect(comparable(source)).toEqual({ ...comparable(native), ...fragmented });
   expect(source.duration ?? 0).toBeCloseTo(native.duration ?? 0, 1);
@@ -80,7 +80,7 @@ test.for(FILES)("probes $name as native ffprobe does", async ({ name, path }) =>
   expect(fell_back).toBe(NEEDS_FFPROBE.has(name));
 });
 
-// What must be alike to the letter. Where nothing is said of the range of colors, it is the limited one.
+// The facts that must be exactly equal. A missing color range means limited.
 function comparable(source: Source) {
   const { duration, fps, bitrate, sample_aspect_ratio, streams, color, ...exact } = source;
   return {
@@ -118,13 +118,13 @@ test.for([
   ["mp3_cover", { kind: "audio", codecs: { video: null, audio: "mp3" } }],
   ["opus", { kind: "audio", format: "ogg", codecs: { video: null, audio: "opus" }, duration: 2 }],
 ] as const satisfies readonly (readonly [ClipName, Partial<Source>])[])(
-  "tells the facts of %s",
+  "reports the facts of %s",
   async ([name, facts]) => {
     expect((await probeFile(await clip(name))).source).toMatchObject(facts);
   },
 );
 
-test("tells HDR with its colors", async () => {
+test("reports HDR with its colors", async () => {
   expect((await probeFile(await clip("mp4_hdr"))).source.color).toEqual({
     ...{ primaries: "bt2020", transfer: "smpte2084", space: "bt2020nc", range: "limited" },
     ...{ bit_depth: 10, hdr: true },

@@ -26,17 +26,17 @@ const bytesSent = () => origin.log.reduce((sum, { bytes }) => sum + bytes, 0);
 
 async function probeUrl(url: string) {
   const file = await openHttp(url, options);
-  if (!file.reader) throw new Error("The origin has no ranges.");
+  if (!file.reader) throw new Error("the origin serves no ranges");
   return probeMedia(file.reader, { url }, nativeFfprobe(url), AbortSignal.timeout(20_000));
 }
 
 test.for([
   ["mp4", () => hugeMp4(GB), { format: "mp4", width: 160, height: 90, fps: 25, duration: 10 }, 3],
   ["webm", () => hugeWebm(GB), { format: "webm", width: 160, height: 90, fps: 25, duration: 10.008 }, 1],
-  // The second asks for an ID3v1 tag, which would be at the end.
+  // The second request looks for an ID3v1 tag at the end.
   ["mp3", () => hugeMp3(GB), { format: "mp3", audio: { channels: 2, sample_rate: 44_100 } }, 2],
 ] as const)(
-  "a remote %s of 1 GB costs few requests and fewer bytes than ffprobe reads",
+  "probes a remote %s of 1 GB with few requests and fewer bytes than ffprobe",
   async ([name, make, facts, requests]) => {
     const url = origin.serve(`/huge.${name}`, { file: await make() });
     origin.forget();
@@ -51,7 +51,7 @@ test.for([
   },
 );
 
-// Grain at a high bitrate, in one cluster: mediabunny alone would read all of it for the first packet.
+// Noise at a high bitrate in a single cluster, all of which mediabunny alone would read for the first packet.
 async function oneCluster(): Promise<string> {
   const pictures = "-f lavfi -i testsrc2=size=640x360:rate=30:duration=3,noise=alls=60:allf=t";
   const codecs = "-c:v libvpx -deadline realtime -cpu-used 8 -b:v 16M -g 1000 -c:a libopus -b:a 64k";
@@ -66,15 +66,15 @@ async function oneCluster(): Promise<string> {
 }
 
 test.for([
-  ["a WebM that tells how long its pictures last", (bytes: Buffer) => bytes, 200_000],
-  ["a WebM that does not", withoutDuration, 1_500_000],
-] as const)("%s costs few bytes, however large its clusters are", async ([name, change, most]) => {
+  ["a WebM with DefaultDuration", (bytes: Buffer) => bytes, 200_000],
+  ["a WebM without it", withoutDuration, 1_500_000],
+] as const)("probes %s with few bytes, whatever its cluster size", async ([name, edit, limit]) => {
   const path = await oneCluster();
-  const bytes = change(await readFile(path));
+  const bytes = edit(await readFile(path));
   const url = origin.serve(`/${name.replaceAll(" ", "-")}.webm`, { file: virtualFile([bytes]) });
   origin.forget();
   const source = await probeUrl(url);
-  expect(bytesSent()).toBeLessThan(most);
+  expect(bytesSent()).toBeLessThan(limit);
   expect(source).toMatchObject({ format: "webm", width: 640, height: 360, pixel_format: "yuv420p" });
   expect(source.codecs).toEqual({ video: "vp8", audio: "opus" });
   expect(source.fps).toBeCloseTo(30, 1);
@@ -85,7 +85,7 @@ test.for([
   expect((audio?.bitrate ?? 0) / (packets.audio * 8) / (1 / 3)).toBeCloseTo(1, 0);
 });
 
-// DefaultDuration becomes a Void element of the same size.
+// Replaces DefaultDuration with a Void element of the same size.
 function withoutDuration(file: Buffer): Buffer {
   const bytes = Buffer.from(file);
   const at = bytes.indexOf(Buffer.from("23e383", "hex"));
@@ -102,17 +102,17 @@ async function packetBytes(path: string): Promise<{ video: number; audio: number
   return { video: sum("video"), audio: sum("audio") };
 }
 
-// Noise that grows from silence, so that frames of a variable bitrate grow too.
+// Noise that fades in, so that frames of a variable bitrate grow.
 const NOISE = "-f lavfi -i anoisesrc=duration=20:color=pink:seed=5,afade=t=in:d=19 -c:a libmp3lame";
 
 test.for([
   ["of a constant bitrate, with an Info header", "-b:a 128k", 0.005],
   ["of a constant bitrate, without", "-b:a 320k -write_xing 0", 0.005],
   ["of a variable bitrate, with a Xing header", "-q:a 2", 0.005],
-  // Then its frames alone tell, and each is read once.
+  // Without a header, every frame has to be read.
   ["of a variable bitrate, without", "-q:a 2 -write_xing 0", 0.05],
 ] as const)(
-  "an MP3 %s costs one request of 32 KB, and the rest where it has no header",
+  "probes an MP3 %s with one request of 32 KB, or with the rest of the file when it has no header",
   async ([name, options, error]) => {
     const path = await makeClip("mp3", `${NOISE} ${options}`.split(" "));
     const url = origin.serve(`/${name.replaceAll(/\W+/g, "-")}.mp3`, { file: diskFile(path) });
@@ -136,7 +136,7 @@ test.for([
   },
 );
 
-test("an MP3's cover is passed over", async () => {
+test("skips the cover of an MP3", async () => {
   const path = await makeClip("mp3", `${NOISE} -b:a 128k`.split(" "));
   const size = 3_000_000;
   const header = Buffer.from([
@@ -160,8 +160,8 @@ test("an MP3's cover is passed over", async () => {
   expect(bytesSent()).toBeLessThan(100_000);
 });
 
-test("a file whose index is beyond the bounds is still described, but for what would need all of it", async () => {
-  // An hour and more of ADTS has no index: its length is told from its size.
+test("estimates the duration of a long ADTS file without reading all of it", async () => {
+  // More than an hour of ADTS, which has no index.
   const clipped = await readFile(await clip("aac"));
   const file = virtualFile([{ pattern: clipped, length: clipped.length * 2000 }]);
   const url = origin.serve("/long.aac", { file });
@@ -176,7 +176,7 @@ test.for<readonly [string, Answer, object]>([
   ["changes", { etag: null }, { kind: "input_unreachable", retryable: true }],
   ["fails", { status: 503, file: Buffer.from("busy") }, { kind: "input_unreachable", retryable: true }],
   ["vanishes", { status: 404, file: Buffer.from("gone") }, { kind: "input_not_found" }],
-])("a file that %s during the probe gives the error of its reading", async ([name, then, error]) => {
+])("reports the read error of a file that %s during the probe", async ([name, then, error]) => {
   const file = await hugeMp4(10_000_000);
   const other = await hugeMp4(10_000_001);
   const url = origin.serve(`/${name}`, (request) => (request === 0 ? { file } : { file: other, ...then }));

@@ -5,7 +5,7 @@ import { measureFrames } from "../../src/probe/sound/sound-frames.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { bytesReader, probeFile } from "./probe-file.ts";
 
-// Quiet at first, then loud: by the start alone it would be taken for another length.
+// Quiet at first, then loud, so that an estimate from the start alone would be wrong.
 const UNEVEN = [
   ...["-f", "lavfi", "-i", "sine=frequency=300:duration=40,volume=0.02"],
   ...["-f", "lavfi", "-i", "anoisesrc=duration=65.8:amplitude=0.5:sample_rate=44100"],
@@ -13,37 +13,37 @@ const UNEVEN = [
 ];
 
 const FILES = [
-  // Frames of 1024 samples, or of 1152 and 576.
+  // Frames have 1024 samples in AAC, and 1152 or 576 in MP3.
   ["aac", ["-c:a", "aac", "-b:a", "128k"], (4558 * 1024) / 44_100],
   ["mp3", ["-c:a", "libmp3lame", "-q:a", "4", "-write_xing", "0"], (4052 * 1152) / 44_100],
   ["mp3", ["-c:a", "libmp3lame", "-b:a", "96k", "-write_xing", "0"], (4052 * 1152) / 44_100],
   ["mp3", ["-c:a", "libmp3lame", "-q:a", "5", "-ar", "22050", "-write_xing", "0"], (4053 * 576) / 22_050],
-  // Of 1536, and of 512.
+  // Frames have 1536 samples in AC-3, and 512 in DTS.
   ["ac3", ["-c:a", "ac3", "-b:a", "192k"], (3038 * 1536) / 44_100],
   ["eac3", ["-c:a", "eac3", "-b:a", "96k"], (3038 * 1536) / 44_100],
   ["dts", ["-c:a", "dca", "-strict", "-2", "-b:a", "700k"], (9113 * 512) / 44_100],
 ] as const;
 
-test.for(FILES)("%s of %o is as long as its frames say", async ([format, args, seconds]) => {
+test.for(FILES)("measures the duration of %s with %o by its frames", async ([format, args, seconds]) => {
   const path = await makeClip(format, [...UNEVEN, ...args]);
   const { source } = await probeFile(path);
   expect(source).toMatchObject({ format, kind: "audio", duration: Math.round(seconds * 1e6) / 1e6 });
   expect(source.duration_estimated).toBeUndefined();
   const junk = Buffer.alloc(3000, 0x55);
   const damaged = bytesReader(Buffer.concat([junk, await readFile(path)]));
-  const found = await measureFrames(damaged, format, AbortSignal.timeout(20_000));
-  expect(found).toEqual({ seconds: expect.closeTo(seconds, 3) });
+  const measured = await measureFrames(damaged, format, AbortSignal.timeout(20_000));
+  expect(measured).toEqual({ seconds: expect.closeTo(seconds, 3) });
 });
 
-test("a large file is estimated, and neither its start nor its end is refused", async () => {
+test("leaves a large file unmeasured, and plans accept a start and an end past its estimate", async () => {
   const path = await makeClip("aac", [...UNEVEN, "-c:a", "aac", "-b:a", "128k"]);
   const bytes = await readFile(path);
   const copies = Math.ceil((33 * 1024 * 1024) / bytes.length);
   const large = bytesReader(Buffer.concat(Array.from({ length: copies }, () => bytes)));
-  const found = await measureFrames(large, "aac", AbortSignal.timeout(20_000));
-  expect(found).toEqual({ seconds: null });
+  const measured = await measureFrames(large, "aac", AbortSignal.timeout(20_000));
+  expect(measured).toEqual({ seconds: null });
   const { source } = await probeFile(path);
-  const guessed = { ...source, duration: 96.7, duration_estimated: true };
-  expect(createPlan(guessed, "audio", { end: 105 })).toMatchObject({ end: 105, duration: 105 });
-  expect(createPlan(guessed, "audio", { start: 104 })).toMatchObject({ start: 104, end: null });
+  const estimated = { ...source, duration: 96.7, duration_estimated: true };
+  expect(createPlan(estimated, "audio", { end: 105 })).toMatchObject({ end: 105, duration: 105 });
+  expect(createPlan(estimated, "audio", { start: 104 })).toMatchObject({ start: 104, end: null });
 });

@@ -32,45 +32,45 @@ const PLAIN: [string, () => Promise<Uint8Array>][] = [
   ["a JPEG of 4:2:0", () => jpeg("yuvj420p")],
   ["a JPEG of 4:2:2", () => jpeg("yuvj422p")],
   ["a JPEG of 4:4:4", () => jpeg("yuvj444p")],
-  ["a JPEG that lies on its side", async () => turned(await jpeg("yuvj420p"), 6)],
-  ["a JPEG on its head", async () => turned(await jpeg("yuvj420p"), 3)],
-  ["a JPEG with a profile", async () => withProfile(await jpeg("yuvj420p"), swappedProfile())],
-  ["a WebP with loss", async () => readFile(await still("webp", "-c:v", "libwebp"))],
+  ["a JPEG rotated by 90 degrees", async () => turned(await jpeg("yuvj420p"), 6)],
+  ["a JPEG rotated by 180 degrees", async () => turned(await jpeg("yuvj420p"), 3)],
+  ["a JPEG with a color profile", async () => withProfile(await jpeg("yuvj420p"), swappedProfile())],
+  ["a lossy WebP", async () => readFile(await still("webp", "-c:v", "libwebp"))],
 ];
 
-test.for(PLAIN)("%s is told of as ffprobe does", async ([, make]) => {
+test.for(PLAIN)("reports %s as ffprobe does", async ([, make]) => {
   const bytes = await make();
-  const given = { url: "file:still", filesize: bytes.length };
+  const origin = { url: "file:still", filesize: bytes.length };
   const report = await readStill(bytesReader(bytes), signal);
   expect(report).not.toBeNull();
-  // Its name tells nothing of it.
+  // Without an extension, which ffprobe would guess by.
   const path = join(folder, "input");
   await writeFile(path, bytes);
   const wanted = await nativeFfprobe(path)(bytesReader(bytes), signal);
-  expect(parseFfprobe(report, given)).toEqual(parseFfprobe(wanted, given));
+  expect(parseFfprobe(report, origin)).toEqual(parseFfprobe(wanted, origin));
 });
 
 const UNUSUAL: [string, () => Promise<Uint8Array>][] = [
   ["a JPEG of several pictures", async () => withSegment(await jpeg("yuvj420p"), "ffe200064d504600")],
-  ["a JPEG of other colors", async () => withSegment(await jpeg("yuvj444p"), ADOBE_RGB)],
-  ["a JPEG of oblong pixels", async () => readFile(await still("jpg", "-vf", "setsar=4/3"))],
+  ["a JPEG that stores RGB", async () => withSegment(await jpeg("yuvj444p"), ADOBE_RGB)],
+  ["a JPEG with non-square pixels", async () => readFile(await still("jpg", "-vf", "setsar=4/3"))],
   ["a JPEG that is cut off", async () => (await jpeg("yuvj420p")).subarray(0, -2)],
   ["a JPEG without a picture", async () => Uint8Array.of(0xff, 0xd8, 0xff, 0xd9)],
-  ["a WebP without loss", async () => readFile(await still("webp", "-c:v", "libwebp", "-lossless", "1"))],
+  ["a lossless WebP", async () => readFile(await still("webp", "-c:v", "libwebp", "-lossless", "1"))],
   [
     "a WebP that is cut off",
     async () => (await readFile(await still("webp", "-c:v", "libwebp"))).subarray(0, -9),
   ],
-  ["a WebP that moves", async () => readFile(await clip("webp_animated"))],
+  ["an animated WebP", async () => readFile(await clip("webp_animated"))],
   ["a PNG", async () => readFile(await clip("png"))],
-  ["nothing", async () => new Uint8Array()],
+  ["an empty file", async () => new Uint8Array()],
 ];
 
-test.for(UNUSUAL)("%s is left to ffprobe", async ([, make]) => {
+test.for(UNUSUAL)("leaves %s to ffprobe", async ([, make]) => {
   expect(await readStill(bytesReader(await make()), signal)).toBeNull();
 });
 
-test("no length of a header breaks the reading", async () => {
+test("survives a header cut off at any length", async () => {
   const bytes = turned(await jpeg("yuvj420p"), 6);
   for (let length = 0; length < 700; length++) {
     const cut = Buffer.concat([bytes.subarray(0, length), Uint8Array.of(0xff, 0xd9)]);
