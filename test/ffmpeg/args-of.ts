@@ -4,39 +4,39 @@ import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { NATIVE_TOOLS, type Toolset } from "../../src/ffmpeg/toolset.ts";
 import { type ChunkHints, createPlan } from "../../src/plan/index.ts";
 
-/** What arguments are asked for. */
-export interface Asked extends ChunkHints {
+export interface ArgsOptions extends ChunkHints {
   toolset?: Toolset;
-  /** Index of the chunk (0). */
+  /** Index of the chunk; default 0. */
   chunk?: number;
 }
 
-/** Gives the arguments of one chunk of a plan as one line, from `IN` to `OUT`. */
-export function argsOf(source: Source, kind: EncodeKind, options: object, asked: Asked = {}): string {
-  const { toolset = NATIVE_TOOLS, chunk = 0, ...hints } = asked;
+/** Returns the arguments for one chunk of a plan as one line, from `IN` to `OUT`. */
+export function argsOf(
+  source: Source,
+  kind: EncodeKind,
+  options: object,
+  settings: ArgsOptions = {},
+): string {
+  const { toolset = NATIVE_TOOLS, chunk = 0, ...hints } = settings;
   const plan = createPlan(source, kind, options, hints);
   const part = plan.chunks[chunk];
   if (!part) throw new Error(`No chunk ${chunk}.`);
   return chunkArgs(plan, part, source, { input: "IN", output: "OUT" }, toolset).join(" ");
 }
 
-/** Nothing of the source's own words is kept. */
+/** Drops the source's metadata and chapters. */
 export const CLEAN = "-map_metadata -1 -map_chapters -1";
 /** A filter graph with one input and one output. */
 export const graph = (filters: string) => `-filter_complex [0:V:0]${filters}[video] -map [video]`;
-/** H.264's timing, for frames that come at half as many a second as there are ticks. */
+/** H.264 timing with two ticks per frame. */
 export const ticks = (rate: number) =>
   `-fps_mode vfr -enc_time_base:v 1:120000 -bsf:v h264_metadata=tick_rate=${rate}:fixed_frame_rate_flag=0`;
-/** The color of the output. */
 export const tags = (name: string) =>
   `-color_primaries ${name} -color_trc ${name} -colorspace ${name} -color_range tv`;
-/** HDR to SDR. */
 export const TONE_MAP =
   "format=yuv444p10le,zscale=pin=bt2020:tin=smpte2084:min=bt2020nc:rin=limited:t=linear:npl=100,format=gbrpf32le," +
   "zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited,format=yuv444p";
-/** Sound that is copied. */
 export const COPIED_SOUND = "-map 0:a:0 -c:a copy";
-/** Sources of one sort or another. */
 export const SILENT = { codecs: { video: "h264", audio: null } };
 export const BT709 = { color: { hdr: false, primaries: "bt709", transfer: "bt709", space: "bt709" } };
 export const HDR: Partial<Source> = {

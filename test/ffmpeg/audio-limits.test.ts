@@ -9,7 +9,7 @@ import { audioSource } from "../plan/source.ts";
 const run = promisify(execFile);
 const UNCUT = { seek: [], video: [], audio: [], length: null, lead: 0 };
 
-// The encoders refuse to start outside their limits, so that starting is the proof.
+// The encoders refuse to start outside their limits, so a start without warnings is the proof.
 const CASES = (["vorbis", "opus"] as const).flatMap((codec) =>
   [1, 2].flatMap((channels) =>
     SAMPLE_RATES.flatMap((sample_rate) =>
@@ -19,7 +19,7 @@ const CASES = (["vorbis", "opus"] as const).flatMap((codec) =>
 );
 
 test.concurrent.for(CASES)(
-  "$codec takes $bitrate bits a second for $channels channels at $sample_rate Hz",
+  "$codec accepts $bitrate bit/s for $channels channels at $sample_rate Hz",
   async ({ codec, channels, sample_rate, bitrate }, { expect }) => {
     const source = audioSource({ audio: { channels, sample_rate } });
     const plan = createAudioPlan(source, codec, { trimmed: false, bitrate });
@@ -30,7 +30,7 @@ test.concurrent.for(CASES)(
   },
 );
 
-test("a bitrate beyond the limits is refused by the encoder", async () => {
+test("the encoder rejects a bitrate beyond its limits", async () => {
   const args = [
     "-f",
     "lavfi",

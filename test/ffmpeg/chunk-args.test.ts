@@ -18,7 +18,7 @@ test.for([
   expect(argsOf(audioSource(), "audio", { format, start: 1 })).toBe(`${SOUND} ${wanted} OUT`);
 });
 
-test("audio: a copy, and flac of a lossy source", () => {
+test("audio: a copy, and FLAC from a lossy source", () => {
   expect(argsOf(videoSource(), "audio", { format: "aac" })).toBe(
     `-i IN ${COPIED_SOUND} ${CLEAN} -f adts OUT`,
   );
@@ -38,7 +38,7 @@ const LADDER =
 const JOIN = "-hls_segment_options movflags=+frag_discont";
 const wide = videoSource({ ...BT709, width: 640, height: 360, coded_width: 640, coded_height: 360 });
 
-test("adaptive video in one pass", () => {
+test("adaptive video is encoded in one pass", () => {
   expect(argsOf(wide, "adaptive_video", { start: 1, end: 3 })).toBe(
     `-noaccurate_seek -ss 1 -i IN -filter_complex [0:V:0]settb=1/120000,trim=start=-0.0005:end=1.9995,${LADDER} ` +
       `${JOIN} ${hls("../%v/init_0.mp4", "master.m3u8", "v:0,name:360p v:1,name:240p")} ` +
@@ -46,7 +46,7 @@ test("adaptive video in one pass", () => {
   );
 });
 
-test("renditions of adaptive video with bars are sized apart, as bars are", () => {
+test("scales and pads each rendition of adaptive video with bars separately", () => {
   const args = argsOf(wide, "adaptive_video", { width: 300, height: 300, fit: "contain" });
   const bars = (side: number, inner: string, y: number) =>
     `scale=${inner}:flags=bicubic:out_range=tv,format=yuv420p,pad=${side}:${side}:0:${y}:0x000000,setsar=1`;
@@ -55,7 +55,7 @@ test("renditions of adaptive video with bars are sized apart, as bars are", () =
   );
 });
 
-test("a stretch of adaptive video is numbered and timed over the whole stream, and its sound is apart", () => {
+test("numbers and times a chunk of adaptive video within the whole stream, with the audio in its own chunk", () => {
   const plan = createPlan(wide, "adaptive_video", { start: 0.5 });
   const args = (chunk: Chunk) =>
     chunkArgs(plan, chunk, wide, { input: "IN", output: "OUT" }, NATIVE_TOOLS).join(" ");
@@ -69,7 +69,7 @@ test("a stretch of adaptive video is numbered and timed over the whole stream, a
   );
 });
 
-test("frames at uneven times have no B-frames, and each its own length", () => {
+test("encodes a variable frame rate without B-frames and with each frame's own duration", () => {
   const uneven = { ...wide, fps: 23.4 };
   const wanted =
     "-g 600 -bf 0 -fps_mode vfr -enc_time_base:v 1:120000 -bsf:v setts=pts=PTS:dts=DTS:duration='if(gt(NEXT_DTS,DTS),NEXT_DTS-DTS,DURATION)' -color_primaries";
@@ -79,7 +79,7 @@ test("frames at uneven times have no B-frames, and each its own length", () => {
   expect(light).toContain("ref=1:bframes=0");
 });
 
-test("adaptive video of sound alone, and of pictures alone", () => {
+test("adaptive video without video or without audio", () => {
   expect(argsOf(audioSource(), "adaptive_video", {})).toBe(
     `-i IN -map 0:a:0 -filter:a ${STEADY} -c:a aac -b:a 128000 -ac 2 -ar 44100 ${hls("init_0.mp4", "master.m3u8", "a:0,name:audio")}`,
   );
@@ -89,7 +89,7 @@ test("adaptive video of sound alone, and of pictures alone", () => {
   );
 });
 
-test("a chunk begins with the picture on screen at its start, and counts from where sound is heard", () => {
+test("starts a chunk with the picture shown at its start, and allows for the audio's priming", () => {
   const source = videoSource({ ...SILENT, format: "webm", priming: 0.007 });
   const plan = createPlan(source, "video", { start: 5.2, end: 10.1 });
   const args = (facts: Partial<Chunk>) =>
@@ -108,7 +108,7 @@ test("a chunk begins with the picture on screen at its start, and counts from wh
   expect(args({ decode_from: 0 })).toContain("-itsoffset -0.007 -i IN");
 });
 
-test("an encoder that the toolset lacks is a mistake of the caller", () => {
+test("throws for an encoder that the toolset lacks", () => {
   const h265 = () => argsOf(videoSource(), "video", { codec: "h265" }, { toolset: WASM_TOOLS });
   expect(h265).toThrow(new RangeError("the wasm core has no h265 encoder."));
 });
@@ -121,7 +121,7 @@ test.for([
   ["audio", { format: "opus" }, "all", "output.opus", "audio/ogg; codecs=opus"],
   ["image", {}, "all", "output.jpg", "image/jpeg"],
   ["adaptive_video", {}, "all", "master.m3u8", "application/vnd.apple.mpegurl"],
-] as const)("a chunk of %s with %o of %s is called %s", ([kind, options, track, name, mime]) => {
+] as const)("a chunk of %s with %o, track %s, is named %s", ([kind, options, track, name, mime]) => {
   const plan = createPlan(videoSource(), kind, options);
   expect(outputFile(plan, { index: 0, track, start: 0, end: null })).toEqual({ name, mime });
 });

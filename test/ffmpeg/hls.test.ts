@@ -26,7 +26,7 @@ async function stream(input: string, options: AdaptiveVideoOptions = {}) {
     bytes: await readFile(file),
   });
   const files = finishStream(await Promise.all(paths.map(read)), plan, source);
-  // A player finds the playlists that the product writes, not those of ffmpeg.
+  // Replaces ffmpeg's playlists with the product's, as a player finds them.
   for (const { name, bytes } of files.filter((file) => file.name.endsWith(".m3u8"))) {
     await writeFile(join(folder, name), bytes);
   }
@@ -43,7 +43,7 @@ function big(): Promise<string> {
   ]);
 }
 
-test("a ladder of two: names, sizes, measured rates", async () => {
+test("two renditions have the right names, sizes and measured rates", async () => {
   const { master, names, files, media } = await stream(await big());
   expect(master.variants).toMatchObject([
     { url: `${BASE}360p/playlist.m3u8`, resolution: "640x360", frame_rate: 25, audio: undefined },
@@ -67,7 +67,7 @@ test("a ladder of two: names, sizes, measured rates", async () => {
   }
 });
 
-test("every rendition has its keyframes at the same times, two seconds apart", async () => {
+test("all renditions have keyframes at the same times, two seconds apart", async () => {
   const { path } = await stream(await big());
   for (const name of ["360p", "240p"]) {
     const playlist = join(dirname(path), name, "playlist.m3u8");
@@ -89,7 +89,7 @@ async function keyframes(path: string): Promise<number[]> {
   return times.map((time) => Math.round((time - (times[0] ?? 0)) * 1000) / 1000);
 }
 
-test("sound is a group of its own, at the pictures' pace", async () => {
+test("audio is a separate group as long as the video", async () => {
   const { master, media, path } = await stream(await noiseClip(7), { quality: "high" });
   expect(Object.values(master.audio)).toEqual([`${BASE}audio/playlist.m3u8`]);
   expect(master.variants).toMatchObject([
@@ -104,7 +104,7 @@ test("sound is a group of its own, at the pictures' pace", async () => {
   expect(sound).toMatchObject({ codec: "aac", channels: 2, sample_rate: 48_000 });
 });
 
-test("sound alone", async () => {
+test("a stream without video has one audio variant", async () => {
   const { master, names } = await stream(await noiseSound("wav", 2));
   expect(master).toMatchObject({
     audio: {},
@@ -114,19 +114,19 @@ test("sound alone", async () => {
   expect(names).toEqual(["audio/init_0.mp4", "audio/seg_00000.m4s", "audio/playlist.m3u8", "master.m3u8"]);
 });
 
-test("a blink of a stream still has a target duration of a second", async () => {
+test("a very short stream has a target duration of one second", async () => {
   const { media, master } = await stream(await noiseClip(1), { start: 0.4, end: 0.6 });
   expect(media(master.variants[0]?.url ?? "").target).toBe(1);
 });
 
-test("rates are measured over segments", () => {
+test("measures peak and average rates over segments", () => {
   const segment = (size: number, seconds: number) => ({ size, seconds });
   expect(measureStream([segment(6000, 6), segment(3000, 2)])).toEqual({ peak: 12_000, average: 9000 });
   expect(measureStream([segment(40_000, 4), segment(20_000, 4)])).toEqual({ peak: 80_000, average: 60_000 });
   expect(measureStream([])).toEqual({ peak: 0, average: 0 });
 });
 
-test("a media playlist is read, and runs with init segments of their own are written as one", () => {
+test("parses a media playlist, and joins runs with separate init segments into one", () => {
   const text =
     '#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:2\n#EXT-X-MAP:URI="../a/init_1.mp4"\n#EXTINF:6.006000,\nseg_00002.m4s\n#EXTINF:0.400000,\nseg_00003.m4s\n#EXT-X-ENDLIST\n';
   const run = parseMediaPlaylist("a/playlist.m3u8", text);
@@ -160,7 +160,7 @@ test("a media playlist is read, and runs with init segments of their own are wri
   );
 });
 
-test("a master playlist, exactly", () => {
+test("writes this exact master playlist", () => {
   const stream = (name: string, codecs: string, width: number, height: number, peak: number) => ({
     ...{ uri: `${name}/playlist.m3u8`, codecs, width, height, rate: { peak, average: peak * 0.75 } },
   });

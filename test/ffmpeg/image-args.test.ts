@@ -18,7 +18,7 @@ const IMAGE: [string, string, string][] = [
     `-noautorotate -i IN ${graph(JPEG)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   ],
   [
-    "a turned photo in full chroma",
+    "a rotated photo in full chroma",
     argsOf(imageSource({ format: "jpeg", rotation: 90, pixel_format: "yuvj420p" }), "image", {
       quality: "very_high",
     }),
@@ -40,12 +40,12 @@ const IMAGE: [string, string, string][] = [
     `-noautorotate -i IN ${graph(`format=gbrap,premultiply=inplace=1,scale=40:30:${STILL},unpremultiply=inplace=1,scale=${STILL}:out_range=pc,format=rgba,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   ],
   [
-    "a transparent picture, laid on its background",
+    "a transparent picture, flattened on its background",
     argsOf(imageSource(CLEAR), "image", { format: "jpeg", width: 40, height: 40, background: "#abc" }),
     `-noautorotate -i IN ${graph(`format=rgba,split[over][under];[under]lutrgb=r=170:g=187:b=204:a=255[base];[base][over]overlay=format=rgb,scale=40:30:${STILL},format=rgb24,pad=40:40:0:5:0xaabbcc,${JPEG}`)} -c:v mjpeg -q:v 7 ${ONE} ${FILE}`,
   ],
   [
-    "clear bars around an opaque picture",
+    "transparent bars around an opaque picture",
     argsOf(imageSource(), "image", { width: 40, height: 40, fit: "contain" }),
     `-noautorotate -i IN ${graph(`scale=40:30:${STILL}:out_range=pc,format=rgba,pad=40:40:0:5:0x00000000,setsar=1`)} -c:v png -pred mixed ${ONE} ${FILE}`,
   ],
@@ -98,6 +98,6 @@ test.for([
   [94, 2],
   [100, 1],
   [1, 31],
-] as const)("a JPEG quality of %s is ffmpeg's %s", ([quality, scale]) => {
+] as const)("maps a JPEG quality of %s to ffmpeg's %s", ([quality, scale]) => {
   expect(jpegScale(quality)).toBe(scale);
 });

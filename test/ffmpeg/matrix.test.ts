@@ -27,26 +27,29 @@ const VIDEO = [
 ] as const satisfies [keyof typeof TOOLS, VideoFormat, string][];
 const TAGS = { h264: "avc1", h265: "hvc1", av1: "av01", vp9: "" } as const;
 
-test.concurrent.for(VIDEO)("video by %s tools in %s as %s", async ([tools, format, codec], { expect }) => {
-  const input = await clip("mp4_b_frames", { seconds: 1 });
-  const options = { format, codec, quality: "high" } as const;
-  const { path } = await encode(input, "video", options, { toolset: TOOLS[tools] });
-  expect(await readContainer(path)).toBe(format);
-  const { picture, sound } = await readFacts(path);
-  const name = codec === "h265" ? "hevc" : codec;
-  expect(picture).toMatchObject({ codec: name, width: 160, height: 90, pixel_format: "yuv420p" });
-  if (format !== "webm") {
-    expect(picture?.tag).toBe(TAGS[codec]);
-    const boxes = await readBoxes(path);
-    expect(boxes.indexOf("moov")).toBeLessThan(boxes.indexOf("mdat"));
-  }
-  expect(picture?.times).toHaveLength(25);
-  expect(Math.abs((picture?.duration ?? 0) - 1)).toBeLessThan(0.002);
-  expect(sound).toMatchObject({ codec: format === "webm" ? "opus" : "aac", channels: 2 });
-  expect((await measureLikeness(path, input)).mean).toBeGreaterThan(LIKE);
-});
+test.concurrent.for(VIDEO)(
+  "encodes video with the %s tools to %s as %s",
+  async ([tools, format, codec], { expect }) => {
+    const input = await clip("mp4_b_frames", { seconds: 1 });
+    const options = { format, codec, quality: "high" } as const;
+    const { path } = await encode(input, "video", options, { toolset: TOOLS[tools] });
+    expect(await readContainer(path)).toBe(format);
+    const { picture, sound } = await readFacts(path);
+    const name = codec === "h265" ? "hevc" : codec;
+    expect(picture).toMatchObject({ codec: name, width: 160, height: 90, pixel_format: "yuv420p" });
+    if (format !== "webm") {
+      expect(picture?.tag).toBe(TAGS[codec]);
+      const boxes = await readBoxes(path);
+      expect(boxes.indexOf("moov")).toBeLessThan(boxes.indexOf("mdat"));
+    }
+    expect(picture?.times).toHaveLength(25);
+    expect(Math.abs((picture?.duration ?? 0) - 1)).toBeLessThan(0.002);
+    expect(sound).toMatchObject({ codec: format === "webm" ? "opus" : "aac", channels: 2 });
+    expect((await measureLikeness(path, input)).mean).toBeGreaterThan(LIKE);
+  },
+);
 
-// Frames must keep their number and their times, whatever the source is made of.
+// The output must keep the source's frame count and times.
 const SOURCES: Partial<Record<ClipName, readonly [width: number, height: number]>> = {
   mp4_fragmented: [160, 90],
   mp4_odd: [160, 90],
@@ -62,7 +65,7 @@ const SOURCES: Partial<Record<ClipName, readonly [width: number, height: number]
   gif_animated: [160, 90],
 };
 
-test.concurrent.for(Object.entries(SOURCES))("%s becomes a video", async ([name, size], { expect }) => {
+test.concurrent.for(Object.entries(SOURCES))("encodes %s to video", async ([name, size], { expect }) => {
   const input = await clip(name as ClipName, { seconds: 1 });
   const { path } = await encode(input, "video", { quality: "low" }, { toolset: WASM_TOOLS });
   const { picture } = await readFacts(path);
@@ -78,7 +81,7 @@ test.concurrent.for(Object.entries(SOURCES))("%s becomes a video", async ([name,
 
 const AUDIO = Object.keys(FORMATS.audio) as AudioFormat[];
 
-test.concurrent.for(AUDIO)("sound in %s", async (format, { expect }) => {
+test.concurrent.for(AUDIO)("encodes audio to %s", async (format, { expect }) => {
   const input = await noiseSound("wav", 2);
   const options = { format, quality: "high", start: 0.5, end: 1.25 } as const;
   const { path } = await encode(input, "audio", options);
@@ -90,14 +93,17 @@ test.concurrent.for(AUDIO)("sound in %s", async (format, { expect }) => {
   for (const echo of compareSound(got, wanted)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
 });
 
-test.concurrent.for(AUDIO)("surround in %s", async (format, { expect }) => {
-  const { path } = await encode(await clip("mp4_surround", { seconds: 1 }), "audio", { format });
-  const { sound, picture, streams } = await readFacts(path);
-  expect({ picture, streams }).toEqual({ picture: null, streams: 1 });
-  expect(sound?.channels).toBe(format === "wav" || format === "flac" ? 6 : 2);
-});
+test.concurrent.for(AUDIO)(
+  "surround sound in %s keeps 6 channels where lossless, else becomes stereo",
+  async (format, { expect }) => {
+    const { path } = await encode(await clip("mp4_surround", { seconds: 1 }), "audio", { format });
+    const { sound, picture, streams } = await readFacts(path);
+    expect({ picture, streams }).toEqual({ picture: null, streams: 1 });
+    expect(sound?.channels).toBe(format === "wav" || format === "flac" ? 6 : 2);
+  },
+);
 
-test.concurrent("24 bits stay in flac, and a lossy source does not grow to them", async ({ expect }) => {
+test.concurrent("FLAC keeps 24 bits, and has 16 for a lossy source", async ({ expect }) => {
   const fine = await encode(await clip("wav_24_bit", { seconds: 1 }), "audio", { format: "flac" });
   const coarse = await encode(await clip("mp3", { seconds: 1 }), "audio", { format: "flac" });
   const depth = async (path: string) => {
@@ -111,7 +117,7 @@ const IMAGES = ["jpeg", "png", "webp", "gif", "avif"] as const satisfies ImageFo
 const STILLS = ["png_odd", "webp", "mp4_10_bit", "webm_odd"] as const satisfies ClipName[];
 
 test.concurrent.for(STILLS.flatMap((name) => IMAGES.map((format) => [name, format] as const)))(
-  "%s becomes %s",
+  "encodes %s to an image as %s",
   async ([name, format], { expect }) => {
     const input = await clip(name, { seconds: 1 });
     const { path, source } = await encode(input, "image", { format, quality: "high" });
@@ -124,7 +130,9 @@ test.concurrent.for(STILLS.flatMap((name) => IMAGES.map((format) => [name, forma
   },
 );
 
-test.concurrent("transparency is kept where the format has it, else laid on black", async ({ expect }) => {
+test.concurrent("keeps transparency where the format supports it, else flattens on black", async ({
+  expect,
+}) => {
   const input = await clip("png_alpha");
   // The clip's alpha grows from left to right: 255·x/160.
   const columns = [20, 40, 120, 140];
@@ -144,9 +152,7 @@ test.concurrent("transparency is kept where the format has it, else laid on blac
   expect(Math.max(...video.at(2, 45).slice(0, 3))).toBeLessThan(32);
 });
 
-test.concurrent("an animation stays one in gif and webp, and gives one frame elsewhere", async ({
-  expect,
-}) => {
+test.concurrent("keeps an animation in GIF and WebP, and takes one frame elsewhere", async ({ expect }) => {
   const input = await clip("gif_animated", { seconds: 1, rate: 10 });
   const gif = await encode(input, "image", { format: "gif", width: 80 });
   expect((await readFacts(gif.path)).picture?.times).toHaveLength(10);
@@ -165,14 +171,14 @@ test.concurrent.for([
   [0.41, 10],
   [0.96, 24],
   [0.995, 24],
-] as const)("at %s s a viewer sees frame %s", async ([start, frame], { expect }) => {
+] as const)("an image at %s s shows frame %s", async ([start, frame], { expect }) => {
   const input = await clip("mp4", { seconds: 1 });
   const { path } = await encode(input, "image", { format: "png", start });
   const { mean } = await measureLikeness(path, input, { filter: `select=eq(n\\,${frame})` });
   expect(mean).toBeGreaterThan(0.99);
 });
 
-test("a copy changes nothing but the container", async () => {
+test("a copy changes only the container", async () => {
   const input = await clip("mkv", { seconds: 1 });
   const { path, plan } = await encode(input, "video", {});
   expect([plan.video?.mode, plan.audio?.mode]).toEqual(["copy", "copy"]);

@@ -15,26 +15,24 @@ import { type Chunk, type ChunkHints, createPlan, type Plan } from "../../src/pl
 
 const run = promisify(execFile);
 
-// Outputs of a test file, gone at its end.
 const home = await mkdtemp(join(tmpdir(), "framewright-args-"));
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-/** Runs native ffprobe as the product would, and gives its report as a Source. */
+/** Probes with native ffprobe and the product's arguments. */
 export async function probe(path: string): Promise<Source> {
   const { stdout } = await run("ffprobe", ffprobeArgs(path), { maxBuffer: 1 << 26, timeout: 60_000 });
   return parseFfprobe(JSON.parse(stdout), { url: "file:clip", filesize: (await stat(path)).size });
 }
 
-/** One chunk as native ffmpeg encoded it. */
 export interface Encoded {
   chunk: Chunk;
   /** The file, or the master playlist of adaptive video. */
   path: string;
-  /** Everything that ffmpeg warned of. */
+  /** ffmpeg's warnings. */
   log: string;
 }
 
-/** Encodes one chunk of a plan by native ffmpeg with the arguments of a toolset. */
+/** Encodes one chunk of a plan with native ffmpeg and the arguments for a toolset. */
 export async function encodeChunk(
   input: string,
   source: Source,
@@ -51,7 +49,7 @@ export async function encodeChunk(
   return { chunk, path, log: stderr };
 }
 
-/** Probes a file, plans its encode and runs every chunk by native ffmpeg. */
+/** Probes a file, plans its encode and runs every chunk with native ffmpeg. */
 export async function encode<K extends EncodeKind>(
   input: string,
   kind: K,

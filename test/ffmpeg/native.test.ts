@@ -7,8 +7,6 @@ import { ALIKE_SOUND } from "../judge/limits.ts";
 import { compareSound, readSound } from "../judge/sound.ts";
 import { encode } from "./native-encode.ts";
 
-// What native ffmpeg alone does, judged by its output.
-
 const HDR = { transfer: "smpte2084", primaries: "bt2020", pixel_format: "yuv420p10le" };
 const SDR = { transfer: "bt709", primaries: "bt709", pixel_format: "yuv420p" };
 
@@ -18,17 +16,20 @@ test.concurrent.for([
   ["mp4", "av1", HDR],
   ["webm", "vp9", SDR],
   ["mp4", "h264", SDR],
-] as const)("HDR in %s as %s", async ([format, codec, wanted], { expect }) => {
-  const input = await clip("mp4_hdr", { seconds: 1 });
-  const { path } = await encode(input, "video", { format, codec, width: 120 });
-  const { picture } = await readFacts(path);
-  expect(picture).toMatchObject({ width: 120, height: 68, ...wanted });
-  expect(picture?.times).toHaveLength(25);
-  if (codec === "h265") expect(picture?.tag).toBe("hvc1");
-});
+] as const)(
+  "encodes HDR to %s as %s, tone-mapped where needed",
+  async ([format, codec, wanted], { expect }) => {
+    const input = await clip("mp4_hdr", { seconds: 1 });
+    const { path } = await encode(input, "video", { format, codec, width: 120 });
+    const { picture } = await readFacts(path);
+    expect(picture).toMatchObject({ width: 120, height: 68, ...wanted });
+    expect(picture?.times).toHaveLength(25);
+    if (codec === "h265") expect(picture?.tag).toBe("hvc1");
+  },
+);
 
 test.concurrent.for(["h265", "av1"] as const)(
-  "interlaced, turned and wide pixels as %s",
+  "deinterlaces, rotates and squares pixels for %s",
   async (codec, { expect }) => {
     const sizes = {
       mp4_interlaced: [160, 88],
@@ -58,7 +59,7 @@ test.concurrent.for([
   ["audio", { format: "mp3", metadata: "strip" }],
   ["audio", { format: "flac", metadata: "strip" }],
   ["image", { format: "jpeg" }],
-] as const)("a stripped output says nothing of its maker: %s %j", async ([kind, options], { expect }) => {
+] as const)("strips all metadata: %s %j", async ([kind, options], { expect }) => {
   const input = await makeClip("mkv", [
     ..."-f lavfi -i testsrc2=size=160x90:duration=1 -f lavfi -i sine=duration=1".split(" "),
     ..."-c:v libx264 -c:a aac -metadata title=SECRET -metadata location=+1+2/ -metadata comment=SECRET".split(
@@ -70,12 +71,12 @@ test.concurrent.for([
   ]);
   const { path } = await encode(input, kind, options);
   const { format, streams, chapters } = Tags.parse(await runFfprobe(path, ["-show_chapters"]));
-  const told = [format, ...streams].flatMap(({ tags }) => Object.values(tags)).join("\n");
-  expect(told).not.toMatch(/SECRET|2020|\+1\+2/);
+  const texts = [format, ...streams].flatMap(({ tags }) => Object.values(tags)).join("\n");
+  expect(texts).not.toMatch(/SECRET|2020|\+1\+2/);
   expect(chapters).toEqual([]);
 });
 
-test("5.1 becomes stereo MP3 in which every loudspeaker is heard", async () => {
+test("mixes 5.1 down to stereo MP3 with every channel audible", async () => {
   const input = await clip("mp4_surround", { seconds: 1 });
   const { path } = await encode(input, "audio", { format: "mp3", quality: "high" });
   const { sound } = await readFacts(path);
@@ -86,7 +87,7 @@ test("5.1 becomes stereo MP3 in which every loudspeaker is heard", async () => {
   for (const echo of compareSound(got, wanted)) expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
 });
 
-test("adaptive video of a 4:4:4 source with 10 bits is 8 bits, 4:2:0", async () => {
+test("adaptive video from a 10-bit 4:4:4 source is 8-bit 4:2:0", async () => {
   const input = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=160x90:rate=25:duration=1,format=yuv444p10le".split(" "),
     ..."-c:v libx264 -preset ultrafast".split(" "),

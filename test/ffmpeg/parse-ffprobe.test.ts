@@ -104,10 +104,10 @@ const CLIPS: Partial<Record<ClipName, Partial<Source>>> = {
   gif_animated: { kind: "image", format: "gif", animated: true, fps: 25, duration: 2 },
 };
 
-test.concurrent.for(Object.entries(CLIPS))("%s", async ([name, wanted], { expect }) => {
+test.concurrent.for(Object.entries(CLIPS))("describes %s", async ([name, wanted], { expect }) => {
   const source = await probe(await clip(name as ClipName));
   expect(source).toMatchObject({ object: "source", url: "file:clip", ...wanted });
-  // What is not known is left out, so that it is the same after a trip as JSON.
+  // Unknown facts are absent, not undefined, so that JSON keeps the Source equal.
   expect(JSON.parse(JSON.stringify(source))).toEqual(source);
   expect(Object.keys(source).every((key) => source[key as keyof Source] !== undefined)).toBe(true);
   expect(Source.parse(source)).toEqual(source);
@@ -134,7 +134,7 @@ test("ffprobe cannot size an animated WebP", async () => {
   await expect(probe(await clip("webp_animated"))).rejects.toMatchObject({ kind: "input_unsupported" });
 });
 
-test("streams, their lengths and their rates", async () => {
+test("reports streams with their durations and bitrates", async () => {
   const { streams, bitrate, filesize } = await probe(await clip("mp4"));
   expect(streams).toMatchObject([
     { index: 0, kind: "video", codec: "h264", duration: 2 },
@@ -149,15 +149,15 @@ test("streams, their lengths and their rates", async () => {
   expect([cover.width, cover.fps, cover.has_alpha]).toEqual([undefined, undefined, undefined]);
 });
 
-test("languages and text streams", async () => {
+test("reports languages and subtitle streams", async () => {
   const path = await makeClip("mkv", [
     ..."-f lavfi -i testsrc2=s=64x36:d=0.2 -f lavfi -i sine=d=0.2 -c:v mpeg4 -c:a flac -metadata:s:a language=deu".split(
       " ",
     ),
   ]);
-  const words = join(CLIP_FOLDER, "words.srt");
-  await writeFile(words, "1\n00:00:00,000 --> 00:00:00,100\nHello\n");
-  const subtitled = await makeClip("mkv", ["-i", path, "-i", words, "-map", "0", "-map", "1", "-c", "copy"]);
+  const srt = join(CLIP_FOLDER, "words.srt");
+  await writeFile(srt, "1\n00:00:00,000 --> 00:00:00,100\nHello\n");
+  const subtitled = await makeClip("mkv", ["-i", path, "-i", srt, "-map", "0", "-map", "1", "-c", "copy"]);
   const { streams, kind } = await probe(subtitled);
   expect(kind).toBe("video");
   expect(streams?.map(({ kind, codec, language }) => [kind, codec, language])).toEqual([
@@ -167,7 +167,7 @@ test("languages and text streams", async () => {
   ]);
 });
 
-test("the turn of a photo is in its EXIF data", async () => {
+test("reads a photo's rotation from its EXIF data", async () => {
   const plain = await clip("jpeg");
   for (const [orientation, rotation, width] of [
     [1, 0, 160],
@@ -180,7 +180,7 @@ test("the turn of a photo is in its EXIF data", async () => {
   }
 });
 
-// TIFF in an APP1 segment with one entry, 0x0112.
+// Adds an APP1 segment with one TIFF entry, 0x0112 (Orientation).
 async function withOrientation(path: string, orientation: number): Promise<string> {
   const plain = await readFile(path);
   const body = Buffer.from(
@@ -193,27 +193,30 @@ async function withOrientation(path: string, orientation: number): Promise<strin
   return turned;
 }
 
-const given = { url: "https://example.com/a", filesize: 10 };
+const origin = { url: "https://example.com/a", filesize: 10 };
 const report = (format_name: string, ...streams: object[]) => ({ format: { format_name }, streams });
 const pixels = { codec_type: "video", width: 16, height: 9 };
 
 test.for([
-  ["nothing", null],
+  ["a report of null", null],
   ["an empty report", {}],
-  ["a list", []],
-  ["no streams", report("mp3")],
-  ["text drawn as pictures", report("tty", { ...pixels, codec_name: "ansi" })],
-  ["any bytes drawn as text", report("bin", { ...pixels, codec_name: "bintext" })],
+  ["an array for a report", []],
+  ["a file without streams", report("mp3")],
+  ["text rendered as pictures", report("tty", { ...pixels, codec_name: "ansi" })],
+  ["binary data rendered as text", report("bin", { ...pixels, codec_name: "bintext" })],
   ["a list of files", report("concat", { ...pixels, codec_name: "h264" })],
   ["a playlist", report("hls", { ...pixels, codec_name: "h264" })],
-  ["words alone", report("srt", { codec_type: "subtitle", codec_name: "subrip" })],
-  ["a cover alone", report("mp3", { ...pixels, codec_name: "mjpeg", disposition: { attached_pic: 1 } })],
-  ["pictures of no size", report("avi", { codec_type: "video", codec_name: "h264", width: 0, height: 0 })],
-] as const)("%s is not supported", ([, json]) => {
-  expect(faultOf(() => parseFfprobe(json, given))).toMatchObject({ kind: "input_unsupported" });
+  ["a subtitle file", report("srt", { codec_type: "subtitle", codec_name: "subrip" })],
+  [
+    "a file with only a cover",
+    report("mp3", { ...pixels, codec_name: "mjpeg", disposition: { attached_pic: 1 } }),
+  ],
+  ["video of zero size", report("avi", { codec_type: "video", codec_name: "h264", width: 0, height: 0 })],
+] as const)("rejects %s as unsupported", ([, json]) => {
+  expect(faultOf(() => parseFfprobe(json, origin))).toMatchObject({ kind: "input_unsupported" });
 });
 
-test("a report full of nonsense does no harm", () => {
+test("ignores malformed fields of a report", () => {
   const odd = {
     ...pixels,
     codec_name: 7,
@@ -223,10 +226,10 @@ test("a report full of nonsense does no harm", () => {
     avg_frame_rate: "0/0",
     nb_frames: "N/A",
   };
-  const source = parseFfprobe({ ...report("matroska,webm", odd), frames: "none" }, given);
+  const source = parseFfprobe({ ...report("matroska,webm", odd), frames: "none" }, origin);
   expect(source).toEqual({
     object: "source",
-    ...given,
+    ...origin,
     kind: "video",
     format: "matroska",
     mime: "video/x-matroska",

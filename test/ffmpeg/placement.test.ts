@@ -10,7 +10,7 @@ import { encode } from "./native-encode.ts";
 const WIDE = { width: 160, height: 96 };
 const TALL = { width: 96, height: 160 };
 const BLUE = "#1e90ff";
-// A still is exact but for rounding; half the color resolution and lossy codecs blur near the edges that are left out.
+// Stills are exact except for rounding; chroma subsampling and lossy codecs blur more, mostly near the edges that are skipped.
 const TOLERANCE = { image: 4, video: 20 } as const;
 
 const BOXES = [
@@ -26,7 +26,7 @@ const PLACES = FITS.flatMap((fit) =>
 );
 
 test.concurrent.for(PLACES.flatMap((place) => BOXES.map((box) => ({ ...place, box }))))(
-  "an image, $fit $position in $box.width×$box.height",
+  "fits an image, $fit $position, into $box.width×$box.height",
   async ({ fit, position, box }, { expect }) => {
     const options = { format: "png", ...box, fit, position, ...bars(fit) } as const;
     const { path } = await encode(await quadrantPng(), "image", options);
@@ -43,7 +43,7 @@ test.concurrent.for(
   FITS.flatMap((fit) =>
     TURNS.flatMap((turned) => (["image", "video"] as const).map((kind) => ({ fit, turned, kind }))),
   ),
-)("a clip turned by $turned, $fit as $kind", async ({ fit, turned, kind }, { expect }) => {
+)("fits a clip rotated by $turned, $fit, as $kind", async ({ fit, turned, kind }, { expect }) => {
   const box = { width: 100, height: 130 };
   const options: Options = { quality: "very_high", ...box, fit, position: "bottom-right", ...bars(fit) };
   const input = await quadrantClip(turned);
@@ -58,7 +58,7 @@ test.concurrent.for(
 
 test.concurrent.for(
   FITS.flatMap((fit) => (["mp4", "webm", "png", "jpeg"] as const).map((format) => ({ fit, format }))),
-)("wide pixels are made square, $fit in $format", async ({ fit, format }, { expect }) => {
+)("makes wide pixels square, $fit in $format", async ({ fit, format }, { expect }) => {
   const box = { width: 120, height: 120 };
   const options: Options = { quality: "very_high", ...box, fit, position: "top-left", ...bars(fit) };
   const input = await wideQuadrantClip();
@@ -71,7 +71,9 @@ test.concurrent.for(
   expect(wrongPoints(await readPicture(path), placing, TOLERANCE.video)).toEqual([]);
 });
 
-test.concurrent("bars that nobody colored are clear where the format can be", async ({ expect }) => {
+test.concurrent("default bars are transparent where the format supports it, else black", async ({
+  expect,
+}) => {
   const box = { width: 120, height: 120, fit: "contain" } as const;
   const input = await quadrantPng();
   for (const format of ["png", "webp", "gif"] as const) {
@@ -83,7 +85,7 @@ test.concurrent("bars that nobody colored are clear where the format can be", as
 });
 
 test.concurrent.for(["mp4", "jpeg", "png", "webp"] as const)(
-  "HDR is tone-mapped in %s",
+  "tone-maps HDR for %s",
   async (format, { expect }) => {
     const input = await hdrQuadrantClip();
     const quality = "very_high";
@@ -94,12 +96,12 @@ test.concurrent.for(["mp4", "jpeg", "png", "webp"] as const)(
     expect(picture).toMatchObject(WIDE);
     expect(picture?.pixel_format).not.toContain("10");
     const placing = { source: WIDE, ...WIDE, fit: "fill", position: "center", background: BLUE } as const;
-    // Tone curves differ in taste; without one, the colors are off by 100 and more.
+    // Tone curves differ; without one, colors are off by 100 and more.
     expect(wrongPoints(await readPicture(path), placing, 64)).toEqual([]);
   },
 );
 
-test("the judge sees a picture that is in the wrong place", async () => {
+test("the check detects a misplaced picture", async () => {
   const { path } = await encode(await quadrantPng(), "image", {
     format: "png",
     width: 120,

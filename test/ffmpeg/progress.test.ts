@@ -17,11 +17,11 @@ test.for([
   ["progress=continue", null],
   ["", null],
   ["  Metadata: time=soon", null],
-] as const)("%s tells %s seconds", ([line, seconds]) => {
+] as const)("parses %j as %s seconds", ([line, seconds]) => {
   expect(parseProgress(line)).toBe(seconds);
 });
 
-test("it never goes beyond what is expected", () => {
+test("caps the time at the expected duration", () => {
   expect(parseProgress("out_time_us=9000000", 4)).toBe(4);
   expect(parseProgress("out_time_us=3000000", 4)).toBe(3);
   expect(parseProgress("out_time_us=9000000", null)).toBe(9);

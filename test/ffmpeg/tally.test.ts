@@ -4,7 +4,7 @@ import { type TallyRules, tallyPictures } from "../../src/ffmpeg/tally.ts";
 const RULES: TallyRules = { length: null, shown: 0, fields: false, from_start: false, slack: 0 };
 const NOTHING = { missing: 0, missing_at: null, late_start: false, unreadable: 0 };
 
-/** So many times, one every 40 ms. */
+/** Returns times 40 ms apart. */
 function times(count: number, first = 0): number[] {
   return Array.from({ length: count }, (_, index) => first + index * 0.04);
 }
@@ -13,49 +13,49 @@ function tally(held: readonly number[], decoded: readonly number[], rules: Parti
   return tallyPictures({ times: held, timed: true }, decoded, { ...RULES, ...rules });
 }
 
-test("nothing is missing where every packet became a picture, in whatever order they came", () => {
+test("nothing is missing when every packet has a picture, in any order", () => {
   expect(tally([0, 0.12, 0.04, 0.08], times(4))).toEqual({ ...NOTHING, decoded: 4 });
 });
 
-test("a picture in the middle is missing, and an earlier start would not bring it back", () => {
+test("reports a missing picture in the middle without asking for an earlier start", () => {
   const decoded = times(10).toSpliced(6, 1);
   expect(tally(times(10), decoded)).toEqual({
     ...{ decoded: 9, missing: 1, missing_at: 0.24, late_start: false, unreadable: 0 },
   });
 });
 
-test("pictures before the first decoded one are missing until decoding starts earlier", () => {
+test("reports pictures before the first decoded one as missing for a late start", () => {
   expect(tally(times(10), times(7, 0.12))).toEqual({
     ...{ decoded: 7, missing: 3, missing_at: 0, late_start: true, unreadable: 0 },
   });
 });
 
-test("at the start of the source they are unreadable: there is nothing to decode them from", () => {
+test("counts pictures before the first decoded one as unreadable at the start of the source", () => {
   expect(tally(times(10), times(7, 0.12), { from_start: true })).toEqual({
     ...{ decoded: 7, missing: 0, missing_at: null, late_start: false, unreadable: 3 },
   });
 });
 
-test("no picture at all is missing wholly, also at the start of the source", () => {
+test("counts all pictures as missing when none was decoded, even at the start of the source", () => {
   expect(tally(times(3), [], { from_start: true })).toMatchObject({ decoded: 0, missing: 3, unreadable: 0 });
 });
 
-test("a picture at another time than its packet's is not missing, also where another is", () => {
+test("a picture at another time than its packet is not missing, even beside one that is", () => {
   const decoded = times(10).with(1, 0.06);
   expect(tally(times(10), decoded)).toEqual({ ...NOTHING, decoded: 10 });
   expect(tally(times(10), decoded.toSpliced(6, 1))).toMatchObject({ decoded: 9, missing: 1 });
 });
 
-test("what lies outside the span counts for neither, and an edge belongs to the span that starts there", () => {
+test("ignores packets and pictures outside the span, which includes its start but not its end", () => {
   const around = times(30, -0.4);
   expect(tally(around, around.slice(10), { length: 0.4 })).toEqual({ ...NOTHING, decoded: 10 });
 });
 
-test("two packets at the same time are one picture", () => {
+test("counts two packets of the same time as one picture", () => {
   expect(tally([0, 0.04, 0.04, 0.08], times(3))).toEqual({ ...NOTHING, decoded: 3 });
 });
 
-test("a container that rounds times to milliseconds agrees with a finer clock", () => {
+test("tolerates a container that rounds times to milliseconds", () => {
   const thirds = times(60).map((time) => (time * 25) / 30);
   expect(
     tally(
@@ -65,7 +65,7 @@ test("a container that rounds times to milliseconds agrees with a finer clock", 
   ).toEqual({ ...NOTHING, decoded: 60 });
 });
 
-test("the second field of a picture is no picture of its own", () => {
+test("does not count the second field of a picture", () => {
   const fields = times(10).flatMap((time) => [time, time + 0.02]);
   expect(tally(fields, times(10), { fields: true })).toEqual({ ...NOTHING, decoded: 10 });
   expect(tally(fields, times(10))).toMatchObject({ missing: 10 });
@@ -73,7 +73,7 @@ test("the second field of a picture is no picture of its own", () => {
   expect(tally(fields, lost, { fields: true })).toMatchObject({ decoded: 9, missing: 2, missing_at: 0.16 });
 });
 
-test("without presentation times packets are counted, within what reordering blurs", () => {
+test("counts packets without presentation times, with some slack for reordering", () => {
   const listed = { times: times(10), timed: false };
   expect(tallyPictures(listed, times(9), { ...RULES, slack: 2 })).toEqual({ ...NOTHING, decoded: 9 });
   expect(tallyPictures(listed, times(5), { ...RULES, slack: 2 })).toEqual({
@@ -81,10 +81,10 @@ test("without presentation times packets are counted, within what reordering blu
   });
 });
 
-test("the picture on screen at the start counts once, with those inside", () => {
+test("counts the picture on screen at the start once", () => {
   const held = [-0.8, -0.3, 0.1];
   expect(tally(held, [-0.8, -0.3, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
-  // A cut has given it the time of the start.
+  // The cut moved its time to the start.
   expect(tally(held, [0, 0.1], { shown: -0.3 })).toEqual({ ...NOTHING, decoded: 2 });
   expect(tally(held, [0.1], { shown: -0.3 })).toEqual({
     ...{ decoded: 1, missing: 1, missing_at: 0, late_start: true, unreadable: 0 },

@@ -15,17 +15,17 @@ test.for([
   ["vp9", videoSource(), "video", { format: "webm" }, null, null],
   ["h265", videoSource(), "video", { codec: "h265" }, { code: "output_codec", codec: "h265" }, null],
   ["av1", videoSource(), "video", { codec: "av1" }, { code: "output_codec", codec: "av1" }, null],
-  ["a copy of what cannot be encoded", av1, "video", { codec: "av1" }, null, null],
+  ["a copy of a codec that cannot be encoded", av1, "video", { codec: "av1" }, null, null],
   [
-    "a source that cannot be read",
+    "a source codec that cannot be decoded",
     av1,
     "video",
     { codec: "h264" },
     { code: "input_codec", codec: "av1" },
     null,
   ],
-  ["its sound can", av1, "audio", {}, null, null],
-  ["every sound", audioSource(), "audio", { format: "ogg" }, null, null],
+  ["the audio of such a source", av1, "audio", {}, null, null],
+  ["any audio format", audioSource(), "audio", { format: "ogg" }, null, null],
   ["gif", imageSource(), "image", { format: "gif" }, null, null],
   ["avif", imageSource(), "image", { format: "avif" }, NO_AVIF, null],
   [
@@ -37,7 +37,7 @@ test.for([
     { code: "output_transparent", format: "avif" },
   ],
   [
-    "h265 below its least size",
+    "h265 below its minimum size",
     videoSource(),
     "video",
     { codec: "h265", width: 40, height: 14 },
@@ -45,7 +45,7 @@ test.for([
     { code: "output_too_small", codec: "h265", min_side: 16 },
   ],
   ["hls", videoSource(), "adaptive_video", {}, null, null],
-] as const)("%s", ([, source, kind, options, wasm, native]) => {
+] as const)("refuses, or not, by toolset: %s", ([, source, kind, options, wasm, native]) => {
   const plan = createPlan(source, kind as EncodeKind, options);
   expect([refuseTools(plan, source, WASM_TOOLS), refuseTools(plan, source, NATIVE_TOOLS)]).toEqual([
     wasm,
@@ -53,7 +53,7 @@ test.for([
   ]);
 });
 
-test("the native ffmpeg of this machine has every encoder that is named", async () => {
+test("the installed ffmpeg has every encoder in the toolsets", async () => {
   const { stdout } = await promisify(execFile)("ffmpeg", ["-hide_banner", "-encoders"]);
   const named = [NATIVE_TOOLS, WASM_TOOLS].flatMap(({ video, audio, image, animated }) =>
     [video, audio, image, animated].flatMap((tools) => Object.values(tools).map(({ encoder }) => encoder)),

@@ -58,37 +58,37 @@ const VIDEO: [string, string, string][] = [
     `-threads 1 -i IN ${graph("format=yuv420p,setsar=1")} -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -lag-in-frames 0 -row-mt 0 -b:v 500000 -minrate:v 500000 -maxrate:v 500000 -bufsize:v 500000 -g 125 ${TIMES} -color_range tv ${CLEAN} -threads 1 -cues_to_front 1 -f webm OUT`,
   ],
   [
-    "a start, every frame at its own time",
+    "a start, with every frame at its own time",
     argsOf(videoSource(SILENT), "video", { start: 0.5 }),
     `-noaccurate_seek -ss 0.5 -i IN ${graph("settb=1/120000,trim=start=-0.0005,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "frames at uneven times have no rate",
+    "a variable frame rate sets no rate",
     argsOf(videoSource({ ...SILENT, fps: 24.7123 }), "video", { quality: "medium" }),
     `-i IN ${graph("format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 124 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "HDR kept by h265",
+    "HDR kept in h265",
     argsOf(videoSource({ ...SILENT, ...HDR }), "video", { codec: "h265", quality: "high" }),
     `-i IN ${graph("format=yuv420p10le,setsar=1")} -c:v libx265 -preset fast -x265-params open-gop=0:log-level=error -tag:v hvc1 -crf:v 24 -g 125 ${TIMES} -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "small pictures as h265",
+    "a small size as h265",
     argsOf(videoSource(SILENT), "video", { codec: "h265", width: 64, height: 62 }),
     `-i IN ${graph("scale=64:62:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} -c:v libx265 -preset fast -x265-params open-gop=0:log-level=error:cutree=0 -tag:v hvc1 -crf:v 28 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "small pictures as av1, which SVT-AV1 refuses",
+    "a small size as av1, which SVT-AV1 rejects",
     argsOf(videoSource(SILENT), "video", { codec: "av1", width: 62, height: 64, bitrate: 300_000 }),
     `-i IN ${graph("scale=62:64:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} -c:v libaom-av1 -cpu-used 6 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "a bitrate of av1 beside the encoder's own parameters",
+    "an av1 bitrate added to the toolset's encoder parameters",
     argsOf(videoSource(SILENT), "video", { codec: "av1", bitrate: 300_000 }, { toolset: FEW_THREADS }),
     `-i IN ${graph("format=yuv420p,setsar=1")} -c:v libsvtav1 -preset 8 -svtav1-params lp=2:undershoot-pct=0:overshoot-pct=0 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "a bitrate of av1 for a few seconds",
+    "an av1 bitrate for a few seconds",
     argsOf(videoSource({ ...SILENT, duration: 5.9 }), "video", { codec: "av1", bitrate: 300_000 }),
     `-i IN ${graph("format=yuv420p,setsar=1")} -c:v libsvtav1 -preset 8 -svtav1-params rc=2 -b:v 300000 -g 125 ${TIMES} -color_range tv ${SCALES} ${MP4}`,
   ],
@@ -108,12 +108,12 @@ const VIDEO: [string, string, string][] = [
     `-i IN ${graph("scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,pad=640:640:0:140:0x000000,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "cut to cover",
+    "cropped to cover",
     argsOf(videoSource(SILENT), "video", { width: 640, height: 640, fit: "cover", position: "right" }),
     `-i IN ${graph("crop=1080:1080:840:0:exact=1,scale=640:640:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "full range is made limited",
+    "full range converted to limited",
     argsOf(
       videoSource({ ...SILENT, pixel_format: "yuvj420p", color: { hdr: false, range: "full" } }),
       "video",
@@ -122,14 +122,14 @@ const VIDEO: [string, string, string][] = [
     `-i IN ${graph("scale=flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 27 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
   [
-    "interlaced and turned: ffmpeg turns it",
+    "interlaced and rotated, with ffmpeg's own rotation",
     argsOf(videoSource({ ...SILENT, interlaced: true, rotation: 90, width: 1080, height: 1920 }), "video", {
       format: "mov",
     }),
     `-i IN ${graph("yadif,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${CLEAN} -movflags +faststart -f mov OUT`,
   ],
   [
-    "a transparent webm on black",
+    "a transparent WebM on black",
     argsOf(
       videoSource({ has_alpha: true, format: "webm", codecs: { video: "vp9", audio: null } }),
       "video",
@@ -143,11 +143,11 @@ const VIDEO: [string, string, string][] = [
     `-i IN ${graph("format=rgba,split[over][under];[under]lutrgb=r=0:g=0:b=0:a=255[base];[base][over]overlay=format=rgb,scale=flags=bicubic:out_range=tv:out_color_matrix=smpte170m,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 50 ${ticks(20)} ${tags("smpte170m")} ${SCALES} ${MP4}`,
   ],
   [
-    "a stretch in the middle",
+    "a chunk in the middle",
     argsOf(LONG, "video", { width: 640 }, { chunk: 1 }),
     `-noaccurate_seek -ss 66.666667 -i IN ${graph("settb=1/120000,trim=start=-0.0005:end=66.666166,scale=640:360:flags=bicubic:out_range=tv,format=yuv420p,setsar=1")} ${X264} -crf:v 23 -g 125 ${ticks(50)} -color_range tv ${SCALES} ${MP4}`,
   ],
-  ["the sound apart", argsOf(LONG, "video", { width: 640 }, { chunk: 3 }), `-i IN ${COPIED_SOUND} ${MP4}`],
+  ["the audio chunk", argsOf(LONG, "video", { width: 640 }, { chunk: 3 }), `-i IN ${COPIED_SOUND} ${MP4}`],
 ];
 
 test.for(VIDEO)("video: %s", ([, got, wanted]) => {
@@ -161,6 +161,6 @@ test.for([
   [30_000 / 1001, "30000/1001"],
   [23.976, "24000/1001"],
   [119.88, "120000/1001"],
-] as const)("%s frames a second are written %s", ([fps, text]) => {
+] as const)("writes %s fps as %s", ([fps, text]) => {
   expect(fpsText(fps)).toBe(text);
 });
