@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { makeClip } from "../fixtures/make-clip.ts";
 
-/** The four colors of a quadrant picture as text for ffmpeg: top left, top right, bottom left, bottom right. */
+/** The colors of a quadrant picture: top left, top right, bottom left, bottom right. */
 export const QUADRANT_COLORS = ["#c02020", "#20a030", "#2040c0", "#d0b020"] as const;
 
 const WIDTH = 160;
@@ -15,20 +15,20 @@ const quadrants = [
   ...["-f", "lavfi", "-i", `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=0.2,format=rgb24`],
 ];
 const drawn = [box(TR, WIDTH / 2, 0), box(BL, 0, HEIGHT / 2), box(BR, WIDTH / 2, HEIGHT / 2)].join(",");
-// The matrix is written and tagged, so that no judge has to guess it.
+// Converts with a tagged matrix, so that no decoder has to guess it.
 const YUV =
   "scale=out_color_matrix=bt709:out_range=tv,format=yuv444p,setparams=colorspace=bt709:color_primaries=bt709:color_trc=bt709";
 const H264 = "-c:v libx264 -preset veryfast -qp 8 -colorspace bt709 -color_primaries bt709 -color_trc bt709";
 
-/** A clip of 5 frames, 160x96, of four colored quadrants; `turned` adds a display matrix that turns it clockwise. */
+/** A clip of 5 frames, 160x96, of four colored quadrants; `turned` adds a display matrix with clockwise degrees. */
 export function quadrantClip(turned: 0 | 90 | 180 | 270 = 0): Promise<string> {
   const make = [...quadrants, "-vf", `${drawn},${YUV},format=yuv420p`, ...H264.split(" ")];
   if (turned === 0) return makeClip("mp4", make);
-  // ffmpeg's tag counts the other way round from the turn that a player makes.
+  // ffmpeg's tag counts counterclockwise.
   return makeClip("mp4", make, ["-i", "{in}", "-c", "copy", "-metadata:s:v", `rotate=${360 - turned}`]);
 }
 
-/** The quadrants with pixels of 4:3, so that the 160x96 show as 213x96. */
+/** The quadrants with 4:3 pixels, so that 160x96 display as 213x96. */
 export function wideQuadrantClip(): Promise<string> {
   return makeClip("mp4", [
     ...quadrants,
@@ -37,12 +37,12 @@ export function wideQuadrantClip(): Promise<string> {
   ]);
 }
 
-/** The quadrants as a still picture without loss. */
+/** The quadrants as a lossless still. */
 export function quadrantPng(): Promise<string> {
   return makeClip("png", [...quadrants, "-vf", drawn, "-bitexact", "-frames:v", "1"]);
 }
 
-/** The quadrants as true HDR: H.265 with 10 bits, PQ and BT.2020, their white at 203 cd/m², so that a tone map gives the colors back. */
+/** The quadrants as HDR: 10-bit H.265 in PQ and BT.2020 with white at 203 cd/m², so that tone mapping restores the colors. */
 export function hdrQuadrantClip(): Promise<string> {
   const pq =
     "zscale=primariesin=bt709:transferin=bt709:matrixin=bt709:rangein=tv:transfer=linear:npl=203,format=gbrpf32le," +
@@ -56,11 +56,11 @@ export function hdrQuadrantClip(): Promise<string> {
   ]);
 }
 
-// Two different noises below 3 kHz: they never repeat, so that any delay shows, and every codec keeps them.
+// Noise below 3 kHz: it never repeats, so that any delay shows, and every codec keeps it.
 const noise = (seed: number, seconds: number) =>
   `anoisesrc=seed=${seed}:color=pink:amplitude=0.5:sample_rate=48000:duration=${seconds},lowpass=f=3000`;
 
-/** Sound that never repeats, different left and right, at 48 kHz. */
+/** Stereo sound at 48 kHz that never repeats and differs between channels. */
 export function noiseSound(
   extension: "wav" | "flac" | "mp3" | "m4a" | "ogg" | "opus",
   seconds: number,
@@ -80,7 +80,7 @@ export function noiseSound(
   ]);
 }
 
-/** The same sound under pictures of a test pattern, 160x90 at 25 a second. */
+/** The same sound with a test pattern, 160x90 at 25 fps. */
 export function noiseClip(seconds: number): Promise<string> {
   return makeClip("mp4", [
     ...["-f", "lavfi", "-i", `testsrc2=size=160x90:rate=25:duration=${seconds}`],
@@ -90,10 +90,10 @@ export function noiseClip(seconds: number): Promise<string> {
   ]);
 }
 
-/** How 5.1 folds to two channels (ITU-R BS.775): as ffmpeg's pan filter says it, apart from a common gain. */
+/** The mix of 5.1 down to stereo (ITU-R BS.775) as a pan filter, apart from a common gain. */
 export const FOLD = "pan=stereo|c0=FL+0.707*FC+0.707*BL|c1=FR+0.707*FC+0.707*BR";
 
-/** Pictures with 5.1 sound, each channel a noise of its own. */
+/** Video with 5.1 sound and different noise in each channel. */
 export function surroundClip(seconds: number): Promise<string> {
   const inputs = [1, 2, 3, 4, 5, 6].flatMap((seed) => ["-f", "lavfi", "-i", noise(seed, seconds)]);
   const join = "[1:a][2:a][3:a][4:a][5:a][6:a]join=inputs=6:channel_layout=5.1,volume=0.5[sound]";
@@ -104,14 +104,14 @@ export function surroundClip(seconds: number): Promise<string> {
   ]);
 }
 
-/** The clip of {@link noiseClip} with its sound set in 0.4 seconds late, so that players begin in silence. */
+/** The clip of {@link noiseClip} with its sound 0.4 seconds late, so that players begin in silence. */
 export async function lateSoundClip(seconds: number): Promise<string> {
   const clip = await noiseClip(seconds);
   const maps = ["-map", "0:v", "-map", "1:a", "-c", "copy"];
   return makeClip("mp4", ["-i", clip, "-itsoffset", "0.4", "-i", clip, ...maps]);
 }
 
-/** A Matroska file of many streams: a cover, pictures, two sounds of which the second is a tone, subtitles and chapters' data. */
+/** A Matroska file with video, two audio streams of which the second is a tone, subtitles and a cover. */
 export async function crowdedClip(seconds: number): Promise<string> {
   const clip = await noiseClip(seconds);
   const cover = await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "5"]);
@@ -138,13 +138,14 @@ export async function crowdedClip(seconds: number): Promise<string> {
   ]);
 }
 
-/** A noise of one channel at a sample rate of its own. */
+/** Mono noise at any sample rate. */
 export function monoSound(sample_rate: number): Promise<string> {
   const low = `anoisesrc=seed=7:color=pink:amplitude=0.5:sample_rate=${sample_rate}:duration=1,lowpass=f=2000`;
   return makeClip("wav", ["-f", "lavfi", "-i", low, "-c:a", "pcm_s16le"]);
 }
 
-// The quadrants with a moving pattern shining through, so that place, time and likeness all show; `busy` adds a noise that takes many bits.
+// The quadrants blended with a moving pattern, so that placing, timing and likeness all show; `busy` adds noise that takes many
+// bits.
 const marked = (seconds: number, busy = false) => {
   const base = `color=${TL}:size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24,${drawn}`;
   const pattern = `testsrc2=size=${WIDTH}x${HEIGHT}:rate=25:duration=${seconds},format=rgb24`;
@@ -152,13 +153,12 @@ const marked = (seconds: number, busy = false) => {
   return `${base}[q];${pattern}[t];[q][t]blend=all_mode=normal:all_opacity=0.8${noisy}`;
 };
 
-/** The codecs of {@link markedClip}. */
 export const MARKED_CODECS = {
   h264: `${H264} -g 12`,
   av1: "-c:v libaom-av1 -cpu-used 8 -usage realtime -crf 8 -b:v 0 -g 12 -colorspace bt709 -color_primaries bt709 -color_trc bt709",
 } as const;
 
-/** Quadrants with a moving pattern in them at 25 a second, 160x96, with the sound of {@link noiseClip}. */
+/** Quadrants with a moving pattern, 160x96 at 25 fps, with the sound of {@link noiseClip}. */
 export function markedClip(
   codec: keyof typeof MARKED_CODECS,
   seconds: number,
@@ -171,7 +171,7 @@ export function markedClip(
   ]);
 }
 
-/** The first of the pictures of {@link markedClip} as a still. */
+/** The first frame of {@link markedClip} as a still. */
 export async function markedStill(format: "png" | "avif"): Promise<string> {
   const png = await makeClip("png", [
     ...["-filter_complex", `${marked(0.04)},format=rgb24`, "-bitexact", "-frames:v", "1"],
@@ -184,14 +184,14 @@ export async function markedStill(format: "png" | "avif"): Promise<string> {
   ]);
 }
 
-/** Eight of these pictures at 5 a second as an animation. */
+/** Eight such pictures at 5 fps as an animation. */
 export function markedGif(): Promise<string> {
   return makeClip("gif", [
     ...["-filter_complex", `${marked(1.6)},fps=5,split[look][use];[look]palettegen[p];[use][p]paletteuse`],
   ]);
 }
 
-/** Sound without loss in a Matroska file that tells no length, as a stream has that was recorded while it was sent; `bulk` bytes of nothing follow it. */
+/** Lossless sound in a Matroska file without a duration, as in a recorded live stream, with `bulk` bytes of padding. */
 export async function endlessSound(seconds: number, bulk = 0): Promise<string> {
   const file = await makeClip("mkv", [
     ...["-f", "lavfi", "-i", noise(1, seconds), "-f", "lavfi", "-i", noise(2, seconds)],
@@ -201,7 +201,7 @@ export async function endlessSound(seconds: number, bulk = 0): Promise<string> {
   if (bulk === 0) return file;
   const bulky = file.replace(".mkv", `-${bulk}.mkv`);
   if (existsSync(bulky)) return bulky;
-  // An EBML Void with a length of eight bytes, and a hole in the file in place of its zeros.
+  // An EBML Void element with an eight-byte length, whose zeros are a hole in the file.
   const head = Buffer.from(`ec01${bulk.toString(16).padStart(14, "0")}`, "hex");
   const making = `${bulky}.${randomUUID()}`;
   await writeFile(making, Buffer.concat([await readFile(file), head]));

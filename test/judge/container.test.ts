@@ -20,11 +20,11 @@ const CLIPS = {
   avif: "avif",
 } as const;
 
-test.for(Object.entries(CLIPS))("tells %s by its bytes", async ([format, name]) => {
+test.for(Object.entries(CLIPS))("recognizes %s by its bytes", async ([format, name]) => {
   expect(await readContainer(await clip(name, { seconds: 1 }))).toBe(format);
 });
 
-test("tells where the index of an mp4 stands, and an animated webp from a still one", async () => {
+test("finds the position of an MP4's index, and reads the frames of an animated WebP", async () => {
   const order = (names: string[]) => names.filter((name) => name === "moov" || name === "mdat");
   expect(order(await readBoxes(await clip("mp4", { seconds: 1 })))).toEqual(["mdat", "moov"]);
   expect(order(await readBoxes(await clip("mp4_faststart", { seconds: 1 })))).toEqual(["moov", "mdat"]);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** The format of a file, told by its first bytes alone: a key of FORMATS, or null. */
+/** Returns the format of a file by its first bytes: a key of FORMATS, or null. */
 export async function readContainer(path: string): Promise<string | null> {
   const bytes = await readFile(path);
   const text = (start: number, end: number) => bytes.toString("latin1", start, end);
@@ -24,7 +24,7 @@ export async function readContainer(path: string): Promise<string | null> {
   return null;
 }
 
-/** The names of the boxes of an MP4 or MOV file, in their order. */
+/** Returns the names of the top-level boxes of an MP4 or MOV file in order. */
 export async function readBoxes(path: string): Promise<string[]> {
   const bytes = await readFile(path);
   const names: string[] = [];
@@ -37,14 +37,14 @@ export async function readBoxes(path: string): Promise<string[]> {
   return names;
 }
 
-/** What the container of an animated WebP says: its canvas and how long each frame stands, in milliseconds. */
+/** The canvas of an animated WebP and the milliseconds each frame lasts. */
 export interface WebpAnimation {
   width: number;
   height: number;
   delays: number[];
 }
 
-/** Reads the chunks of a WebP file, as native ffmpeg cannot read an animated one; null for a still. */
+/** Parses a WebP file, as native ffmpeg cannot read an animated one; null for a still. */
 export async function readWebpAnimation(path: string): Promise<WebpAnimation | null> {
   const bytes = await readFile(path);
   const delays: number[] = [];

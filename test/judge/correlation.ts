@@ -1,16 +1,16 @@
-/** The products of two signals, summed at each delay of the first against the second, up to `reach` samples either way. */
+/** The cross-correlation of two signals, up to `reach` samples of delay either way. */
 export interface Products {
   /** The sum of `got[at + lag] * wanted[at]` over all samples that both have. */
   at(lag: number): number;
 }
 
 /**
- * Multiplies two signals at every delay at once, by way of their spectra: for seconds of sound more than twenty times quicker than one delay after
- * the other (the cross-correlation theorem of the discrete Fourier transform).
+ * Correlates two signals at every delay at once through their spectra (the cross-correlation theorem); for seconds of sound
+ * that is more than twenty times faster than delay by delay.
  */
 export function productsOf(got: Float32Array, wanted: Float32Array, reach: number): Products {
   const size = 2 ** Math.ceil(Math.log2(Math.max(got.length, wanted.length) + reach + 1));
-  // Two real signals have one complex spectrum: that of the one is even in it, that of the other odd.
+  // Transforms two real signals as one complex one: the first is its even part, the second its odd part.
   const real = new Float64Array(size);
   const imaginary = new Float64Array(size);
   real.set(got);
@@ -23,7 +23,7 @@ export function productsOf(got: Float32Array, wanted: Float32Array, reach: numbe
     const [a = 0, b = 0, c = 0, d = 0] = [real[at], imaginary[at], real[mirrored], imaginary[mirrored]];
     const [gotReal, gotImaginary] = [(a + c) / 2, (b - d) / 2];
     const [wantedReal, wantedImaginary] = [(b + d) / 2, (c - a) / 2];
-    // The first by the conjugate of the second, and conjugated once more, so that the same transform leads back.
+    // The first times the conjugate of the second, conjugated again so that the forward transform inverts it.
     above[at] = gotReal * wantedReal + gotImaginary * wantedImaginary;
     below[at] = -(gotImaginary * wantedReal - gotReal * wantedImaginary);
   }
@@ -31,7 +31,7 @@ export function productsOf(got: Float32Array, wanted: Float32Array, reach: numbe
   return { at: (lag) => (above[(lag + size) % size] ?? 0) / size };
 }
 
-// The fast Fourier transform of Cooley and Tukey in place; the size is a power of two.
+// In-place Cooley–Tukey FFT; the size is a power of two.
 function transform(real: Float64Array, imaginary: Float64Array): void {
   const size = real.length;
   for (let at = 1, other = 0; at < size; at++) {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
 import { readFacts } from "./facts.ts";
 
-test("the facts of a clip are those it was made with", async () => {
+test("reads the facts a clip was made with", async () => {
   const { format, duration, streams, picture, sound } = await readFacts(
     await clip("mp4_rotated_90", { seconds: 1 }),
   );
@@ -25,12 +25,12 @@ test("the facts of a clip are those it was made with", async () => {
   expect(sound).toMatchObject({ codec: "aac", channels: 2, sample_rate: 44_100 });
 });
 
-test("a clip without sound has no facts of sound, and one without pictures none of pictures", async () => {
+test("a clip without audio or without video has null for its facts", async () => {
   expect((await readFacts(await clip("mp4_silent", { seconds: 1 }))).sound).toBeNull();
   expect((await readFacts(await clip("mp3", { seconds: 1 }))).picture).toBeNull();
 });
 
-test("unsquare pixels, interlacing and uneven timing are seen", async () => {
+test("detects non-square pixels, interlacing and a variable frame rate", async () => {
   const wide = await readFacts(await clip("mp4_wide_pixels", { seconds: 1 }));
   expect(wide.picture?.pixel_aspect).toBe("4:3");
   expect((await readFacts(await clip("mp4_interlaced", { seconds: 1 }))).picture?.interlaced).toBe(true);

@@ -44,7 +44,7 @@ const Probed = z.object({
     .optional(),
 });
 
-/** What native ffprobe says of the pictures of a file. */
+/** ffprobe's facts of the first video stream. */
 export interface PictureFacts {
   codec: string;
   /** The four letters of the codec in the container, such as `avc1`. */
@@ -52,9 +52,9 @@ export interface PictureFacts {
   width: number;
   height: number;
   pixel_format: string;
-  /** `1:1` where pixels are square or nothing is said. */
+  /** `1:1` for square or unknown. */
   pixel_aspect: string;
-  /** Degrees of a display matrix; 0 for none. */
+  /** Degrees of the display matrix; 0 for none. */
   rotation: number;
   transfer: string | undefined;
   primaries: string | undefined;
@@ -63,37 +63,37 @@ export interface PictureFacts {
   /** From the first frame to the end of the last, in seconds. */
   duration: number;
   interlaced: boolean;
-  /** Average frames per second by the container's header. */
+  /** Average frame rate in the container's header. */
   fps: number;
 }
 
-/** What native ffprobe says of the sound of a file; lengths are judged by decoding, see sound.ts. */
+/** ffprobe's facts of the first audio stream; its duration is measured by decoding, see sound.ts. */
 export interface SoundFacts {
   codec: string;
   channels: number;
   sample_rate: number;
-  /** Bits per second by the header; NaN where none is given. */
+  /** Bits per second in the header; NaN if unknown. */
   bitrate: number;
 }
 
-/** What native ffprobe says of a file, every frame decoded. */
+/** ffprobe's facts of a file with every frame decoded. */
 export interface Facts {
-  /** All names of the demuxer that read it. */
+  /** All names of ffprobe's demuxer. */
   format: string;
   bytes: number;
-  /** Seconds by the container; NaN where it gives none. */
+  /** Seconds in the container's header; NaN if unknown. */
   duration: number;
   streams: number;
   picture: PictureFacts | null;
   sound: SoundFacts | null;
 }
 
-/** Reads a clip that never changes, only once in a test file. */
+/** Reads the facts of a constant clip once per test file. */
 export function recallFacts(path: string): Promise<Facts> {
   return remember([path, "facts"], () => readFacts(path));
 }
 
-/** Reads a file with native ffprobe, decoding every frame of it. */
+/** Reads a file with native ffprobe, which decodes every frame. */
 export async function readFacts(path: string): Promise<Facts> {
   const { format, streams, frames } = Probed.parse(await runFfprobe(path, ["-show_frames"]));
   const video = streams.find((stream) => stream.codec_type === "video");
@@ -135,7 +135,7 @@ export async function readFacts(path: string): Promise<Facts> {
   };
 }
 
-/** Sums the bytes of a stream's packets, such as those of `a:0`: what the codec takes, without what the container adds. */
+/** Sums the packet bytes of a stream such as `a:0`, without the container's overhead. */
 export async function countPacketBytes(path: string, stream: string): Promise<number> {
   const shown = ["-select_streams", stream, "-show_entries", "packet=size"];
   const { packets } = z

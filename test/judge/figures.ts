@@ -1,11 +1,11 @@
 declare module "vitest" {
   interface TaskMeta {
-    /** What was measured, for a JSON report of the run. */
+    /** Measurements for the JSON report of a run. */
     figures?: Record<string, unknown>;
   }
 }
 
-/** Keeps figures with a test, so that `vitest run --reporter=json` tells them. */
+/** Attaches figures to a test, so that `vitest run --reporter=json` reports them. */
 export function note(
   task: { meta: { figures?: Record<string, unknown> } },
   figures: Record<string, unknown>,

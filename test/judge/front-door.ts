@@ -8,50 +8,48 @@ import type { Source } from "../../src/core/source.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** What an answer of the service was. */
+/** A response of the service. */
 export interface Answer<T> {
   status: number;
   body: T;
 }
 
-/** What a test asks a task for. */
+/** The body of a request for a task. */
 export interface TaskBody {
   input: string;
   kind: EncodeKind;
   options?: Record<string, unknown>;
 }
 
-/** What a test asks a step for. */
+/** The body of a request for a step. */
 export interface StepBody {
   kind: StepKind;
   input: Partial<Source> | { url: string };
   options?: Record<string, unknown>;
 }
 
-/** A file that was fetched from the service. */
 export interface Fetched {
   path: string;
   mime: string;
 }
 
-/** The service as a client sees it: HTTP alone. */
+/** The service through its HTTP API. */
 export interface FrontDoor {
   request<T>(method: string, path: string, body?: unknown): Promise<Answer<T>>;
-  /** Creates a task and waits for its end; throws when it is not created or does not end in time. */
+  /** Creates a task and waits until it ends; throws if it is not created or does not end in time. */
   runTask(body: TaskBody, seconds?: number): Promise<Task>;
   runStep(body: StepBody, seconds?: number): Promise<Step>;
-  /** Runs a task that must succeed and fetches its output. */
+  /** Runs a task, throws unless it succeeds, and fetches its output. */
   encode(body: TaskBody, seconds?: number): Promise<Fetched & { task: Task }>;
-  /** Fetches a URL to disk; throws unless the answer is 200. */
+  /** Downloads a URL to disk; throws unless the status is 200. */
   fetchFile(url: string): Promise<Fetched>;
-  /** Removes what was fetched. */
+  /** Removes the downloaded files. */
   close(): Promise<void>;
 }
 
 const FINISHED = new Set(["succeeded", "failed", "cancelled"]);
 const DEFAULT_SECONDS = 200;
 
-/** Opens the front door of a running service. */
 export function openFrontDoor(url: string, key: string): FrontDoor {
   const folder = mkdtempSync(join(tmpdir(), "framewright-judge-"));
   let fetched = 0;

@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { keepClip, makeClip } from "../fixtures/make-clip.ts";
 import { taggedSound, WORK } from "./tags.ts";
 
-/** Tags that ffmpeg does not write. */
+/** Tag formats that ffmpeg does not write. */
 export const ID3_KINDS = ["ID3v1", "unsynchronised ID3v2.3", "unsynchronised ID3v2.4"] as const;
 
-/** Makes an MP3 with the tags of every tagged clip in this form, and with its cover where there is a place for one. */
+/** Makes an MP3 with the tags of every tagged clip in this format, and with its cover where the format has one. */
 export async function id3Sound(kind: (typeof ID3_KINDS)[number]): Promise<string> {
   const tagged = await taggedSound("mp3");
   const version = kind === "unsynchronised ID3v2.3" ? "3" : "4";
@@ -27,7 +27,7 @@ function version1(): Buffer {
   const { title, artist, album, date, comment } = WORK;
   const field = (text: string, bytes: number) => Buffer.from(text.padEnd(bytes, "\0"), "latin1");
   const texts = [field(title, 30), field(artist, 30), field(album, 30), field(date.slice(0, 4), 4)];
-  // The track is the third, and 8 is Jazz.
+  // Track 3, genre 8 (Jazz).
   return Buffer.concat([Buffer.from("TAG"), ...texts, field(comment, 28), Buffer.from([0, 3, 8])]);
 }
 
@@ -39,7 +39,7 @@ function unsynchronise(bytes: Buffer): Buffer {
   return Buffer.from(put);
 }
 
-// Their sizes are of what is written.
+// In ID3v2.4 a frame's size counts the bytes after unsynchronisation.
 function unsynchroniseFrames(bytes: Buffer): Buffer {
   const frames: Buffer[] = [];
   let at = 0;

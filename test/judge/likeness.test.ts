@@ -3,7 +3,7 @@ import { clip } from "../fixtures/clips.ts";
 import { measureLikeness } from "./likeness.ts";
 import { LIKE } from "./limits.ts";
 
-// The judge must tell right from nearly right: faults that a viewer may overlook fall below the limit of every test.
+// Even faults that a viewer may overlook must fall below the limit that the tests use.
 const FAULTS = {
   "one frame late": "trim=start_frame=1,setpts=PTS-STARTPTS",
   "one pixel to the side": "format=yuv444p,crop=iw-1:ih:1:0,pad=iw+1:ih",
@@ -14,12 +14,12 @@ const FAULTS = {
   "colors swapped": "shuffleplanes=0:2:1",
 };
 
-test("a clip is like itself", async () => {
+test("a clip has likeness 1 to itself", async () => {
   const path = await clip("mp4", { seconds: 1 });
   expect(await measureLikeness(path, path)).toEqual({ mean: 1, worst: 1, frames: 25 });
 });
 
-test.for(Object.entries(FAULTS))("a picture %s falls below the limit", async ([, filter]) => {
+test.for(Object.entries(FAULTS))("a picture that is %s falls below the limit", async ([, filter]) => {
   const path = await clip("mp4", { seconds: 1 });
   const { mean } = await measureLikeness(path, path, { filter });
   expect(mean).toBeLessThan(LIKE);

@@ -1,27 +1,26 @@
 import { runNative } from "./native.ts";
 
-/** How alike two moving pictures are: 1 is the same; the mean over all frames and the worst frame. */
+/** SSIM of two videos, where 1 is identical: the mean of all frames, and the worst frame. */
 export interface Likeness {
   mean: number;
   worst: number;
   frames: number;
 }
 
-/** How a likeness is measured. */
 export interface LikenessOptions {
-  /** ffmpeg filters that make of the source what the output should be, such as `scale=80:46`. */
+  /** ffmpeg filters that turn the source into the expected output, such as `scale=80:46`. */
   filter?: string;
-  /** The same for the output, where it must first be brought to a form that compares. */
+  /** ffmpeg filters that make the output comparable. */
   output_filter?: string;
-  /** Options in front of the source, such as `-ss 0.5`. */
+  /** Options before the source, such as `-ss 0.5`. */
   input?: readonly string[];
-  /** Pixel format in which they are compared; default `yuv420p`, `gbrp` for pictures in RGB. */
+  /** Pixel format of the comparison: default `yuv420p`; use `gbrp` for pictures in RGB. */
   pixels?: string;
 }
 
 /**
- * Measures SSIM frame by frame between an output and what native ffmpeg makes of the source by filters of the test's own.
- * Frames are paired by number, so that a picture that is one frame late is unlike; their times are judged elsewhere.
+ * Measures SSIM frame by frame between an output and the source after the test's own filters, with native ffmpeg. Frames are
+ * paired by number, so that a picture one frame late scores low; times are checked elsewhere.
  */
 export async function measureLikeness(
   output: string,
@@ -36,7 +35,7 @@ export async function measureLikeness(
     ...["-filter_complex", graph, "-an", "-f", "null", "/dev/null"],
   ]);
   const values = [...stats.toString().matchAll(/All:(inf|[\d.]+)/g)].map((match) => Number(match[1]));
-  if (values.length === 0) throw new Error("No frame was compared.");
+  if (values.length === 0) throw new Error("no frames to compare");
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   return { mean, worst: Math.min(...values), frames: values.length };
 }

@@ -3,13 +3,12 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** What native ffmpeg wrote: its standard output as bytes, and its log. */
 export interface NativeResult {
   output: Buffer;
   log: string;
 }
 
-/** Runs native ffmpeg to judge with, its log at level info; rejects with the end of the log when it fails. */
+/** Runs native ffmpeg with log level info; rejects with the end of the log when it fails. */
 export async function runNative(args: readonly string[]): Promise<NativeResult> {
   const common = ["-hide_banner", "-nostats", "-nostdin", "-threads", "1"];
   try {
@@ -21,6 +20,6 @@ export async function runNative(args: readonly string[]): Promise<NativeResult> 
     return { output: stdout, log: stderr.toString() };
   } catch (thrown) {
     const log = Object(thrown).stderr?.toString() ?? "";
-    throw new Error(`ffmpeg failed to judge: ${args.join(" ")}\n${log.slice(-2000)}`, { cause: thrown });
+    throw new Error(`ffmpeg failed: ${args.join(" ")}\n${log.slice(-2000)}`, { cause: thrown });
   }
 }

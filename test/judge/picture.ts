@@ -11,13 +11,13 @@ export interface Picture {
   at(x: number, y: number): Rgba;
 }
 
-/** Decodes one frame of a file with native ffmpeg, turned as a player turns it, as RGBA. */
+/** Decodes one frame of a file with native ffmpeg as RGBA, rotated as a player shows it. */
 export async function readPicture(
   path: string,
   options: { frame?: number; decoder?: readonly string[] } = {},
 ): Promise<Picture> {
   const { frame = 0, decoder = [] } = options;
-  // PAM tells its size in its header.
+  // PAM carries the picture's size in its header.
   const { output } = await runNative([
     ...[...decoder, "-i", path, "-an", "-vf", `select=eq(n\\,${frame}),format=rgba`, "-frames:v", "1"],
     ...["-f", "image2pipe", "-c:v", "pam", "-"],
@@ -46,7 +46,7 @@ export async function readPicture(
   };
 }
 
-/** The greatest difference of red, green and blue between two colors. */
+/** Returns the greatest difference between two colors in red, green and blue. */
 export function colorDistance(one: Rgba, other: Rgba): number {
   return Math.max(...[0, 1, 2].map((part) => Math.abs((one[part] ?? 0) - (other[part] ?? 0))));
 }

@@ -1,4 +1,3 @@
-/** One stream that a master playlist offers. */
 export interface Variant {
   url: string;
   bandwidth: number;
@@ -9,14 +8,12 @@ export interface Variant {
   audio: string | undefined;
 }
 
-/** A master playlist, read by hand. */
 export interface MasterPlaylist {
   variants: Variant[];
-  /** URLs of the audio renditions by their group. */
+  /** URLs of the audio renditions by group. */
   audio: Record<string, string>;
 }
 
-/** A media playlist, read by hand. */
 export interface MediaPlaylist {
   target: number;
   init: string;
@@ -25,7 +22,7 @@ export interface MediaPlaylist {
   kind: string | undefined;
 }
 
-/** Reads a master playlist; URLs are resolved against its own. */
+/** Parses a master playlist independently of the product; resolves URLs against `base`. */
 export function parseMaster(text: string, base: string): MasterPlaylist {
   const lines = linesOf(text);
   const variants: Variant[] = [];
@@ -36,21 +33,21 @@ export function parseMaster(text: string, base: string): MasterPlaylist {
       if (TYPE === "AUDIO") audio[group] = new URL(URI, base).href;
     }
     if (!line.startsWith("#EXT-X-STREAM-INF:")) continue;
-    const given = attributes(line);
+    const values = attributes(line);
     variants.push({
       url: new URL(lines[index + 1] ?? "", base).href,
-      bandwidth: Number(given.BANDWIDTH),
-      average_bandwidth: Number(given["AVERAGE-BANDWIDTH"]),
-      codecs: given.CODECS ?? "",
-      resolution: given.RESOLUTION,
-      frame_rate: Number(given["FRAME-RATE"]),
-      audio: given.AUDIO,
+      bandwidth: Number(values.BANDWIDTH),
+      average_bandwidth: Number(values["AVERAGE-BANDWIDTH"]),
+      codecs: values.CODECS ?? "",
+      resolution: values.RESOLUTION,
+      frame_rate: Number(values["FRAME-RATE"]),
+      audio: values.AUDIO,
     });
   }
   return { variants, audio };
 }
 
-/** Reads a media playlist of fMP4 segments; URLs are resolved against its own. */
+/** Parses a media playlist of fMP4 segments; resolves URLs against `base`. */
 export function parseMedia(text: string, base: string): MediaPlaylist {
   const lines = linesOf(text);
   const value = (tag: string) => lines.find((line) => line.startsWith(`${tag}:`))?.slice(tag.length + 1);
@@ -71,8 +68,8 @@ export function parseMedia(text: string, base: string): MediaPlaylist {
 }
 
 /**
- * Measures the bits per second of streams that are played together (RFC 8216, 4.3.4.2): the peak over segments, and the mean;
- * `size` gives the bytes behind a URL.
+ * Measures the bits per second of streams that are played together (RFC 8216, 4.3.4.2): the peak over segments, and the mean.
+ * `size` returns the bytes behind a URL.
  */
 export async function measureBits(
   playlists: readonly MediaPlaylist[],
@@ -92,7 +89,7 @@ export async function measureBits(
 
 function linesOf(text: string): string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
-  if (lines[0] !== "#EXTM3U") throw new Error("A playlist begins with #EXTM3U.");
+  if (lines[0] !== "#EXTM3U") throw new Error("a playlist must begin with #EXTM3U");
   return lines;
 }
 

@@ -13,7 +13,7 @@ const PLAIN: Placing = {
   background: "#000000",
 };
 
-test("the quadrants are where they belong, still, moving, turned and with wide pixels", async () => {
+test("finds every quadrant in place: still, moving, rotated and with wide pixels", async () => {
   expect(wrongPoints(await readPicture(await quadrantPng()), PLAIN, 1)).toEqual([]);
   expect(wrongPoints(await readPicture(await quadrantClip(), { frame: 4 }), PLAIN, 8)).toEqual([]);
   expect(wrongPoints(await readPicture(await wideQuadrantClip()), PLAIN, 8)).toEqual([]);
@@ -26,7 +26,7 @@ test("the quadrants are where they belong, still, moving, turned and with wide p
   }
 });
 
-// Filters written by hand for each placing, and one that is slightly off.
+// Hand-written filters for each placing; the test shifts each result slightly for a wrong one.
 const PLACED = [
   ["contain", "top", "scale=128:77,pad=128:128:0:0:0x1e90ff", 128, 128],
   ["contain", "center", "scale=128:77,pad=128:128:0:25:0x1e90ff", 128, 128],
@@ -37,16 +37,19 @@ const PLACED = [
   ["fill", "center", "scale=90:120", 90, 120],
 ] as const;
 
-test.for(PLACED)("judges %s at %s", async ([fit, position, filter, width, height]) => {
-  const placing: Placing = { source: SOURCE, width, height, fit, position, background: "#1e90ff" };
-  const make = (filters: string) =>
-    quadrantPng().then((path) => makeClip("png", ["-i", path, "-vf", filters]));
-  expect(wrongPoints(await readPicture(await make(filter)), placing, 4)).toEqual([]);
-  const shifted = `${filter},crop=iw-6:ih-6:6:6,pad=iw+6:ih+6`;
-  expect(wrongPoints(await readPicture(await make(shifted)), placing, 4)).not.toEqual([]);
-});
+test.for(PLACED)(
+  "accepts %s at %s and rejects it shifted",
+  async ([fit, position, filter, width, height]) => {
+    const placing: Placing = { source: SOURCE, width, height, fit, position, background: "#1e90ff" };
+    const make = (filters: string) =>
+      quadrantPng().then((path) => makeClip("png", ["-i", path, "-vf", filters]));
+    expect(wrongPoints(await readPicture(await make(filter)), placing, 4)).toEqual([]);
+    const shifted = `${filter},crop=iw-6:ih-6:6:6,pad=iw+6:ih+6`;
+    expect(wrongPoints(await readPicture(await make(shifted)), placing, 4)).not.toEqual([]);
+  },
+);
 
-test("a tone map gives the colors of the HDR clip back, and without one they are far off", async () => {
+test("tone mapping restores the colors of the HDR clip, which are far off without it", async () => {
   const clip = await hdrQuadrantClip();
   const mapped =
     "zscale=transfer=linear:npl=203,format=gbrpf32le,zscale=primaries=bt709,tonemap=clip,zscale=transfer=bt709:matrix=bt709:range=tv,format=yuv420p,setparams=colorspace=bt709";

@@ -1,11 +1,11 @@
-const remembered = new Map<string, Promise<unknown>>();
+const cache = new Map<string, Promise<unknown>>();
 
-/** Reads something of a file that never changes only once in a test file; the key names the file and what is read. */
+/** Caches a reading of a constant file for the test file; the key names the file and the reading. */
 export function remember<T>(key: unknown, read: () => Promise<T>): Promise<T> {
   const name = JSON.stringify(key);
-  const known = remembered.get(name);
-  if (known) return known as Promise<T>;
+  const cached = cache.get(name);
+  if (cached) return cached as Promise<T>;
   const reading = read();
-  remembered.set(name, reading);
+  cache.set(name, reading);
   return reading;
 }

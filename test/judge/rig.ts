@@ -11,16 +11,15 @@ import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import type { Lent } from "../fixtures/service-pool.ts";
 import { type FrontDoor, openFrontDoor } from "./front-door.ts";
 
-/** A real local service, for as long as it is not closed a test file's own, and an origin on loopback that sources come from. */
+/** A real local service for one test file until it is closed, and an origin on loopback that serves the sources. */
 export interface Rig {
   door: FrontDoor;
-  /** The service's base URL, and a key of it. */
   url: string;
   key: string;
   origin: Origin;
-  /** Where the service keeps its state and logs. */
+  /** The service's state and logs. */
   folder: string;
-  /** Serves a file at the origin; gives its URL. */
+  /** Serves a file at the origin and returns its URL. */
   serve(path: string): string;
   close(): Promise<void>;
 }
@@ -31,12 +30,12 @@ interface Own extends Lent {
 
 const KEY = "judge-key";
 
-/** Opens a service as anybody starts it, with one native encoder: one that an earlier test file had, with a project that nobody had. */
+/** Borrows a service with one native encoder and default settings; it may be reused, but with a fresh project. */
 export function openRig(): Promise<Rig> {
   return makeRig(borrow);
 }
 
-/** Starts the whole service, each Worker in processes of its own, with so many native encoders, and further settings that may depend on the origin. */
+/** Starts a separate service, each Worker in its own processes; `env` may depend on the origin. */
 export function startRig(env: (origin: Origin) => Record<string, string>, native = 1): Promise<Rig> {
   return makeRig((origin) => start(env(origin), native));
 }
@@ -71,14 +70,15 @@ async function start(env: Record<string, string>, native: number): Promise<Own> 
   };
 }
 
-// The loan lasts as long as the answer: a file that dies gives back what it had. Unlike `fetch`, this waits for ever.
+// The loan lasts until the response closes, so that a crashed test file returns its service. Unlike `fetch`, `get` never times
+// out.
 async function borrow(): Promise<Own> {
   const request = get(inject("service_pool"));
   const [response] = (await once(request, "response")) as [IncomingMessage];
   let line = "";
   while (!line.endsWith("\n")) line += (await once(response, "data"))[0];
-  if (response.statusCode !== 200) throw new Error(`No service is lent: ${line}`);
-  // It is broken off when the loan ends.
+  if (response.statusCode !== 200) throw new Error(`no service to borrow: ${line}`);
+  // Ending the loan destroys the response.
   response.on("error", () => {});
   return { ...(JSON.parse(line) as Lent), end: async () => void request.destroy() };
 }

@@ -5,7 +5,7 @@ import { compareSound, readSound } from "./sound.ts";
 
 const STEREO = { channels: 2, sample_rate: 8000 };
 
-test("sound is like itself, in time and as loud", async () => {
+test("sound matches itself without delay or gain", async () => {
   const sound = await readSound(await noiseSound("wav", 1), STEREO);
   expect(sound.duration).toBeCloseTo(1, 3);
   for (const echo of compareSound(sound, sound)) {
@@ -14,7 +14,7 @@ test("sound is like itself, in time and as loud", async () => {
   }
 });
 
-test("a delay, a change of loudness and swapped channels are seen", async () => {
+test("detects a delay, a change in loudness and swapped channels", async () => {
   const path = await noiseSound("wav", 1);
   const sound = await readSound(path, STEREO);
   const late = await readSound(path, { ...STEREO, after: ["-af", "adelay=20:all=1,volume=-6dB"] });
@@ -27,7 +27,7 @@ test("a delay, a change of loudness and swapped channels are seen", async () => 
   for (const echo of compareSound(swapped, sound)) expect(echo.correlation).toBeLessThan(0.5);
 });
 
-test("lossy sound by native ffmpeg passes the limit", async () => {
+test("lossy sound from native ffmpeg passes the limit", async () => {
   const sound = await readSound(await noiseSound("wav", 1), STEREO);
   const lossy = await readSound(await noiseSound("mp3", 1), STEREO);
   for (const echo of compareSound(lossy, sound)) {

@@ -2,26 +2,25 @@ import { productsOf } from "./correlation.ts";
 import { runNative } from "./native.ts";
 import { remember } from "./remember.ts";
 
-/** Decoded sound. */
 export interface Sound {
   /** Samples from -1 to 1, one array per channel. */
   channels: Float32Array[];
   sample_rate: number;
-  /** Seconds, by the number of samples. */
+  /** Seconds, from the number of samples. */
   duration: number;
 }
 
-/** How one channel of an output compares with what it should be. */
+/** How one channel of an output compares with the original. */
 export interface Echo {
-  /** Seconds by which the output comes late; negative when early. */
+  /** Seconds by which the output is late; negative if early. */
   lag: number;
-  /** Likeness of the waves at that lag: 1 is the same but for loudness. */
+  /** Normalized correlation at that lag: 1 is identical except for loudness. */
   correlation: number;
   /** Decibels by which the output is louder. */
   gain: number;
 }
 
-/** How sound is decoded; `before` and `after` are options of ffmpeg before and after the input. */
+/** `before` and `after` are ffmpeg options before and after the input. */
 export interface SoundOptions {
   before?: readonly string[];
   after?: readonly string[];
@@ -29,7 +28,7 @@ export interface SoundOptions {
   channels: number;
 }
 
-/** Decodes the sound of a clip that never changes, only once in a test file. */
+/** Decodes the sound of a constant clip once per test file. */
 export function recallSound(path: string, options: SoundOptions): Promise<Sound> {
   return remember([path, options], () => readSound(path, options));
 }
@@ -52,21 +51,21 @@ export async function readSound(path: string, options: SoundOptions): Promise<So
   return { channels, sample_rate, duration: samples / sample_rate };
 }
 
-/** Loudness as the root of the mean square, in decibels below full scale. */
+/** Returns the root mean square in dB relative to full scale. */
 export function levelOf(samples: Float32Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;
   return 10 * Math.log10(sum / Math.max(1, samples.length) + 1e-12);
 }
 
-/** Compares each channel with its original, searching the best match within `reach` seconds of delay either way. */
+/** Compares each channel with its original at the best match within `reach` seconds of delay either way. */
 export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[] {
   const furthest = Math.round(reach * original.sample_rate);
   return original.channels.map((wanted, index) => {
     const got = output.channels[index] ?? new Float32Array(0);
     const correlate = createCorrelation(got, wanted, furthest);
     let best = { lag: 0, correlation: -1 };
-    // The nearest delays first, so that of two equal matches of a periodic sound the nearer one counts.
+    // Nearest delays first, so that a periodic sound matches at the nearest of equal delays.
     for (let step = 0; step <= furthest; step++) {
       for (const lag of step === 0 ? [0] : [step, -step]) {
         const correlation = correlate(lag);
@@ -81,7 +80,7 @@ export function compareSound(output: Sound, original: Sound, reach = 0.1): Echo[
   });
 }
 
-// Of what both have at a delay: 1 for the same but for loudness.
+// Normalized over the samples that both signals have at the lag.
 function createCorrelation(got: Float32Array, wanted: Float32Array, furthest: number) {
   const products = productsOf(got, wanted, furthest);
   const [gotPower, wantedPower] = [got, wanted].map(powerUpTo) as [Float64Array, Float64Array];

@@ -18,16 +18,15 @@ const Probed = z.object({
   ),
 });
 
-// What muxers write of themselves.
+// Tags that muxers write themselves.
 const OWN =
   /^(encoder|duration|major_brand|minor_version|compatible_brands|handler_name|vendor_id|language|creation_time|location-eng)$/;
 
-/** Reads the tags of a file with native ffprobe, those of Ogg's only stream too, their names in small letters, but for what a muxer says of itself. */
+/** Reads a file's tags with native ffprobe, and those of Ogg's only stream: names in lower case, without the muxers' own. */
 export async function readFileTags(path: string): Promise<Record<string, string>> {
   return Object.fromEntries((await allTags(path)).filter(([name]) => !OWN.test(name)));
 }
 
-/** Reads when a file says that it was made, with native ffprobe; undefined when it does not say. */
 export async function readCreationTime(path: string): Promise<string | undefined> {
   return Object.fromEntries(await allTags(path)).creation_time;
 }
@@ -39,7 +38,7 @@ async function allTags(path: string): Promise<[name: string, value: string][]> {
   return all.map(([name, value]) => [name.toLowerCase(), value]);
 }
 
-/** Hashes the bytes of each cover of a file, as native ffmpeg takes them out. */
+/** Hashes each cover of a file as native ffmpeg extracts it. */
 export async function readCovers(path: string): Promise<string[]> {
   const { streams } = Probed.parse(await runFfprobe(path));
   const covers = streams.filter(({ disposition }) => disposition.attached_pic === 1);
@@ -52,7 +51,7 @@ export async function readCovers(path: string): Promise<string[]> {
   );
 }
 
-/** The tags of every tagged clip that describe it. */
+/** The descriptive tags of every tagged clip. */
 export const WORK = {
   title: "Morgenröte",
   artist: "The Testers",
@@ -62,9 +61,7 @@ export const WORK = {
   genre: "Jazz",
   comment: "made here",
 };
-/** Where every tagged clip was made. */
 export const LOCATION = "+48.8577+002.2950/";
-/** When every tagged clip was made. */
 export const MADE = "2020-05-04T10:11:12.000000Z";
 const PRIVATE = { location: LOCATION, make: "Acme", model: "Cam 7", creation_time: MADE };
 const tagArgs = Object.entries({ ...WORK, ...PRIVATE }).flatMap(([name, value]) => [
@@ -77,7 +74,7 @@ const COVER_OUT = ["-c:v", "mjpeg", "-frames:v", "1", "-disposition:v", "attache
 const noise = (seconds: number) => ["-f", "lavfi", "-i", `anoisesrc=d=${seconds}:a=0.2:r=48000`];
 const pictures = (seconds: number) => ["-f", "lavfi", "-i", `testsrc2=s=320x240:d=${seconds}:r=25`];
 
-/** Makes sound with tags, a location and, where the format has a place for one, a cover. */
+/** Makes sound with tags, a location and, except in WAV and Ogg, a cover. */
 export function taggedSound(extension: "flac" | "mp3" | "ogg" | "m4a" | "wav", seconds = 3): Promise<string> {
   if (extension === "wav" || extension === "ogg") return makeClip(extension, [...noise(seconds), ...tagArgs]);
   return makeClip(extension, [
@@ -92,7 +89,7 @@ export function taggedSound(extension: "flac" | "mp3" | "ogg" | "m4a" | "wav", s
   ]);
 }
 
-/** Makes pictures and sound with tags, a location and, in an MP4, a cover. */
+/** Makes video and sound with tags, a location and, in MP4, a cover. */
 export function taggedVideo(extension: "mp4" | "mov" | "webm" | "mkv", seconds = 3): Promise<string> {
   const codecs =
     extension === "webm"
@@ -110,7 +107,7 @@ const part = (start: number, end: number) =>
 const CHAPTERS = `data:text/plain;base64,${btoa(`;FFMETADATA1\n${part(0, 1)}${part(1, 3)}`)}`;
 const TITLES = "data:text/plain,1%0A00:00:00,000 --> 00:00:02,000%0AHello%0A";
 
-/** Makes pictures with 5.1 sound, a second sound, subtitles and two chapters. */
+/** Makes video with 5.1 sound, a second audio stream, subtitles and two chapters. */
 export function crowdedVideo(extension: "mp4" | "mkv"): Promise<string> {
   return makeClip(extension, [
     ...[

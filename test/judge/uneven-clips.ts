@@ -1,28 +1,28 @@
 import { makeClip } from "../fixtures/make-clip.ts";
 
-/** Pictures at uneven times, and when the last of them ends. */
+/** A video with a variable frame rate. */
 export interface Uneven {
-  /** Seconds at which each picture is shown. */
+  /** Seconds at which each picture starts. */
   times: readonly number[];
   end: number;
   path: string;
 }
 
-/** What pictures at uneven times are made of: a formula of the picture's number in ffmpeg's words and in ours, and milliseconds. */
+/** Times in milliseconds by picture number, as an ffmpeg expression and as a function. */
 const KINDS = {
-  /** Ten pictures at 25 a second, then one every 0.7 s, the last of which lasts 1.57 s: 8.27 s. */
+  /** Ten pictures at 25 fps, then one every 0.7 s, the last for 1.57 s: 8.27 s. */
   mixed: {
     formula: "if(lt(N,10),N*40,400+(N-10)*700)",
     at: (index: number) => (index < 10 ? index * 40 : 400 + (index - 10) * 700),
     end: 8270,
   },
-  /** A recording of a screen, with gaps of 0.1 to 3 s. */
+  /** Like a screen recording, with gaps of 0.1 to 3 s. */
   screen: {
     formula: "4100*floor(N/3)+if(eq(mod(N,3),1),100,if(eq(mod(N,3),2),1100,0))",
     at: (index: number) => 4100 * Math.floor(index / 3) + ([0, 100, 1100][index % 3] ?? 0),
     end: 26_270,
   },
-  /** A slide a second, the last for 1.57 s. */
+  /** One slide per second, the last for 1.57 s. */
   slides: { formula: "N*1000", at: (index: number) => index * 1000, end: 20_570 },
 } as const;
 
@@ -36,7 +36,7 @@ const CODECS = {
   webm: "-c:v libvpx-vp9 -deadline realtime -cpu-used 8",
 } as const;
 
-/** Makes a file of twenty pictures at uneven times by native ffmpeg, with sound of so many seconds or none. */
+/** Makes a file of twenty pictures at uneven times with native ffmpeg, and with sound unless `sound_seconds` is 0. */
 export async function unevenClip(
   kind: keyof typeof KINDS,
   format: keyof typeof CODECS,
