@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { keepClip } from "../fixtures/make-clip.ts";
 
-// ISO/IEC 13818-1: packets of 188 bytes, whose fourth byte says whether an adaptation field follows; its first byte is its length.
+// ISO/IEC 13818-1: packets of 188 bytes. The fourth byte flags an adaptation field, which starts with its length.
 const PACKET = 188;
 const HAS_ADAPTATION = 0x20;
 const RANDOM_ACCESS = 0x40;

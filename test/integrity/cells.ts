@@ -3,7 +3,7 @@ import type { Span } from "./judge.ts";
 import type { Container } from "./numbered.ts";
 import { INTEGRITY_SOURCES, type IntegritySource, type IntegritySourceName } from "./sources.ts";
 
-/** Who does the work: the page's pool or WebCodecs, or a host whose encoders are the light one or native ones, in chunks or in one go. */
+/** The page's pool or WebCodecs, or a host with light or native encoders, which works in chunks or in one pass. */
 export const ENCODERS = [
   "pool",
   "webcodecs",
@@ -13,13 +13,12 @@ export const ENCODERS = [
   "native in chunks",
 ] as const;
 
-// Half as wide as the sources: numbers are read of less, and every picture is still decoded.
+// Half the sources' width: the numbers stay readable, and every picture is still decoded.
 const SMALL = { quality: "low", width: 160 } as const;
 
-/** What is asked for. */
 export const WISHES = {
   whole: { kind: "video", options: SMALL, span: null },
-  // Inside groups of pictures, a quarter of a frame past one.
+  // Both edges fall inside groups of pictures, a quarter of a frame past a frame.
   trimmed: {
     kind: "video",
     options: { ...SMALL, start: 3.17, end: 9.61 },
@@ -32,7 +31,6 @@ export const WISHES = {
   { kind: EncodeKind; options: Record<string, unknown>; span: Span | null }
 >;
 
-/** One cell of the matrix. */
 export interface IntegrityCell {
   source: IntegritySourceName;
   container: Container;
@@ -42,7 +40,7 @@ export interface IntegrityCell {
 
 const NAMES = Object.keys(INTEGRITY_SOURCES) as IntegritySourceName[];
 
-/** Every cell: each source in each container, by every encoder. */
+/** Returns every cell: each source in each container, by every encoder. */
 export function everyCell(): IntegrityCell[] {
   return NAMES.flatMap((source) => {
     const { containers }: IntegritySource = INTEGRITY_SOURCES[source];
@@ -54,31 +52,30 @@ export function everyCell(): IntegrityCell[] {
   });
 }
 
-/** Returns the options that a cell asks for. */
 export function optionsOf({ source, container, encoder, wish }: IntegrityCell): Record<string, unknown> {
   const { options } = WISHES[wish];
-  // The service leaves small work to the light encoder, which has none for this codec.
+  // The service prefers the light encoder for small work; it cannot encode this codec.
   if (encoder === "native") return { ...options, codec: "h265" };
   if (wish !== "copy") return options;
-  // Packets are copied where they have times and the format may hold them; else the sound alone is.
+  // Video packets are copied if they have timestamps and fit the format; otherwise only the audio is.
   const timed = container !== "ts" && container !== "avi";
   const codec = timed ? COPIED[source.split("_")[0] ?? ""] : undefined;
   if (container === "webm" || codec === "vp9") return { ...options, format: "webm", codec };
   return { ...options, format: container === "mov" ? "mov" : "mp4", codec };
 }
 
-// By the names of sources.
+// By the first part of a source's name.
 const COPIED: Readonly<Record<string, string>> = { h264: "h264", hevc: "h265", vp9: "vp9", av1: "av1" };
 
-// Copies are the same by whoever makes them, and a host that cuts what is short makes no streams. The service leaves AV1 to the native
-// encoder, as the light one cannot read it.
+// Copies are the same with every encoder, and the host with short chunks makes no streams. The light encoder cannot read AV1, which
+// the service leaves to the native one.
 function wishesOf(encoder: IntegrityCell["encoder"], source: IntegritySourceName): IntegrityCell["wish"][] {
   if (encoder === "light in chunks" && source === "av1_forward") return [];
   if (encoder === "pool" || encoder === "light") return ["whole", "trimmed", "copy", "stream"];
   return encoder === "webcodecs" ? ["whole", "trimmed", "stream"] : ["whole", "trimmed"];
 }
 
-/** Those that lost pictures once, and one of each source at least. */
+/** The cells that once lost pictures, with at least one for each source. */
 export const CHOSEN = (
   [
     ["h264_intra_refresh", "mp4", "pool", "whole"],

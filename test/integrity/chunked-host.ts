@@ -19,16 +19,16 @@ import { startRig } from "../container/rig.ts";
 import type { TaskBody } from "../judge/front-door.ts";
 import { startEncoder } from "../worker/encoder/rig.ts";
 
-/** How a task is carried out. */
+/** The encoder and the chunk length that a run must use. */
 export interface Forced {
   encoder: "light" | "native";
-  /** Seconds of source in one chunk; null for one chunk of everything. */
+  /** Seconds of source per chunk; null for a single chunk. */
   chunk_seconds: number | null;
 }
 
-/** A host of whole tasks that cuts as it is told: the service itself cuts nothing that is short. */
+/** A host for whole tasks that cuts short sources too, which the service does not. */
 export interface ChunkedHost {
-  /** Runs a task over a file of this machine; resolves with its record and the bytes of its output, null where it failed. */
+  /** Runs a task on a local file; resolves with its record and the bytes of its output, null if it failed. */
   run(
     path: string,
     body: Omit<TaskBody, "input">,
@@ -39,7 +39,7 @@ export interface ChunkedHost {
 
 const STORED = "http://stored/";
 
-/** Starts a host with the light encoder in workerd and two native encoders in processes of their own. */
+/** Starts a host with the light encoder in workerd and two native encoders in separate processes. */
 export async function openChunkedHost(): Promise<ChunkedHost> {
   const storage = createMemoryStorage();
   const [media, workerd, ...natives] = await Promise.all([
@@ -94,7 +94,7 @@ export async function openChunkedHost(): Promise<ChunkedHost> {
   };
 }
 
-// What native encoders read from and write to.
+// The store that native encoders read from and write to.
 async function serveStorage(storage: Storage): Promise<{ url: string; close(): Promise<unknown> }> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const key = new URL(request.url ?? "", "http://media").pathname.slice(1);

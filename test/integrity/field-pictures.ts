@@ -1,23 +1,23 @@
 import { PICTURE } from "./numbered.ts";
 
-// ITU-T H.264: a stream of field pictures as broadcasters code them (PAFF). Every frame is a top field, intra or predicted, and a bottom
-// field that repeats it. Macroblocks are either skipped or raw samples (I_PCM), so that there is nothing to transform or to search.
+// ITU-T H.264: a stream of field pictures as broadcasters use them (PAFF). Every frame is a top field, intra or predicted, and a bottom
+// field that repeats it. Macroblocks are either skipped or raw samples (I_PCM), which need no transform or motion search.
 
 const BLOCK = 16;
-const ACROSS = PICTURE.width / BLOCK;
-// Rows of macroblocks of one field.
-const DOWN = PICTURE.height / 2 / BLOCK;
+const COLUMNS = PICTURE.width / BLOCK;
+// Macroblock rows per field.
+const ROWS = PICTURE.height / 2 / BLOCK;
 const FRAME_NUM_BITS = 4;
 const NAL = { slice: 1, idr: 5, sei: 6, sps: 7, pps: 8 } as const;
 const SLICE = { p: 5, i: 7 } as const;
-// I_PCM by slice type; in a P slice the intra types follow five others.
+// The mb_type of I_PCM by slice type; in a P slice the intra types follow five others.
 const PCM = { [SLICE.i]: 25, [SLICE.p]: 30 } as const;
 const WHITE = 235;
 const BLACK = 16;
 
 /**
- * Returns numbered pictures as access units of H.264 field pictures, one a frame with both of its fields. Only the first is an IDR
- * picture; every `intra` frames a top field is intra behind a recovery point, as the only other entry.
+ * Returns numbered pictures as H.264 access units, each with both fields of a frame. Only the first is an IDR picture; every
+ * `intra` frames, an intra top field after a recovery point is the only other place to start decoding.
  */
 export function fieldPictures(frames: number, intra: number): Buffer[] {
   const units: Buffer[] = [];
@@ -39,7 +39,7 @@ export function fieldPictures(frames: number, intra: number): Buffer[] {
   return units;
 }
 
-/** Returns access units as an IVF file, whose packets native ffmpeg takes as they are. */
+/** Returns access units as an IVF file, whose packets native ffmpeg copies unchanged. */
 export function toIvf(units: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(32);
   head.write("DKIF\0\0\x20\0H264", "latin1");
@@ -57,16 +57,16 @@ export function toIvf(units: readonly Buffer[]): Buffer {
   return Buffer.concat([head, ...parts]);
 }
 
-// Luma of every macroblock of a field: the number, the number inverted, and a bright block that wanders over a gray slope.
+// Luma of every macroblock of a field: the number, the number inverted, and a bright block that moves over a gray gradient.
 function brightness(frame: number): number[] {
   const rows = PICTURE.band / 2 / BLOCK;
-  const wide = ACROSS / PICTURE.bits;
-  const rest = (DOWN - 2 * rows) * ACROSS;
-  return Array.from({ length: ACROSS * DOWN }, (_, block) => {
-    const [x, y] = [block % ACROSS, Math.floor(block / ACROSS)];
+  const wide = COLUMNS / PICTURE.bits;
+  const rest = (ROWS - 2 * rows) * COLUMNS;
+  return Array.from({ length: COLUMNS * ROWS }, (_, block) => {
+    const [x, y] = [block % COLUMNS, Math.floor(block / COLUMNS)];
     const band = Math.floor(y / rows);
     if (band < 2) return ((frame >> Math.floor(x / wide)) & 1) === 1 - band ? WHITE : BLACK;
-    return block - 2 * rows * ACROSS === frame % rest ? WHITE : 40 + x * 8;
+    return block - 2 * rows * COLUMNS === frame % rest ? WHITE : 40 + x * 8;
   });
 }
 
@@ -75,10 +75,10 @@ function parameters(): Buffer {
   // Main profile, level 3.
   for (const byte of [77, 0, 30]) sps.put(byte, 8);
   sps.golomb(0, FRAME_NUM_BITS - 4);
-  // Shown in the order of decoding; one reference frame; no gaps.
+  // Output in decoding order; one reference frame; no gaps.
   sps.golomb(2, 1).put(0, 1);
-  sps.golomb(ACROSS - 1, DOWN - 1);
-  // Fields, though no frame mixes them; direct_8x8_inference; no cropping; VUI with timing and no reordering.
+  sps.golomb(COLUMNS - 1, ROWS - 1);
+  // Fields without MBAFF; direct_8x8_inference; no cropping; VUI with timing and no reordering.
   sps.put(0b00101, 5);
   sps
     .put(0, 4)
@@ -88,7 +88,7 @@ function parameters(): Buffer {
     .put(1, 1);
   sps.put(0, 3).put(1, 1).put(1, 1).golomb(0, 0, 10, 10, 0, 1);
   const pps = createBits().golomb(0, 0).put(0, 2).golomb(0, 0, 0).put(0, 3);
-  // Zeros as Exp-Golomb: the quantizers; then deblocking may be turned off.
+  // Quantizer offsets of zero; then deblocking_filter_control_present_flag.
   pps.golomb(0, 0, 0).put(0b100, 3);
   return Buffer.concat([unit(NAL.sps, 3, sps.end()), unit(NAL.pps, 3, pps.end())]);
 }
@@ -98,7 +98,7 @@ function recoveryPoint(): Buffer {
   return unit(NAL.sei, 0, Buffer.concat([Buffer.from([6, payload.length]), payload, Buffer.from([0x80])]));
 }
 
-// Null for a macroblock that is as in the reference field.
+// A null block is skipped: it repeats the reference field.
 function field(frame: number, intra: boolean, bottom: boolean, blocks: readonly (number | null)[]): Buffer {
   const type = intra ? SLICE.i : SLICE.p;
   const idr = frame === 0 && intra;
@@ -108,10 +108,10 @@ function field(frame: number, intra: boolean, bottom: boolean, blocks: readonly 
     .put(1, 1)
     .put(Number(bottom), 1);
   if (idr) slice.golomb(0);
-  // Neither the number nor the order of references differs.
+  // Default number and order of references.
   if (!intra) slice.put(0, 2);
   slice.put(0, idr ? 2 : 1);
-  // The quantizer stays, and there is no deblocking.
+  // No change of quantizer, no deblocking.
   slice.golomb(0, 1);
   let skipped = 0;
   for (const value of blocks) {
@@ -146,7 +146,7 @@ function createBits() {
   let open = 0;
   let count = 0;
   const bits = {
-    /** Appends the lowest bits of a value. */
+    /** Appends the lowest `length` bits of a value. */
     put(value: number, length: number) {
       for (let at = length - 1; at >= 0; at--) {
         open = (open << 1) | (Math.floor(value / 2 ** at) & 1);
@@ -162,14 +162,14 @@ function createBits() {
       }
       return bits;
     },
-    /** Aligns, and appends a macroblock of one brightness in 4:2:0. */
+    /** Aligns and appends a 4:2:0 macroblock of uniform luma. */
     samples(luma: number) {
       align();
       for (let at = 0; at < BLOCK * BLOCK; at++) bytes.push(luma);
       for (let at = 0; at < (BLOCK * BLOCK) / 2; at++) bytes.push(128);
       return bits;
     },
-    /** Ends the payload; the bytes. */
+    /** Ends the payload and returns its bytes. */
     end() {
       bits.put(1, 1);
       align();

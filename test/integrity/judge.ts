@@ -4,32 +4,30 @@ import { remember } from "../judge/remember.ts";
 import { FAULTLESS, type Frame, type FrameFaults, findFaults, readFrames } from "./read-frames.ts";
 import { findWrongTone, readTone, type Tone } from "./read-tone.ts";
 
-/** A stretch of a source, in seconds. */
+/** A span of a source in seconds. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** A numbered clip as native ffmpeg decodes it. */
+/** A numbered clip as decoded by native ffmpeg. */
 export interface Original {
   frames: readonly Frame[];
   tone: Tone;
-  /** Seconds of the container's clock at which it starts for a viewer: with its first packet, but for what primes a decoder before 0. */
+  /** Seconds on the container's clock at which playback starts: the first packet, but not before 0, where a decoder is primed. */
   start: number;
 }
 
-/** What is wrong with an output. */
 export interface Faults extends FrameFaults {
-  /** Seconds of the output at which other sound is heard than there should be. */
+  /** Seconds of the output at which the wrong sound is heard. */
   wrong_sound: number[];
-  /** Seconds by which the sound is too long, or, negative, too short; 0 within one frame of its codec. */
+  /** Seconds by which the sound is too long, or negative if too short; 0 within the codec's tolerance. */
   sound_off: number;
 }
 
-/** No fault at all. */
 export const WHOLE: Faults = { ...FAULTLESS, wrong_sound: [], sound_off: 0 };
 
-/** Reads a source, which never changes, only once in a test file. */
+/** Reads a source once per test file. */
 export function recallOriginal(path: string): Promise<Original> {
   return remember([path, "numbered"], async () => {
     const [frames, tone, report] = await Promise.all([readFrames(path), readTone(path), runFfprobe(path)]);
@@ -38,7 +36,7 @@ export function recallOriginal(path: string): Promise<Original> {
   });
 }
 
-/** Judges what was made of a numbered clip, or of a span of it: every picture and all the sound must be there once, in order. */
+/** Finds what is wrong with the output of a numbered clip or a span of it: each picture and all sound must occur once, in order. */
 export async function judgeOutput(
   path: string,
   original: Original,
@@ -55,13 +53,13 @@ export async function judgeOutput(
   };
 }
 
-// Of AAC at 48 kHz, twice: a decoder may leave the encoder's first one in, and the last one is filled up.
+// Two AAC frames at 48 kHz: a decoder may keep the encoder's priming frame, and the last frame is padded.
 const CODEC_FRAME = (2 * 1024) / 48_000;
 
-// A frame on the edge but for rounding belongs to the span that starts there.
+// Tolerance for rounding: a frame at the edge belongs to the span that starts there.
 const NUDGE = 0.0005;
 
-// The first is the one that is on screen where the span starts; it is shown from there on.
+// Starts with the frame on screen at the start of the span, moved to that time.
 function framesOf({ frames, start }: Original, span: Span): Frame[] {
   const [from, end] = [start + span.start, start + span.end - NUDGE];
   const first = frames.findLastIndex(({ time }) => time < from + NUDGE);

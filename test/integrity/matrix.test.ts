@@ -25,7 +25,7 @@ const cellsOf = (...encoders: IntegrityCell["encoder"][]) =>
 const makeOf = ({ source, container }: IntegrityCell) =>
   (INTEGRITY_SOURCES[source] as IntegritySource).make(container);
 
-/** Judges the output that `run` makes of a cell's source. */
+/** Checks that the output `run` makes from a cell's source is faultless. */
 async function expectWhole(cell: IntegrityCell, run: (source: string) => Promise<string>): Promise<void> {
   const source = await makeOf(cell);
   const output = await run(source);
@@ -33,7 +33,7 @@ async function expectWhole(cell: IntegrityCell, run: (source: string) => Promise
   expect(await judgeOutput(output, original, WISHES[cell.wish].span)).toEqual(WHOLE);
 }
 
-/** Writes the files of an output; resolves with the path of the first. */
+/** Writes the files of an output and resolves with the path of the first. */
 async function save(files: readonly { name: string; bytes: Uint8Array }[]): Promise<string> {
   const home = await mkdtemp(join(folder, "out-"));
   for (const { name, bytes } of files) {
@@ -50,10 +50,10 @@ beforeAll(async () => {
 afterAll(() => page?.close());
 
 describe.for([
-  // Three chunks or more of the shortest source.
+  // Cuts even the shortest source into three or more chunks.
   ["pool", { encoderWorkers: 4, prefer: "quality" }],
   ["webcodecs", { prefer: "speed" }],
-] as const)("in a page, by %s", ([encoder, options]) => {
+] as const)("in a page with %s", ([encoder, options]) => {
   beforeAll(() => openKit(page.lab.page, { name: "integrity", ...options }));
   afterAll(() => page.lab.page.evaluate(() => kit.client.close()));
 
@@ -79,7 +79,7 @@ describe.for([
   });
 });
 
-describe("by the service", () => {
+describe("in the service", () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await openRig();
@@ -98,7 +98,7 @@ describe("by the service", () => {
   });
 });
 
-describe("by a host that cuts what is short", () => {
+describe("in a host with short chunks", () => {
   let host: ChunkedHost;
   beforeAll(async () => {
     host = await openChunkedHost();

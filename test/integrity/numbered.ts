@@ -2,15 +2,15 @@ import { rm } from "node:fs/promises";
 import { keepClip, runFfmpeg } from "../fixtures/make-clip.ts";
 
 /**
- * The picture of every source: the top sixth shows the frame's number in binary, the lowest bit first and white for 1, the second
- * sixth shows the same bits inverted, and the rest moves. A pair of blocks that do not contradict each other is unreadable.
+ * The picture of every source: the top sixth shows the frame's number in binary, lowest bit first and white for 1; the second
+ * sixth shows the same bits inverted; the rest moves. A bit whose two blocks are not opposites is unreadable.
  */
 export const PICTURE = { width: 320, height: 192, fps: 25, bits: 10, band: 32 } as const;
 
-/** The sound of every source: a tone that rises, so that its frequency tells the time. */
+/** The sound of every source: a rising tone whose frequency encodes the time. */
 export const TONE = { start_hz: 300, hz_per_second: 200, sample_rate: 48_000 } as const;
 
-/** The containers of the sources, each with the codec of its sound. */
+/** The containers of the sources, each with its audio codec. */
 export const CONTAINERS = {
   mp4: "aac",
   mov: "aac",
@@ -20,22 +20,20 @@ export const CONTAINERS = {
   avi: "libmp3lame",
 } as const;
 
-/** A container by its file extension. */
 export type Container = keyof typeof CONTAINERS;
 
-/** How a numbered clip is encoded. */
 export interface NumberedClip {
   container: Container;
   frames: number;
-  /** Options of native ffmpeg for its pictures. */
+  /** Options of native ffmpeg for the video. */
   codec: string;
-  /** Name of the encoder of its sound; default that of the container. */
+  /** Name of the audio encoder; default is the container's. */
   sound?: string;
-  /** Runs the encoder twice, as libvpx demands for hidden references. */
+  /** Encodes in two passes, as libvpx requires for hidden references. */
   two_passes?: boolean;
 }
 
-/** Makes a numbered clip with native ffmpeg; returns its path. */
+/** Makes a numbered clip with native ffmpeg and returns its path. */
 export function numberedClip({ container, frames, codec, sound, two_passes }: NumberedClip): Promise<string> {
   const args = [
     ...toneInput(frames),
@@ -51,7 +49,7 @@ export function numberedClip({ container, frames, codec, sound, two_passes }: Nu
   });
 }
 
-/** Adds the sound of a numbered clip to a file of pictures alone, whose packets are copied; returns the path. */
+/** Copies the packets of a file without sound, adds the sound of a numbered clip, and returns the path. */
 export function withTone(pictures: string, container: Container, frames: number): Promise<string> {
   const args = [
     ...[
@@ -72,7 +70,7 @@ export function withTone(pictures: string, container: Container, frames: number)
   return keepClip(container, JSON.stringify([container, args]), (path) => runFfmpeg([...args, path]));
 }
 
-/** Arguments that make numbered pictures alone. */
+/** Returns ffmpeg arguments for numbered pictures without sound. */
 export function numberedInput(frames: number): string[] {
   return ["-filter_complex", `${numberedPictures(frames)}[v]`, "-map", "[v]"];
 }

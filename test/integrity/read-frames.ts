@@ -1,39 +1,39 @@
 import { runNative } from "../judge/native.ts";
 import { PICTURE } from "./numbered.ts";
 
-/** A picture of a numbered clip, or of what was made of one. */
+/** A picture of a numbered clip or of its output. */
 export interface Frame {
-  /** Null where the picture does not show one. */
+  /** Null if unreadable. */
   number: number | null;
-  /** Seconds by the container. */
+  /** Seconds on the container's clock. */
   time: number;
-  /** What lies below the number, in gray and small. */
+  /** The part below the number, small and in gray. */
   rest: Uint8Array;
 }
 
-// Four cells for each bit across, and as many for each of the two bands of bits down.
+// Each bit, and each of the two bands of bits, is scaled to four cells.
 const CELL = 4;
-const ACROSS = PICTURE.bits * CELL;
+const COLUMNS = PICTURE.bits * CELL;
 const BANDS = 2 * CELL;
-const DOWN = (PICTURE.height / PICTURE.band) * CELL;
-// Of 255, by which a bit and its inverse must differ.
+const ROWS = (PICTURE.height / PICTURE.band) * CELL;
+// The least difference between a bit and its inverse, out of 255.
 const CLEAR = 60;
 
-/** Reads every picture of a file or playlist with native ffmpeg, in the order in which they are shown. */
+/** Reads every picture of a file or playlist with native ffmpeg, in display order. */
 export async function readFrames(path: string, before: readonly string[] = []): Promise<Frame[]> {
-  const small = `scale=${ACROSS}:${DOWN}:flags=area,format=gray,showinfo=checksum=0`;
+  const small = `scale=${COLUMNS}:${ROWS}:flags=area,format=gray,showinfo=checksum=0`;
   const { output, log } = await runNative([
     ...[...before, "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-copyts"],
     ...["-vf", small, "-f", "rawvideo", "-"],
   ]);
   const times = [...log.matchAll(/ pts_time:(\S+)/g)].map(([, time]) => Number(time));
-  const size = ACROSS * DOWN;
+  const size = COLUMNS * ROWS;
   return Array.from({ length: output.length / size }, (_, index) => {
     const gray = output.subarray(index * size, (index + 1) * size);
     return {
       number: readNumber(gray),
       time: times[index] ?? Number.NaN,
-      rest: gray.subarray(BANDS * ACROSS),
+      rest: gray.subarray(BANDS * COLUMNS),
     };
   });
 }
@@ -48,49 +48,47 @@ function readNumber(gray: Uint8Array): number | null {
   return number;
 }
 
-// The mean of the inner cells of a block: its edges mix with what lies beside.
+// The mean of a block's inner cells, as its edges blend with its neighbors.
 function blockOf(gray: Uint8Array, bit: number, band: number): number {
   let sum = 0;
   for (const y of [1, 2]) {
-    for (const x of [1, 2]) sum += gray[(band * CELL + y) * ACROSS + bit * CELL + x] ?? 0;
+    for (const x of [1, 2]) sum += gray[(band * CELL + y) * COLUMNS + bit * CELL + x] ?? 0;
   }
   return sum / 4;
 }
 
-/** What is wrong with the pictures of an output; numbers as ranges such as `50-99`, empty where nothing is. */
+/** What is wrong with the pictures of an output: numbers as ranges such as `50-99`, or an empty string. */
 export interface FrameFaults {
-  /** Numbers that no picture bears. */
+  /** Numbers on no picture. */
   missing: string;
-  /** Numbers that several bear. */
+  /** Numbers on several pictures. */
   doubled: string;
-  /** Numbers that come after a later one, and those that nobody asked for. */
+  /** Numbers after a later one, and unexpected numbers. */
   misplaced: string;
-  /** Pictures at these places show no number. */
+  /** Positions of pictures without a readable number. */
   unreadable: string;
-  /** Numbers of pictures that are not whole. */
+  /** Numbers of damaged pictures. */
   damaged: string;
-  /** Numbers of pictures that are shown more than a frame from their time. */
+  /** Numbers of pictures more than a frame off their time. */
   untimely: string;
 }
 
-/** No fault at all. */
 export const FAULTLESS: FrameFaults = {
   ...{ missing: "", doubled: "", misplaced: "", unreadable: "", damaged: "", untimely: "" },
 };
 
-/** What the pictures of an output must be. */
 export interface WantedFrames {
-  /** Those of the source that belong to it, in order. */
+  /** The source's frames that belong in the output, in order. */
   frames: readonly Frame[];
-  /** Seconds of the source's clock at which the output starts. */
+  /** Seconds on the source's clock at which the output starts. */
   start: number;
 }
 
-// Of 255, the mean difference of small gray pictures: low quality stays below 8, and half a picture of gray comes to 40.
+// Mean difference of the small gray pictures, out of 255: low quality stays below 8; half a picture of plain gray reaches 40.
 const DAMAGED = 16;
 const LATE = 1 / PICTURE.fps + 0.0021;
 
-/** Compares the pictures of an output with those that it must have. */
+/** Compares the pictures of an output with the expected ones. */
 export function findFaults(frames: readonly Frame[], wanted: WantedFrames): FrameFaults {
   const originals = new Map(wanted.frames.map((frame) => [frame.number, frame]));
   const seen = new Set<number>();
@@ -110,7 +108,7 @@ export function findFaults(frames: readonly Frame[], wanted: WantedFrames): Fram
       seen.add(number);
       latest = Math.max(latest, number);
       if (difference(rest, original.rest) > DAMAGED) damaged.push(number);
-      // No time at all is a fault too.
+      // Negated, so that a time of NaN counts as a fault.
       if (!(Math.abs(time - (original.time - wanted.start)) < LATE)) untimely.push(number);
     }
   }

@@ -1,38 +1,38 @@
 import { readSound } from "../judge/sound.ts";
 import { TONE } from "./numbered.ts";
 
-/** The rising tone of a numbered clip, as it is heard. */
+/** The rising tone as heard in a numbered clip or its output. */
 export interface Tone {
-  /** Seconds of sound, by its samples. */
+  /** Seconds of sound, from the number of samples. */
   seconds: number;
-  /** For moments of the sound, in seconds, the second of the source that is heard; NaN where there is no tone. */
+  /** The second of the source heard at each sampled second; NaN where there is no tone. */
   heard: { at: number; source: number }[];
 }
 
 const SAMPLE_RATE = 16_000;
 const WINDOW = 0.1;
-// An encoder's first frames hold its start-up silence.
+// An encoder's first frames contain priming silence.
 const FIRST = 0.25;
-// Two frames of a codec and what the frequency tells wrong.
-const WITHIN = 0.06;
+// Two codec frames plus the error of the measured frequency.
+const TOLERANCE = 0.06;
 const STEP = 0.25;
 const QUIET = 0.05;
 
-/** Decodes the sound of a file or playlist with native ffmpeg, and tells the time by its frequency. */
+/** Decodes the sound of a file or playlist with native ffmpeg and derives the time from its frequency. */
 export async function readTone(path: string): Promise<Tone> {
   const { channels, duration } = await readSound(path, { channels: 1, sample_rate: SAMPLE_RATE });
   const [samples = new Float32Array(0)] = channels;
   const count = Math.max(0, Math.floor((duration - FIRST - WINDOW) / STEP) + 1);
   const heard = Array.from({ length: count }, (_, index) => {
     const from = FIRST + index * STEP;
-    const stretch = samples.subarray(from * SAMPLE_RATE, (from + WINDOW) * SAMPLE_RATE);
-    const source = (frequencyOf(stretch) - TONE.start_hz) / TONE.hz_per_second;
+    const window = samples.subarray(from * SAMPLE_RATE, (from + WINDOW) * SAMPLE_RATE);
+    const source = (frequencyOf(window) - TONE.start_hz) / TONE.hz_per_second;
     return { at: from + WINDOW / 2, source };
   });
   return { seconds: duration, heard };
 }
 
-// By the times at which the wave rises through zero.
+// From the upward zero crossings.
 function frequencyOf(samples: Float32Array): number {
   const rises: number[] = [];
   let loudest = 0;
@@ -47,7 +47,7 @@ function frequencyOf(samples: Float32Array): number {
   return loudest < QUIET || span === 0 ? Number.NaN : ((rises.length - 1) * SAMPLE_RATE) / span;
 }
 
-/** Moments of a sound, in seconds, at which another second of the source is heard than there should be. */
+/** Returns the seconds at which the wrong second of the source is heard. */
 export function findWrongTone({ heard }: Tone, start: number): number[] {
-  return heard.filter(({ at, source }) => !(Math.abs(source - at - start) <= WITHIN)).map(({ at }) => at);
+  return heard.filter(({ at, source }) => !(Math.abs(source - at - start) <= TOLERANCE)).map(({ at }) => at);
 }

@@ -11,12 +11,12 @@ const make = (name: IntegritySourceName) => {
 };
 
 test.for(Object.keys(INTEGRITY_SOURCES) as IntegritySourceName[])(
-  "%s is whole as it is made",
+  "%s is generated without faults",
   async (name) => {
     const path = await make(name);
     const original = await recallOriginal(path);
     const { frames } = INTEGRITY_SOURCES[name];
-    // Xvid leaves out the frame before the last.
+    // Xvid drops the frame before the last.
     const last = name === "mpeg4_packed" ? frames : frames - 1;
     const numbers = [...Array(frames - 1).keys(), last];
     expect(original.frames.map(({ number }) => number)).toEqual(numbers);
@@ -24,7 +24,7 @@ test.for(Object.keys(INTEGRITY_SOURCES) as IntegritySourceName[])(
   },
 );
 
-// What ffmpeg says of the headers of each, and how often at least: what makes it hard to cut.
+// The header patterns that make each source hard to cut, and the minimum number of matches in ffmpeg's trace.
 const MARKS = [
   ["h264_open_gop", "trace_headers", /recovery_frame_cnt +\S+ = 0$/gm, 6],
   ["h264_intra_refresh", "trace_headers", /recovery_frame_cnt +\S+ = [1-9]/gm, 6],
@@ -38,15 +38,15 @@ const MARKS = [
   ["av1_forward", "trace_headers", /frame_type +00 = 0\n.* show_frame +0 = 0$/gm, 5],
 ] as const;
 
-test.for(MARKS)("%s has its marks: %s %s", async ([name, filters, mark, least]) => {
+test.for(MARKS)("%s has its patterns in the trace of %s: %s", async ([name, filters, mark, minimum]) => {
   const { log } = await runNative([
     ...["-v", "trace", "-i", await make(name), "-map", "0:v", "-c", "copy", "-bsf:v", filters],
     ...["-f", "null", "-"],
   ]);
-  expect(log.match(mark)?.length ?? 0).toBeGreaterThanOrEqual(least);
+  expect(log.match(mark)?.length ?? 0).toBeGreaterThanOrEqual(minimum);
 });
 
-test("mpeg4_packed has B-frames in the packets of others", async () => {
+test("mpeg4_packed has packed B-frames", async () => {
   const { log } = await runNative(["-v", "verbose", "-i", await make("mpeg4_packed"), "-f", "null", "-"]);
   expect(log).toContain("('packed B-frames')");
 });
@@ -54,20 +54,20 @@ test("mpeg4_packed has B-frames in the packets of others", async () => {
 const Packets = z.object({ packets: z.array(z.object({ flags: z.string() })) });
 
 test.for([
-  // All others refer to the first.
+  // One IDR picture, on which all others depend.
   ["h264_one_idr", 350, 1],
-  // Sixteen are never shown.
+  // Sixteen of the packets are hidden.
   ["vp8_hidden", 266, 4],
-  // What has no label is none.
+  // Only the first packet is marked as a keyframe.
   ["h264_bare", 600, 1],
-] as const)("%s has %i packets, %i of them labelled", async ([name, count, keys]) => {
+] as const)("%s has %i packets, %i of them marked as keyframes", async ([name, count, keys]) => {
   const report = await runFfprobe(await make(name), ["-show_packets", "-select_streams", "v:0"]);
   const { packets } = Packets.parse(report);
   expect(packets).toHaveLength(count);
   expect(packets.filter(({ flags }) => flags.includes("K"))).toHaveLength(keys);
 });
 
-test("the judge names every fault", async () => {
+test("the judge reports every kind of fault", async () => {
   const path = await make("h264_one_idr");
   const original = await recallOriginal(path);
   const gray = "drawbox=y=ih/3:h=ih:color=gray:t=fill:enable='eq(n,20)'";

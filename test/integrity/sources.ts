@@ -6,12 +6,12 @@ import { bareTs } from "./bare-ts.ts";
 import { fieldPictures, toIvf } from "./field-pictures.ts";
 import { type Container, numberedClip, numberedInput, withTone } from "./numbered.ts";
 
-/** Pictures that a decoder cannot enter at every labelled keyframe, as a numbered clip with sound. */
+/** A numbered clip with sound that cannot be decoded cleanly from every marked keyframe. */
 export interface IntegritySource {
   /** Frames that native ffmpeg decodes, numbered from 0. */
   frames: number;
   containers: readonly Container[];
-  /** Makes it in one of its containers; resolves with the path. */
+  /** Makes the clip in one of its containers and resolves with the path. */
   make(container: Container): Promise<string>;
 }
 
@@ -35,11 +35,10 @@ function encoded(
   };
 }
 
-/** The sources of the matrix by name. */
 export const INTEGRITY_SOURCES = {
-  /** I-frames that are no IDR, each before pictures that are shown earlier and refer across it. */
+  /** Non-IDR I-frames, each followed by pictures that are shown earlier and refer across it. */
   h264_open_gop: encoded(`${X264} -x264-params keyint=50:open-gop=1:bframes=3`, [...ISO, "avi"]),
-  /** Intra blocks that wander through P-frames: pictures are whole only when a round is over. */
+  /** Intra blocks that move through P-frames: pictures are complete only after a full refresh cycle. */
   h264_intra_refresh: encoded(`${X264} -x264-params keyint=50:intra-refresh=1`, ISO),
   h264_one_idr: encoded(`${X264} -x264-params keyint=infinite:bframes=3`, [...ISO, "avi"]),
   /** Interlaced macroblocks in frames. */
@@ -49,30 +48,30 @@ export const INTEGRITY_SOURCES = {
     ...{ frames: FRAMES, containers: ISO },
     make: async (container) => withTone(await pafFile(), container, FRAMES),
   },
-  /** Clean random access, with leading pictures that refer to what comes before. */
+  /** Clean random access with leading pictures that refer to earlier ones (RASL). */
   hevc_rasl: encoded(`${X265}:keyint=50:min-keyint=50:open-gop=1:bframes=3:b-adapt=0`, ISO),
-  /** IDR, with leading pictures that refer to nothing before. */
+  /** IDR with decodable leading pictures (RADL). */
   hevc_radl: encoded(`${X265}:keyint=50:min-keyint=50:open-gop=0:bframes=3:b-adapt=0:radl=2`, ISO),
-  /** B-frames before the first I-frame of a group that is not closed. */
+  /** B-frames shown before the first I-frame of an open group. */
   mpeg2_open_gop: encoded("-c:v mpeg2video -bf 2 -g 15", ISO, { sound: "mp2" }),
-  /** Hidden references in superframes, and packets that say no more than which of them to show. */
+  /** Hidden references in superframes, and packets that only say which one to show. */
   vp9_hidden: encoded(
     "-c:v libvpx-vp9 -deadline good -cpu-used 5 -b:v 400k -g 75 -auto-alt-ref 6 -lag-in-frames 25",
     ["webm", "mkv", "mp4"],
     { frames: 250, two_passes: true },
   ),
-  /** Hidden references in packets of their own. */
+  /** Hidden references in separate packets. */
   vp8_hidden: encoded(
     "-c:v libvpx -deadline good -cpu-used 5 -b:v 400k -g 75 -auto-alt-ref 1 -lag-in-frames 16",
     ["webm", "mkv"],
     { frames: 250, two_passes: true },
   ),
-  /** Keyframes that are decoded ahead of their time, hidden, and shown by name later: no container marks them. */
+  /** Keyframes that are decoded early, hidden, and shown later by index; no container marks them. */
   av1_forward: {
     ...{ frames: 250, containers: ["mp4", "mkv", "webm"] },
     make: async (container) => withTone(await forwardFile(250), container, 250),
   },
-  /** A packet with a P-frame and the B-frame before it, and then one with nothing new. Xvid keeps the last two frames to itself. */
+  /** A packet with a P-frame and the B-frame before it, then an empty one. Xvid never outputs the last two frames. */
   mpeg4_packed: {
     ...{ frames: FRAMES - 2, containers: ["avi", "mkv"] },
     make: async (container) => {
@@ -81,7 +80,7 @@ export const INTEGRITY_SOURCES = {
       return container === "avi" ? packed : withTone(packed, container, FRAMES);
     },
   },
-  /** A stream that labels no entry: neither in its packets, nor by recovery points. */
+  /** A stream that marks no random access point: neither in its packets nor by recovery points. */
   h264_bare: {
     ...{ frames: 600, containers: ["ts"] },
     make: async () => {
@@ -91,10 +90,9 @@ export const INTEGRITY_SOURCES = {
   },
 } as const satisfies Record<string, IntegritySource>;
 
-/** The name of a source. */
 export type IntegritySourceName = keyof typeof INTEGRITY_SOURCES;
 
-// Neither of the AV1 encoders of Debian's ffmpeg can be asked for them. Most tools are off, as they cost time.
+// Neither AV1 encoder in Debian's ffmpeg offers forward keyframes. Most coding tools are off to save time.
 const FORWARD =
   "-q --passes=1 --cpu-used=6 --end-usage=q --cq-level=50 --kf-max-dist=9999 --lag-in-frames=35 --min-gf-interval=16 " +
   "--max-gf-interval=16 --enable-fwd-kf=1 --fwd-kf-dist=48 --enable-tpl-model=0 --enable-keyframe-filtering=0 --arnr-maxframes=0 " +
