@@ -23,7 +23,7 @@ import { compareSound, readSound } from "../judge/sound.ts";
 
 let rig: Rig;
 beforeAll(async () => {
-  // Two encoders, so that what is long is cut.
+  // Two encoders, so that long sources are cut.
   rig = await startRig(() => ({}), 2);
 }, 180_000);
 afterAll(() => rig?.close());
@@ -33,7 +33,7 @@ const MIME = "application/vnd.apple.mpegurl";
 
 interface Stream {
   url: string;
-  /** How it was encoded, and why. */
+  /** The reason for the choice of encoder and chunks. */
   reason: string | undefined;
   variants: (Variant & { playlist: MediaPlaylist })[];
   audio: MediaPlaylist | undefined;
@@ -65,7 +65,7 @@ async function readText(url: string): Promise<string> {
 
 const readMedia = async (url: string) => parseMedia(await readText(url), url);
 
-// All segments behind their init make one file that any player of MP4 reads.
+// The init segment and all media segments together are a playable MP4 file.
 async function join(playlist: MediaPlaylist): Promise<Fetched> {
   const init = await rig.door.fetchFile(playlist.init);
   const parts: Buffer[] = [];
@@ -88,40 +88,44 @@ async function checkPlaylist(playlist: MediaPlaylist, seconds: number, check: ty
 
 const sizeOf = async (url: string) => (await (await fetch(url)).arrayBuffer()).byteLength;
 
-test.concurrent("a clip of two segments plays whole, alike, in time", LIMIT, async ({ expect, task }) => {
-  const original = await noiseClip(7);
-  const { url, variants, audio } = await stream(original, { quality: "high" });
-  expect(variants).toHaveLength(1);
-  const [variant] = variants;
-  if (!variant || !audio) throw new Error("No variant, or no sound.");
-  expect(variant).toMatchObject({ resolution: "160x90", frame_rate: 25 });
-  expect(variant.codecs).toMatch(/^avc1\.[0-9a-fA-F]{6},mp4a\.40\.2$/);
-  await checkPlaylist(variant.playlist, 7, expect);
-  await checkPlaylist(audio, 7, expect);
-  expect(variant.playlist.segments).toHaveLength(2);
-  const { peak, average } = await measureBits([variant.playlist, audio], sizeOf);
-  expect(Math.abs(variant.bandwidth / peak - 1)).toBeLessThan(0.1);
-  expect(Math.abs(variant.average_bandwidth / average - 1)).toBeLessThan(0.1);
+test.concurrent(
+  "a stream of two segments plays completely and matches its source in pictures, sound and timing",
+  LIMIT,
+  async ({ expect, task }) => {
+    const original = await noiseClip(7);
+    const { url, variants, audio } = await stream(original, { quality: "high" });
+    expect(variants).toHaveLength(1);
+    const [variant] = variants;
+    if (!variant || !audio) throw new Error("no variant or no audio");
+    expect(variant).toMatchObject({ resolution: "160x90", frame_rate: 25 });
+    expect(variant.codecs).toMatch(/^avc1\.[0-9a-fA-F]{6},mp4a\.40\.2$/);
+    await checkPlaylist(variant.playlist, 7, expect);
+    await checkPlaylist(audio, 7, expect);
+    expect(variant.playlist.segments).toHaveLength(2);
+    const { peak, average } = await measureBits([variant.playlist, audio], sizeOf);
+    expect(Math.abs(variant.bandwidth / peak - 1)).toBeLessThan(0.1);
+    expect(Math.abs(variant.average_bandwidth / average - 1)).toBeLessThan(0.1);
 
-  const pictures = await join(variant.playlist);
-  expect(pictures.mime).toBe("video/mp4");
-  const facts = await readFacts(pictures.path);
-  expect(facts.picture?.times).toHaveLength(175);
-  const like = await measureLikeness(pictures.path, original);
-  note(task, { ssim: like.mean, worst: like.worst });
-  expect(like.mean).toBeGreaterThan(LIKE);
-  const as = { channels: 2, sample_rate: 8000 };
-  const sound = await readSound((await join(audio)).path, as);
-  for (const echo of compareSound(sound, await readSound(original, as))) {
-    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
-  }
-  // A player that knows nothing but the URL: native ffmpeg reads master, playlists and segments over HTTP.
-  const played = await readFactsOf(url);
-  expect(played.picture?.times).toHaveLength(175);
-  expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
-});
+    const pictures = await join(variant.playlist);
+    expect(pictures.mime).toBe("video/mp4");
+    const facts = await readFacts(pictures.path);
+    expect(facts.picture?.times).toHaveLength(175);
+    const like = await measureLikeness(pictures.path, original);
+    note(task, { ssim: like.mean, worst: like.worst });
+    expect(like.mean).toBeGreaterThan(LIKE);
+    const as = { channels: 2, sample_rate: 8000 };
+    const sound = await readSound((await join(audio)).path, as);
+    for (const echo of compareSound(sound, await readSound(original, as))) {
+      expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    }
+    // Native ffmpeg plays it from the URL alone, over HTTP.
+    const played = await readFactsOf(url);
+    expect(played.picture?.times).toHaveLength(175);
+    expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
+  },
+);
 
-// Played and kept without another encode, as readFacts wants a file.
+// Copies the played stream to a file for readFacts.
 async function readFactsOf(url: string) {
   const { path } = await rig.door.fetchFile(url);
   await runNative(["-y", "-i", url, "-map", "0:v:0?", "-map", "0:a:0?", "-c", "copy", `${path}.mkv`]);
@@ -129,7 +133,7 @@ async function readFactsOf(url: string) {
 }
 
 test.concurrent(
-  "renditions come best first, aligned, none larger than the source",
+  "renditions are sorted best first, have aligned segments, and never exceed the source's size",
   LIMIT,
   async ({ expect }) => {
     const original = await makeClip("mp4", [
@@ -156,7 +160,7 @@ test.concurrent(
   },
 );
 
-test.concurrent("a stream of sound alone has no pictures", LIMIT, async ({ expect }) => {
+test.concurrent("a stream of sound alone has no video", LIMIT, async ({ expect }) => {
   const original = await noiseSound("wav", 2);
   const { url, variants } = await stream(original);
   expect(variants.length).toBeGreaterThan(0);
@@ -169,7 +173,7 @@ test.concurrent("a stream of sound alone has no pictures", LIMIT, async ({ expec
   expect(played.sound).toMatchObject({ codec: "aac", channels: 2 });
 });
 
-test.concurrent("a turned clip is upright in a stream, cut and placed", LIMIT, async ({ expect }) => {
+test.concurrent("a rotated clip is upright in a stream, cropped and placed", LIMIT, async ({ expect }) => {
   const { variants } = await stream(await quadrantClip(90), {
     width: 80,
     height: 80,
@@ -177,7 +181,7 @@ test.concurrent("a turned clip is upright in a stream, cut and placed", LIMIT, a
     position: "top",
   });
   const [variant] = variants;
-  if (!variant) throw new Error("No variant.");
+  if (!variant) throw new Error("no variant");
   expect(variant.resolution).toBe("80x80");
   const picture = await readPicture((await join(variant.playlist)).path);
   const placing = {
@@ -187,11 +191,11 @@ test.concurrent("a turned clip is upright in a stream, cut and placed", LIMIT, a
   expect(wrongPoints(picture, placing, 24)).toEqual([]);
 });
 
-test.concurrent("start and end cut a stream", LIMIT, async ({ expect }) => {
+test.concurrent("start and end trim a stream", LIMIT, async ({ expect }) => {
   const original = await clip("mp4", { seconds: 2 });
   const { variants } = await stream(original, { start: 0.4, end: 1.2, quality: "high" });
   const [variant] = variants;
-  if (!variant) throw new Error("No variant.");
+  if (!variant) throw new Error("no variant");
   await checkPlaylist(variant.playlist, 0.8, expect);
   const { path } = await join(variant.playlist);
   const like = await measureLikeness(path, original, { filter: "trim=start_frame=10:end_frame=30" });
@@ -199,7 +203,7 @@ test.concurrent("start and end cut a stream", LIMIT, async ({ expect }) => {
   expect(like.worst).toBeGreaterThan(LIKE - 0.02);
 });
 
-// Much by its pixels, so that it is cut; quickly done, as next to nothing moves.
+// Enough pixels for several chunks, yet fast to encode because little moves.
 function wideClip(): Promise<string> {
   return makeClip("mp4", [
     ..."-f lavfi -i testsrc=size=1920x1080:rate=4:duration=48".split(" "),
@@ -208,7 +212,7 @@ function wideClip(): Promise<string> {
   ]);
 }
 
-test.concurrent("a stream that is encoded in chunks has no seams", LIMIT, async ({ expect }) => {
+test.concurrent("a stream encoded in chunks has no seams", LIMIT, async ({ expect }) => {
   const { url, reason, variants, audio } = await stream(await wideClip());
   expect(reason).toBe("Encoded in 2 parts, 2 at once.");
   expect(variants.map(({ resolution }) => resolution)).toEqual([
@@ -223,7 +227,7 @@ test.concurrent("a stream that is encoded in chunks has no seams", LIMIT, async 
     const keys = times.filter((_, index) => packets[index]?.key);
     expect(keys).toEqual(Array.from({ length: 24 }, (_, index) => index * 2));
   }
-  if (!audio) throw new Error("No sound.");
+  if (!audio) throw new Error("no audio");
   await checkPlaylist(audio, 48, expect);
   const played = await readFactsOf(url);
   expect(played.picture?.times).toHaveLength(192);

@@ -18,8 +18,8 @@ afterAll(() => rig?.close());
 const LIMIT = { timeout: 240_000 };
 const FORMAT_NAMES = Object.keys(FORMATS.audio) as AudioFormat[];
 
-// Seconds that a decoder of the output may be late or the sound too long: one frame of the codec, or two where the
-// format cannot tell how much of the first is padding (aac in ADTS).
+// Seconds by which the decoded output may be late or too long: one codec frame, or two where the format
+// cannot signal the padding (AAC in ADTS).
 const SLACK = { mp3: 0.03, aac: 0.05, ogg: 0.03, opus: 0.025, wav: 0.0005, flac: 0.0005 } as const;
 
 const SOURCES = {
@@ -30,10 +30,10 @@ const SOURCES = {
   ogg: () => noiseSound("ogg", 1),
   opus: () => noiseSound("opus", 1),
   "a video": () => noiseClip(1),
-  "24 bits": () => clip("wav_24_bit", { seconds: 1 }),
+  "24-bit wav": () => clip("wav_24_bit", { seconds: 1 }),
   "mp3 with a cover": () => clip("mp3_cover", { seconds: 1 }),
-  "video of avi": () => clip("avi", { seconds: 1 }),
-  "video of mpegts": () => clip("mpegts", { seconds: 1 }),
+  "an avi video": () => clip("avi", { seconds: 1 }),
+  "an mpegts video": () => clip("mpegts", { seconds: 1 }),
 };
 
 const CASES = Object.keys(SOURCES).flatMap((name) =>
@@ -52,7 +52,7 @@ test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format }, {
   expect(output.mime).toBe(FORMATS.audio[format].mime);
   expect(await readContainer(output.path)).toBe(format);
   const facts = await readFacts(output.path);
-  // The cover goes along where the format has a place for it.
+  // Formats that support a cover keep it.
   const covered = name === "mp3 with a cover" && COVERED.has(format);
   const cover = { streams: 2, picture: { codec: "mjpeg", width: 120, height: 120 } };
   expect(facts).toMatchObject(covered ? cover : { streams: 1, picture: null });
@@ -69,7 +69,7 @@ test.concurrent.for(CASES)("$name to $format", LIMIT, async ({ name, format }, {
   }
 });
 
-test.concurrent.for(["wav", "flac"] as const)("%s loses nothing", LIMIT, async (format, { expect }) => {
+test.concurrent.for(["wav", "flac"] as const)("%s is lossless", LIMIT, async (format, { expect }) => {
   const original = await noiseSound("wav", 1);
   const input = rig.serve(original);
   const output = await rig.door.encode({ input, kind: "audio", options: { format } });
@@ -79,11 +79,11 @@ test.concurrent.for(["wav", "flac"] as const)("%s loses nothing", LIMIT, async (
 });
 
 test.concurrent.for(FORMAT_NAMES)(
-  "surround sound to %s keeps its channels without loss, else is folded to two",
+  "surround sound to %s keeps its channels if lossless, else is mixed down to stereo",
   LIMIT,
   async (format, { expect }) => {
     const original = await surroundClip(1);
-    // A quality asks for an encode: a stream of the right codec is copied otherwise, with all its channels.
+    // A quality forces an encode; otherwise a stream of the right codec is copied with all its channels.
     const options = { format, quality: "high" };
     const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
     const { sound } = await readFacts(output.path);
@@ -108,27 +108,23 @@ const RATES = FORMAT_NAMES.flatMap((format) =>
   [8000, 11_025, 22_050, 96_000].map((rate) => ({ format, rate })),
 );
 
-test.concurrent.for(RATES)(
-  "one channel of $rate Hz to $format",
-  LIMIT,
-  async ({ format, rate }, { expect }) => {
-    const original = await monoSound(rate);
-    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
-    expect((await readFacts(output.path)).sound?.channels).toBe(1);
-    const as = { channels: 1, sample_rate: 8000 };
-    const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
-    // Frames last longer at a lower rate.
-    const slack = SLACK[format] * Math.max(1, 44_100 / rate);
-    expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
-    for (const echo of compareSound(got, wanted, 0.4)) {
-      expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
-      expect(Math.abs(echo.lag)).toBeLessThanOrEqual(slack);
-      expect(Math.abs(echo.gain)).toBeLessThan(1);
-    }
-  },
-);
+test.concurrent.for(RATES)("mono at $rate Hz to $format", LIMIT, async ({ format, rate }, { expect }) => {
+  const original = await monoSound(rate);
+  const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
+  expect((await readFacts(output.path)).sound?.channels).toBe(1);
+  const as = { channels: 1, sample_rate: 8000 };
+  const [got, wanted] = await Promise.all([readSound(output.path, as), recallSound(original, as)]);
+  // Codec frames last longer at a lower rate.
+  const slack = SLACK[format] * Math.max(1, 44_100 / rate);
+  expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(slack + 0.001);
+  for (const echo of compareSound(got, wanted, 0.4)) {
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    expect(Math.abs(echo.lag)).toBeLessThanOrEqual(slack);
+    expect(Math.abs(echo.gain)).toBeLessThan(1);
+  }
+});
 
-test.concurrent.for(FORMAT_NAMES)("start and end cut %s to the sample", LIMIT, async (format, { expect }) => {
+test.concurrent.for(FORMAT_NAMES)("start and end trim %s precisely", LIMIT, async (format, { expect }) => {
   const original = await noiseSound("flac", 2);
   const options = { format, quality: "high", start: 0.5, end: 1.25 };
   const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });

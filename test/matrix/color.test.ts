@@ -19,7 +19,7 @@ const tags = (matrix: string, range: "tv" | "pc") =>
 const yuv = (matrix: string, range: "tv" | "pc", format: string) =>
   `scale=out_color_matrix=${matrix}:out_range=${range},format=${format}`;
 
-// The same four colors, stored in every usual way: extension, filter, codec and tags.
+// The same four colors in all common encodings.
 const STORED: Record<string, readonly [extension: string, filter: string, args: string]> = {
   "BT.709": ["mp4", yuv("bt709", "tv", "yuv420p"), `${X264} ${tags("bt709", "tv")}`],
   "BT.601": ["mp4", yuv("bt601", "tv", "yuv420p"), `${X264} ${tags("smpte170m", "tv")}`],
@@ -27,7 +27,7 @@ const STORED: Record<string, readonly [extension: string, filter: string, args: 
   "full range": ["mp4", yuv("bt709", "pc", "yuvj420p"), `${X264} ${tags("bt709", "pc")}`],
   "4:2:2": ["mp4", yuv("bt709", "tv", "yuv422p"), `${X264} ${tags("bt709", "tv")}`],
   "4:4:4": ["mp4", yuv("bt709", "tv", "yuv444p"), `${X264} ${tags("bt709", "tv")}`],
-  "4:4:4 of 10 bits": ["mp4", yuv("bt709", "tv", "yuv444p10le"), `${X264} ${tags("bt709", "tv")}`],
+  "10-bit 4:4:4": ["mp4", yuv("bt709", "tv", "yuv444p10le"), `${X264} ${tags("bt709", "tv")}`],
   "RGB in H.264": ["mp4", "format=rgb24", "-c:v libx264rgb -preset veryfast -qp 6"],
   ProRes: ["mov", yuv("bt601", "tv", "yuv422p10le"), "-c:v prores_ks -profile:v 2"],
   VP9: [
@@ -40,20 +40,12 @@ const STORED: Record<string, readonly [extension: string, filter: string, args: 
   JPEG: ["jpg", yuv("bt601", "pc", "yuvj444p"), "-q:v 2 -frames:v 1"],
   WebP: ["webp", yuv("bt601", "tv", "yuv420p"), "-c:v libwebp -quality 95 -frames:v 1"],
   PNG: ["png", "format=rgb24", "-frames:v 1"],
-  "PNG of 16 bits": ["png", "format=rgb48be", "-frames:v 1"],
+  "16-bit PNG": ["png", "format=rgb48be", "-frames:v 1"],
   "PNG with alpha": ["png", "format=rgba", "-frames:v 1"],
   "PNG with a palette": ["png", "split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none", "-frames:v 1"],
   BMP: ["bmp", "format=bgr24", "-frames:v 1"],
 };
-const STILLS = new Set([
-  "JPEG",
-  "WebP",
-  "PNG",
-  "PNG of 16 bits",
-  "PNG with alpha",
-  "PNG with a palette",
-  "BMP",
-]);
+const STILLS = new Set(["JPEG", "WebP", "PNG", "16-bit PNG", "PNG with alpha", "PNG with a palette", "BMP"]);
 
 async function store(name: string): Promise<string> {
   const [extension, filter, args] = STORED[name] ?? ["", "", ""];
@@ -84,7 +76,7 @@ const PLACING = {
   ...{ source: { width: 160, height: 96 }, ...BOX },
   ...({ fit: "contain", position: "bottom", background: "#1e90ff" } as const),
 };
-/** Steps of 255 by which a color may be off: what rounding to luma and chroma and back, and a codec, make of it. */
+/** Steps of 255 by which a color may be off after conversion to YUV and back and lossy coding. */
 const TOLERANCE = 14;
 
 test.concurrent.for(CASES)(

@@ -30,7 +30,7 @@ const VIDEOS = [
 ] as const;
 
 test.concurrent.for(VIDEOS)(
-  "%s to %s loses nothing where nothing is asked for",
+  "%s to %s is lossless without options",
   LIMIT,
   async ([name, format], { expect }) => {
     const original = await clip(name, { seconds: 1 });
@@ -62,7 +62,7 @@ const SOUNDS = [
   ["wav", "wav"],
 ] as const;
 
-test.concurrent.for(SOUNDS)("sound of %s to %s loses nothing", LIMIT, async ([name, format], { expect }) => {
+test.concurrent.for(SOUNDS)("%s audio to %s is lossless", LIMIT, async ([name, format], { expect }) => {
   const original = await noiseSound(name, 1);
   const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options: { format } });
   const [sound, before] = await Promise.all([readSound(output.path, STEREO), recallSound(original, STEREO)]);
@@ -73,7 +73,7 @@ test.concurrent.for(SOUNDS)("sound of %s to %s loses nothing", LIMIT, async ([na
   }
 });
 
-test.concurrent("the sound of a video to aac is the very sound", LIMIT, async ({ expect }) => {
+test.concurrent("copies the audio of a video to aac", LIMIT, async ({ expect }) => {
   const original = await noiseClip(1);
   const output = await rig.door.encode({
     input: rig.serve(original),
@@ -81,6 +81,6 @@ test.concurrent("the sound of a video to aac is the very sound", LIMIT, async ({
     options: { format: "aac" },
   });
   const [sound, before] = await Promise.all([readSound(output.path, STEREO), recallSound(original, STEREO)]);
-  // ADTS cannot tell that the first frame is padding.
+  // ADTS cannot signal that the first frame is padding.
   for (const echo of compareSound(sound, before, 0.03)) expect(echo.correlation).toBeGreaterThan(0.999);
 });

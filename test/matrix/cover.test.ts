@@ -6,12 +6,12 @@ import { coverPairs, type Dimensions, type Forbids, type Row, thinRows, wholePro
 import { pickPart } from "./part.ts";
 
 const LETTERS = { a: [1, 2, 3], b: ["x", "y", null], c: [1, 2, 3], d: [null, "z"] } as const;
-// No row holds 1 and x; and as 2 needs z, and z is not with y, none holds 2 and y, which is said nowhere.
+// Forbids 1 with x. Implies that 2 cannot stand with y: 2 needs z, and y excludes z.
 const strict: Forbids<Dimensions> = ({ a, b, d }) =>
   (a === 1 && b === "x") || (a === 2 && d === null) || (b === "y" && d === "z");
 const free = () => false;
 
-// Every two values that stand together in some row, as text.
+// Every pair of values in any row, as text.
 function pairsIn(rows: Iterable<Row<Dimensions>>): Set<string> {
   const pairs = new Set<string>();
   for (const row of rows) {
@@ -26,7 +26,7 @@ function pairsIn(rows: Iterable<Row<Dimensions>>): Set<string> {
 test.for([
   ["free", free, 54],
   ["with constraints", strict, 30],
-] as const)("all rows of a table, %s", ([, rule, count]) => {
+] as const)("wholeProduct yields all rows of a table, %s", ([, rule, count]) => {
   const rows = [...wholeProduct<Dimensions>(LETTERS, rule)];
   expect(rows).toHaveLength(count);
   expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(count);
@@ -36,7 +36,7 @@ test.for([
 test.for([
   ["free", free, 12],
   ["with constraints", strict, 12],
-] as const)("a few rows hold every pair, %s", ([, rule, most]) => {
+] as const)("coverPairs covers every pair with few rows, %s", ([, rule, most]) => {
   const rows = coverPairs<Dimensions>(LETTERS, rule);
   expect(pairsIn(rows)).toEqual(pairsIn(wholeProduct<Dimensions>(LETTERS, rule)));
   for (const row of rows) expect(rule(row)).toBe(false);
@@ -44,19 +44,22 @@ test.for([
   expect(rows).toEqual(coverPairs<Dimensions>(LETTERS, rule));
 });
 
-test.each(ENCODE_KINDS)("the cells of %s hold every pair of the whole product", (kind) => {
-  const table: Dimensions = TABLES[kind];
-  const rule = forbids as Forbids<Dimensions>;
-  const rows = coverPairs(table, rule);
-  expect(pairsIn(rows)).toEqual(pairsIn(wholeProduct(table, rule)));
-  const [first = 0, second = 0] = Object.values(table)
-    .map((values) => values.length)
-    .sort((a, b) => b - a);
-  expect(rows.length).toBeLessThan(first * second * 1.5);
-  for (const cell of pairCells(kind)) expect(() => parseOptions(kind, optionsOf(cell))).not.toThrow();
-});
+test.each(ENCODE_KINDS)(
+  "rows of %s cover every pair of the whole product, and their options are valid",
+  (kind) => {
+    const table: Dimensions = TABLES[kind];
+    const rule = forbids as Forbids<Dimensions>;
+    const rows = coverPairs(table, rule);
+    expect(pairsIn(rows)).toEqual(pairsIn(wholeProduct(table, rule)));
+    const [first = 0, second = 0] = Object.values(table)
+      .map((values) => values.length)
+      .sort((a, b) => b - a);
+    expect(rows.length).toBeLessThan(first * second * 1.5);
+    for (const cell of pairCells(kind)) expect(() => parseOptions(kind, optionsOf(cell))).not.toThrow();
+  },
+);
 
-test.each(ENCODE_KINDS)("of the rows of %s those are left out whose pairs of facets others hold", (kind) => {
+test.each(ENCODE_KINDS)("thinRows drops rows of %s whose pairs of facets other rows cover", (kind) => {
   const rows = coverPairs<Dimensions>(TABLES[kind], forbids as Forbids<Dimensions>);
   const twos = (some: Row<Dimensions>[]) =>
     new Set(some.map(facetsOf).flatMap((all) => all.flatMap((one) => all.map((other) => `${one} ${other}`))));
@@ -67,7 +70,7 @@ test.each(ENCODE_KINDS)("of the rows of %s those are left out whose pairs of fac
   if (kind !== "audio") expect(thinned.length).toBeLessThan(rows.length * 0.75);
 });
 
-test("no value of a table is left out", () => {
+test("the rows cover every value of every table", () => {
   for (const kind of ENCODE_KINDS) {
     const rows = thinRows(coverPairs<Dimensions>(TABLES[kind], forbids as Forbids<Dimensions>), facetsOf);
     for (const [name, values] of Object.entries(TABLES[kind])) {
@@ -76,7 +79,7 @@ test("no value of a table is left out", () => {
   }
 });
 
-test("every output is made by every engine that can", () => {
+test("the cells pair every output with every engine that supports it", () => {
   const made = (kind: Cell["kind"], cells: Iterable<Cell>) =>
     new Set([...cells].map(({ format, codec, engine }) => [kind, format, codec, engine].join(" ")));
   const light = (output: string) => !/h265|av1|avif/.test(output);
@@ -95,7 +98,7 @@ test("every output is made by every engine that can", () => {
   }
 });
 
-test("the parts of the product are all of it", () => {
+test("the parts of the product add up to the whole", () => {
   const cells = [...allCells("audio")].map(({ name }) => name);
   expect(pickPart(cells, "full")).toEqual(cells);
   const parts = [1, 2, 3, 4, 5, 6, 7].flatMap((number) => pickPart(cells, `${number}/7`));

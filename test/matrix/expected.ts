@@ -2,39 +2,38 @@ import type { Fit } from "../../src/core/formats.ts";
 import type { Placing } from "../judge/quadrants.ts";
 import { BUSY_SECONDS, type Cell, SHOWN } from "./cells.ts";
 
-/** Width and height in pixels. */
 export interface Box {
   width: number;
   height: number;
 }
 
-/** What a cell must give, worked out from the meaning of its options alone. */
+/** What a cell must produce, computed from the meaning of its options alone. */
 export interface Expected {
   box: Box;
   fit: Fit;
-  /** Frames of the output; null where the source is sound. */
+  /** Frames of the output. */
   frames: number;
   /** Seconds of the output. */
   seconds: number;
-  /** Where its quadrants must lie. */
+  /** The placing of the quadrants. */
   placing: Placing;
-  /** Filter of native ffmpeg that makes the right pictures of the source. */
+  /** ffmpeg filter that turns the source into the expected pictures. */
   filter: string;
 }
 
 const GIF_FPS = 5;
 
-/** True for a cell that asks for an animation: of one, in a format that can hold it, and not for one moment of it. */
+/** Returns whether a cell keeps an animation: an animated source, a format that supports it, and no start. */
 export function isAnimation({ kind, from, format, start }: Cell): boolean {
   return kind === "image" && from === "gif" && (format === "gif" || format === "webp") && start === null;
 }
 
-/** True for a cell whose source is the long and noisy one. */
+/** Returns whether a cell uses the longer, noisy source. */
 export function isBusy({ kind, rate }: Cell): boolean {
   return kind === "video" && typeof rate === "number";
 }
 
-/** Works out what a cell must give. */
+/** Computes what a cell must produce. */
 export function expect(cell: Cell): Expected {
   const { start, end, background, position, kind } = cell;
   const fit = cell.fit ?? (background === null ? "fill" : "contain");
@@ -57,14 +56,14 @@ export function expect(cell: Cell): Expected {
 }
 
 function boxOf({ kind, width, height }: Cell, fit: Fit): Box {
-  const across = pixels(width, SHOWN.width);
-  const down = pixels(height, SHOWN.height);
+  const requestedWidth = pixels(width, SHOWN.width);
+  const requestedHeight = pixels(height, SHOWN.height);
   const box = {
-    width: across ?? (SHOWN.width * (down ?? SHOWN.height)) / SHOWN.height,
-    height: down ?? (SHOWN.height * (across ?? SHOWN.width)) / SHOWN.width,
+    width: requestedWidth ?? (SHOWN.width * (requestedHeight ?? SHOWN.height)) / SHOWN.height,
+    height: requestedHeight ?? (SHOWN.height * (requestedWidth ?? SHOWN.width)) / SHOWN.width,
   };
   if (kind !== "adaptive_video") return box;
-  // A stream is never larger than its source: the box keeps its shape, and gives way.
+  // A stream is never larger than its source: the box shrinks and keeps its shape.
   const scales = [box.width / SHOWN.width, box.height / SHOWN.height];
   const larger = Math.max(1, fit === "contain" ? Math.min(...scales) : Math.max(...scales));
   return { width: box.width / larger, height: box.height / larger };
@@ -76,7 +75,7 @@ function pixels(size: number | string | null, shown: number): number | null {
 
 const SHARE = { start: 0, middle: 0.5, end: 1 } as const;
 
-// The plain way: scaled whole, and then cut or laid on the color.
+// Scales the whole picture, then crops or pads it.
 function placed({ width, height, fit, position, background }: Placing): string {
   if (fit === "fill") return `scale=${width}:${height}:flags=bicubic`;
   const x = SHARE[/left/.test(position) ? "start" : /right/.test(position) ? "end" : "middle"];

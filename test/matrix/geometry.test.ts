@@ -15,7 +15,7 @@ afterAll(() => rig?.close());
 const LIMIT = { timeout: 240_000 };
 const WIDE = { width: 160, height: 96 };
 const TALL = { width: 96, height: 160 };
-// A still is exact but for rounding; half the color resolution and lossy codecs blur near the edges that are left out.
+// Stills are exact except for rounding; chroma subsampling and lossy codecs blur more, mostly near the edges that are skipped.
 const TOLERANCE = { image: 4, video: 20 } as const;
 const BACKGROUND = "#1e90ff";
 
@@ -32,7 +32,7 @@ const BOXES = [
   { width: 120, height: 120 },
   { width: 200, height: 60 },
 ];
-// What is filled has no place to choose: one beside the middle on both axes shows that.
+// Fill ignores the position; one besides the center shows that.
 const placesOf = (fit: Fit): readonly Position[] => (fit === "fill" ? ["center", "top-left"] : POSITIONS);
 const places = (kind: Case["kind"], format: Case["format"]): Case[] =>
   FITS.flatMap((fit) =>
@@ -44,7 +44,7 @@ const withBackground = (kind: Case["kind"], format: Case["format"]): Case[] =>
 const CASES: Case[] = [
   ...places("image", "png"),
   ...places("video", "mp4"),
-  // The filters are those of MP4; the pairs of the matrix show them with this format too.
+  // Uses the same filters as MP4, and the matrix of pairs covers this format too.
   ...places("video", "webm").filter(({ position }) => position === "top-left"),
   ...withBackground("image", "png"),
   ...withBackground("video", "mp4"),
@@ -67,8 +67,8 @@ test.concurrent.for(CASES)(
     const picture = await encode(original, kind, options);
     const placing = { source: WIDE, ...box, fit, position, background: background ?? "#000000" };
     expect({ width: picture.width, height: picture.height }).toEqual(box);
-    // Bars that nobody colored are black, or clear where the format can be.
-    if (kind === "image" && fit === "contain" && !background) expectClearBars(picture, placing, expect);
+    // Default bars are transparent where the format supports it, else black.
+    if (kind === "image" && fit === "contain" && !background) expectTransparentBars(picture, placing, expect);
     else expect(wrongPoints(picture, placing, TOLERANCE[kind])).toEqual([]);
   },
 );
@@ -79,7 +79,7 @@ async function encode(original: string, kind: "image" | "video", options: object
   return readPicture(output.path, { frame: kind === "video" ? 2 : 0 });
 }
 
-function expectClearBars(picture: Picture, placing: Placing, check: typeof expect): void {
+function expectTransparentBars(picture: Picture, placing: Placing, check: typeof expect): void {
   const shown: Picture = {
     ...picture,
     at(x, y) {
@@ -97,7 +97,7 @@ function expectClearBars(picture: Picture, placing: Placing, check: typeof expec
   check(corners).toContain(0);
 }
 
-// Sizes asked for in part or in percent, and what must come of the displayed 160x96 (or 96x160 turned, 213x96 with wide pixels).
+// Partial and percentage sizes, and the result for the displayed 160x96.
 const SIZES = [
   [{ width: 80 }, [80, 48]],
   [{ height: 48 }, [80, 48]],
@@ -109,15 +109,19 @@ const SIZES = [
   [{ width: 90, height: 90, background: BACKGROUND }, [90, 90]],
 ] as const;
 
-test.concurrent.for(SIZES)("video of %o is %o", LIMIT, async ([options, [width, height]], { expect }) => {
-  const picture = await encode(await quadrantClip(), "video", { format: "mp4", ...options });
-  expect([picture.width, picture.height]).toEqual([width, height]);
-  const fit = "background" in options ? "contain" : "fill";
-  const placing = { source: WIDE, width, height, fit, position: "center", background: BACKGROUND } as const;
-  expect(wrongPoints(picture, placing, TOLERANCE.video)).toEqual([]);
-});
+test.concurrent.for(SIZES)(
+  "sizes video with %o to %o",
+  LIMIT,
+  async ([options, [width, height]], { expect }) => {
+    const picture = await encode(await quadrantClip(), "video", { format: "mp4", ...options });
+    expect([picture.width, picture.height]).toEqual([width, height]);
+    const fit = "background" in options ? "contain" : "fill";
+    const placing = { source: WIDE, width, height, fit, position: "center", background: BACKGROUND } as const;
+    expect(wrongPoints(picture, placing, TOLERANCE.video)).toEqual([]);
+  },
+);
 
-test.concurrent("an image may be of odd size", LIMIT, async ({ expect }) => {
+test.concurrent("an image may have an odd size", LIMIT, async ({ expect }) => {
   const picture = await encode(await quadrantPng(), "image", { format: "png", width: 81, height: 49 });
   expect([picture.width, picture.height]).toEqual([81, 49]);
 });
@@ -130,7 +134,7 @@ const TURNED_CASES = TURNS.flatMap((turned) =>
 );
 
 test.concurrent.for(TURNED_CASES)(
-  "a clip turned by $turned degrees, $fit as $kind",
+  "fits a clip rotated by $turned degrees, $fit, as $kind",
   LIMIT,
   async ({ turned, fit, kind, position }, { expect }) => {
     const box = { width: 100, height: 130 };
@@ -149,7 +153,7 @@ test.concurrent.for(TURNED_CASES)(
 );
 
 test.concurrent.for(TURNS)(
-  "percentages are of the size as turned by %s",
+  "percentages refer to the displayed size of a clip rotated by %s",
   LIMIT,
   async (turned, { expect }) => {
     const options = { format: "mp4", width: "50%", height: "100%" };
@@ -159,7 +163,7 @@ test.concurrent.for(TURNS)(
   },
 );
 
-test.concurrent.for(FITS)("wide pixels are made square, %s", LIMIT, async (fit, { expect }) => {
+test.concurrent.for(FITS)("makes wide pixels square, %s", LIMIT, async (fit, { expect }) => {
   const box = { width: 120, height: 120 };
   const options = {
     ...{ format: "mp4", quality: "very_high", ...box, fit, position: "top-left" },
@@ -182,7 +186,7 @@ test.concurrent.for([
   ["image", "jpeg"],
   ["image", "png"],
   ["image", "webp"],
-] as const)("HDR is tone-mapped to SDR in %s %s", LIMIT, async ([kind, format], { expect }) => {
+] as const)("tone-maps HDR to SDR for %s %s", LIMIT, async ([kind, format], { expect }) => {
   const input = rig.serve(await hdrQuadrantClip());
   const output = await rig.door.encode({ input, kind, options: { format, quality: "very_high" } });
   const { picture } = await readFacts(output.path);
@@ -190,6 +194,6 @@ test.concurrent.for([
   expect(["bt709", "iec61966-2-1", undefined]).toContain(picture?.transfer);
   expect(picture?.pixel_format).not.toContain("10");
   const placing = { source: WIDE, ...WIDE, fit: "fill", position: "center", background: "#000000" } as const;
-  // Tone curves differ in taste; without one, the colors are off by 100 and more.
+  // Tone curves differ; without one, colors are off by 100 and more.
   expect(wrongPoints(await readPicture(output.path), placing, 64)).toEqual([]);
 });

@@ -20,14 +20,14 @@ afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };
 
-// Least SSIM against the source at quality high. Color is compared at half its resolution, as the sources have it: how it
-// is made full again is a matter of taste. PNG loses nothing but by that and by scaling, gif has 256 colors that WebP takes for noise.
+// Least SSIM against the source at quality high, compared in 4:2:0 like the sources, as chroma upsampling differs. PNG loses only
+// by that and by scaling; GIF has only 256 colors.
 const LIKE_IN = { jpeg: 0.96, png: 0.98, webp: 0.95, gif: 0.93 } as const;
 type Format = keyof typeof LIKE_IN;
 const FORMAT_NAMES = Object.keys(LIKE_IN) as Format[];
 const CODECS = { jpeg: "mjpeg", png: "png", webp: "webp", gif: "gif" } as const;
 
-/** Displayed size, and the filter that makes the right picture by native ffmpeg. */
+/** Displayed size, and the ffmpeg filter for the expected picture. */
 const SOURCES: Partial<Record<ClipName, { size: readonly [number, number]; filter?: string }>> = {
   jpeg: { size: [160, 90] },
   png: { size: [160, 90] },
@@ -74,14 +74,14 @@ test.concurrent.for(CASES)(
   },
 );
 
-test.concurrent("a png of a png loses nothing", LIMIT, async ({ expect }) => {
+test.concurrent("png to png is lossless", LIMIT, async ({ expect }) => {
   const original = await clip("png_odd");
   const output = await encode(original, { format: "png" });
   expect((await measureLikeness(output.path, original, { pixels: "gbrp" })).mean).toBe(1);
 });
 
 test.concurrent.for(["png", "webp", "gif", "jpeg"] as const)(
-  "transparency in %s is kept, or laid on a color",
+  "keeps transparency in %s, or flattens it on black",
   LIMIT,
   async (format, { expect }) => {
     const output = await encode(await clip("png_alpha"), { format, quality: "very_high" });
@@ -89,7 +89,7 @@ test.concurrent.for(["png", "webp", "gif", "jpeg"] as const)(
     const alpha = [20, 40, 120, 140].map((x) => picture.at(x, 45)[3]);
     if (format === "jpeg") {
       expect(alpha).toEqual([255, 255, 255, 255]);
-      // Clear pixels let the black below through.
+      // Transparent pixels show the black background.
       expect(Math.max(...picture.at(2, 45).slice(0, 3))).toBeLessThan(24);
       return;
     }
@@ -107,7 +107,7 @@ test.concurrent.for(["png", "webp", "gif", "jpeg"] as const)(
 );
 
 test.concurrent.for(["gif", "webp"] as const)(
-  "an animated gif stays animated in %s",
+  "keeps an animated gif animated in %s",
   LIMIT,
   async (format, { expect }) => {
     const original = await clip("gif_animated", { seconds: 1, rate: 10 });
@@ -126,7 +126,7 @@ test.concurrent.for(["gif", "webp"] as const)(
 );
 
 test.concurrent.for(["jpeg", "png"] as const)(
-  "an animated gif gives its first frame in %s",
+  "takes the first frame of an animated gif for %s",
   LIMIT,
   async (format, { expect }) => {
     const original = await clip("gif_animated", { seconds: 1, rate: 10 });
@@ -138,7 +138,7 @@ test.concurrent.for(["jpeg", "png"] as const)(
   },
 );
 
-test.concurrent("an animated png gives its frames in gif", LIMIT, async ({ expect }) => {
+test.concurrent("keeps the frames of an animated png in gif", LIMIT, async ({ expect }) => {
   const output = await encode(await clip("png_animated", { seconds: 1, rate: 10 }), { format: "gif" });
   expect((await readFacts(output.path)).picture?.times).toHaveLength(10);
 });
@@ -159,12 +159,12 @@ test.concurrent.for([
   ["gif_animated", 0.2, 2],
   ["gif_animated", 0.25, 2],
   ["gif_animated", 0.29, 2],
-  // Its writer leaves the second moment empty.
+  // ffmpeg's AVI muxer skips the second frame.
   ["avi", 0.4, 3],
   ["avi", 0.45, 3],
   ["avi", 0.49, 3],
 ] as const)(
-  "start in %s at %s takes frame %s, though its clock is slow",
+  "start in %s at %s takes frame %s despite a coarse time base",
   LIMIT,
   async ([name, start, frame], { expect }) => {
     const original = await clip(name, { seconds: 1, rate: 10 });
@@ -187,16 +187,16 @@ test.concurrent.for([
   ["gif", "gif"],
   ["bmp", "jpeg"],
   ["mp4", "jpeg"],
-] as const)("without a format %s gives %s", LIMIT, async ([name, format], { expect }) => {
+] as const)("the default format for %s is %s", LIMIT, async ([name, format], { expect }) => {
   const output = await encode(await clip(name, { seconds: 1 }), {});
   expect(await readContainer(output.path)).toBe(format satisfies ImageFormat);
 });
 
-// TIFF in an APP1 segment with one entry, 0x0112: the turn that a viewer makes of a photo.
+// EXIF orientation to clockwise degrees.
 const TURNS = { 3: 180, 6: 90, 8: 270 } as const;
 
 test.concurrent.for([3, 6, 8] as const)(
-  "a photo of orientation %s comes out upright",
+  "turns a photo of orientation %s upright",
   LIMIT,
   async (orientation, { expect }) => {
     const turned = TURNS[orientation];

@@ -13,14 +13,14 @@ import { compareSound, readSound, recallSound } from "../judge/sound.ts";
 import { BITRATE, BUSY_SECONDS, type Cell, SHOWN } from "./cells.ts";
 import { type Expected, expect as expected, isAnimation, isBusy } from "./expected.ts";
 
-/** What is measured of a cell. */
+/** Measurements of a cell. */
 export type Figures = Record<string, number>;
 type Check = typeof Expect;
 
-// More than the light encoder may hold.
+// More than the light encoder may hold in memory.
 const BULK = 41 * 2 ** 20;
 
-/** Gives the path of the source of a cell. */
+/** Makes the source of a cell and returns its path. */
 export function sourceOf(cell: Cell): Promise<string> {
   const { seconds } = SHOWN;
   switch (cell.from) {
@@ -40,7 +40,7 @@ export function sourceOf(cell: Cell): Promise<string> {
   }
 }
 
-/** Judges the output of a cell, a file at `path` (of a stream, all of it played into one file). */
+/** Checks the output of a cell at `path`; for a stream, a file into which it was played. */
 export async function judgeCell(cell: Cell, path: string, original: string, check: Check): Promise<Figures> {
   if (cell.kind === "audio") return judgeSound(cell, path, original, check);
   const wanted = expected(cell);
@@ -79,7 +79,7 @@ async function judgeVideo(
   const times = picture?.times ?? [];
   check(times).toHaveLength(wanted.frames);
   const rate = cell.fps ?? SHOWN.fps;
-  // WebM and Matroska count in whole milliseconds.
+  // WebM and Matroska times are whole milliseconds.
   const gaps = times.slice(1).map((time, index) => Math.abs(time - (times[index] ?? 0) - 1 / rate));
   check(Math.max(0, ...gaps)).toBeLessThanOrEqual(0.0011);
   check(Math.abs((picture?.duration ?? 0) - wanted.seconds)).toBeLessThanOrEqual(1 / rate + 0.002);
@@ -104,7 +104,7 @@ async function judgeImage(
 ): Promise<Figures> {
   const format = cell.format as ImageFormat;
   if (format === "webp" && isAnimation(cell)) {
-    // Native ffmpeg cannot read an animated one.
+    // Native ffmpeg cannot read an animated WebP.
     const animation = await readWebpAnimation(path);
     check(animation).toMatchObject(wanted.box);
     check(animation?.delays).toEqual(Array(wanted.frames).fill(200));
@@ -114,7 +114,7 @@ async function judgeImage(
   check(picture).toMatchObject({ codec: IMAGE_CODECS[format], ...wanted.box, pixel_aspect: "1:1" });
   check(picture?.times).toHaveLength(wanted.frames);
   const like = await judgeLikeness(cell, wanted, path, original, check);
-  // Bars that nobody colored are clear where the format can be.
+  // Default bars are transparent where the format supports it.
   const clear = wanted.fit === "contain" && cell.background === null && FORMATS.image[format].alpha;
   const shown = await readPicture(path);
   const seen = clear && format !== "avif" ? onBlack(shown) : shown;
@@ -122,7 +122,7 @@ async function judgeImage(
   return like;
 }
 
-// The pattern shines through by a fifth, and the lowest quality shifts colors; those of the quadrants are much further apart.
+// The pattern is blended in by a fifth, and low quality shifts colors; the quadrants' colors are much further apart.
 const COLOR_TOLERANCE = 96;
 
 function onBlack(picture: Picture): Picture {
@@ -136,8 +136,8 @@ function onBlack(picture: Picture): Picture {
 }
 
 /**
- * Least mean SSIM by quality, each some hundredths below what right outputs score: video over all its frames, images in full color
- * and, where the source is a GIF with 256 colors, of a pattern that is hard to keep.
+ * Least mean SSIM by quality, a few hundredths below the score of correct outputs: video over all frames, images in RGB, and images
+ * from a GIF, whose 256-color pattern is hard to encode.
  */
 const LIKE_AT = {
   video: { very_low: 0.8, low: 0.87, medium: 0.91, high: 0.94, very_high: 0.96, bitrate: 0.75 },
@@ -155,8 +155,8 @@ async function judgeLikeness(
   const { kind, from, rate } = cell;
   const pixels = kind === "image" ? "gbrp" : "yuv420p";
   const { mean, worst } = await measureLikeness(path, original, { filter, pixels });
-  const sort = kind !== "image" ? "video" : from === "gif" ? "gif" : "image";
-  const least = LIKE_AT[sort][typeof rate === "number" ? "bitrate" : (rate ?? "medium")];
+  const category = kind !== "image" ? "video" : from === "gif" ? "gif" : "image";
+  const least = LIKE_AT[category][typeof rate === "number" ? "bitrate" : (rate ?? "medium")];
   check(mean).toBeGreaterThan(least);
   return { ssim: mean, worst };
 }
@@ -166,9 +166,9 @@ function soundCodec({ kind, format }: Cell): string {
   return kind === "video" ? FORMATS.video[format as VideoFormat].audio : "aac";
 }
 
-// Seconds that a decoder of the output may be late or the sound too long: two frames of AAC, one of the others.
+// Seconds by which the decoded output may be late or too long: two frames of AAC, one frame of other codecs.
 const SLACK = { mp3: 0.03, aac: 0.05, ogg: 0.03, opus: 0.025, wav: 0.0005, flac: 0.0005 } as const;
-// Shares of the bitrate, of less than a second too: Opus varies with the sound, and steady noise takes less than asked.
+// Tolerated deviation from the bitrate, also in less than a second: Opus varies, and steady noise takes fewer bits than requested.
 const SOUND_SHARE = { mp3: 0.08, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;
 
 async function judgeSound(cell: Cell, path: string, original: string, check: Check): Promise<Figures> {
@@ -201,7 +201,7 @@ async function judgeSound(cell: Cell, path: string, original: string, check: Che
   return { ...figures, share };
 }
 
-/** Plays a stream from its master playlist, as a player that knows nothing else, into a file beside `path`. */
+/** Plays a stream from its master playlist into a file beside `path`. */
 export async function playStream(cell: Cell, url: string, path: string, check: Check): Promise<string> {
   const { variants } = parseMaster(await (await fetch(url)).text(), url);
   const { width, height } = expected(cell).box;
@@ -213,7 +213,6 @@ export async function playStream(cell: Cell, url: string, path: string, check: C
   return file;
 }
 
-/** The MIME type of a cell's output. */
 export function mimeOf({ kind, format }: Cell): string {
   const formats: Readonly<Record<string, { mime: string }>> = FORMATS[kind];
   return formats[format]?.mime ?? "";

@@ -16,7 +16,7 @@ afterAll(() => rig?.close());
 const SECONDS = 100;
 const FRAMES = SECONDS * 12.5;
 
-// Long enough to be encoded in stretches of a minute, which are put together again; 96x54 at 12.5 a second.
+// Long enough to be encoded in several chunks and stitched; 96x54 at 12.5 fps.
 function longClip(): Promise<string> {
   const noise = (seed: number) =>
     `anoisesrc=seed=${seed}:color=pink:amplitude=0.5:sample_rate=48000:duration=${SECONDS},lowpass=f=3000`;
@@ -49,7 +49,7 @@ test.concurrent.for(["mp4", "webm"] as const)(
       worst: like.worst,
       seconds: ((run.finished_at ?? 0) - run.created_at) / 1000,
     });
-    // Every frame alike: a seam with a frame lost or twice would be unlike from there on.
+    // A frame lost or doubled at a seam would lower the score of every frame after it.
     expect(like.worst).toBeGreaterThan(0.9);
     const as = { channels: 2, sample_rate: 8000 };
     const [got, wanted] = await Promise.all([
@@ -57,9 +57,9 @@ test.concurrent.for(["mp4", "webm"] as const)(
       readSound(original, { ...as, after: ["-af", "atrim=0.8,asetpts=PTS-STARTPTS"] }),
     ]);
     expect(Math.abs(got.duration - wanted.duration)).toBeLessThanOrEqual(0.05);
-    // Together to the end: sound that drifts is late there.
+    // Drift would show as lag near the end.
     for (const second of [0, 30, 59, 61, 90, 97]) {
-      for (const echo of compareSound(stretch(got, second), stretch(wanted, second))) {
+      for (const echo of compareSound(secondOf(got, second), secondOf(wanted, second))) {
         expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
         expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
       }
@@ -67,7 +67,7 @@ test.concurrent.for(["mp4", "webm"] as const)(
   },
 );
 
-function stretch(sound: Sound, second: number): Sound {
+function secondOf(sound: Sound, second: number): Sound {
   const cut = (samples: Float32Array) =>
     samples.subarray(second * sound.sample_rate, (second + 1) * sound.sample_rate);
   return { ...sound, channels: sound.channels.map(cut), duration: 1 };

@@ -50,7 +50,7 @@ test.concurrent.for([
   ["ogg", { format: "mp3" }, WORK, false, [PRIVATE]],
   ["wav", { format: "flac" }, WORK, false, undefined],
 ] as const)(
-  "%s to %o keeps tags and cover",
+  "audio %s to %o keeps the tags and cover it can and lists what it drops",
   LIMIT,
   async ([name, options, wanted, cover, dropped], { expect }) => {
     const original = await taggedSound(name);
@@ -67,7 +67,7 @@ test.concurrent.for([
   ["unsynchronised ID3v2.4", { format: "mp3" }, WORK, true, [PRIVATE]],
   ["unsynchronised ID3v2.4", { format: "opus" }, WORK, true, [PRIVATE]],
 ] as const)(
-  "an MP3 with %s to %o keeps its tags",
+  "an MP3 with %s to %o keeps its tags, and the cover it can",
   LIMIT,
   async ([kind, options, wanted, cover, dropped], { expect }) => {
     const original = await id3Sound(kind);
@@ -91,7 +91,7 @@ test.concurrent.for([
   ["mkv", { format: "mp4" }, "copy", WORK, false, [PRIVATE]],
   ["mov", { format: "mp4" }, "copy", WITHOUT_TRACK, false, [PRIVATE]],
 ] as const)(
-  "%s to %o by %s keeps tags and cover",
+  "video %s to %o by %s keeps the tags and cover it can and lists what it drops",
   LIMIT,
   async ([name, options, encoder, wanted, cover, dropped], { expect }) => {
     const original = await taggedVideo(name);
@@ -112,14 +112,14 @@ test.concurrent.for([
   ["flac", "audio", { format: "mp3" }],
   ["flac", "audio", { format: "opus" }],
 ] as const)(
-  "the location and time of %s go as %s with %o unless they are kept",
+  "drops the location and creation time of %s as %s with %o unless metadata is keep",
   LIMIT,
   async ([name, kind, options], { expect }) => {
     const original = kind === "video" ? await taggedVideo(name as "mp4") : await taggedSound(name as "flac");
     const input = rig.serve(original);
     const made = async (metadata?: string) => {
-      const asked = metadata === undefined ? options : { ...options, metadata };
-      const { path, task } = await rig.door.encode({ input, kind, options: asked });
+      const merged = metadata === undefined ? options : { ...options, metadata };
+      const { path, task } = await rig.door.encode({ input, kind, options: merged });
       const [tags, covers] = [await readFileTags(path), await readCovers(path)];
       return { tags, covers, made: await readCreationTime(path), dropped: droppedOf(task) };
     };
@@ -157,7 +157,7 @@ test.concurrent.for([
   ["mp4", "audio", { format: "flac" }, [{ kind: "video", index: 0, reason: "asked" }, ...CROWD, CHAPTERS]],
   ["mp4", "adaptive_video", {}, [...CROWD, MIXED, CHAPTERS]],
 ] as const)(
-  "%s to %s with %o says what it leaves out",
+  "%s to %s with %o lists the dropped streams, channels and chapters",
   LIMIT,
   async ([name, kind, options, dropped], { expect }) => {
     const original = await crowdedVideo(name);
@@ -166,7 +166,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent("nothing is said where nothing is left out", LIMIT, async ({ expect }) => {
+test.concurrent("lists nothing when nothing is dropped", LIMIT, async ({ expect }) => {
   const original = await taggedSound("flac");
   const options = { format: "flac", metadata: "keep" };
   const { task, path } = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
@@ -174,7 +174,7 @@ test.concurrent("nothing is said where nothing is left out", LIMIT, async ({ exp
   expect(await readFileTags(path)).toEqual({ ...WORK, location: LOCATION, make: "Acme", model: "Cam 7" });
 });
 
-test.concurrent("an unknown mode is refused", async ({ expect }) => {
+test.concurrent("rejects an unknown metadata mode", async ({ expect }) => {
   const body = { input: "https://example.com/a.mp4", kind: "video", options: { metadata: "all" } };
   expect(await rig.door.request("POST", "/tasks", body)).toMatchObject({
     status: 400,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
-// Every two values of every two options, or, where it is asked for, the whole product or a part of it.
+// Every pair of option values; with FRAMEWRIGHT_MATRIX the whole product or a part of it.
 const part = process.env.FRAMEWRIGHT_MATRIX;
 const CELLS = part
   ? pickPart(

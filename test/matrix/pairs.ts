@@ -1,13 +1,13 @@
-/** A value of a dimension; null stands for an option that is not given. */
+/** A value of a dimension; null leaves the option out. */
 export type Value = string | number | null;
 
-/** The dimensions of a table by name, each with its values. */
+/** The values of each dimension by name. */
 export type Dimensions = Readonly<Record<string, readonly Value[]>>;
 
 /** One choice of a value for every dimension. */
 export type Row<D extends Dimensions> = { readonly [Name in keyof D]: D[Name][number] };
 
-/** True for a row, whole or in part, that is no sensible request already. */
+/** Returns whether a row, complete or partial, is already invalid. */
 export type Forbids<D extends Dimensions> = (row: Partial<Row<D>>) => boolean;
 
 /** Two values of two dimensions, as indexes. */
@@ -16,12 +16,12 @@ interface Pair {
   other: readonly [dimension: number, value: number];
 }
 
-// Indexes of the values chosen so far; undefined where none is.
+// The index of the chosen value per dimension; undefined if still open.
 type Choice = (number | undefined)[];
 
 /**
- * Gives a small list of rows in which every two values of every two dimensions stand together at least once, but for those that
- * no row may hold together. The same table always gives the same rows.
+ * Returns a small list of rows that covers every pair of values of two dimensions at least once, except pairs that no allowed row
+ * contains. Deterministic.
  */
 export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids<D>): Row<D>[] {
   const table = createTable(dimensions, forbids);
@@ -42,7 +42,7 @@ export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids
   }
   return rows;
 
-  // Takes for each further dimension the value that closes most pairs; of equals the one that was used least.
+  // Repeatedly chooses the value that covers the most open pairs; among equals, the least used one.
   function grow(pair: Pair): number[] {
     const row = choose(table.empty(), pair);
     for (;;) {
@@ -72,28 +72,28 @@ export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids
 }
 
 /**
- * Returns as few of the rows as hold every two facets that stand together in any of them. `facetsOf` names the facets of a row.
- * The same rows always return the same.
+ * Returns a subset of the rows that still covers every pair of facets, chosen greedily and deterministically. `facetsOf` names the
+ * facets of a row.
  */
 export function thinRows<R>(rows: readonly R[], facetsOf: (row: R) => readonly string[]): R[] {
   const left = rows.map((row) => ({ row, pairs: twosOf(facetsOf(row)) }));
   const open = new Set(left.flatMap(({ pairs }) => pairs));
-  const taken: R[] = [];
+  const kept: R[] = [];
   while (open.size > 0) {
     const gains = left.map(({ pairs }) => pairs.filter((pair) => open.has(pair)).length);
     const [best] = left.splice(gains.indexOf(Math.max(...gains)), 1);
     if (!best) break;
     for (const pair of best.pairs) open.delete(pair);
-    taken.push(best.row);
+    kept.push(best.row);
   }
-  return taken;
+  return kept;
 }
 
 function twosOf(facets: readonly string[]): string[] {
   return facets.flatMap((one, index) => facets.slice(index + 1).map((other) => `${one} ${other}`));
 }
 
-/** Gives every row of a table that is a sensible request, the last dimension changing fastest. */
+/** Yields every allowed row of a table, the last dimension changing fastest. */
 export function* wholeProduct<D extends Dimensions>(dimensions: D, forbids: Forbids<D>): Generator<Row<D>> {
   const table = createTable(dimensions, forbids);
   yield* below(0, table.empty());
@@ -121,7 +121,7 @@ function createTable<D extends Dimensions>(dimensions: D, forbids: Forbids<D>) {
     ) as Row<D>;
   const forbidden = (row: Choice) => forbids(toRow(row));
 
-  // Whether the rest can be chosen so that the row is allowed.
+  // Returns whether the row can be completed to an allowed one.
   function complete(row: Choice): boolean {
     if (forbidden(row)) return false;
     const at = row.indexOf(undefined);

@@ -26,7 +26,7 @@ const PICTURES = [
 ] as const;
 
 test.concurrent.for(PICTURES)(
-  "%s %s grows in size and likeness with each step of quality",
+  "%s %s gains size and likeness with each step of quality",
   LIMIT,
   async ([kind, format, name], { expect, task }) => {
     const original = await clip(name, { seconds: 1 });
@@ -64,7 +64,7 @@ test.concurrent.for(["mp3", "aac", "ogg", "opus"] as const)(
   },
 );
 
-// Pictures that take as many bits as they are given: noise moving under a pattern.
+// Moving noise, which uses up any bitrate.
 function busyClip(): Promise<string> {
   const picture = "testsrc2=size=160x90:rate=25:duration=3,noise=alls=24:allf=t";
   return makeClip("mp4", [
@@ -82,7 +82,7 @@ test.concurrent.for([
   ["mov", 600_000],
   ["webm", 300_000],
   ["webm", 900_000],
-] as const)("%s video keeps to %i bits per second", LIMIT, async ([format, bitrate], { expect, task }) => {
+] as const)("%s video meets %i bits per second", LIMIT, async ([format, bitrate], { expect, task }) => {
   const input = rig.serve(await busyClip());
   const output = await rig.door.encode({ input, kind: "video", options: { format, bitrate } });
   const { bytes, picture } = await readFacts(output.path);
@@ -91,14 +91,14 @@ test.concurrent.for([
   expect(Math.abs(got / bitrate - 1)).toBeLessThan(0.1);
 });
 
-// Opus varies with the sound, and steady noise takes less than asked; the others keep to what they are asked for.
+// Opus varies, and steady noise takes fewer bits than requested.
 const SOUND_SHARE = { mp3: 0.05, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;
 const SOUND_RATES = (Object.keys(SOUND_SHARE) as (keyof typeof SOUND_SHARE)[]).flatMap((format) =>
   ([32_000, 96_000, 192_000, 320_000] as const).map((bitrate) => ({ format, bitrate })),
 );
 
 test.concurrent.for(SOUND_RATES)(
-  "$format audio keeps to $bitrate bits per second",
+  "$format audio meets $bitrate bits per second",
   LIMIT,
   async ({ format, bitrate }, { expect, task }) => {
     const original = await makeClip("wav", [

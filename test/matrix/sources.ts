@@ -1,26 +1,25 @@
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { crowdedClip, FOLD, surroundClip } from "../judge/clips.ts";
 
-/** A source of the video matrix, and what any output of it must be. */
+/** A source of the video matrix, and the facts of every output of it. */
 export interface VideoSource {
-  /** Size of the output when none is asked for: displayed, in square pixels, even. */
+  /** Default size of the output: displayed, in square pixels, even. */
   size: readonly [width: number, height: number];
-  /** Channels of the output's sound; null for none. */
+  /** Audio channels of the output; null for none. */
   channels: number | null;
-  /** Filter that makes the right picture of it by native ffmpeg; default none. */
+  /** ffmpeg filter for the expected picture; default none. */
   filter?: string;
-  /** Options of native ffmpeg in front of it. */
+  /** ffmpeg options before the source. */
   input?: readonly string[];
-  /** Filter that makes the right sound of it; default none. */
+  /** ffmpeg filter for the expected sound; default none. */
   sound?: string;
-  /** Makes it; default the clip of that name. */
+  /** Makes the source; default is the clip of that name. */
   make?(): Promise<string>;
 }
 
 const plain = { size: [160, 90], channels: 2 } as const;
 const ON_BLACK = "split[a][b];[a]lutyuv=y=16:u=128:v=128:a=255[c];[c][b]overlay,format=yuv420p";
 
-/** Everything that a video may be made of. */
 export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> & Record<string, VideoSource> = {
   mp4: plain,
   mp4_b_frames: plain,
@@ -57,10 +56,10 @@ export const VIDEO_SOURCES: Partial<Record<ClipName, VideoSource>> & Record<stri
   gif_animated: { size: [160, 90], channels: null },
 };
 
-/** Length of every source in seconds. */
+/** Seconds of every source. */
 export const SECONDS = 1;
 
-/** Gives the path of a source of the matrix. */
+/** Makes a source of the matrix and returns its path. */
 export function makeSource(name: string): Promise<string> {
   const make = VIDEO_SOURCES[name]?.make;
   return make ? make() : clip(name as ClipName, { seconds: SECONDS });

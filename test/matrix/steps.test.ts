@@ -22,7 +22,7 @@ async function output(body: StepBody) {
   return step.output;
 }
 
-test.concurrent("a probe tells what native ffprobe tells", LIMIT, async ({ expect }) => {
+test.concurrent("a probe step reports the facts that native ffprobe does", LIMIT, async ({ expect }) => {
   const original = await clip("mp4_rotated_90", { seconds: 1 });
   const url = rig.serve(original);
   const step = await rig.door.runStep({ kind: "probe", input: { url } });
@@ -53,17 +53,17 @@ test.concurrent("a probe tells what native ffprobe tells", LIMIT, async ({ expec
 });
 
 test.concurrent(
-  "probe, ingest, video, image and audio follow each other by their outputs",
+  "chains probe, ingest, video, image and audio steps by their outputs",
   LIMIT,
   async ({ expect }) => {
     const original = await clip("mp4", { seconds: 1 });
-    // Not where the tests beside this one find the same clip, as it goes away.
+    // A separate URL, as concurrent tests use the same clip and this one disappears.
     const url = rig.origin.serve("/goes-away.mp4", { file: original });
     const probed = await output({ kind: "probe", input: { url } });
     const ingested = await output({ kind: "ingest", input: probed });
     expect(ingested.url).not.toBe(url);
     expect(ingested.filesize).toBe(probed.filesize);
-    // The copy serves without its origin.
+    // The ingested copy must not need its origin.
     rig.origin.serve(new URL(url).pathname, { status: 404 });
 
     const video = await output({
@@ -103,19 +103,15 @@ test.concurrent(
   },
 );
 
-test.concurrent(
-  "a Source written by hand, with no more than it must have, is encoded",
-  LIMIT,
-  async ({ expect }) => {
-    const url = rig.serve(await clip("mp4", { seconds: 1 }));
-    const input = { object: "source", url, kind: "video", format: "mp4" } as const;
-    const video = await output({ kind: "video", input, options: { format: "mp4", width: 80 } });
-    expect(video).toMatchObject({ width: 80, height: 44 });
-  },
-);
+test.concurrent("encodes a minimal hand-written Source", LIMIT, async ({ expect }) => {
+  const url = rig.serve(await clip("mp4", { seconds: 1 }));
+  const input = { object: "source", url, kind: "video", format: "mp4" } as const;
+  const video = await output({ kind: "video", input, options: { format: "mp4", width: 80 } });
+  expect(video).toMatchObject({ width: 80, height: 44 });
+});
 
 test.concurrent(
-  "adaptive video takes a probe's output and tells its renditions",
+  "an adaptive video step accepts a probe's output and lists its renditions",
   LIMIT,
   async ({ expect }) => {
     const url = rig.serve(await clip("mp4", { seconds: 1 }));
@@ -130,7 +126,7 @@ test.concurrent(
   },
 );
 
-test.concurrent("a lie in a Source that is handed in harms nobody", LIMIT, async ({ expect }) => {
+test.concurrent("a step fails cleanly for a Source with false facts", LIMIT, async ({ expect }) => {
   const url = rig.serve(await clip("mp3", { seconds: 1 }));
   const input = {
     ...{ object: "source", url, kind: "video", format: "mp4", width: 4000, height: 3000, duration: 9000 },

@@ -39,7 +39,7 @@ test.concurrent.for([...RATES, ...UNEVEN])(
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     for (const gap of gaps) expect(Math.abs(gap - 1 / fps)).toBeLessThanOrEqual(0.0011);
     expect(Math.abs((picture?.duration ?? 0) - 2)).toBeLessThanOrEqual(1 / fps + 0.001);
-    // Halving the rate keeps every second frame: the same moments, not others.
+    // Halving the rate must keep every second frame.
     if (fps === 12.5) {
       const filter = "select=not(mod(n\\,2))";
       const like = await measureLikeness(output.path, original, { filter });
@@ -52,17 +52,17 @@ const CUTS = [
   { start: 0.52 },
   { end: 0.76 },
   { start: 0.52, end: 1.48 },
-  // Just before a keyframe of the source (every 12 frames), and right on one.
+  // Just before a keyframe of the source (every 12 frames), and exactly on one.
   { start: 0.44, end: 1 },
   { start: 0.48, end: 1 },
   { start: 1.4, end: 99 },
 ];
-// MOV is written by the muxer of MP4: of it a cut at the end, and one right on a keyframe.
+// MOV shares the muxer of MP4, so only an end and a start on a keyframe.
 const CUT_CASES = FORMAT_NAMES.flatMap((format) =>
   CUTS.filter((_, index) => format !== "mov" || index === 1 || index === 4).map((cut) => ({ format, cut })),
 );
 
-test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cut }, { expect, task }) => {
+test.concurrent.for(CUT_CASES)("trims $format by $cut", LIMIT, async ({ format, cut }, { expect, task }) => {
   const original = await noiseClip(2);
   const input = rig.serve(original);
   const options = { format, quality: "high", ...cut };
@@ -89,16 +89,16 @@ test.concurrent.for(CUT_CASES)("$format cut by $cut", LIMIT, async ({ format, cu
   for (const echo of compareSound(got, wanted)) {
     note(task, { ...echo });
     expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
-    // Sound and pictures stay together within the 22 ms early that ITU-R BT.1359 calls unnoticeable.
+    // Audio and video stay in sync within 22 ms, which ITU-R BT.1359 calls undetectable.
     expect(Math.abs(echo.lag)).toBeLessThanOrEqual(0.022);
   }
 });
 
-// Silence up to the first sample, as a player makes it.
+// Fills with silence up to the first sample, as a player does.
 const FROM_ZERO = ["-af", "aresample=async=1:first_pts=0"];
 
 test.concurrent.for(FORMAT_NAMES)(
-  "sound that sets in late stays late in %s",
+  "sound that starts late stays late in %s",
   LIMIT,
   async (format, { expect }) => {
     const original = await lateSoundClip(2);
@@ -123,7 +123,7 @@ test.concurrent.for(FORMAT_NAMES)(
 );
 
 test.concurrent.for(FORMAT_NAMES)(
-  "a stretch shorter than a frame gives one frame in %s",
+  "a span shorter than a frame yields one frame in %s",
   LIMIT,
   async (format, { expect }) => {
     const input = rig.serve(await clip("mp4_silent"));
@@ -133,13 +133,17 @@ test.concurrent.for(FORMAT_NAMES)(
   },
 );
 
-test.concurrent("a start beyond the end fails and says so", LIMIT, async ({ expect }) => {
-  const input = rig.serve(await clip("mp4", { seconds: 1 }));
-  const task = await rig.door.runTask({ input, kind: "video", options: { start: 5 } });
-  expect(task).toMatchObject({
-    status: "failed",
-    output: null,
-    error: { kind: "invalid_options", retryable: false },
-  });
-  expect(task.error?.message).toContain("options.start");
-});
+test.concurrent(
+  "a start beyond the end fails with an error that names the option",
+  LIMIT,
+  async ({ expect }) => {
+    const input = rig.serve(await clip("mp4", { seconds: 1 }));
+    const task = await rig.door.runTask({ input, kind: "video", options: { start: 5 } });
+    expect(task).toMatchObject({
+      status: "failed",
+      output: null,
+      error: { kind: "invalid_options", retryable: false },
+    });
+    expect(task.error?.message).toContain("options.start");
+  },
+);

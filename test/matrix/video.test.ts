@@ -21,7 +21,7 @@ const OUTPUTS = [
   { format: "webm", codec: "vp9", audio: "opus" },
 ] as const satisfies { format: VideoFormat; codec: VideoCodec; audio: string }[];
 
-// MOV is written as MP4 is, by the same muxer: of it those are left whose times or streams are hard to write.
+// MOV shares the muxer of MP4, so only sources whose times or streams are hard to mux.
 const HARD = new Set([
   ...["mp4", "mp4_b_frames", "mp4_vfr", "mp4_rotated_90", "mp4_silent", "many streams", "surround"],
   ...["mpegts_interlaced", "webm_alpha", "h264", "gif_animated"],
@@ -65,10 +65,10 @@ test.concurrent.for(CASES)("$name to $format", { timeout: 240_000 }, async (want
   }
 });
 
-// Every frame is there, at its time: within 2 ms, as WebM counts in whole milliseconds.
+// Every frame is present, within 2 ms of its time, as WebM times are whole milliseconds.
 function expectSameTimes(got: Facts, original: Facts, check: typeof expect): void {
   const gaps = (times: readonly number[]) => times.map((time) => time - (times[0] ?? 0));
-  // A raw stream has no times; its frames follow each other at 25 a second.
+  // A raw stream has no times; it plays at 25 fps.
   const timed = (original.picture?.times ?? []).map((time, index) =>
     Number.isNaN(time) ? index / 25 : time,
   );
@@ -102,7 +102,7 @@ async function expectSound(
   check(Math.abs(got.duration - reference.duration)).toBeLessThanOrEqual(0.05);
   for (const echo of compareSound(got, reference)) {
     check(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
-    // Folding may make the sum of the channels quieter, so that it is not clipped: by 1 + 2·0.707, that is 7.7 dB.
+    // A downmix may be quieter to avoid clipping, by 1 + 2·0.707, which is 7.7 dB.
     check(echo.gain).toBeLessThan(1);
     check(echo.gain).toBeGreaterThan(wanted.sound ? -8.7 : -1);
   }
