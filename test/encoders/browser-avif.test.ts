@@ -53,7 +53,7 @@ async function run(path: string, options: ImageOptions, more: Partial<ImageWish>
   return { ...answer, path: out };
 }
 
-/** Encodes a picture that must be taken. */
+/** Encodes a picture that the encoder must accept. */
 async function avif(path: string, options: ImageOptions) {
   const result = await run(path, options);
   expect([result.refusal, result.error]).toEqual([null, null]);
@@ -61,7 +61,7 @@ async function avif(path: string, options: ImageOptions) {
   return result;
 }
 
-// One is of full range, the other of limited.
+// The source has full range, the output limited range.
 const TO = "out_range=tv:out_color_matrix=bt601";
 const RANGE = { filter: `scale=${TO}`, output_filter: `scale=${TO}` } as const;
 const photo = () =>
@@ -71,35 +71,38 @@ const photo = () =>
     ),
   ]);
 
-test.each(["very_low", "medium", "very_high"] as const)("%s is as the native encoder's", async (quality) => {
-  const input = await photo();
-  const options = { quality } as const;
-  const ours = await avif(input, options);
-  const native = await encode(input, "image", { format: "avif", ...options });
-  const [got, wanted] = [
-    await measureLikeness(ours.path, input, RANGE),
-    await measureLikeness(native.path, input, RANGE),
-  ];
-  const [bytes, peer] = [(await readFacts(ours.path)).bytes, (await readFacts(native.path)).bytes];
-  expect(Math.abs(got.mean - wanted.mean)).toBeLessThan(0.02);
-  expect(bytes / peer).toBeGreaterThan(0.75);
-  expect(bytes / peer).toBeLessThan(1.25);
-});
+test.each(["very_low", "medium", "very_high"] as const)(
+  "size and likeness at %s match the native encoder",
+  async (quality) => {
+    const input = await photo();
+    const options = { quality } as const;
+    const ours = await avif(input, options);
+    const native = await encode(input, "image", { format: "avif", ...options });
+    const [got, wanted] = [
+      await measureLikeness(ours.path, input, RANGE),
+      await measureLikeness(native.path, input, RANGE),
+    ];
+    const [bytes, peer] = [(await readFacts(ours.path)).bytes, (await readFacts(native.path)).bytes];
+    expect(Math.abs(got.mean - wanted.mean)).toBeLessThan(0.02);
+    expect(bytes / peer).toBeGreaterThan(0.75);
+    expect(bytes / peer).toBeLessThan(1.25);
+  },
+);
 
 test.each([
   { width: 120, height: 120, fit: "contain", position: "bottom", background: "#336699" },
   { width: 120, height: 120, fit: "cover", position: "left", background: "#000000" },
   { width: 101, height: 51, fit: "fill", position: "center", background: "#000000" },
-] as const)("a still is placed: $fit $position", async (placed) => {
+] as const)("places a still: $fit $position", async (placed) => {
   const { width, height, fit, position, background } = placed;
-  const asked = { width, height, fit, position, quality: "very_high" } as const;
-  const { path } = await avif(await quadrantPng(), fit === "contain" ? { ...asked, background } : asked);
+  const options = { width, height, fit, position, quality: "very_high" } as const;
+  const { path } = await avif(await quadrantPng(), fit === "contain" ? { ...options, background } : options);
   const picture = await readPicture(path);
   expect([picture.width, picture.height]).toEqual([width, height]);
   expect(wrongPoints(picture, { ...placed, source: { width: 160, height: 96 } }, 20)).toEqual([]);
 });
 
-test("a picture is made smaller as well as the native encoder does it", async () => {
+test("scales a picture down like the native encoder's filter", async () => {
   const input = await photo();
   const { path } = await avif(input, { quality: "very_high", width: 152 });
   const { mean } = await measureLikeness(path, input, {
@@ -109,11 +112,11 @@ test("a picture is made smaller as well as the native encoder does it", async ()
   expect(mean).toBeGreaterThan(0.97);
 });
 
-test("a photo is turned as its EXIF data says, once", async () => {
+test("rotates a photo once by its EXIF orientation", async () => {
   const jpeg = await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]);
   const turned = join(folder, "turned.jpg");
   const bytes = await readFile(jpeg);
-  // EXIF with orientation 6: a viewer turns it 90 degrees clockwise.
+  // EXIF orientation 6: 90 degrees clockwise.
   const exif = Buffer.from(
     "ffe1002245786966000049492a00080000000100120103000100000006000000" + "00000000",
     "hex",
@@ -133,7 +136,7 @@ test("a photo is turned as its EXIF data says, once", async () => {
   expect(wrongPoints(picture, { ...placing, background: "#000000" }, 24)).toEqual([]);
 });
 
-test("a frame of a video is the one that is seen at its moment, turned", async () => {
+test("takes the frame of a video shown at a start, and rotates it", async () => {
   const input = await markedClip("h264", 2);
   const { path } = await avif(input, { start: 1.01, quality: "very_high" });
   const right = await measureLikeness(path, input, { filter: "select=eq(n\\,25)" });
@@ -144,14 +147,14 @@ test("a frame of a video is the one that is seen at its moment, turned", async (
   expect([upright.width, upright.height]).toEqual([96, 160]);
 });
 
-test("a frame of VP8 with hidden pictures is the one that is seen at its moment", async () => {
+test("takes the frame shown at a start from VP8 with hidden pictures", async () => {
   const input = await INTEGRITY_SOURCES.vp8_hidden.make("webm");
   const { path } = await avif(input, { start: 8, quality: "very_high" });
-  // Pictures begin 7 ms late.
+  // The video starts 7 ms late.
   expect((await readFrames(path)).map(({ number }) => number)).toEqual([199]);
 });
 
-test("transparency is kept, or laid on a color", async () => {
+test("keeps transparency", async () => {
   const input = await clip("png_alpha");
   const { path } = await avif(input, { quality: "very_high" });
   const alpha = await lab.page.evaluate(
@@ -169,17 +172,17 @@ test("transparency is kept, or laid on a color", async () => {
   }
 });
 
-test("wasm that is not there is an error in words", async () => {
+test("missing wasm fails with a clear error", async () => {
   const { error } = await run(await clip("png"), {}, { wasm: "/files/none.wasm" });
   expect(error).toEqual({ kind: "encoder_unavailable", message: "The AVIF encoder could not be loaded." });
 });
 
-test("an abort is heard before the picture is computed", async () => {
+test("aborts before encoding the picture", async () => {
   const { error, file } = await run(await clip("png"), {}, { abort: true });
   expect([error?.message, file]).toEqual(["the test has enough", null]);
 });
 
-test("what it cannot do is refused", async () => {
+test("refuses work that it does not support", async () => {
   expect((await run(await clip("png"), { format: "webp" })).refusal).toEqual({ code: "other_work" });
   expect((await run(await clip("mp4_hdr"), {})).refusal).toEqual({ code: "tone_mapping" });
   expect((await run(await clip("mp4_interlaced"), {})).refusal).toEqual({ code: "deinterlacing" });

@@ -49,7 +49,7 @@ async function run(path: string, options: ImageOptions) {
   return { ...answer, path: out };
 }
 
-/** Encodes a picture that must be taken. */
+/** Encodes a picture that the encoder must accept. */
 async function draw(path: string, options: ImageOptions & { format: "jpeg" | "webp" }) {
   const result = await run(path, options);
   expect([result.refusal, result.error]).toEqual([null, null]);
@@ -63,43 +63,46 @@ const photo = () => makeClip("jpg", [...PHOTO.split(" "), "-q:v", "2"]);
 const PHOTO =
   "-f lavfi -i mandelbrot=s=800x600:maxiter=400:start_scale=0.05 -frames:v 1 -pix_fmt yuvj420p -bitexact";
 
-// libjpeg's quality, which a canvas has, is given to native ffmpeg by its nearest of 31 steps.
+// Native ffmpeg has only 31 steps for the libjpeg quality that a canvas uses.
 test.each([
   ["webp", "very_low", 1.25],
   ["webp", "very_high", 1.25],
   ["jpeg", "medium", 1.5],
-] as const)("%s of quality %s is as the native encoder's, made smaller", async (format, quality, most) => {
-  const input = await photo();
-  const options = { format, quality, width: 320 } as const;
-  const path = await draw(input, options);
-  const native = await encode(input, "image", options);
-  const wanted = { ...RANGE, filter: "scale=320:240:flags=bicubic:out_range=tv:out_color_matrix=bt601" };
-  const [got, peer] = [
-    await measureLikeness(path, input, wanted),
-    await measureLikeness(native.path, input, wanted),
-  ];
-  expect(Math.abs(got.mean - peer.mean)).toBeLessThan(0.02);
-  const bytes = (await readFacts(path)).bytes / (await readFacts(native.path)).bytes;
-  expect(bytes).toBeGreaterThan(0.75);
-  expect(bytes).toBeLessThan(most);
-});
+] as const)(
+  "%s of quality %s, scaled down, matches the native encoder in size and likeness",
+  async (format, quality, maxRatio) => {
+    const input = await photo();
+    const options = { format, quality, width: 320 } as const;
+    const path = await draw(input, options);
+    const native = await encode(input, "image", options);
+    const wanted = { ...RANGE, filter: "scale=320:240:flags=bicubic:out_range=tv:out_color_matrix=bt601" };
+    const [got, peer] = [
+      await measureLikeness(path, input, wanted),
+      await measureLikeness(native.path, input, wanted),
+    ];
+    expect(Math.abs(got.mean - peer.mean)).toBeLessThan(0.02);
+    const bytes = (await readFacts(path)).bytes / (await readFacts(native.path)).bytes;
+    expect(bytes).toBeGreaterThan(0.75);
+    expect(bytes).toBeLessThan(maxRatio);
+  },
+);
 
 test.each([
   { width: 120, height: 120, fit: "contain", position: "bottom", background: "#336699" },
   { width: 101, height: 51, fit: "cover", position: "left", background: "#000000" },
-] as const)("a still is placed: $fit $position", async (placed) => {
+] as const)("places a still: $fit $position", async (placed) => {
   const { width, height, fit, position, background } = placed;
-  const asked = { format: "webp", width, height, fit, position, quality: "very_high" } as const;
-  const path = await draw(await quadrantPng(), fit === "contain" ? { ...asked, background } : asked);
+  const options = { format: "webp", width, height, fit, position, quality: "very_high" } as const;
+  const path = await draw(await quadrantPng(), fit === "contain" ? { ...options, background } : options);
   const picture = await readPicture(path);
   expect([picture.width, picture.height]).toEqual([width, height]);
   expect(wrongPoints(picture, { ...placed, source: { width: 160, height: 96 } }, 20)).toEqual([]);
 });
 
-test("a photo is turned as its EXIF data says, once", async () => {
+test("rotates a photo once by its EXIF orientation", async () => {
   const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
   const turned = join(folder, "turned.jpg");
-  // EXIF with orientation 6: a viewer turns it 90 degrees clockwise.
+  // EXIF orientation 6: 90 degrees clockwise.
   const exif = Buffer.from("ffe1002245786966000049492a0008000000010012010300010000000600000000000000", "hex");
   await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif, bytes.subarray(2)]));
   const picture = await readPicture(await draw(turned, { format: "jpeg", quality: "high" }));
@@ -109,19 +112,19 @@ test("a photo is turned as its EXIF data says, once", async () => {
   expect(wrongPoints(picture, { ...placing, background: "#000000" }, 24)).toEqual([]);
 });
 
-test("the colors of a photo are those that its profile means", async () => {
+test("applies the color profile of a photo", async () => {
   const plain = await readFile(
     await makeClip("jpg", "-f lavfi -i color=0x20d020:s=64x48 -frames:v 1 -q:v 2 -bitexact".split(" ")),
   );
   const input = join(folder, "profile.jpg");
-  // Red and green have changed places in it.
+  // The profile swaps red and green.
   await writeFile(input, withProfile(plain, swappedProfile()));
   const [red, green] = (await readPicture(await draw(input, { format: "webp" }))).at(32, 24);
   expect(red).toBeGreaterThan(180);
   expect(green).toBeLessThan(80);
 });
 
-test("what it cannot do is refused", async () => {
+test("refuses work that it does not support", async () => {
   const refusal = async (path: string, options: ImageOptions) => (await run(path, options)).refusal;
   const png = await clip("png");
   expect(await refusal(png, { format: "png" })).toEqual({ code: "other_work" });

@@ -5,7 +5,7 @@ import { longClip, usePool } from "./browser-pool-rig.ts";
 
 const rig = usePool();
 
-/** Starts more chunks than there are workers, and cancels them so long after the first sign of progress, or at once. */
+/** Starts more chunks than workers and cancels them `ms` after the first progress, or at once for null. */
 async function cancelAfter(url: string, ms: number | null) {
   await rig.lab.page.evaluate(async (url) => {
     const { cancellable } = await import("../browser/pool-cancel.page.ts");
@@ -24,13 +24,13 @@ async function cancelAfter(url: string, ms: number | null) {
   return { ends, busy: (await processorSeconds(rig.lab)) - before };
 }
 
-test("a cancel ends the work, and the pool goes on with the next", async () => {
+test("a cancel ends the work at once, and the pool accepts the next job", async () => {
   const url = await rig.serve(await longClip());
   for (const ms of [null, 0, 50, 700]) {
     const { ends, busy } = await cancelAfter(url, ms);
     expect(ends.length).toBeGreaterThan(2);
     expect(new Set(ends)).toEqual(new Set(["cancelled"]));
-    // Left to themselves, Chromium lets busy workers go on for two seconds, each.
+    // Chromium would let each busy worker run for another two seconds.
     expect(busy).toBeLessThan(1);
   }
   const next = await rig.encode(await clip("png"), { kind: "image", options: { format: "jpeg" } });
@@ -38,7 +38,7 @@ test("a cancel ends the work, and the pool goes on with the next", async () => {
   expect(rig.lab.page.workers()).toHaveLength(1);
 });
 
-test("a closed pool ends its jobs and takes no more", async () => {
+test("a closed pool ends its jobs and rejects new ones", async () => {
   const url = await rig.serve(await longClip());
   const seen = await rig.lab.page.evaluate(async (url) => {
     const { encodeInPool } = await import("../browser/pool.page.ts");

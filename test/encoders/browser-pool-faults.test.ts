@@ -13,31 +13,34 @@ const BROKEN = [
   ["no memory", 1, ["out_of_memory", false, "The browser has no memory left for the encoder."]],
 ] as const;
 
-test.for(BROKEN)("%s in the cores of %i workers is found, and a fresh one tried once", async (row) => {
-  const [how, workers, first] = row;
-  const url = await rig.serve(await clip("mp4"));
-  const seen = await rig.lab.page.evaluate(
-    async ([url, how, workers]) => {
-      const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
-      const pool = openPool({ workers: 1, silenceSeconds: 6, harm: { how, workers } });
-      await pool.load();
-      const task = { clip: url, kind: "audio", options: { format: "mp3" }, chunk_seconds: null } as const;
-      const attempt = () =>
-        encodeInPool(task).then(
-          () => "done",
-          ({ kind, retryable, message }) => [kind, retryable, message],
-        );
-      const first = await attempt();
-      const started = poolWorkers().length;
-      return { first, started, next: await attempt() };
-    },
-    [url, how, workers] as const,
-  );
-  // A fault for good is not tried again; afterwards the pool is as good as new.
-  expect(seen).toEqual({ first, started: how === "no memory" ? 1 : 2, next: "done" });
-});
+test.for(BROKEN)(
+  "detects %s in the cores of %i workers and retries once in a fresh worker if it may help",
+  async (row) => {
+    const [how, workers, first] = row;
+    const url = await rig.serve(await clip("mp4"));
+    const seen = await rig.lab.page.evaluate(
+      async ([url, how, workers]) => {
+        const { encodeInPool, openPool, poolWorkers } = await import("../browser/pool.page.ts");
+        const pool = openPool({ workers: 1, silenceSeconds: 6, harm: { how, workers } });
+        await pool.load();
+        const task = { clip: url, kind: "audio", options: { format: "mp3" }, chunk_seconds: null } as const;
+        const attempt = () =>
+          encodeInPool(task).then(
+            () => "done",
+            ({ kind, retryable, message }) => [kind, retryable, message],
+          );
+        const first = await attempt();
+        const started = poolWorkers().length;
+        return { first, started, next: await attempt() };
+      },
+      [url, how, workers] as const,
+    );
+    // A permanent fault is not retried; afterwards the pool works again.
+    expect(seen).toEqual({ first, started: how === "no memory" ? 1 : 2, next: "done" });
+  },
+);
 
-test("what fails for good fails at once, and says why", async () => {
+test("a permanent fault fails with a clear error and no retry", async () => {
   const cut = join(rig.home, "cut.mp4");
   await writeFile(cut, "not a film at all, whatever its name says");
   const url = await rig.serve(cut);
@@ -50,7 +53,7 @@ test("what fails for good fails at once, and says why", async () => {
   expect(seen).toEqual(["input_unsupported", "The input is not media that can be read here.", 1]);
 });
 
-test("work beyond the memory is refused, and told as such when it happens", async () => {
+test("refuses work beyond the memory, and reports out_of_memory when it is run anyway", async () => {
   const url = await rig.serve(await clip("png", { size: "1280x720" }));
   const seen = await rig.lab.page.evaluate(async (url) => {
     const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
@@ -63,7 +66,7 @@ test("work beyond the memory is refused, and told as such when it happens", asyn
     const plan = createPlan(source, "image", { format: "gif" });
     const small = openPool({ workers: 1, memory: 40 * 2 ** 20 });
     const [chunk] = plan.chunks;
-    if (!chunk) throw new Error("There is nothing to encode.");
+    if (!chunk) throw new Error("no chunk");
     const error = await small.encode({ plan, chunk, source, input, signal }).catch((thrown) => thrown);
     openPool({ workers: 1 });
     const { files } = await encodeInPool({ clip: url, kind: "image", options: { format: "gif" } });
@@ -82,7 +85,7 @@ test("work beyond the memory is refused, and told as such when it happens", asyn
   });
 });
 
-test("a file that is changed or removed during the work is told as such", async () => {
+test("reports a file that is changed or removed during the work", async () => {
   const url = await rig.serve(await longClip());
   const seen = await rig.lab.page.evaluate(async (url) => {
     const { encodeInPool, openClip, openPool } = await import("../browser/pool.page.ts");
@@ -108,7 +111,7 @@ test("a file that is changed or removed during the work is told as such", async 
       await writable.close();
     });
     const removed = await attempt(() => folder.removeEntry("changing.mp4"));
-    // The pool is as good as before.
+    // The pool still works.
     const { files } = await encodeInPool({ clip: url, kind: "audio", options: { format: "wav", end: 1 } });
     return { changed, removed, files: files.length };
   }, url);
@@ -119,7 +122,7 @@ test("a file that is changed or removed during the work is told as such", async 
   });
 });
 
-test("a worker that does not start is told as such", async () => {
+test("a worker that does not start fails with worker_lost after one retry", async () => {
   const seen = await rig.lab.page.evaluate(async () => {
     const { sharedCore } = await import("../browser/pool.page.ts");
     const { createWasmPool } = await import("../../src/encoders/pool/wasm-pool.ts");
@@ -139,6 +142,6 @@ test("a worker that does not start is told as such", async () => {
     return [error.kind, error.retryable, started];
   });
   expect(seen).toEqual(["worker_lost", true, 2]);
-  // Chromium names the missing script by itself.
+  // Chromium itself logs the missing script.
   for (const complaint of rig.lab.complaints.splice(0)) expect(complaint).toMatch(/404/);
 });

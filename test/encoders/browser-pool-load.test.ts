@@ -34,7 +34,7 @@ beforeAll(async () => {
   await writeFile(join(home, "altered.wasm"), plain.with(20_000_000, (plain[20_000_000] ?? 0) ^ 1));
   await writeFile(join(home, "altered.js"), (await readFile(join(core, "ffmpeg-core.js"))).with(10, 32));
   await writeFile(join(home, "page.wasm"), "<!doctype html><title>Not found</title>");
-  // Of another origin, with CORS: by its path it packs, breaks off, or comes no further.
+  // Another origin with CORS that compresses, breaks off or stalls, depending on the path.
   server = createServer((request, response) => {
     response.setHeader("Access-Control-Allow-Origin", "*");
     if (request.url === "/encoded") {
@@ -57,58 +57,61 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Loads the core in the page; gives what was told of progress, or the error. */
-function load(given: { wasm?: string; glue?: string; cache?: string | null; stallSeconds?: number }) {
+/** Loads the core in the page; returns its progress events and any error. */
+function load(options: { wasm?: string; glue?: string; cache?: string | null; stallSeconds?: number }) {
   return lab.page.evaluate(
-    async (given) => {
+    async (options) => {
       const { loadCore } = await import("../../src/encoders/core/core-load.ts");
-      const told: { loaded: number; total: number }[] = [];
+      const events: { loaded: number; total: number }[] = [];
       const started = performance.now();
       try {
-        const { module, glue } = await loadCore({ ...given, onProgress: (progress) => told.push(progress) });
+        const { module, glue } = await loadCore({
+          ...options,
+          onProgress: (progress) => events.push(progress),
+        });
         const imports = WebAssembly.Module.imports(module).length;
-        return { told, imports, glue: glue.size, took: performance.now() - started, error: null };
+        return { events, imports, glue: glue.size, took: performance.now() - started, error: null };
       } catch (thrown) {
         const { kind, message, retryable } = thrown as { kind: string; message: string; retryable: boolean };
-        return { told, took: performance.now() - started, error: { kind, message, retryable } };
+        return { events, took: performance.now() - started, error: { kind, message, retryable } };
       }
     },
-    { wasm: PACKED, glue: GLUE, cache: null, ...given },
+    { wasm: PACKED, glue: GLUE, cache: null, ...options },
   );
 }
 
 test.for([
-  ["packed", PACKED],
-  ["as it is", "/files/plain.wasm"],
-  ["packed by the server", "/encoded"],
-])("the core loads %s, with progress from nothing to all", async ([, url = ""]) => {
-  const { told, error, ...core } = await load({ wasm: url.startsWith("/files") ? url : origin + url });
+  ["compressed", PACKED],
+  ["uncompressed", "/files/plain.wasm"],
+  ["compressed by the server", "/encoded"],
+])("loads the core %s, with rising progress up to the total", async ([, url = ""]) => {
+  const { events, error, ...core } = await load({ wasm: url.startsWith("/files") ? url : origin + url });
   expect(error).toBeNull();
   expect(core).toMatchObject({ glue: CORE_FILES.glue.size, imports: expect.any(Number) });
-  expect(told.length).toBeGreaterThan(10);
-  expect(told.at(-1)).toEqual({ loaded: TOTAL, total: TOTAL });
-  for (const [index, { loaded }] of told.entries()) {
-    expect(loaded).toBeGreaterThan(told[index - 1]?.loaded ?? 0);
+  expect(events.length).toBeGreaterThan(10);
+  expect(events.at(-1)).toEqual({ loaded: TOTAL, total: TOTAL });
+  for (const [index, { loaded }] of events.entries()) {
+    expect(loaded).toBeGreaterThan(events[index - 1]?.loaded ?? 0);
   }
   expect(lab.complaints.splice(0)).toEqual([]);
 });
 
 const WRONG = [
-  ["cut off, packed", { wasm: "/files/cut.wasm.gz" }, "cut.wasm.gz: it is damaged or cut off"],
+  ["cut off and compressed", { wasm: "/files/cut.wasm.gz" }, "cut.wasm.gz: it is damaged or cut off"],
   ["cut off", { wasm: "/files/cut.wasm" }, "cut.wasm: it is cut off at 1000000 of 32232419 bytes"],
-  ["longer", { wasm: "/files/long.wasm" }, "long.wasm: it is too long"],
+  ["too long", { wasm: "/files/long.wasm" }, "long.wasm: it is too long"],
   ["altered", { wasm: "/files/altered.wasm" }, "altered.wasm: it has other contents"],
-  ["a page", { wasm: "/files/page.wasm" }, "page.wasm: it is cut off at 39 of 32232419 bytes"],
-  ["of altered glue", { glue: "/files/altered.js" }, "altered.js: it has other contents"],
+  ["an HTML page", { wasm: "/files/page.wasm" }, "page.wasm: it is cut off at 39 of 32232419 bytes"],
+  ["paired with altered glue", { glue: "/files/altered.js" }, "altered.js: it has other contents"],
 ] as const;
 
-test.for(WRONG)("a core that is %s is refused", async ([, given, why]) => {
-  const { error } = await load(given);
+test.for(WRONG)("rejects a core that is %s", async ([, options, why]) => {
+  const { error } = await load(options);
   const message = `The encoder core is not the expected file (${why}).`;
   expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: false });
 });
 
-test("a core that cannot be reached may be tried again, and its URL's secrets are not told", async () => {
+test("an unreachable core fails with a retryable error that hides the URL's secrets", async () => {
   const missing = await load({ wasm: "/files/none.wasm?token=secret" });
   const refused = await load({ wasm: "http://127.0.0.1:1/core.wasm#secret" });
   const broken = await load({ wasm: `${origin}/break.wasm?secret` });
@@ -124,11 +127,11 @@ test("a core that cannot be reached may be tried again, and its URL's secrets ar
     expect(error).toEqual({ kind: "encoder_unavailable", message, retryable: true });
     expect(took).toBeLessThan(5000);
   }
-  // Chromium names failed requests by itself.
+  // Chromium itself logs failed requests.
   for (const complaint of lab.complaints.splice(0)) expect(complaint).toMatch(/^Failed to load resource/);
 });
 
-test("the second visit takes the core from the cache, and a damaged copy is replaced", async () => {
+test("loads the core from the cache on the second visit and replaces a damaged copy", async () => {
   const url = "/files/kept.wasm.gz";
   await symlink(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"), join(home, "kept.wasm.gz"));
   expect((await load({ wasm: url, cache: "kept" })).error).toBeNull();
@@ -137,7 +140,7 @@ test("the second visit takes the core from the cache, and a damaged copy is repl
       const found = await (await caches.open("kept")).match(url);
       return (await found?.arrayBuffer())?.byteLength ?? 0;
     }, url);
-  // What is kept needs no unpacking.
+  // The cache keeps it uncompressed.
   const { size } = CORE_FILES.wasm;
   await expect.poll(kept).toBe(size);
 
@@ -148,13 +151,13 @@ test("the second visit takes the core from the cache, and a damaged copy is repl
   await expect.poll(kept).toBe(size);
 
   await rm(join(home, "kept.wasm.gz"));
-  const { error, told } = await load({ wasm: url, cache: "kept" });
+  const { error, events } = await load({ wasm: url, cache: "kept" });
   expect(error).toBeNull();
-  expect(told.at(-1)?.loaded).toBe(TOTAL);
+  expect(events.at(-1)?.loaded).toBe(TOTAL);
   expect(lab.complaints.splice(0)).toEqual([]);
 });
 
-test("a load that is not wanted any more ends with the caller's reason", async () => {
+test("an aborted load rejects with the caller's reason", async () => {
   const seen = await lab.page.evaluate(async (wasm) => {
     const { loadCore } = await import("../../src/encoders/core/core-load.ts");
     const stop = new AbortController();

@@ -11,7 +11,7 @@ import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 
-// The threaded core is the page's own to bring along.
+// The threaded core is an optional dependency.
 const threaded = await findThreaded();
 let lab: Lab;
 let home: string;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 afterEach(() => {
-  // Threads that are ended while they start complain without a word.
+  // Threads that are terminated while they start log empty errors.
   expect(lab.complaints.splice(0).filter((text) => text !== "")).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ function encode(cancel: boolean) {
   }, cancel);
 }
 
-test("it takes h265 alone, and where the page is isolated", async () => {
+test("accepts only h265, and only in an isolated page", async () => {
   expect(await ask(lab)).toEqual([
     { code: "not_configured" },
     { code: "other_work" },
@@ -63,7 +63,7 @@ test("it takes h265 alone, and where the page is isolated", async () => {
   }
 });
 
-test.skipIf(!threaded)("h265 by threads, with progress", async () => {
+test.skipIf(!threaded)("encodes h265 in threads with rising progress", async () => {
   const { error, bytes, shares } = await encode(false);
   expect(error).toBeNull();
   const path = join(home, "out.mp4");
@@ -80,9 +80,9 @@ test.skipIf(!threaded)("h265 by threads, with progress", async () => {
   }
 });
 
-test.skipIf(!threaded)("a cancel rejects, and all threads end", async () => {
+test.skipIf(!threaded)("a cancel rejects and ends all threads", async () => {
   for (let times = 0; times < 3; times++) expect((await encode(true)).error).toBe("enough");
-  // What is left is the worker that looked into the file.
+  // Only the worker that probed the file remains.
   await expect.poll(() => lab.page.workers().length, { timeout: 20_000 }).toBe(1);
 });
 
@@ -93,7 +93,7 @@ const BROKEN = [
 ] as const;
 
 test.skipIf(!threaded).for(BROKEN)(
-  "%s in the cores of %i workers is found, and a fresh one tried once",
+  "detects %s in the cores of %i workers and retries once in a fresh worker if it may help",
   async (row) => {
     const [how, count, end, workers] = row;
     const seen = await lab.page.evaluate(

@@ -8,25 +8,25 @@ import { type Lab, openLab } from "../browser/lab.ts";
 import type { PoolResult, PoolTask } from "../browser/pool.page.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 
-/** What the tests of the pool have: a page with the core, files for it, and a fresh pool before each test. */
+/** A page with the core, files for it, and a fresh pool before each test. */
 export interface PoolRig {
   readonly lab: Lab;
-  /** The folder whose files the page finds at `/files/`. */
+  /** The folder that is served at `/files/`. */
   readonly home: string;
-  /** Puts a file where the page finds it; gives its URL. */
+  /** Serves a file to the page and returns its URL. */
   serve(path: string): Promise<string>;
-  /** Encodes in the page, and writes what came of it into a folder. */
+  /** Encodes in the page and writes the output into a folder. */
   encode<K extends EncodeKind>(path: string, task: Omit<PoolTask<K>, "clip">): Promise<EncodedInPage>;
 }
 
-/** What came of an encode in the page, with where it was written to. */
+/** An encode's result and where its files were written. */
 export interface EncodedInPage extends PoolResult {
   folder: string;
   /** The main file. */
   path: string;
 }
 
-/** Sets the tests of a file up with a rig, whose fields are there once they run. */
+/** Sets up a rig for the tests of a file; its fields are available once tests run. */
 export function usePool(): PoolRig {
   let lab: Lab;
   let home: string;
@@ -66,9 +66,9 @@ export function usePool(): PoolRig {
     async encode(path, task) {
       const clip = await this.serve(path);
       const result: PoolResult = await lab.page.evaluate(
-        async (given) => {
+        async (poolTask) => {
           const { encodeInPool } = await import("../browser/pool.page.ts");
-          return encodeInPool(given);
+          return encodeInPool(poolTask);
         },
         { ...task, clip } as PoolTask,
       );
@@ -83,12 +83,12 @@ export function usePool(): PoolRig {
   };
 }
 
-/** Whether every value is at least as large as the one before. */
+/** Returns whether no value is smaller than the one before. */
 export function rises(values: readonly number[]): boolean {
   return values.every((value, index) => index === 0 || value >= (values[index - 1] ?? 0));
 }
 
-/** Makes half a minute of film, which keeps two workers busy for long. */
+/** Makes half a minute of video, which keeps two workers busy for a while. */
 export function longClip(): Promise<string> {
   return makeClip("mp4", [
     ...["-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=30"],

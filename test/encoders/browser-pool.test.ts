@@ -17,7 +17,7 @@ const VIDEOS = [
   ["webm", { format: "mov", width: 160, start: 0.5, end: 5.3 }, "h264", "aac"],
 ] as const;
 
-test.for(VIDEOS)("%s as %o in chunks on two workers", async ([name, options, codec, sound]) => {
+test.for(VIDEOS)("encodes %s as %o in chunks on two workers", async ([name, options, codec, sound]) => {
   const path = await clip(name, { size: "320x180", seconds: 6 });
   const encoded = await rig.encode(path, { kind: "video", options });
   expect(encoded.chunks).toBe(3);
@@ -33,7 +33,7 @@ test.for(VIDEOS)("%s as %o in chunks on two workers", async ([name, options, cod
     filter: `trim=${start}:${end},scale=${options.width}:-2`,
   });
   expect(like.worst).toBeGreaterThan(LIKE);
-  // All chunks together never go back.
+  // Total progress never decreases.
   expect(rises(encoded.told)).toBe(true);
   for (const index of [0, 1]) {
     const shares = encoded.shares.filter((each) => each.index === index).map(({ share }) => share);
@@ -51,7 +51,7 @@ const SOUNDS = [
   ["flac", "flac"],
 ] as const;
 
-test.for(SOUNDS)("sound as %s", async ([format, codec]) => {
+test.for(SOUNDS)("encodes audio as %s", async ([format, codec]) => {
   const encoded = await rig.encode(await clip("mp4", { seconds: 3 }), { kind: "audio", options: { format } });
   const { sound, picture } = await readFacts(encoded.path);
   expect(sound).toMatchObject({ codec, channels: 2 });
@@ -59,7 +59,7 @@ test.for(SOUNDS)("sound as %s", async ([format, codec]) => {
   expect(encoded.files).toHaveLength(1);
 });
 
-test.for(["jpeg", "png", "webp", "gif"] as const)("a still as %s", async (format) => {
+test.for(["jpeg", "png", "webp", "gif"] as const)("encodes a still as %s", async (format) => {
   const path = await clip("png", { size: "640x360" });
   const encoded = await rig.encode(path, { kind: "image", options: { format, width: 320 } });
   expect(await readFacts(encoded.path)).toMatchObject({ picture: { width: 320, height: 180 } });
@@ -67,7 +67,7 @@ test.for(["jpeg", "png", "webp", "gif"] as const)("a still as %s", async (format
   expect(like.mean).toBeGreaterThan(LIKE);
 });
 
-test("adaptive video in chunks", async () => {
+test("encodes adaptive video in chunks", async () => {
   const path = await clip("mp4_b_frames", { size: "320x240", seconds: 13 });
   const encoded = await rig.encode(path, { kind: "adaptive_video", options: {} });
   expect(encoded.chunks).toBe(3);
@@ -78,15 +78,15 @@ test("adaptive video in chunks", async () => {
   expect(rises(encoded.told)).toBe(true);
   for (const index of [0, 1]) {
     const shares = encoded.shares.filter((each) => each.index === index).map(({ share }) => share);
-    // The second chunk's times go on from the first one's, but its shares begin anew.
+    // The second chunk's times continue the first one's, but its shares start again.
     expect(shares[0]).toBeLessThan(0.2);
-    // Each tells how far it is while it runs.
+    // Each chunk reports progress while it runs.
     expect(shares.length).toBeGreaterThan(1);
     expect(rises(shares)).toBe(true);
   }
 });
 
-test("a hundred jobs on one pool", { timeout: 300_000 }, async () => {
+test("one pool runs a hundred jobs with identical results", { timeout: 300_000 }, async () => {
   const video = await rig.serve(await clip("mp4", { seconds: 1 }));
   const still = await rig.serve(await clip("png"));
   const sizes = await rig.lab.page.evaluate(
@@ -100,7 +100,7 @@ test("a hundred jobs on one pool", { timeout: 300_000 }, async () => {
         { clip: video, kind: "video", options: { format: "mp4", width: 80 } },
       ];
       const sizes: Record<string, number[]> = {};
-      // Each is a probe and an encode.
+      // Fifty tasks, each a probe and an encode.
       for (let run = 0; run < 50; run += 2) {
         const pair = [kinds[run % 5], kinds[(run + 1) % 5]] as PoolTask[];
         const results = await Promise.all(pair.map((task) => encodeInPool(task)));
@@ -115,11 +115,11 @@ test("a hundred jobs on one pool", { timeout: 300_000 }, async () => {
   );
   expect(sizes.workers).toBe(2);
   expect(Object.keys(sizes.sizes).sort()).toEqual(["jpeg", "mp3", "mp4", "webm", "webp"]);
-  // The same work gives the same file, the first time and the last.
+  // Every run of the same task produces a file of the same size.
   for (const each of Object.values(sizes.sizes)) expect(new Set(each).size).toBe(1);
 });
 
-test("a pool works within a worker, as the product has it", async () => {
+test("a pool works inside a worker, as in the product", async () => {
   await symlink(await clip("png"), join(rig.home, "still.png"));
   await rig.lab.run("/test/browser/pool-nested.page.ts", "a pool in the media worker", "worker");
 });

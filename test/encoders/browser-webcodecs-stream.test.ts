@@ -12,7 +12,7 @@ import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
 import { LIKE } from "../judge/limits.ts";
 
-// Two chunks, and a segment that is cut short.
+// Two chunks, and a short last segment.
 const SECONDS = 13;
 const FPS = 25;
 let lab: Lab;
@@ -35,15 +35,15 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Has WebCodecs make a stream, whose files are put to disk; gives its folder and their names. */
+/** Makes a stream with WebCodecs and writes its files to disk; returns the folder and the names. */
 async function stream(name: string, chunk_seconds?: number) {
   const cell: Cell<"adaptive_video"> = {
     ...{ encoder: "webcodecs", clip: `/files/${basename(film)}`, source: await probe(film) },
     ...{ kind: "adaptive_video", options: {}, ...(chunk_seconds && { chunk_seconds }) },
   };
-  const answer = await lab.page.evaluate(async (given) => {
+  const answer = await lab.page.evaluate(async (cell) => {
     const { fillCell } = await import("../browser/encoder-table.page.ts");
-    return fillCell(given as Cell);
+    return fillCell(cell as Cell);
   }, cell);
   if ("refusal" in answer) throw new Error(answer.refusal);
   const folder = join(home, name);
@@ -54,12 +54,12 @@ async function stream(name: string, chunk_seconds?: number) {
   return { folder, names: answer.files.map((file) => file.name) };
 }
 
-// What is made is played after this, too.
+// The last test plays the chunked stream.
 test.for([
   ["whole", undefined],
   ["chunked", 6],
 ] as const)(
-  "a %s ladder has every picture, in segments of six seconds with a keyframe every two",
+  "a %s stream has every picture, in segments of six seconds with a keyframe every two",
   async ([name, chunk_seconds]) => {
     const { folder, names } = await stream(name, chunk_seconds);
     expect(names.at(-1)).toBe("master.m3u8");
@@ -99,7 +99,7 @@ test.for([
   },
 );
 
-test("hls.js plays the chunked one to its end, without a gap", async () => {
+test("hls.js plays the chunked stream to its end without a gap", async () => {
   const seen = await lab.page.evaluate(async () => {
     const module = "/node_modules/hls.js/dist/hls.mjs";
     const { default: Player } = (await import(module)) as { default: typeof Hls };

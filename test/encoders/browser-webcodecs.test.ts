@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => rig?.close());
 afterEach(() => expect(rig.lab.complaints).toEqual([]));
 
-/** Encodes a file that must be taken, and gives its only output. */
+/** Encodes a file that the encoder must accept and returns its only output. */
 async function only(
   path: string,
   options: VideoOptions,
@@ -36,7 +36,7 @@ async function only(
   expect([result.refusal, result.error]).toEqual([null, null]);
   expect(result.open_frames).toBe(0);
   const [file, ...more] = result.files;
-  if (!file || more.length > 0) throw new Error("One file was to come out.");
+  if (!file || more.length > 0) throw new Error("expected exactly one file");
   return { ...result, path: file.path };
 }
 
@@ -53,24 +53,24 @@ const PLACED: Omit<Placing, "source">[] = [
 ];
 
 test.each(PLACED)(
-  "pictures are placed: $fit $position to $width x $height, turned $turned",
+  "places pictures: $fit $position to $width x $height, rotated by $turned",
   async (placed) => {
     const { turned = 0, width, height, fit, position, background } = placed;
     const source = turned % 180 === 0 ? { width: 160, height: 96 } : { width: 96, height: 160 };
-    const asked = { width, height, fit, position, quality: "very_high" } as const;
-    const options = fit === "contain" ? { ...asked, background } : asked;
+    const base = { width, height, fit, position, quality: "very_high" } as const;
+    const options = fit === "contain" ? { ...base, background } : base;
     const { path } = await only(await quadrantClip(turned), options);
     const picture = await readPicture(path);
     expect([picture.width, picture.height]).toEqual([width, height]);
     expect(wrongPoints(picture, { ...placed, source }, 24)).toEqual([]);
     const facts = await readFacts(path);
     expect(facts.picture).toMatchObject({ rotation: 0, pixel_aspect: "1:1", pixel_format: "yuv420p" });
-    // The colors are named as the source names them.
+    // The color tags are those of the source.
     expect(facts.picture).toMatchObject({ primaries: "bt709", transfer: "bt709" });
   },
 );
 
-test("pixels that are not square become square", async () => {
+test("makes non-square pixels square", async () => {
   const { path } = await only(await wideQuadrantClip(), { quality: "very_high" });
   const picture = await readPicture(path);
   expect([picture.width, picture.height]).toEqual([212, 96]);
@@ -79,7 +79,7 @@ test("pixels that are not square become square", async () => {
   expect((await readFacts(path)).picture?.pixel_aspect).toBe("1:1");
 });
 
-/** Judges that an output has the frames of the native encoder: as many, at the same times, and the same pictures. */
+/** Checks that an output has the same number of frames as the native encoder's, at the same times, with similar pictures. */
 async function expectNative(path: string, input: string, options: VideoOptions, like = LIKE) {
   const native = await encode(input, "video", options);
   const [got, wanted] = [await readFacts(path), await readFacts(native.path)];
@@ -103,7 +103,7 @@ test.each<[ClipName, VideoOptions]>([
   ["mkv", { width: 90, height: 90, fit: "cover", quality: "high" }],
   ["webm_vp8", { codec: "av1", quality: "high" }],
   ["webm_vp8", { fps: 10, start: 0.51, quality: "high" }],
-])("%s with %o has the frames of the native encoder", async (name, options) => {
+])("%s with %o produces the frames of the native encoder", async (name, options) => {
   const input = await clip(name);
   const { path, shares } = await only(input, options);
   await expectNative(path, input, options);
@@ -111,7 +111,7 @@ test.each<[ClipName, VideoOptions]>([
   expect(shares.at(-1)).toBeGreaterThan(0.9);
 });
 
-test("hidden pictures of VP8 take no other picture's time", async () => {
+test("hidden pictures of VP8 do not shift the times of others", async () => {
   const input = await INTEGRITY_SOURCES.vp8_hidden.make("webm");
   const { frames, start } = await recallOriginal(input);
   const { path } = await only(input, { codec: "av1", quality: "low" });
@@ -123,7 +123,7 @@ test.each<[ClipName, VideoOptions]>([
   ["mp4_vfr", { width: 80, fps: 29.97, quality: "high" }],
   ["mp4_silent", { format: "webm", width: 80, quality: "high" }],
   ["mp4_silent", { codec: "av1", start: 0.2, quality: "high" }],
-])("%s with %o in chunks is stitched frame by frame", async (name, options) => {
+])("chunks of %s with %o stitch without losing a frame", async (name, options) => {
   const input = await clip(name, { seconds: 4 });
   const { files, plan, refusal, error, open_frames } = await rig.encode(input, options, {
     chunk_seconds: 0.9,
@@ -137,7 +137,7 @@ test.each<[ClipName, VideoOptions]>([
   await expectNative(path, input, options);
 });
 
-test("pictures and sound are put together", async () => {
+test("muxes video and audio", async () => {
   const { path } = await only(await noiseClip(2), { width: 80 });
   const { picture, sound, format } = await readFacts(path);
   expect(format).toContain("mp4");
@@ -145,7 +145,7 @@ test("pictures and sound are put together", async () => {
   expect(sound).toMatchObject({ codec: "aac", channels: 2 });
 });
 
-test("a keyframe comes at least every five seconds", async () => {
+test("writes a keyframe at least every five seconds", async () => {
   const { path } = await only(await clip("mp4_silent", { seconds: 11, rate: 5 }), { width: 80 });
   const { packets } = (await runFfprobe(path, ["-show_packets"])) as {
     packets: { flags: string; pts_time: string }[];
@@ -161,29 +161,32 @@ const CODECS = [
   ["mp4", "av1"],
 ] as const;
 
-// Without a quantizer the size of H.264 is guessed beforehand, and its encoder stops at a finest one: only a busy picture shows steps.
+// H.264 without a quantizer has an estimated bitrate, and its encoder has a lowest quantizer: only a busy picture shows steps.
 const NEAR = { h264: 0.1, vp9: 0.03, av1: 0.03 } as const;
 
-test.each(CODECS)("better quality in %s %s is larger and more like the source", async (format, codec) => {
-  const input = await markedClip("h264", 2, codec === "h264");
-  const seen: { bytes: number; like: number }[] = [];
-  for (const quality of ["very_low", "medium", "very_high"] as const) {
-    const { path } = await only(input, { format, codec, quality });
-    const facts = await readFacts(path);
-    expect(facts.picture).toMatchObject({ codec, width: 160, height: 96 });
-    seen.push({
-      bytes: await countPacketBytes(path, "v:0"),
-      like: (await measureLikeness(path, input)).mean,
-    });
-  }
-  expect(seen).toEqual(seen.toSorted((a, b) => a.bytes - b.bytes));
-  expect(seen).toEqual(seen.toSorted((a, b) => a.like - b.like));
-  const native = await encode(input, "video", { format, codec, quality: "medium" });
-  const wanted = (await measureLikeness(native.path, input)).mean;
-  expect(Math.abs((seen[1]?.like ?? 0) - wanted)).toBeLessThan(NEAR[codec]);
-});
+test.each(CODECS)(
+  "higher quality in %s %s means more bytes and more likeness to the source",
+  async (format, codec) => {
+    const input = await markedClip("h264", 2, codec === "h264");
+    const seen: { bytes: number; like: number }[] = [];
+    for (const quality of ["very_low", "medium", "very_high"] as const) {
+      const { path } = await only(input, { format, codec, quality });
+      const facts = await readFacts(path);
+      expect(facts.picture).toMatchObject({ codec, width: 160, height: 96 });
+      seen.push({
+        bytes: await countPacketBytes(path, "v:0"),
+        like: (await measureLikeness(path, input)).mean,
+      });
+    }
+    expect(seen).toEqual(seen.toSorted((a, b) => a.bytes - b.bytes));
+    expect(seen).toEqual(seen.toSorted((a, b) => a.like - b.like));
+    const native = await encode(input, "video", { format, codec, quality: "medium" });
+    const wanted = (await measureLikeness(native.path, input)).mean;
+    expect(Math.abs((seen[1]?.like ?? 0) - wanted)).toBeLessThan(NEAR[codec]);
+  },
+);
 
-test.each(CODECS)("a bitrate in %s %s is kept within 15 percent", async (format, codec) => {
+test.each(CODECS)("meets a bitrate in %s %s within 15 percent", async (format, codec) => {
   const bitrate = 400_000;
   const { path } = await only(await markedClip("h264", 4, true), { format, codec, bitrate });
   const bits = ((await countPacketBytes(path, "v:0")) * 8) / 4;
@@ -192,15 +195,15 @@ test.each(CODECS)("a bitrate in %s %s is kept within 15 percent", async (format,
 
 const START = Buffer.of(0, 0, 1);
 
-test("H.264 of the browser's own encoder has layers in time, and every picture in its place", async () => {
+test("H.264 from the browser's own encoder has temporal layers and every picture in order", async () => {
   const input = await markedClip("h264", 2);
   const { path } = await only(input, { bitrate: 400_000 });
   const { output } = await runNative(["-i", path, "-map", "0:v", "-c", "copy", "-f", "h264", "-"]);
-  // No other picture is told from those of the upper layer (nal_ref_idc, H.264 7.4.1), which is every second one.
+  // Pictures of the upper layer, every second one, are not referenced (nal_ref_idc 0, H.264 7.4.1).
   const slices: number[] = [];
   for (let at = output.indexOf(START); at >= 0; at = output.indexOf(START, at + 3)) {
     const [kind = 0, first = 0] = output.subarray(at + 3, at + 5);
-    // A picture may have several slices.
+    // Counts only the first slice of a picture.
     if ([1, 5].includes(kind & 31) && first >= 128) slices.push(kind >> 5);
   }
   expect([slices.length, slices.filter((referred) => referred === 0).length]).toEqual([50, 25]);
@@ -209,7 +212,7 @@ test("H.264 of the browser's own encoder has layers in time, and every picture i
   expect(mean).toBeGreaterThan(0.9);
 });
 
-test("transparent pictures are laid on their color", async () => {
+test("flattens transparent pictures on the background", async () => {
   const { files } = await rig.encode(await clip("webm_alpha"), {
     background: "#ff0000",
     quality: "very_high",
@@ -226,16 +229,16 @@ test.each<[ClipName, VideoOptions, RefusalReason]>([
   ["mp4_h265", { width: 80 }, { code: "input_codec", codec: "h265" }],
   ["avi", { width: 80 }, { code: "input_format", format: "avi" }],
   ["mp4", {}, { code: "other_work" }],
-])("%s with %o is refused", async (name, options, reason) => {
+])("refuses %s with %o", async (name, options, reason) => {
   expect((await rig.encode(await clip(name), options)).refusal).toEqual(reason);
 });
 
-test("sound that no encoder can encode is refused", async () => {
+test("refuses sound that no encoder can encode", async () => {
   const { refusal } = await rig.encode(await clip("mp4"), { format: "webm" }, { no_sound: true });
   expect(refusal).toEqual({ code: "no_sound_encoder" });
 });
 
-test("an abort ends the work at once, and no frame is left open", async () => {
+test("an abort ends the work at once and closes every frame", async () => {
   const input = await clip("mp4_silent", { size: "1280x720", seconds: 4 });
   const { error, abort_ms, open_frames, shares } = await rig.encode(
     input,
@@ -248,16 +251,16 @@ test("an abort ends the work at once, and no frame is left open", async () => {
   expect(shares.at(-1)).toBeLessThan(0.5);
 });
 
-test("a file that was changed after it was chosen is an error in words", async () => {
+test("a file changed after selection fails with a clear error", async () => {
   const { error } = await rig.encode(await clip("mp4_silent"), { width: 80 }, { changed: true });
   expect(error).toMatchObject({ kind: "input_unreachable" });
   expect(error?.message).toContain("was changed, moved or deleted");
 });
 
-test("a damaged source ends with an error or with what there is of it, and quickly", async () => {
+test("a damaged source ends soon, with encode_failed or with a partial output", async () => {
   const path = join(rig.folder, "damaged.mp4");
   const bytes = readFileSync(await clip("mp4_silent", { seconds: 4 }));
-  // The packets of the second half are noise.
+  // Overwrites most packets with noise.
   for (let at = 40_000; at < bytes.length * 0.7; at++) bytes[at] = (at * 7919) % 251;
   await writeFile(path, bytes);
   const { error, refusal, open_frames, ms } = await rig.encode(path, { width: 80 });
@@ -266,7 +269,7 @@ test("a damaged source ends with an error or with what there is of it, and quick
   expect(ms).toBeLessThan(20_000);
 });
 
-test("a source that is cut off is told as such", async () => {
+test("reports a source that is cut off", async () => {
   const path = join(rig.folder, "cut.mp4");
   const bytes = readFileSync(await clip("mp4_faststart", { seconds: 4 }));
   await writeFile(path, bytes.subarray(0, bytes.length / 2));

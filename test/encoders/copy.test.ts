@@ -24,7 +24,7 @@ async function readerOf(path: string): Promise<ByteReader> {
   };
 }
 
-/** Checksums of the decoded frames, without their times: Matroska rounds those to milliseconds. */
+/** Returns checksums of the decoded frames without their times, which Matroska rounds to milliseconds. */
 async function decoded(path: string, stream: "v" | "a"): Promise<string[]> {
   const { output } = await runNative(["-i", path, "-map", `0:${stream}`, "-f", "framemd5", "-"]);
   const lines = output.toString().split("\n");
@@ -39,7 +39,7 @@ async function copy(name: ClipName, format: "mp4" | "mov" | "webm") {
   const plan = createPlan(source, "video", { format });
   expect(copier.refuse(plan, source)).toBeNull();
   const [chunk] = plan.chunks;
-  if (!chunk) throw new Error("The plan has no chunk.");
+  if (!chunk) throw new Error("the plan has no chunk");
   const body = await copier.encode({ plan, chunk, source, input: await readerOf(path), signal });
   const out = join(folder, `${name}.${format}`);
   await writeFile(out, new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer()));
@@ -52,7 +52,7 @@ test.each<[ClipName, "mp4" | "mov" | "webm"]>([
   ["webm", "webm"],
   ["mkv", "mp4"],
   ["mp4_fragmented", "mp4"],
-])("%s is copied into %s with every picture and every sample as it was", async (name, format) => {
+])("copies %s into %s with identical pictures and samples", async (name, format) => {
   const { path, source, out, copied } = await copy(name, format);
   expect(copied.format).toBe(format);
   expect(copied.codecs).toEqual(source.codecs);
@@ -61,12 +61,12 @@ test.each<[ClipName, "mp4" | "mov" | "webm"]>([
   expect(await decoded(out, "v")).toEqual(await decoded(path, "v"));
   const [before, after] = [await decoded(path, "a"), await decoded(out, "a")];
   expect(after).toHaveLength(before.length);
-  // The end of Opus in WebM is cut by a padding element that is not carried over: up to 20 ms of silence stay.
+  // WebM's DiscardPadding trims the end of Opus and is not copied, so up to 20 ms of silence remain.
   const whole = format === "webm" ? -1 : before.length;
   expect(after.slice(0, whole)).toEqual(before.slice(0, whole));
 });
 
-test.each([{ width: 80 }, { format: "webm" }] as const)("a video with %o is refused", async (options) => {
+test.each([{ width: 80 }, { format: "webm" }] as const)("refuses a video with %o", async (options) => {
   const source = await probe(await clip("mp4"));
   expect(copier.refuse(createPlan(source, "video", options), source)).toEqual({
     code: "needs_encoding",
@@ -74,7 +74,7 @@ test.each([{ width: 80 }, { format: "webm" }] as const)("a video with %o is refu
   });
 });
 
-test("surround sound, which is folded, is refused", async () => {
+test("refuses surround sound, which needs a downmix", async () => {
   const source = await probe(await clip("mp4_surround"));
   expect(copier.refuse(createPlan(source, "video", {}), source)).toEqual({
     code: "needs_encoding",
@@ -82,7 +82,7 @@ test("surround sound, which is folded, is refused", async () => {
   });
 });
 
-test("a container that cannot be read packet by packet is refused", async () => {
+test("refuses a container that cannot be read packet by packet", async () => {
   const source = await probe(await clip("flv"));
   expect(copier.refuse(createPlan(source, "video", {}), source)).toEqual({
     code: "input_format",
@@ -94,12 +94,12 @@ test.each<[ClipName, "mp4" | "mov"]>([
   ["mp4_faststart", "mov"],
   ["mp4_faststart", "mp4"],
   ["mp4_fragmented", "mp4"],
-])("%s that is cut off is told as such when it is copied into %s", async (name, format) => {
+])("reports a %s that is cut off when copying it into %s", async (name, format) => {
   const path = await clip(name);
   const source = await probe(path);
   const plan = createPlan(source, "video", { format });
   const [chunk] = plan.chunks;
-  if (!chunk) throw new Error("The plan has no chunk.");
+  if (!chunk) throw new Error("the plan has no chunk");
   const whole = await readerOf(path);
   const size = Math.floor(whole.size * 0.6);
   const cut: ByteReader = { size, read: ({ start, end }) => whole.read({ start, end: Math.min(end, size) }) };
@@ -110,7 +110,7 @@ test.each<[ClipName, "mp4" | "mov"]>([
   });
 });
 
-test("a file of a page is copied in Chromium", async () => {
+test("copies a file in a page in Chromium", async () => {
   const path = await clip("mp4", { seconds: 4 });
   const source = await probe(path);
   const plan = createPlan(source, "video", { format: "mov" });
@@ -122,7 +122,7 @@ test("a file of a page is copied in Chromium", async () => {
         const { createBlobReader } = await import("../../src/storage/blob-reader.ts");
         const reader = createBlobReader(await (await fetch(url)).blob());
         const [chunk] = plan.chunks;
-        if (!chunk) throw new Error("The plan has no chunk.");
+        if (!chunk) throw new Error("the plan has no chunk");
         const { signal } = new AbortController();
         const body = await createCopyEncoder().encode({ plan, chunk, source, input: reader, signal });
         const bytes = new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer());

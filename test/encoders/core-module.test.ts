@@ -10,10 +10,10 @@ const NAMED = [
   ["socket", CORE_NAMES.imports.socket, /"(\w+)":___syscall_socket/],
 ] as const;
 
-test.for(NAMED)("the glue calls %s what the driver calls it", ([, name, pattern]) => {
+test.for(NAMED)("the glue and the driver use the same minified name for %s", ([, name, pattern]) => {
   expect(pattern.exec(glueText)?.[1]).toBe(name);
 });
 
-test("the core leaves its main function by an abort without a message", () => {
+test("the core exits its main function through an abort without a message", () => {
   expect(glueText).toContain('function _abort(){abort("")}');
 });

@@ -7,30 +7,28 @@ import { reuseInstance } from "../../src/encoders/core/reuse-instance.ts";
 import { createWasmCore, type WasmCore } from "../../src/encoders/core/wasm-core.ts";
 import { stockCore } from "./stock-core.ts";
 
-/** Runs of ffmpeg (or, with `probe`, ffprobe) over one input at `/in/input`, which write to `/out`. */
+/** Runs of ffmpeg, or with `probe` ffprobe, on one input at `/in/input` that write to `/out`. */
 export interface CoreTask {
-  /** Path of the input. */
   input: string;
   /** Arguments of each run. */
   runs: readonly (readonly string[])[];
   probe?: boolean;
-  /** A fresh core for each run, a core for each run in one kept instance, or one core for all runs. */
+  /** A fresh core per run, a core per run in one reused instance, or one core for all runs. */
   cores: "fresh" | "kept" | "one";
   /** Bytes; default 256 MiB. */
   memory?: number;
-  /** Has memory that is not used any more taken away at once. */
-  gives_back?: boolean;
+  /** Detaches unused memory at once. */
+  frees_unused?: boolean;
 }
 
-/** What came of one run. */
 export interface CoreResult {
   code?: number;
   error?: { kind: string; message: string };
   report?: Record<string, unknown> | null;
   log: readonly string[];
   heap: number;
-  /** Bytes of each piece of memory that was given back until then. */
-  given: number[];
+  /** Bytes of each buffer that was freed so far. */
+  freed: number[];
   files: { name: string; bytes: Uint8Array; sha256: string }[];
 }
 
@@ -41,10 +39,10 @@ const file = createPagedFile(bytes.length, [{ start: 0, bytes }]);
 const keeper = reuseInstance(stockCore.instantiate);
 const instantiate = task.cores === "kept" ? keeper.instantiate : stockCore.instantiate;
 
-const given: number[] = [];
+const freed: number[] = [];
 
 function freeBuffer({ buffer }: Uint8Array<ArrayBuffer>): void {
-  given.push(buffer.byteLength);
+  freed.push(buffer.byteLength);
   structuredClone(buffer, { transfer: [buffer] });
 }
 
@@ -53,7 +51,7 @@ async function start(): Promise<WasmCore> {
   const { createCore } = stockCore;
   const core = await createWasmCore({
     ...{ createCore, instantiate, memory },
-    ...(task.gives_back && { freeBuffer }),
+    ...(task.frees_unused && { freeBuffer }),
   });
   core.mount("/in/input", file);
   core.makeFolder("/out");
@@ -67,11 +65,11 @@ function run(core: WasmCore, args: readonly string[]): CoreResult {
       const sha256 = createHash("sha256").update(each.bytes).digest("hex");
       return { name: each.name, bytes: each.bytes.slice(), sha256 };
     });
-    return { ...done, heap: core.heap, given: [...given], files };
+    return { ...done, heap: core.heap, freed: [...freed], files };
   } catch (thrown) {
     if (!(thrown instanceof MediaError)) throw thrown;
     const { kind, message } = thrown;
-    return { error: { kind, message }, log: [], heap: core.heap, given: [...given], files: [] };
+    return { error: { kind, message }, log: [], heap: core.heap, freed: [...freed], files: [] };
   }
 }
 

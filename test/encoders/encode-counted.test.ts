@@ -9,7 +9,7 @@ import { type Trial, trial } from "./encode-trial.ts";
 const WHOLE: PictureTally = { decoded: 25, missing: 0, missing_at: null, late_start: false, unreadable: 0 };
 const LATE: PictureTally = { ...WHOLE, decoded: 20, missing: 5, missing_at: 0.04, late_start: true };
 
-/** An encoder whose output is always the same second of 25 pictures with sound, and that has counted what the script says. */
+/** Returns an encoder that always outputs the same second of 25 pictures with sound, and reports scripted tallies. */
 async function scripted(
   tallies: readonly Tally[],
   name: ClipName = "mp4",
@@ -29,7 +29,7 @@ async function scripted(
   };
 }
 
-/** Encodes what lies from second 50 on, decoded from second 45 on. */
+/** Encodes from second 50 and decodes from second 45. */
 async function encode(tallies: readonly Tally[], fps?: number, output?: ClipName) {
   const encoder = await scripted(tallies, output);
   const run: Trial = await trial(await clip("mp4", { seconds: 1 }), "video", {
@@ -49,7 +49,7 @@ async function encode(tallies: readonly Tally[], fps?: number, output?: ClipName
   };
 }
 
-test("a chunk that lacks pictures at its start is decoded from earlier, as another job", async () => {
+test("decodes a chunk that lacks pictures at its start from earlier, as a new job", async () => {
   expect(await encode([{ pictures: LATE }, { pictures: WHOLE, sound: 1 }])).toEqual({
     ended: { counts: { pictures: { source: 25, output: 25 }, sound: { source: 1, output: 1.023 } } },
     starts: [45, 15],
@@ -57,7 +57,7 @@ test("a chunk that lacks pictures at its start is decoded from earlier, as anoth
   });
 });
 
-test("it is decoded from the start of the source at last, and then it fails with what is missing", async () => {
+test("fails with the missing pictures after decoding from the start of the source", async () => {
   expect(await encode([{ pictures: LATE }, { pictures: LATE }, { pictures: LATE }])).toMatchObject({
     ended: {
       kind: "encode_incomplete",
@@ -67,7 +67,7 @@ test("it is decoded from the start of the source at last, and then it fails with
   });
 });
 
-test("pictures that are missing elsewhere do not come back by another start", async () => {
+test("does not retry for pictures missing elsewhere", async () => {
   const damaged = { ...WHOLE, decoded: 24, missing: 1, missing_at: 0.52 };
   expect(await encode([{ pictures: damaged }])).toMatchObject({
     ended: {
@@ -78,21 +78,21 @@ test("pictures that are missing elsewhere do not come back by another start", as
   });
 });
 
-test("pictures that were decoded and did not come out are missing", async () => {
+test("counts pictures that were decoded but not encoded as missing", async () => {
   const more = { ...WHOLE, decoded: 30 };
   expect((await encode([{ pictures: more }])).ended).toMatchObject({
     message: "The encode is incomplete: 5 of 30 pictures are missing.",
   });
 });
 
-test("at a constant rate as many have to come out as fill the span", async () => {
+test("at a constant rate expects as many pictures as fill the span", async () => {
   expect((await encode([{ pictures: { ...WHOLE, decoded: 7 } }], 25)).ended).toEqual({
     counts: { pictures: { source: 7, output: 25 } },
   });
   expect((await encode([{ pictures: WHOLE }], 30)).ended).toMatchObject({ kind: "encode_incomplete" });
 });
 
-test("sound that is shorter than the source's packets is missing", async () => {
+test("fails when the sound is shorter than the source's packets", async () => {
   expect((await encode([{ sound: 3.5 }])).ended).toMatchObject({
     kind: "encode_incomplete",
     message: "The encode is incomplete: 2.477 of 3.5 s of sound are missing.",
@@ -109,7 +109,7 @@ test.for([
   });
 });
 
-test("pictures that nothing can decode are counted by themselves", async () => {
+test("counts undecodable pictures separately", async () => {
   expect((await encode([{ pictures: { ...WHOLE, unreadable: 4 } }])).ended).toEqual({
     counts: { pictures: { source: 29, output: 25, unreadable: 4 } },
   });

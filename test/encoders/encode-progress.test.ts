@@ -10,7 +10,7 @@ import { videoSource } from "../plan/source.ts";
 import { createHolding, encoderOf, trial } from "./encode-trial.ts";
 import { createNativeEncoder } from "./native-encoder.ts";
 
-test("waiting for an encoder is told, one word at a time", async () => {
+test("reports waiting for an encoder once", async () => {
   const native = createNativeEncoder();
   const encoder = encoderOf(async (job) => {
     for (let index = 0; index < 5; index++) job.onWait?.();
@@ -21,7 +21,7 @@ test("waiting for an encoder is told, one word at a time", async () => {
   expect(run.reports).toEqual([0, null, 100]);
 });
 
-test("progress is the share of all chunks by their seconds, at most once a second, and never goes down", async () => {
+test("weights chunks by their seconds, reports at most once a second, and never decreases", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: 0 });
   try {
     const { encoder, jobs } = createHolding();
@@ -35,17 +35,17 @@ test("progress is the share of all chunks by their seconds, at most once a secon
     result.catch(() => {});
     await expect.poll(() => jobs.length).toBe(5);
     jobs.sort((a, b) => a.chunk - b.chunk);
-    const tell = async (chunk: number, share: number, seconds: number) => {
+    const report = async (chunk: number, share: number, seconds: number) => {
       vi.setSystemTime(seconds * 1000);
       jobs[chunk]?.job.onProgress?.(share);
       await Promise.resolve();
     };
-    await tell(0, 0.5, 10);
-    await tell(1, 1, 10.9);
-    await tell(2, 0, 11);
-    await tell(0, 0.1, 12);
-    await tell(4, 1, 13);
-    // Of four seconds of pictures, and as many of sound that take as long as 0.05 s of pictures.
+    await report(0, 0.5, 10);
+    await report(1, 1, 10.9);
+    await report(2, 0, 11);
+    await report(0, 0.1, 12);
+    await report(4, 1, 13);
+    // Four seconds of pictures, and four of sound, which take as long as 0.05 s of pictures.
     expect(run.reports).toEqual([0, 11, 35, 35, 36]);
     jobs[0]?.fail(new MediaError("encode_failed", "No."));
     await expect(result).rejects.toMatchObject({ kind: "encode_failed" });
@@ -54,7 +54,7 @@ test("progress is the share of all chunks by their seconds, at most once a secon
   }
 });
 
-test("sound that is encoded beside the pictures does not count as a second encoder of them", async () => {
+test("does not count audio encoded in parallel as a second video encoder", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: 0 });
   try {
     const plan = createPlan(
@@ -64,7 +64,7 @@ test("sound that is encoded beside the pictures does not count as a second encod
       { chunk_seconds: 10 },
     );
     const reports: (number | null)[] = [];
-    const told = createEncodeProgress(plan, videoSource({ duration: 20 }), async (percent) => {
+    const progress = createEncodeProgress(plan, videoSource({ duration: 20 }), async (percent) => {
       reports.push(percent);
     });
     const [first, , sound] = plan.chunks as [Chunk, Chunk, Chunk];
@@ -76,7 +76,7 @@ test("sound that is encoded beside the pictures does not count as a second encod
       [first, 1],
     ] as const) {
       vi.setSystemTime(Date.now() + 1000);
-      told.share(chunk, share);
+      progress.share(chunk, share);
       await Promise.resolve();
     }
     expect(reports).toEqual([4, 4, 23, 47]);
@@ -86,20 +86,20 @@ test("sound that is encoded beside the pictures does not count as a second encod
 });
 
 test.for([
-  // Chunk and share that is done of it, and the percent after that.
+  // Chunk, its finished share, and the percentage after that.
   ["one encoder", [0, 0.5, 15], [0, 1, 31], [1, 0.5, 47], [1, 1, 63], [2, 0.5, 79], [2, 1, 95]],
-  // Two thirds of the pictures are half of the time: the last chunk is encoded alone.
+  // Two thirds of the pictures take half of the time, as the last chunk is encoded alone.
   ["two encoders", [0, 0.5, 15], [1, 0.5, 23], [0, 1, 47], [1, 1, 47], [2, 0.5, 71], [2, 1, 95]],
-] as const)("the percent is of the time that three chunks take on %s", async ([, ...steps]) => {
+] as const)("the percentage reflects the time that three chunks take on %s", async ([, ...steps]) => {
   vi.useFakeTimers({ toFake: ["Date"], now: 0 });
   try {
     const source = videoSource({ duration: 30, codecs: { video: "h264", audio: null }, audio: undefined });
     const plan = createPlan(source, "video", { width: 80 }, { chunk_seconds: 10 });
     const reports: (number | null)[] = [];
-    const told = createEncodeProgress(plan, source, async (percent) => void reports.push(percent));
+    const progress = createEncodeProgress(plan, source, async (percent) => void reports.push(percent));
     for (const [chunk, share] of steps) {
       vi.setSystemTime(Date.now() + 1000);
-      told.share(plan.chunks[chunk] as Chunk, share);
+      progress.share(plan.chunks[chunk] as Chunk, share);
       await Promise.resolve();
     }
     expect(reports).toEqual(steps.map(([, , percent]) => percent));

@@ -15,13 +15,13 @@ import { createDurably, createNativeEncoder, openFile } from "./native-encoder.t
 const home = await mkdtemp(join(tmpdir(), "framewright-run-"));
 afterAll(() => rm(home, { recursive: true }));
 
-/** A run that can be carried out, and what it has told and written. */
+/** A run with its progress reports and the keys it wrote. */
 export interface Trial extends EncodeRun {
   reports: (number | null)[];
   storage: Storage & { keys: string[] };
 }
 
-/** Memory storage that tells in which order keys were written. */
+/** Returns memory storage that records keys in the order of writes. */
 function createStorage(): Trial["storage"] {
   const storage = createMemoryStorage();
   const keys: string[] = [];
@@ -35,7 +35,7 @@ function createStorage(): Trial["storage"] {
   };
 }
 
-/** Prepares a run of a file of this machine over memory storage and native ffmpeg. */
+/** Prepares a run on a local file with memory storage and native ffmpeg. */
 export async function trial(
   path: string,
   kind: EncodeKind,
@@ -64,7 +64,7 @@ export async function trial(
   };
 }
 
-/** Fetches what is stored into a file. */
+/** Writes a stored object to a file and returns the path. */
 export async function fetchStored(storage: Storage, key: string): Promise<string> {
   const stored = await storage.read(key);
   if (!stored) throw new Error(`Nothing is stored as ${key}.`);
@@ -73,14 +73,14 @@ export async function fetchStored(storage: Storage, key: string): Promise<string
   return path;
 }
 
-/** An encoder that does everything, in its own way. */
+/** Returns an encoder that refuses nothing and encodes with the given function. */
 export const encoderOf = (encode: Encoder["encode"]): Encoder => ({
   name: "failing",
   refuse: () => null,
   encode,
 });
 
-/** An encoder whose jobs go on until they are let go, or stopped. */
+/** Returns an encoder whose jobs run until the test ends, fails or aborts them. */
 export function createHolding() {
   const jobs: {
     chunk: number;

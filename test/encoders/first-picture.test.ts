@@ -23,7 +23,7 @@ const CODECS = {
 } as const;
 type Container = keyof typeof CODECS;
 
-/** Twenty numbered pictures, each of which lasts a second and a half. */
+/** Makes twenty numbered pictures of 1.5 seconds each. */
 async function slides(container: Container): Promise<string> {
   const plain = await numberedClip({ container: "mp4", frames: 20, codec: "-c:v libx264 -preset veryfast" });
   return makeClip(container, [
@@ -40,10 +40,10 @@ const WANTED = [
   [5, 2.3],
   [6, 3.8],
 ];
-// Inside of picture 3.
+// Inside picture 3.
 const INSIDE = { start: 5.2, end: 5.7 };
 
-/** Reads the numbers of a file's pictures, each with its time in whole milliseconds. */
+/** Reads the number and the time of each picture, rounded to milliseconds. */
 async function shown(path: string): Promise<(number | null)[][]> {
   return (await readFrames(path)).map(({ number, time }) => [number, Math.round(time * 1000) / 1000]);
 }
@@ -57,34 +57,40 @@ test.concurrent.for([
   ["mp4", "h265"],
   ["ts", "h265"],
   ["webm", "h265"],
-] as const)("a cut inside a picture of %s begins with it, as %s by the service", async ([from, codec]) => {
-  const input = service.serve(await slides(from));
-  const { task, path } = await service.door.encode({
-    ...{ input, kind: "video" },
-    options: { codec, quality: "low", ...CUT },
-  });
-  expect(task.steps[2]?.output?.encoder).toBe(codec === "h264" ? "light" : "native");
-  expect(await shown(path)).toEqual(WANTED);
-  expect(counted(task)).toEqual({ source: 4, output: 4 });
-  // A transport stream has no end of its last picture, which then lasts as long as the others.
-  expect(task.steps[2]?.output?.duration).toBeCloseTo(from === "ts" ? 5.3 : 4.9, 2);
-});
+] as const)(
+  "a span that starts inside a picture of %s begins with that picture: %s in the service",
+  async ([from, codec]) => {
+    const input = service.serve(await slides(from));
+    const { task, path } = await service.door.encode({
+      ...{ input, kind: "video" },
+      options: { codec, quality: "low", ...CUT },
+    });
+    expect(task.steps[2]?.output?.encoder).toBe(codec === "h264" ? "light" : "native");
+    expect(await shown(path)).toEqual(WANTED);
+    expect(counted(task)).toEqual({ source: 4, output: 4 });
+    // A transport stream does not store the last picture's duration, which is then that of the others.
+    expect(task.steps[2]?.output?.duration).toBeCloseTo(from === "ts" ? 5.3 : 4.9, 2);
+  },
+);
 
-test.concurrent.for(["mp4", "webm"] as const)("so does a still of %s by the service", async (from) => {
-  const input = service.serve(await slides(from));
-  // Inside of pictures, and right on one.
-  for (const [start, number] of [
-    [5.2, 3],
-    [7.4, 4],
-    [7.5, 5],
-    [28.53, 19],
-  ] as const) {
-    const { path } = await service.door.encode({ input, kind: "image", options: { format: "png", start } });
-    expect((await readFrames(path)).map((frame) => frame.number)).toEqual([number]);
-  }
-});
+test.concurrent.for(["mp4", "webm"] as const)(
+  "an image of %s shows the picture on screen at its start, in the service",
+  async (from) => {
+    const input = service.serve(await slides(from));
+    // Inside pictures, and exactly on one.
+    for (const [start, number] of [
+      [5.2, 3],
+      [7.4, 4],
+      [7.5, 5],
+      [28.53, 19],
+    ] as const) {
+      const { path } = await service.door.encode({ input, kind: "image", options: { format: "png", start } });
+      expect((await readFrames(path)).map((frame) => frame.number)).toEqual([number]);
+    }
+  },
+);
 
-test.concurrent("a cut inside one picture is that picture, and a constant rate repeats it", async () => {
+test.concurrent("a span inside one picture yields that picture, which a constant rate repeats", async () => {
   const input = service.serve(await slides("mp4"));
   const within = await service.door.encode({ input, kind: "video", options: { quality: "low", ...INSIDE } });
   expect(await shown(within.path)).toEqual([[3, 0]]);
@@ -104,7 +110,7 @@ test.for([
   ["webcodecs", "speed", "webm", "video"],
   ["wasm", "quality", "mp4", "adaptive_video"],
   ["webcodecs", "speed", "webm", "adaptive_video"],
-] as const)("%s by %s begins a cut of %s with the picture on screen: %s", async (row) => {
+] as const)("%s for %s begins a span of %s with the picture on screen: %s", async (row) => {
   const [encoder, prefer, from, kind] = row;
   const { task, path } = await inPage(await slides(from), kind, { quality: "low", ...CUT }, prefer);
   expect(task.steps[2]?.output?.encoder).toBe(encoder);
@@ -114,7 +120,7 @@ test.for([
 
 let made = 0;
 
-/** Runs a task in a page; resolves with its record and the path of its output. */
+/** Runs a task in a page and resolves with its record and the path of its output. */
 async function inPage(
   source: string,
   kind: "video" | "adaptive_video",

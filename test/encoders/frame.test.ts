@@ -12,7 +12,7 @@ const inPieces = (bytes: Uint8Array, size: number) =>
 const collect = async (stream: ReadableStream<Uint8Array>) =>
   new Uint8Array(await new Response(stream).arrayBuffer());
 
-test.for([1, 3, 7, 4096])("frames come back as they were written, in pieces of %d bytes", async (size) => {
+test.for([1, 3, 7, 4096])("reads frames as written, in pieces of %d bytes", async (size) => {
   const parts: FramePart[] = [text("ab"), new Uint8Array(), async () => text("cdé")];
   const written = await collect(writeFrame({ name: "ü", n: [1, null] }, parts));
   const second = await collect(writeFrame({ last: true }));
@@ -24,29 +24,29 @@ test.for([1, 3, 7, 4096])("frames come back as they were written, in pieces of %
   expect(await frames.json()).toBeNull();
 });
 
-test("a part is asked for only when the reader comes to it", async () => {
-  const asked: number[] = [];
+test("requests a part only when the reader reaches it", async () => {
+  const requested: number[] = [];
   const part = (n: number) => async () => {
-    asked.push(n);
+    requested.push(n);
     return text(String(n));
   };
   const reader = writeFrame({}, [part(1), part(2)]).getReader();
   await reader.read();
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   await reader.read();
-  expect(asked).toEqual([1]);
+  expect(requested).toEqual([1]);
 });
 
 test.for([
   ["cut off in its length", frameHead({}).subarray(0, 2)],
   ["cut off in its JSON", frameHead({ a: 1 }).subarray(0, 6)],
-  ["no JSON", Uint8Array.of(2, 0, 0, 0, 123, 123)],
+  ["not JSON", Uint8Array.of(2, 0, 0, 0, 123, 123)],
   ["of an absurd length", Uint8Array.of(255, 255, 255, 255, 123)],
-] as const)("a frame that is %s is refused", async ([, bytes]) => {
+] as const)("rejects a frame that is %s", async ([, bytes]) => {
   await expect(readFrames(inPieces(bytes, 64)).json()).rejects.toMatchObject({ kind: "request_invalid" });
 });
 
-test("bytes that are cut off are refused", async () => {
+test("rejects bytes that are cut off", async () => {
   await expect(readFrames(inPieces(text("abc"), 2)).bytes(4)).rejects.toMatchObject({
     kind: "request_invalid",
   });

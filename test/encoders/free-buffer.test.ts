@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { freeBuffer } from "../../src/encoders/core/free-buffer.ts";
 
-test("memory that is given back is gone at once, again and again", () => {
+test("freeing memory detaches it at once, also twice", () => {
   for (let round = 0; round < 3; round++) {
     const bytes = new Uint8Array(1_000_000);
     const part = bytes.subarray(10, 20);

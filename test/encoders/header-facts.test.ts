@@ -21,18 +21,18 @@ const IMAGES: [ClipName, object][] = [
   ["avif", { format_name: "avif", codec_name: "av1", ...size, frames: 1 }],
 ];
 
-test.for(IMAGES)("the header of %s tells what it is", async ([name, facts]) => {
+test.for(IMAGES)("reads the facts in the header of %s", async ([name, facts]) => {
   expect(readHeaderFacts(await readFile(await clip(name)))).toMatchObject(facts);
 });
 
 test.for<ClipName>(["mp4", "webm", "mp3", "wav", "avi", "mpegts"])(
-  "the header of %s is left to ffprobe",
+  "leaves the header of %s to ffprobe",
   async (name) => {
     expect(readHeaderFacts(await readFile(await clip(name)))).toBeNull();
   },
 );
 
-test.for(IMAGES)("no length of the header of %s breaks the reading", async ([name]) => {
+test.for(IMAGES)("survives a header of %s cut off at any length", async ([name]) => {
   const file = await readFile(await clip(name));
   for (let length = 0; length < 200; length++) {
     const facts = readHeaderFacts(file.subarray(0, length));
@@ -40,7 +40,7 @@ test.for(IMAGES)("no length of the header of %s breaks the reading", async ([nam
   }
 });
 
-test("the picture's size is that of the whole, not of its tiles", () => {
+test("reads the size of the whole picture, not of its tiles", () => {
   const box = (kind: string, ...parts: Uint8Array[]) => {
     const body = Buffer.concat(parts);
     const head = Buffer.alloc(8);

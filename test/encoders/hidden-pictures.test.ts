@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([service?.close(), page?.close()]));
 
-/** VP8 with hidden pictures, which libvpx puts one tick of the encoder after the picture before: here a millisecond. */
+/** VP8 with hidden pictures, which libvpx places one encoder tick, here a millisecond, after the previous picture. */
 const hidden = () =>
   numberedClip({
     ...{ container: "webm", frames: 250, two_passes: true },
@@ -20,22 +20,25 @@ const hidden = () =>
       "-c:v libvpx -deadline good -cpu-used 5 -b:v 400k -g 75 -auto-alt-ref 1 -lag-in-frames 16 -enc_time_base:v 1:1000",
   });
 
-test.for(["h264", "h265"] as const)("hidden pictures are not missed in %s by the service", async (codec) => {
-  const source = await hidden();
-  const { frames, start } = await recallOriginal(source);
-  expect(frames).toHaveLength(250);
-  const output = await service.door.encode({
-    ...{ input: service.serve(source), kind: "video" },
-    options: { codec, quality: "low" },
-  });
-  expect(findFaults(await readFrames(output.path), { frames, start })).toEqual(FAULTLESS);
-  expect(output.task.steps[2]?.output?.counts?.pictures).toEqual({ source: 250, output: 250 });
-});
+test.for(["h264", "h265"] as const)(
+  "the service does not count hidden pictures as missing in %s",
+  async (codec) => {
+    const source = await hidden();
+    const { frames, start } = await recallOriginal(source);
+    expect(frames).toHaveLength(250);
+    const output = await service.door.encode({
+      ...{ input: service.serve(source), kind: "video" },
+      options: { codec, quality: "low" },
+    });
+    expect(findFaults(await readFrames(output.path), { frames, start })).toEqual(FAULTLESS);
+    expect(output.task.steps[2]?.output?.counts?.pictures).toEqual({ source: 250, output: 250 });
+  },
+);
 
-test("nor does a cut begin with one", async () => {
+test("a span does not begin with a hidden picture", async () => {
   const source = await hidden();
   const { frames, start } = await recallOriginal(source);
-  // Picture 15 is shown from 0.607 s on, and a hidden one lies at 0.608 s.
+  // Picture 15 is shown from 0.607 s; a hidden one has 0.608 s.
   const output = await service.door.encode({
     ...{ input: service.serve(source), kind: "video" },
     options: { quality: "low", start: 0.62 },
@@ -46,7 +49,7 @@ test("nor does a cut begin with one", async () => {
   expect(findFaults(await readFrames(output.path), rest)).toEqual(FAULTLESS);
 });
 
-test("nor are they by WebCodecs", async () => {
+test("WebCodecs outputs no hidden pictures", async () => {
   const source = await hidden();
   const { frames, start } = await recallOriginal(source);
   const { files, error } = await page.encode(source, { quality: "low" });

@@ -19,18 +19,22 @@ afterAll(async () => {
   await Promise.all([page?.close(), service?.close()]);
 });
 
-// WebM counts in milliseconds, and Chromium's codecs in microseconds.
+// WebM times are milliseconds, those of Chromium's codecs microseconds.
 const TICK = 0.001;
-// Opus begins 7 ms before 0, which WebM shows and MP4 does not.
-const IN_STEP = 0.008;
+// Opus begins 7 ms before 0, which shows in WebM but not in MP4.
+const SYNC = 0.008;
 
-/** Judges that a file has the pictures of a stretch of the source at their times, and lasts until its end. */
-async function expectStretch(path: string, { times, end }: Omit<Uneven, "path">, until = end): Promise<void> {
+/** Checks that a file has the source's pictures up to a time, each at its own time, and lasts until then. */
+async function expectPicturesUntil(
+  path: string,
+  { times, end }: Omit<Uneven, "path">,
+  until = end,
+): Promise<void> {
   const { picture, duration } = await readFacts(path);
   const wanted = times.filter((time) => time < until);
-  const given = picture?.times ?? [];
-  expect(given).toHaveLength(wanted.length);
-  for (const [index, time] of given.entries())
+  const actual = picture?.times ?? [];
+  expect(actual).toHaveLength(wanted.length);
+  for (const [index, time] of actual.entries())
     expect(Math.abs(time - (wanted[index] ?? 0)), `picture ${index}`).toBeLessThanOrEqual(TICK);
   expect(Math.abs(duration - until)).toBeLessThanOrEqual(TICK);
 }
@@ -46,24 +50,24 @@ const SOURCES = [
 ] as const;
 const FORMATS = ["mp4", "mov", "webm"] as const;
 
-// Every source in every format, each of them whole and cut: by turns, so that every pair of the three is there.
+// Every source in every format, alternately whole and trimmed, so that all pairs of the three occur.
 const SERVED = SOURCES.flatMap(([kind, from]) => FORMATS.map((format) => ({ kind, from, format }))).map(
   (made, index) => ({ ...made, end: index % 2 === 0 ? undefined : 5.3 }),
 );
 
 test.concurrent.for(SERVED)(
-  "$kind $from as $format until $end by the service",
+  "$kind $from as $format until $end in the service",
   async ({ kind, from, format, end }) => {
     const clip = await unevenClip(kind, from);
     const input = service.serve(clip.path);
     const options = { format, quality: "low", ...(end && { end }) };
     const output = await service.door.encode({ input, kind: "video", options });
-    await expectStretch(output.path, clip, end);
+    await expectPicturesUntil(output.path, clip, end);
     expect(output.task.steps[2]?.output?.duration).toBeCloseTo(end ?? clip.end, 3);
   },
 );
 
-test.concurrent("a constant rate holds the last picture to the end", async () => {
+test.concurrent("a constant rate repeats the last picture to the end", async () => {
   for (const from of ["mp4", "webm"] as const) {
     const input = service.serve((await unevenClip("mixed", from)).path);
     const { path } = await service.door.encode({ input, kind: "video", options: { fps: 10 } });
@@ -72,7 +76,7 @@ test.concurrent("a constant rate holds the last picture to the end", async () =>
   }
 });
 
-test.concurrent("sound and pictures of uneven times stay in step", async () => {
+test.concurrent("audio stays in sync with a variable frame rate", async () => {
   for (const from of ["mp4", "mkv", "webm"] as const) {
     const clip = await unevenClip("mixed", from, 6);
     const source = await readFacts(clip.path);
@@ -81,12 +85,12 @@ test.concurrent("sound and pictures of uneven times stay in step", async () => {
     const { picture, duration } = await readFacts(path);
     expect(picture?.times).toHaveLength(20);
     for (const [index, time] of (picture?.times ?? []).entries())
-      expect(Math.abs(time - (source.picture?.times[index] ?? 0))).toBeLessThanOrEqual(IN_STEP);
-    expect(Math.abs(duration - source.duration)).toBeLessThanOrEqual(IN_STEP);
+      expect(Math.abs(time - (source.picture?.times[index] ?? 0))).toBeLessThanOrEqual(SYNC);
+    expect(Math.abs(duration - source.duration)).toBeLessThanOrEqual(SYNC);
   }
 });
 
-test.concurrent("chunks that are stitched end when the source does", async () => {
+test.concurrent("stitched chunks end when the source does", async () => {
   for (const [from, format] of [
     ["mp4", "mp4"],
     ["webm", "webm"],
@@ -98,7 +102,7 @@ test.concurrent("chunks that are stitched end when the source does", async () =>
       const options = { format, quality: "low" };
       const run = await trial(clip.path, "video", options, { source, hints: { chunk_seconds: 3 } });
       expect(run.plan.chunks.length).toBeGreaterThan(1);
-      await expectStretch(await fetchStored(run.storage, (await runEncode(run)).key), clip);
+      await expectPicturesUntil(await fetchStored(run.storage, (await runEncode(run)).key), clip);
     }
   }
 });
@@ -112,13 +116,13 @@ const MADE_IN_PAGE = [
   ["webcodecs", "speed", "mp4", "webm"],
 ] as const;
 
-test.for(MADE_IN_PAGE)("%s by %s makes of %s %s", async ([encoder, prefer, from, format]) => {
+test.for(MADE_IN_PAGE)("%s for %s keeps the end of %s in %s", async ([encoder, prefer, from, format]) => {
   const clip = await unevenClip("mixed", from);
   for (const end of [undefined, 5.3]) {
     const options = { format, quality: "low", ...(end && { end }) };
     const made = await inPage(clip.path, "video", options, prefer);
     expect(made.encoder).toBe(encoder);
-    await expectStretch(join(made.folder, made.main), clip, end);
+    await expectPicturesUntil(join(made.folder, made.main), clip, end);
   }
 });
 
@@ -127,41 +131,44 @@ test.for([
   ["mkv", "mov"],
   ["mp4", "mov"],
   ["fragmented", "mp4"],
-] as const)("copying %s into %s keeps the end", async ([from, format]) => {
+] as const)("a copy of %s to %s keeps the end", async ([from, format]) => {
   const clip = await unevenClip("mixed", from);
   const made = await inPage(clip.path, "video", { format }, "quality");
   expect(made.encoder).toBe("copy");
-  await expectStretch(join(made.folder, made.main), clip);
+  await expectPicturesUntil(join(made.folder, made.main), clip);
   const output = await service.door.encode({
     ...{ input: service.serve(clip.path), kind: "video" },
     options: { format },
   });
-  await expectStretch(output.path, clip);
+  await expectPicturesUntil(output.path, clip);
 });
 
-test.for(["quality", "speed"] as const)("a stream made for %s ends when the source does", async (prefer) => {
-  for (const from of ["mp4", "webm"] as const) {
-    const clip = await unevenClip("mixed", from);
-    const { folder, names } = await inPage(clip.path, "adaptive_video", {}, prefer);
-    const rendition = names.find((name) => name.endsWith("/playlist.m3u8"))?.split("/")[0] ?? "";
-    const text = await readFile(join(folder, rendition, "playlist.m3u8"), "utf8");
-    const listed = [...text.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds));
-    expect(listed.reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(clip.end, 5);
-    const segments = names.filter((name) => name.startsWith(`${rendition}/seg_`)).sort();
-    const parts = [`${rendition}/init_0.mp4`, ...segments].map((name) => readFile(join(folder, name)));
-    const joined = join(folder, "joined.mp4");
-    await writeFile(joined, Buffer.concat(await Promise.all(parts)));
-    const { picture, duration } = await readFacts(joined);
-    expect(picture?.times).toHaveLength(clip.times.length);
-    // Counted from the first decoding time, which B-frames put before 0.
-    expect(Math.abs(duration - clip.end)).toBeLessThanOrEqual(0.041);
-  }
-});
+test.for(["quality", "speed"] as const)(
+  "a stream encoded for %s ends when the source does",
+  async (prefer) => {
+    for (const from of ["mp4", "webm"] as const) {
+      const clip = await unevenClip("mixed", from);
+      const { folder, names } = await inPage(clip.path, "adaptive_video", {}, prefer);
+      const rendition = names.find((name) => name.endsWith("/playlist.m3u8"))?.split("/")[0] ?? "";
+      const text = await readFile(join(folder, rendition, "playlist.m3u8"), "utf8");
+      const listed = [...text.matchAll(/#EXTINF:([\d.]+)/g)].map(([, seconds]) => Number(seconds));
+      expect(listed.reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(clip.end, 5);
+      const segments = names.filter((name) => name.startsWith(`${rendition}/seg_`)).sort();
+      const parts = [`${rendition}/init_0.mp4`, ...segments].map((name) => readFile(join(folder, name)));
+      const joined = join(folder, "joined.mp4");
+      await writeFile(joined, Buffer.concat(await Promise.all(parts)));
+      const { picture, duration } = await readFacts(joined);
+      expect(picture?.times).toHaveLength(clip.times.length);
+      // The duration counts from the first decoding time, which B-frames move before 0.
+      expect(Math.abs(duration - clip.end)).toBeLessThanOrEqual(0.041);
+    }
+  },
+);
 
 let made = 0;
 let opened: "quality" | "speed" | undefined;
 
-// Each client loads the core anew, so that one is kept as long as it will do.
+// Every new client loads the core, so the current one is reused if possible.
 async function openFor(prefer: "quality" | "speed"): Promise<void> {
   if (opened === prefer) return;
   if (opened) await page.lab.page.evaluate(() => kit.client.close());
@@ -169,7 +176,7 @@ async function openFor(prefer: "quality" | "speed"): Promise<void> {
   opened = prefer;
 }
 
-/** Makes a file of one in a page; its files are written to disk. */
+/** Runs a task in a page and writes its files to disk. */
 async function inPage(
   path: string,
   kind: "video" | "adaptive_video",

@@ -41,18 +41,18 @@ const sound = (duration: number): Source => ({
 type Case = [string, Source, EncodeKind, Record<string, unknown>];
 
 const TAKEN: Case[] = [
-  ["a short clip made small", video(1280, 720, 10), "video", { height: 360 }],
+  ["a short clip scaled down", video(1280, 720, 10), "video", { height: 360 }],
   ["a short clip at its size", video(1280, 720, 8), "video", { quality: "high" }],
   ["a clip as VP9", video(854, 480, 10), "video", { format: "webm" }],
-  ["a still of 1080p", video(1920, 1080, 60), "image", { start: 3 }],
-  ["a photo of 12 megapixels made small", image(4000, 3000), "image", { width: 800, format: "webp" }],
+  ["a 1080p frame", video(1920, 1080, 60), "image", { start: 3 }],
+  ["a photo of 12 megapixels scaled down", image(4000, 3000), "image", { width: 800, format: "webp" }],
   ["a song", sound(240), "audio", { format: "opus" }],
   ["a small stream", video(640, 360, 8), "adaptive_video", {}],
   ["the sound of a large video", video(1920, 1080, 240, { filesize: 300 * MB }), "audio", { format: "mp3" }],
   ["a copy", video(1280, 720, 60), "video", {}],
 ];
 
-test.for(TAKEN)("%s is light work", ([, source, kind, options]) => {
+test.for(TAKEN)("accepts %s", ([, source, kind, options]) => {
   expect(refuseLight(createPlan(source, kind, options), source, LIGHT_LIMITS)).toBeNull();
 });
 
@@ -105,7 +105,7 @@ const REFUSED: [...Case, object][] = [
     { code: "unknown_duration" },
   ],
   [
-    "a clip in one piece that is too long for one",
+    "a clip too long for a single chunk",
     video(640, 360, 80),
     "video",
     { height: 358 },
@@ -113,11 +113,11 @@ const REFUSED: [...Case, object][] = [
   ],
 ];
 
-test.for(REFUSED)("%s is not, and it is said why", ([, source, kind, options, reason]) => {
+test.for(REFUSED)("refuses %s and says why", ([, source, kind, options, reason]) => {
   expect(refuseLight(createPlan(source, kind, options), source, LIGHT_LIMITS)).toMatchObject(reason);
 });
 
-test("cut as the hint says, a clip that is too long for one piece is light work", () => {
+test("accepts a clip that is too long for one chunk when it is cut by the hint", () => {
   const source = video(640, 360, 80);
   const options = { height: 358 };
   const chunk_seconds = lightChunkSeconds(createPlan(source, "video", options), source, LIGHT_LIMITS);
@@ -128,7 +128,7 @@ test("cut as the hint says, a clip that is too long for one piece is light work"
   expect(refuseLight(plan, source, LIGHT_LIMITS)).toBeNull();
 });
 
-test("a phone's video of 50 MB, cut as the hint says, is light work when it is made small", () => {
+test("accepts a 50 MB phone video that is scaled down and cut by the hint", () => {
   const source = video(1920, 1080, 25, { filesize: 50 * MB });
   const options = { height: 360 };
   const chunk_seconds = lightChunkSeconds(createPlan(source, "video", options), source, LIGHT_LIMITS);
@@ -140,7 +140,7 @@ test("a phone's video of 50 MB, cut as the hint says, is light work when it is m
   });
 });
 
-test("x264 is set as well as fits: the larger the picture, the less it looks ahead", () => {
+test("chooses the best x264 level that fits in memory", () => {
   const levels = [180, 360, 540, 720].map((height) => {
     const source = video(1280, 720, 4);
     return X264_LEVELS.indexOf(chooseLevel(createPlan(source, "video", { height }), source, LIGHT_MEMORY));
@@ -148,7 +148,7 @@ test("x264 is set as well as fits: the larger the picture, the less it looks ahe
   expect(levels).toEqual([0, 0, 0, 2]);
 });
 
-test("limits of one's own are kept", () => {
+test("respects custom limits", () => {
   const source = video(640, 360, 8);
   const plan = createPlan(source, "video", { height: 180 });
   expect(refuseLight(plan, source, { ...LIGHT_LIMITS, memory: 24 * 1_048_576 })).toMatchObject({

@@ -8,7 +8,7 @@ import { createLightEncoder } from "../../src/encoders/light/light.ts";
 import type { LightLimits } from "../../src/encoders/light/light-limits.ts";
 import type { LightMessage } from "../../src/encoders/light/light-wire.ts";
 
-// The other end is a real HTTP server that goes wrong as a Worker may; the Worker itself is tested in test/worker/encoder.
+// The server is a real HTTP server that fails as a Worker may; the Worker itself is tested in test/worker/encoder.
 const servers: Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) {
@@ -47,14 +47,14 @@ const DEATHS: [string, RequestListener][] = [
   ],
   ["ends in the middle", answering({ state: "running" })],
   [
-    "says nothing any more",
+    "goes silent",
     (request, response) => {
       request.resume();
       response.writeHead(200, { "Content-Type": FRAME_MIME }).write(frameHead({ state: "running" }));
     },
   ],
   [
-    "promises a file that does not come",
+    "announces a file that it does not send",
     answering({
       state: "done",
       report: null,
@@ -65,23 +65,23 @@ const DEATHS: [string, RequestListener][] = [
   ],
 ];
 
-test.for(DEATHS)("an encoder that %s is lost, and another attempt may succeed", async ([, listener]) => {
+test.for(DEATHS)("an encoder that %s fails with a retryable worker_lost", async ([, listener]) => {
   const light = await lightAt(listener, { silenceSeconds: 0.5 });
   await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost", retryable: true });
 });
 
-test("an encoder that is not there is lost", async () => {
+test("an unreachable encoder fails with worker_lost", async () => {
   const light = createLightEncoder({ fetch: (_, init) => fetch("http://127.0.0.1:9/", init) });
   await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "worker_lost" });
 });
 
-test("an error of the encoder comes through as it is", async () => {
+test("rejects with the encoder's own error", async () => {
   const error = { state: "error", kind: "out_of_memory", message: "Too much.", retryable: false } as const;
   const light = await lightAt(answering({ state: "running" }, error));
   await expect(light.probe(reader, signal())).rejects.toEqual(new MediaError("out_of_memory", "Too much."));
 });
 
-test("a busy encoder is asked again, and the caller hears of the waiting", async () => {
+test("retries a busy encoder and reports each wait", async () => {
   let asked = 0;
   const busy = { state: "error", kind: "service_unavailable", message: "Busy.", retryable: true } as const;
   const report = { format: { format_name: "wav" }, streams: [{ codec_name: "pcm_s16le" }] };
@@ -94,7 +94,7 @@ test("a busy encoder is asked again, and the caller hears of the waiting", async
   expect({ asked, waits }).toEqual({ asked: 3, waits: 2 });
 });
 
-test("waiting for a busy encoder ends at once when the caller gives up", async () => {
+test("an abort ends the wait for a busy encoder at once", async () => {
   const busy = { state: "error", kind: "service_unavailable", message: "Busy.", retryable: true } as const;
   const light = await lightAt(answering(busy));
   const leaving = new AbortController();
@@ -102,7 +102,7 @@ test("waiting for a busy encoder ends at once when the caller gives up", async (
   await expect(probed).rejects.toThrow("gone");
 });
 
-test("an encoder that never has enough of the input is not fed for ever", async () => {
+test("gives up on an encoder that keeps requesting the input", async () => {
   let asked = 0;
   const light = await lightAt((request, response) => {
     asked++;
@@ -112,7 +112,7 @@ test("an encoder that never has enough of the input is not fed for ever", async 
   expect(asked).toBe(24);
 });
 
-test("a fault of the input is told as such, not as one of the encoder", async () => {
+test("reports a fault of the input as such, not as one of the encoder", async () => {
   const light = await lightAt(answering({ state: "running" }));
   const fault = new MediaError("input_forbidden", "The server of the input says 403.");
   const broken = { size: 10, read: () => Promise.reject(fault) };

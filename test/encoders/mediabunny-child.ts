@@ -1,4 +1,4 @@
-/** Muxes as many packets by mediabunny's own muxer, with little memory: `node mediabunny-child.ts <packets>`. */
+/** Muxes packets with mediabunny's own muxer: `node mediabunny-child.ts <packets>`. */
 import { EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat, Output, StreamTarget } from "mediabunny";
 
 const maximumPacketCount = Number(process.argv[2]);

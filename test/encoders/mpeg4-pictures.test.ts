@@ -5,7 +5,7 @@ import { keepClip, makeClip, runFfmpeg } from "../fixtures/make-clip.ts";
 import { INTEGRITY_SOURCES } from "../integrity/sources.ts";
 import { trial } from "./encode-trial.ts";
 
-// ISO/IEC 14496-2, 6.2.5: a start code, then the type of the picture in two bits.
+// ISO/IEC 14496-2, 6.2.5: a start code, then two bits for the picture type.
 const VOP = Buffer.from([0, 0, 1, 0xb6]);
 const TYPES = ["I", "P", "B", "S"] as const;
 
@@ -20,17 +20,17 @@ async function countsOf(path: string) {
   return counts;
 }
 
-test("B-frames in the packets of others are pictures, and their placeholders are none", async () => {
+test("counts packed B-frames as pictures, but not their placeholders", async () => {
   const path = await INTEGRITY_SOURCES.mpeg4_packed.make("mkv");
   expect(await countsOf(path)).toMatchObject({ pictures: { source: 348, output: 348 } });
 });
 
-test("one of them that cannot be decoded is missing", async () => {
+test("counts a packed B-frame that cannot be decoded as missing", async () => {
   const path = await INTEGRITY_SOURCES.mpeg4_packed.make("mkv");
   const broken = await keepClip("mkv", `an undecodable B-frame in ${path}`, async (copy) => {
     const bytes = await readFile(path);
     const { at = 0 } = [...vopsOf(bytes)].filter(({ type }) => type === "B")[50] ?? {};
-    // A sprite, which the stream does not announce.
+    // Turns it into a sprite, which the stream does not declare.
     bytes[at + 4] = (bytes[at + 4] ?? 0) | 0b11000000;
     await writeFile(copy, bytes);
   });
@@ -41,7 +41,7 @@ test("one of them that cannot be decoded is missing", async () => {
 });
 
 test.for(["mkv", "avi"])(
-  "in %s a packet that repeats the picture before it holds none",
+  "does not count packets in %s that repeat the previous picture",
   async (container) => {
     const pictures = "testsrc2=size=160x96:rate=25:duration=4";
     const coded = await makeClip("m4v", ["-f", "lavfi", "-i", pictures, "-c:v", "mpeg4", "-f", "m4v"]);
@@ -72,7 +72,7 @@ test.for(["mkv", "avi"])(
   },
 );
 
-// Ends a picture after its time: seconds passed as ones and a zero, a marker, 5 bits for 25 to a second, a marker.
+// Ends a picture after its time: elapsed seconds as ones and a zero, a marker, 5 bits for a resolution of 25, a marker.
 function notCoded(vop: Buffer): Buffer {
   const bits = [...vop.subarray(4, 8)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const time = bits.slice(0, bits.indexOf("0", 2) + 8);

@@ -9,14 +9,14 @@ import { type Script, type ScriptedNative, startScripted } from "./scripted-nati
 const open: ScriptedNative[] = [];
 afterAll(() => Promise.all(open.map((each) => each.close())));
 
-/** Starts a scripted encoder that goes away when the test file is over. */
+/** Starts a scripted encoder that is closed at the end of the test file. */
 export async function encoder(name: string, script?: Script): Promise<ScriptedNative> {
   const started = await startScripted(name, script);
   open.push(started);
   return started;
 }
 
-/** What jobs are made of. */
+/** The source of every job. */
 export const SOURCE: Source = {
   ...{
     object: "source",
@@ -30,9 +30,9 @@ export const SOURCE: Source = {
   ...{ width: 640, height: 360, coded_width: 640, coded_height: 360 },
   codecs: { video: "h264", audio: null },
 };
-/** A plan of one chunk. */
+/** A plan with one chunk. */
 export const PLAN = createPlan(SOURCE, "video", { codec: "h265" });
-/** Short waits. */
+/** Short timeouts. */
 export const QUICK = {
   ...{
     startMs: 400,
@@ -45,10 +45,10 @@ export const QUICK = {
   },
 };
 
-/** A job for an encoder elsewhere. */
+/** Returns a job for a remote encoder. */
 export function job(more: Partial<ChunkJob> = {}): ChunkJob {
   const [chunk] = PLAN.chunks;
-  if (!chunk) throw new Error("The plan has no chunk.");
+  if (!chunk) throw new Error("the plan has no chunk");
   return {
     ...{ plan: PLAN, source: SOURCE, chunk, signal: new AbortController().signal, id: "run_1-0" },
     input: { size: 5000, read: async () => new Uint8Array(0) },
@@ -61,7 +61,7 @@ export function job(more: Partial<ChunkJob> = {}): ChunkJob {
   };
 }
 
-/** A client with short timeouts. */
+/** Creates a client with short timeouts. */
 export function client(
   instances: NativeEncoderOptions["instances"],
   more: Partial<NativeEncoderOptions> = {},
@@ -69,10 +69,10 @@ export function client(
   return createNativeEncoder({ instances, timeouts: QUICK, ...more });
 }
 
-/** What is given for a job that `DONE` ends. */
+/** The result of a job that ends with `DONE`. */
 export const WRITTEN = { written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }], playlists: [] };
-/** A job that goes on. */
+/** The state of a job in progress. */
 export const running = (share: number): NativeState => ({ state: "running", share, speed: 2 });
-/** How many jobs each was given. */
+/** Counts the jobs sent to each encoder. */
 export const posts = (...encoders: ScriptedNative[]) =>
   encoders.map(({ log }) => log.filter((line) => line === "POST /jobs").length);

@@ -15,7 +15,7 @@ import { refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 
 const run = promisify(execFile);
 
-/** An encoder over native ffmpeg on this machine, with the abilities of the wasm core; it counts its jobs. */
+/** Creates an encoder that runs local native ffmpeg with the wasm core's toolset and records its jobs. */
 export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob[] } {
   const jobs: ChunkJob[] = [];
   return {
@@ -47,7 +47,7 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
   };
 }
 
-/** The same encoder as if it were on another machine: it stores its files where the job says, `folder` of {@link remoteTo} being a start of keys. */
+/** Creates the same encoder as a remote one: it stores its files where the job says, under the key prefix of {@link remoteTo}. */
 export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJob[] } {
   const native = createNativeEncoder("remote");
   return {
@@ -55,7 +55,7 @@ export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJo
     async encode(job) {
       const files = (await native.encode(job)) as EncodedFile[];
       const remote = await job.remote?.();
-      if (!remote) throw new Error("It was not told where to write.");
+      if (!remote) throw new Error("the job has no remote folder");
       const written: WrittenFile[] = [];
       const playlists = files.filter((file) => file.name.endsWith(".m3u8"));
       for (const file of files.filter((each) => !playlists.includes(each))) {
@@ -69,7 +69,7 @@ export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJo
   };
 }
 
-/** Where a {@link createRemoteEncoder} reads and writes. */
+/** The input and output of a {@link createRemoteEncoder}. */
 export const remoteTo: NonNullable<EncodeRun["remote"]> = {
   input: async () => ({ url: "https://example.com/source", size: 1, etag: "e" }),
   folder: async (prefix) => prefix,
@@ -86,20 +86,20 @@ async function readFolder(folder: string): Promise<EncodedFile[]> {
   );
 }
 
-/** Opens a file of this machine. */
+/** Opens a local file. */
 export async function openFile(path: string): Promise<ByteReader> {
   const bytes = new Uint8Array(await readFile(path));
   return { size: bytes.length, read: async ({ start, end }) => bytes.slice(start, end) };
 }
 
-/** Work that outlives a crash: what succeeded is kept under its name, as JSON. */
+/** Returns a `durably` that keeps successful results by name, as JSON, across simulated crashes. */
 export function createDurably(kept: Map<string, string> = new Map()): {
   durably: Durably;
   kept: Map<string, string>;
 } {
   const durably: Durably = async (name, work) => {
-    const known = kept.get(name);
-    if (known !== undefined) return JSON.parse(known);
+    const cached = kept.get(name);
+    if (cached !== undefined) return JSON.parse(cached);
     const result = await work(new AbortController().signal);
     kept.set(name, JSON.stringify(result));
     return result;

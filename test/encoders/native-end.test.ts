@@ -3,10 +3,10 @@ import { client, encoder, job, QUICK, running } from "./native-client.ts";
 import { BUSY, type Script } from "./scripted-native.ts";
 
 test.for([
-  ["while it is asked", { ask: ["silent"] }, "GET"],
-  ["while it is given the job", { start: ["silent"] }, "POST"],
-  ["between two questions", { ask: [running(0.01)] }, "GET"],
-] as [string, Script, string][])("ends the job at once when it is stopped %s", async ([, script, method]) => {
+  ["during a poll", { ask: ["silent"] }, "GET"],
+  ["while the job is sent", { start: ["silent"] }, "POST"],
+  ["between two polls", { ask: [running(0.01)] }, "GET"],
+] as [string, Script, string][])("ends the job at once when aborted %s", async ([, script, method]) => {
   const one = await encoder("one", script);
   const stop = new AbortController();
   const timeouts = { ...QUICK, startMs: 60_000, pollMs: 60_000 };
@@ -20,7 +20,7 @@ test.for([
   expect(one.log.at(-1)).toBe("DELETE /jobs/run_1-0");
 });
 
-test("does not wait long for an encoder that does not hear that a job is to end", async () => {
+test("does not wait long for an encoder that never answers the DELETE", async () => {
   const one = await encoder("one", { ask: ["silent"] });
   const stop = new AbortController();
   const deaf = {
@@ -36,7 +36,7 @@ test("does not wait long for an encoder that does not hear that a job is to end"
   expect(performance.now() - at).toBeLessThan(10_000);
 });
 
-test("stops waiting for a free place when it is stopped", async () => {
+test("stops waiting for a free slot when aborted", async () => {
   const one = await encoder("one", { start: [BUSY] });
   const stop = new AbortController();
   const encoding = client([one]).encode(
@@ -46,7 +46,7 @@ test("stops waiting for a free place when it is stopped", async () => {
   expect(one.log).toEqual(["POST /jobs"]);
 });
 
-test("says again that a job is to end when the word is lost", async () => {
+test("repeats a DELETE that fails", async () => {
   const one = await encoder("one", {
     ask: ["silent"],
     end: ["cut", { status: 503 }, "half", { status: 204 }],

@@ -14,20 +14,20 @@ import { finishStream } from "./finish-stream.ts";
 const home = await mkdtemp(join(tmpdir(), "framewright-streams-"));
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-/** Adaptive video on this machine's disk. */
+/** Adaptive video on the local disk. */
 export interface NativeStream {
   plan: Plan;
   source: Source;
-  /** Where its files are; the master playlist is `master.m3u8` in it. */
+  /** The folder with its files, in which the master playlist is `master.m3u8`. */
   folder: string;
   master: string;
   /** Names of the playlists, the master last. */
   playlists: string[];
-  /** What its chunks gave; one for a stream that was encoded whole. */
+  /** The output of its chunks; a single part for a stream encoded in one pass. */
   parts: StreamPart[];
 }
 
-/** Plans adaptive video, with a rendition of half the size below the best one where the ladder has no other. */
+/** Plans adaptive video, and adds a rendition of half the size if the ladder has only one. */
 export async function planStream(
   input: string,
   options: AdaptiveVideoOptions = {},
@@ -43,7 +43,7 @@ export async function planStream(
   return { plan: { ...plan, renditions: [best, half] }, source };
 }
 
-/** Encodes adaptive video whole by native ffmpeg. */
+/** Encodes adaptive video in one pass with native ffmpeg. */
 export async function wholeStream(input: string, plan: Plan, source: Source): Promise<NativeStream> {
   const chunk: Chunk = { index: 0, track: "all", start: plan.start, end: plan.end };
   const { path } = await encodeChunk(input, source, plan, chunk);
@@ -53,7 +53,7 @@ export async function wholeStream(input: string, plan: Plan, source: Source): Pr
   return write(plan, source, folder, playlists, [partOf(chunk, files)]);
 }
 
-/** Encodes adaptive video by native ffmpeg in chunks that are cut at these seconds of the output, the sound apart, and stitches them. */
+/** Encodes adaptive video with native ffmpeg in video chunks cut at these output seconds plus the sound, and stitches them. */
 export async function chunkedStream(
   input: string,
   plan: Plan,
@@ -72,7 +72,7 @@ export async function chunkedStream(
     if (log !== "") throw new Error(log);
     const files = await readFolder(dirname(path));
     parts.push(partOf(chunk, files));
-    // As one storage: two chunks that write the same name would be found out.
+    // The flag reveals two chunks that write the same name.
     for (const { name, bytes } of files.filter((file) => !isPlaylist(file))) {
       await mkdir(join(folder, dirname(name)), { recursive: true });
       await writeFile(join(folder, name), bytes, { flag: "wx" });

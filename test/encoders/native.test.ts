@@ -7,7 +7,7 @@ import { clip } from "../fixtures/clips.ts";
 import { client, encoder, job, PLAN, posts, running, SOURCE, WRITTEN } from "./native-client.ts";
 import { BUSY, DONE, RUNNING } from "./scripted-native.ts";
 
-test("gives a job with where to read and write, tells how far it is, and gives what was stored", async () => {
+test("sends a job with its input and output, reports progress, and returns the stored files", async () => {
   const one = await encoder("one", { ask: [running(0.25), running(0.5), DONE] });
   const shares: number[] = [];
   const onProgress = (share: number) => shares.push(share);
@@ -23,7 +23,7 @@ test("gives a job with where to read and write, tells how far it is, and gives w
   expect(one.log).toEqual(["POST /jobs", ...Array(3).fill("GET /jobs/run_1-0?wait=0.2")]);
 });
 
-test("gives the playlists of adaptive video as files", async () => {
+test("returns the playlists of adaptive video as files", async () => {
   const one = await encoder("one", {
     start: [
       {
@@ -49,14 +49,14 @@ test("gives the playlists of adaptive video as files", async () => {
   });
 });
 
-test("sends its token with every request, and none where there is none", async () => {
+test("sends its token, if any, with every request", async () => {
   const one = await encoder("one");
   await client([one], { token: "s3cret" }).encode(job());
   await client([one]).encode(job());
   expect(one.tokens).toEqual(["Bearer s3cret", "Bearer s3cret", undefined, undefined]);
 });
 
-test("a chunk's index says which encoder is asked first", async () => {
+test("chooses the first encoder by the chunk's index", async () => {
   const all = [await encoder("a"), await encoder("b"), await encoder("c")];
   for (const index of [0, 1, 2, 3]) {
     await client(all).encode(
@@ -70,13 +70,13 @@ test("a chunk's index says which encoder is asked first", async () => {
   ]);
 });
 
-test("a busy encoder leaves the job to the next one", async () => {
+test("sends the job to the next encoder when one is busy", async () => {
   const [busy, free] = [await encoder("busy", { start: [BUSY] }), await encoder("free")];
   expect(await client([busy, free]).encode(job())).toEqual(WRITTEN);
   expect(busy.log).toEqual(["POST /jobs"]);
 });
 
-test("waits while all are busy, and says so", async () => {
+test("waits while all encoders are busy and reports each wait", async () => {
   const one = await encoder("one", { start: [BUSY, BUSY, BUSY, RUNNING] });
   const two = await encoder("two", { start: [BUSY] });
   let waits = 0;
@@ -88,7 +88,7 @@ test("waits while all are busy, and says so", async () => {
   expect(posts(one, two)).toEqual([4, 3]);
 });
 
-test("refuses what native ffmpeg cannot do, and everything where there is none", async () => {
+test("refuses work that native ffmpeg cannot do, and everything without an instance or remote files", async () => {
   const one = await encoder("one");
   expect(client([one]).refuse(PLAN, SOURCE)).toBeNull();
   const photo: Source = {
@@ -111,7 +111,7 @@ test("refuses what native ffmpeg cannot do, and everything where there is none",
   await expect(client([one]).encode(local)).rejects.toMatchObject({ kind: "encoder_unavailable" });
 });
 
-test("has real work done by the real encoder", async () => {
+test("runs a job on the real encoder", async () => {
   const rig = await startRig({ NATIVE_ENCODER_TOKEN: "s3cret" });
   try {
     const { plan, chunk, source, input, folder, name, id } = await rig.job(await clip("mp4"), "video", {
@@ -126,16 +126,16 @@ test("has real work done by the real encoder", async () => {
     const { signal } = new AbortController();
     const onProgress = (share: number) => shares.push(share);
     const remote = async () => ({ input, folder, name });
-    const given = { ...job({ plan, chunk, source, signal, id, remote, onProgress }) };
-    const encoded = await native.encode(given);
+    const remoteJob = { ...job({ plan, chunk, source, signal, id, remote, onProgress }) };
+    const encoded = await native.encode(remoteJob);
     expect(encoded).toEqual({
       written: [{ name, mime: "video/mp4", size: expect.any(Number) }],
       playlists: [],
     });
     expect(await rig.sink.files()).toEqual([`${id}/${name}`]);
     expect(shares[0]).toBe(0);
-    // The same id is the same job: nothing is done twice.
-    expect(await native.encode(given)).toEqual(encoded);
+    // The same id is the same job, which does not run twice.
+    expect(await native.encode(remoteJob)).toEqual(encoded);
     expect(rig.sink.log.length).toBe(1);
   } finally {
     await rig.close();

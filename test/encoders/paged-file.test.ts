@@ -4,7 +4,7 @@ import { createPagedFile, PageMiss, rangeAfterMiss } from "../../src/encoders/co
 const bytes = (from: number, to: number) => Uint8Array.from({ length: to - from }, (_, n) => from + n);
 const page = (start: number, end: number) => ({ start, bytes: bytes(start, end) });
 
-test("a read within one page gives a view of it, without a copy", () => {
+test("a read within one page returns a view without copying", () => {
   const only = page(0, 100);
   const file = createPagedFile(100, [only]);
   expect(file.read(20, 30)).toEqual(bytes(20, 30));
@@ -12,7 +12,7 @@ test("a read within one page gives a view of it, without a copy", () => {
   expect(file.held).toBe(100);
 });
 
-test("a read across pages joins them, in whatever order they came and where they overlap", () => {
+test("a read across pages joins them in any order, even if they overlap", () => {
   const file = createPagedFile(100, [page(50, 80), page(0, 30), page(25, 50)]);
   expect(file.read(10, 70)).toEqual(bytes(10, 70));
   expect(file.read(0, 80)).toEqual(bytes(0, 80));
@@ -23,7 +23,7 @@ test.for([
   [20, 40, 30],
   [45, 70, 60],
   [90, 100, 90],
-])("a read from %d to %d names the first byte that is missing: %d", ([start, end, missing]) => {
+])("a read from %d to %d reports the first missing byte: %d", ([start, end, missing]) => {
   const file = createPagedFile(100, [page(0, 30), page(40, 60)]);
   const read = () => file.read(start ?? 0, end ?? 0);
   expect(read).toThrow(PageMiss);
@@ -35,10 +35,10 @@ const FILE = 10_000;
 const AHEAD = { first: 100 * KB, growth: 4, least: 50 * KB, most: 1000 * KB, total: 1500 * KB };
 
 test.for<[string, number, [number, number][], [number, number] | null]>([
-  ["a jump loads a little", 5000, [[0, 100]], [5000, 5100]],
-  ["reading on loads four times as much", 100, [[0, 100]], [100, 500]],
+  ["loads a little after a jump", 5000, [[0, 100]], [5000, 5100]],
+  ["loads four times as much on sequential reads", 100, [[0, 100]], [100, 500]],
   [
-    "as much as all that lies before it",
+    "grows with the whole contiguous range before the miss",
     300,
     [
       [0, 50],
@@ -47,11 +47,11 @@ test.for<[string, number, [number, number][], [number, number] | null]>([
     ],
     [300, 1300],
   ],
-  ["but no more than at most", 400, [[0, 400]], [400, 1400]],
-  ["and never less than at least", 10, [[0, 10]], [10, 60]],
-  ["up to the end of the file", 9900, [[9800, 9900]], [9900, 10_000]],
+  ["loads no more than the maximum", 400, [[0, 400]], [400, 1400]],
+  ["loads no less than the minimum", 10, [[0, 10]], [10, 60]],
+  ["stops at the end of the file", 9900, [[9800, 9900]], [9900, 10_000]],
   [
-    "up to what is loaded",
+    "stops at the next loaded range",
     100,
     [
       [0, 100],
@@ -60,7 +60,7 @@ test.for<[string, number, [number, number][], [number, number] | null]>([
     [100, 200],
   ],
   [
-    "up to the total",
+    "stops at the total",
     1400,
     [
       [0, 400],
@@ -68,7 +68,7 @@ test.for<[string, number, [number, number][], [number, number] | null]>([
     ],
     [1400, 1500],
   ],
-  ["nothing beyond the total", 5000, [[0, 1500]], null],
+  ["loads nothing beyond the total", 5000, [[0, 1500]], null],
 ])("%s", ([, offset, loaded, wanted]) => {
   const range = ([start, end]: [number, number]) => ({ start: start * KB, end: end * KB });
   expect(rangeAfterMiss(offset * KB, FILE * KB, loaded.map(range), AHEAD)).toEqual(wanted && range(wanted));

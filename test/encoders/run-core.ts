@@ -1,16 +1,16 @@
 import { Worker } from "node:worker_threads";
 import type { CoreResult, CoreTask } from "./core-thread.ts";
 
-/** Runs the stock core in a thread of its own, which is ended when it takes longer than `limit` milliseconds: wasm that hangs stops for nobody. */
+/** Runs the stock core in a separate thread, as hanging wasm can only be stopped by terminating it after `limit` milliseconds. */
 export async function runCore(task: CoreTask, limit = 120_000): Promise<CoreResult[]> {
   const thread = new Worker(new URL("core-thread.ts", import.meta.url), { workerData: task });
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<CoreResult[]>((resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`The core did not end within ${limit} ms.`)), limit);
+      timer = setTimeout(() => reject(new Error(`the core did not end within ${limit} ms`)), limit);
       thread.once("message", resolve);
       thread.once("error", reject);
-      thread.once("exit", () => reject(new Error("The thread of the core ended.")));
+      thread.once("exit", () => reject(new Error("the core's thread exited early")));
     });
   } finally {
     clearTimeout(timer);

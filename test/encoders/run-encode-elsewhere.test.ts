@@ -7,21 +7,21 @@ import { readFacts } from "../judge/facts.ts";
 import { encoderOf, fetchStored, trial } from "./encode-trial.ts";
 import { createDurably, createRemoteEncoder, remoteTo } from "./native-encoder.ts";
 
-/** A run over an encoder on another machine, that shares the run's storage. */
+/** Prepares a run with a remote encoder that shares the run's storage. */
 async function remoteTrial(...args: Parameters<typeof trial>) {
   const run = await trial(...args);
   const { durably, kept } = createDurably();
   return { ...run, durably, kept, remote: remoteTo, encoder: createRemoteEncoder(run.storage) };
 }
 
-test("an encoder elsewhere stores whole work where it belongs", async () => {
+test("a remote encoder stores a single chunk at the final key", async () => {
   const run = await remoteTrial(await clip("mp4", { seconds: 1 }), "video", { width: 80 });
   const { key, size } = await runEncode(run);
   expect([key, run.storage.keys]).toEqual(["out/run/clip.mp4", ["out/run/clip.mp4"]]);
   expect((await run.storage.head(key))?.size).toBe(size);
 });
 
-test("an encoder elsewhere stores parts below the working folder", async () => {
+test("a remote encoder stores chunks in the working folder, which is emptied", async () => {
   const options = { width: 80, format: "webm" };
   const run = await remoteTrial(await noiseClip(3), "video", options, { hints: { chunk_seconds: 1 } });
   const { key, files } = await runEncode(run);
@@ -34,7 +34,7 @@ test("an encoder elsewhere stores parts below the working folder", async () => {
   expect((await readFacts(await fetchStored(run.storage, key))).picture?.times).toHaveLength(75);
 });
 
-test("chunks of adaptive video go straight to the output, and no piece remembers more than it must", async () => {
+test("stores chunks of adaptive video directly in the output and keeps durable results small", async () => {
   const run = await remoteTrial(await noiseClip(20), "adaptive_video", {}, { hints: { chunk_seconds: 6 } });
   const { key, files, size } = await runEncode(run);
   expect(run.encoder.jobs.map(({ chunk }) => chunk.track).toSorted()).toEqual([
@@ -59,9 +59,9 @@ test("chunks of adaptive video go straight to the output, and no piece remembers
 });
 
 test.for([
-  ["is not there", { name: "clip.mp4", size: 5 }],
+  ["is missing", { name: "clip.mp4", size: 5 }],
   ["has another name", { name: "other.mp4", size: 5 }],
-] as const)("an encoder elsewhere whose file %s has failed", async ([, file]) => {
+] as const)("fails when the file of a remote encoder %s", async ([, file]) => {
   const encoder = encoderOf(async () => ({ written: [{ ...file, mime: "video/mp4" }], playlists: [] }));
   const run = await trial(await clip("mp4", { seconds: 1 }), "video", { width: 80 }, { encoder });
   await expect(runEncode(run)).rejects.toMatchObject({

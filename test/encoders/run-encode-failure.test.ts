@@ -13,11 +13,11 @@ test.for([
     { kind: "out_of_memory", message: "Too much." },
   ],
   [
-    "any other",
+    "another error",
     new Error("at /secret/path"),
     { kind: "encode_failed", message: expect.not.stringContaining("secret") },
   ],
-] as const)("an encoder that fails with %s leaves nothing behind", async ([, thrown, wanted]) => {
+] as const)("an encoder that fails with %s leaves no stored files", async ([, thrown, wanted]) => {
   const encoder = encoderOf(() => Promise.reject(thrown));
   const run = await trial(await clip("png"), "image", {}, { encoder });
   await expect(runEncode(run)).rejects.toMatchObject({ name: "MediaError", ...wanted });
@@ -27,7 +27,7 @@ test.for([
 test.for([
   ["no file", []],
   ["an empty file", [{ name: "output.png", mime: "image/png", bytes: new Uint8Array() }]],
-] as const)("an encoder that gives %s has failed", async ([, files]) => {
+] as const)("fails when an encoder returns %s", async ([, files]) => {
   const run = await trial(await clip("png"), "image", {}, { encoder: encoderOf(async () => [...files]) });
   await expect(runEncode(run)).rejects.toMatchObject({
     kind: "encode_failed",
@@ -36,7 +36,7 @@ test.for([
   expect(run.storage.keys).toEqual([]);
 });
 
-test("a storage that fails half-way is swept", async () => {
+test("removes all written files when the storage fails midway", async () => {
   const run = await trial(await noiseClip(7), "adaptive_video", {});
   const full = new MediaError("storage_full", "There is no room.");
   const storage = {
@@ -49,9 +49,9 @@ test("a storage that fails half-way is swept", async () => {
   for (const key of run.storage.keys) expect(await run.storage.head(key)).toBeNull();
 });
 
-test("a run that is stopped stops with its reason", async () => {
+test("an aborted run rejects with its reason", async () => {
   const stop = new AbortController();
-  const reason = new Error("The run is over.");
+  const reason = new Error("aborted");
   const native = createNativeEncoder();
   const encoder = encoderOf((job) => {
     stop.abort(reason);
@@ -67,7 +67,7 @@ test("a run that is stopped stops with its reason", async () => {
   expect(run.storage.keys).toEqual([]);
 });
 
-test("as many chunks as are allowed run at once; one that fails stops the others, and all is swept", async () => {
+test("respects the limit on chunks in flight; a failed chunk stops the others and all files are removed", async () => {
   const { encoder, jobs } = createHolding();
   const run = await trial(
     await noiseClip(7),

@@ -10,7 +10,7 @@ import { LIKE } from "../judge/limits.ts";
 import { fetchStored, trial } from "./encode-trial.ts";
 import { createDurably, createNativeEncoder } from "./native-encoder.ts";
 
-test("short work is one file under its name", async () => {
+test("stores short work as one file under its name", async () => {
   const input = await clip("mp4", { seconds: 1 });
   const run = await trial(input, "video", { width: 80, quality: "high" });
   const result = await runEncode(run);
@@ -32,13 +32,13 @@ test.for([
   ["image", { format: "jpeg" }, "out/run/clip.jpg", "image/jpeg"],
   ["video", { format: "webm" }, "out/run/clip.webm", "video/webm"],
   ["video", { format: "mov" }, "out/run/clip.mov", "video/quicktime"],
-] as const)("%s with %o is stored as %s", async ([kind, options, key, mime]) => {
+] as const)("stores %s with %o as %s", async ([kind, options, key, mime]) => {
   const run = await trial(await clip("mp4", { seconds: 1 }), kind, options);
   expect(await runEncode(run)).toMatchObject({ key, files: 1 });
   expect(await run.storage.head(key)).toMatchObject({ mime });
 });
 
-test("long work is encoded chunk by chunk and stitched", async () => {
+test("encodes long work in chunks and stitches them", async () => {
   const input = await noiseClip(3);
   const encoder = createNativeEncoder();
   const run = await trial(
@@ -48,7 +48,7 @@ test("long work is encoded chunk by chunk and stitched", async () => {
     { encoder, hints: { chunk_seconds: 1 } },
   );
   const result = await runEncode(run);
-  // The sound is not left for last.
+  // The audio chunk starts early.
   const started = encoder.jobs.map(({ chunk, id }) => `${chunk.track} ${id}`);
   expect(started.slice(0, 2).sort()).toEqual(["audio run-3", "video run-0"]);
   expect(started.slice(2)).toEqual(["video run-1", "video run-2"]);
@@ -60,17 +60,17 @@ test("long work is encoded chunk by chunk and stitched", async () => {
   expect(picture?.times).toHaveLength(75);
   expect(sound?.codec).toBe("aac");
   expect((await measureLikeness(path, input, { filter: "scale=80:44" })).worst).toBeGreaterThan(LIKE - 0.02);
-  // The chunks are gone, the output alone is left.
+  // Only the output remains.
   expect(run.storage.keys.slice(0, -1).every((key) => key.startsWith("work/run/chunks/"))).toBe(true);
   for (const key of run.storage.keys.slice(0, -1)) expect(await run.storage.head(key)).toBeNull();
 });
 
-test("after a crash only what was not done is done again, under the same keys", async () => {
+test("after a crash only unfinished chunks are encoded, under the same keys", async () => {
   const input = await clip("mp4_silent", { seconds: 3 });
   const encoder = createNativeEncoder();
   const { durably, kept } = createDurably();
   const run = await trial(input, "video", { width: 80 }, { encoder, hints: { chunk_seconds: 1 }, durably });
-  const crash = new Error("The host went away.");
+  const crash = new Error("the host crashed");
   const dying: EncodeRun = {
     ...run,
     max_in_flight: 1,
@@ -82,13 +82,13 @@ test("after a crash only what was not done is done again, under the same keys", 
   expect(encoder.jobs.map(({ chunk }) => chunk.index)).toEqual([0, 1, 2]);
   const path = await fetchStored(run.storage, result.key);
   expect((await readFacts(path)).picture?.times).toHaveLength(75);
-  // Once more from the start, without a memory: the output is written over itself.
+  // Without durable results everything runs again and overwrites the output.
   const again = await runEncode({ ...run, durably: createDurably().durably });
   expect(again.key).toBe(result.key);
   expect(again.size).toBe(result.size);
 });
 
-test("adaptive video: segments first, the master playlist last and measured", async () => {
+test("writes adaptive video with segments first and the master playlist last", async () => {
   const run = await trial(await noiseClip(7), "adaptive_video", {});
   const { key, files, size } = await runEncode(run);
   expect(key).toBe("out/run/master.m3u8");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createRunLog } from "../../src/encoders/core/run-log.ts";
 
-test("a log keeps the last 20 lines and drops what the core says at every run", () => {
+test("keeps the last 20 lines and drops lines that the core logs on every run", () => {
   const log = createRunLog();
   for (let n = 0; n < 30; n++) log.add(`line ${n}`);
   for (const noise of [
@@ -18,7 +18,7 @@ test("a log keeps the last 20 lines and drops what the core says at every run", 
   expect(log.lines.at(-1)).toBe("line 29");
 });
 
-test("URLs and addresses of memory are taken out", () => {
+test("removes URLs and memory addresses", () => {
   const log = createRunLog();
   log.add("[mov,mp4 @ 0xe0a1c0] moov atom not found");
   log.add("https://host/key?X-Amz-Signature=secret: No such file or directory");
@@ -26,7 +26,7 @@ test("URLs and addresses of memory are taken out", () => {
   expect(log.summary()).not.toContain("secret");
 });
 
-test("of the lines that tell how far a run is, the last one counts", () => {
+test("keeps only the last of consecutive progress lines", () => {
   const log = createRunLog();
   log.add("first words");
   for (let n = 0; n < 30; n++) log.add(`frame= ${n} fps=25 time=00:00:01.00`);

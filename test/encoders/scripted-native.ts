@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { NativeInstance } from "../../src/encoders/native/native.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 
-/** What a scripted encoder answers to one request: a state, a status with a text, nothing at all, or a connection that breaks. */
+/** A scripted answer to one request: a state, a status with a text, or a broken answer. */
 export type Reply =
   | NativeState
   | { status: number; text?: string; mime?: string }
@@ -13,42 +13,40 @@ export type Reply =
   | "endless"
   | "half";
 
-/** What it answers to the requests to start, to those that ask and to those that end, in order; the last one stays. */
+/** The answers to starts (POST), polls (GET) and ends (DELETE) in order; the last one repeats. */
 export interface Script {
   start?: readonly Reply[];
   ask?: readonly Reply[];
   end?: readonly Reply[];
 }
 
-/** A real HTTP server that speaks the protocol of the native encoder by a script. */
+/** A real HTTP server that speaks the native encoder's protocol from a script. */
 export interface ScriptedNative extends NativeInstance {
   /** Method and path of every request, oldest first. */
   readonly log: string[];
-  /** The jobs that it was given. */
+  /** The jobs it received. */
   readonly jobs: NativeJob[];
-  /** Authorization headers, as they came. */
+  /** The Authorization headers it received. */
   readonly tokens: (string | undefined)[];
-  /** Resolves when a request of that method is there. */
+  /** Resolves when a request of that method has arrived. */
   asked(method: string): Promise<void>;
-  /** Goes away, with its connections. */
+  /** Closes the server and its connections. */
   close(): Promise<void>;
 }
 
-/** A job that has begun. */
 export const RUNNING: NativeState = { state: "running", share: 0, speed: null };
-/** A job that has given one file. */
 export const DONE: NativeState = {
   state: "done",
   written: [{ name: "out.mp4", mime: "video/mp4", size: 1234 }],
   playlists: [],
   tally: {},
 };
-/** What an encoder answers that has no room. */
+/** The answer of an encoder without a free slot. */
 export const BUSY: Reply = { status: 503, text: '{"kind":"service_unavailable","message":"busy"}' };
 
 const GONE: Reply = { status: 204 };
 
-/** Starts an encoder that takes every job and has it done at the first question, unless the script says otherwise. */
+/** Starts an encoder that accepts every job and reports it done at the first poll, unless scripted otherwise. */
 export async function startScripted(name: string, script: Script = {}): Promise<ScriptedNative> {
   const replies = {
     POST: script.start ?? [RUNNING],
@@ -60,7 +58,7 @@ export async function startScripted(name: string, script: Script = {}): Promise<
   const jobs: NativeJob[] = [];
   const tokens: (string | undefined)[] = [];
   const seen = new Map<string, PromiseWithResolvers<void>>();
-  const sighted = (method: string) => {
+  const arrivalOf = (method: string) => {
     const known = seen.get(method) ?? Promise.withResolvers<void>();
     seen.set(method, known);
     return known;
@@ -73,11 +71,11 @@ export async function startScripted(name: string, script: Script = {}): Promise<
     log.push(`${method} ${url}`);
     tokens.push(request.headers.authorization);
     if (method === "POST") jobs.push(JSON.parse(Buffer.concat(pieces).toString()));
-    sighted(method).resolve();
+    arrivalOf(method).resolve();
     if (!Object.hasOwn(replies, method)) return void response.destroy();
     const known = method as keyof typeof replies;
     const reply = replies[known][Math.min(counts[known]++, replies[known].length - 1)];
-    if (reply) give(reply, known === "POST" ? 202 : 200, response);
+    if (reply) sendReply(reply, known === "POST" ? 202 : 200, response);
   }
 
   const server = createServer((request, response) => {
@@ -89,7 +87,7 @@ export async function startScripted(name: string, script: Script = {}): Promise<
   return {
     ...{ name, log, jobs, tokens },
     fetch: (path, init) => fetch(base + path, init),
-    asked: (method) => sighted(method).promise,
+    asked: (method) => arrivalOf(method).promise,
     async close() {
       server.close();
       server.closeAllConnections();
@@ -97,7 +95,7 @@ export async function startScripted(name: string, script: Script = {}): Promise<
   };
 }
 
-function give(reply: Reply, status: number, response: ServerResponse): void {
+function sendReply(reply: Reply, status: number, response: ServerResponse): void {
   if (reply === "silent") return;
   if (reply === "cut") return void response.destroy();
   if (reply === "half") {

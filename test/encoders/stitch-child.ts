@@ -1,4 +1,4 @@
-/** Puts the same part together many times, with little memory: `node stitch-child.ts <format> <part> <times> <seconds> <sound> <output>`. */
+/** Stitches the same part many times: `node stitch-child.ts <format> <part> <times> <seconds> <sound> <output>`. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import type { VideoFormat } from "../../src/core/formats.ts";
 import type { ByteReader } from "../../src/core/ports.ts";
@@ -6,7 +6,7 @@ import { stitch } from "../../src/encoders/stitch/stitch.ts";
 
 const [, , format, part = "", times, seconds, sound = "", output = ""] = process.argv;
 const MIB = 1_048_576;
-let most = 0;
+let peak = 0;
 
 function readerOf(path: string): ByteReader {
   const file = openSync(path, "r");
@@ -29,9 +29,9 @@ let size = 0;
 const stream = stitch({ format: format as VideoFormat, video, audio: readerOf(sound) });
 for await (const bytes of stream) {
   size += bytes.length;
-  most = Math.max(most, process.memoryUsage().arrayBuffers);
+  peak = Math.max(peak, process.memoryUsage().arrayBuffers);
   writeSync(file, bytes);
 }
 closeSync(file);
 const { user, system } = process.cpuUsage();
-console.log(JSON.stringify({ size, cpu: (user + system) / 1e6, buffers: most / MIB }));
+console.log(JSON.stringify({ size, cpu: (user + system) / 1e6, buffers: peak / MIB }));

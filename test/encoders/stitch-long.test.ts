@@ -25,7 +25,7 @@ const Packets = z.object({
   packets: z.array(z.object({ pts_time: count, dts_time: count, size: count })),
 });
 const Counted = z.object({ streams: z.array(z.object({ nb_read_packets: count })) });
-const Told = z.object({ size: z.number(), cpu: z.number(), buffers: z.number() });
+const Report = z.object({ size: z.number(), cpu: z.number(), buffers: z.number() });
 
 const pictures = (rate: number) =>
   `-f lavfi -i testsrc2=s=64x36:r=${rate}:d=${MINUTE} -pix_fmt yuv420p`.split(" ");
@@ -34,7 +34,7 @@ const loop = (times: number) => ["-stream_loop", String(times - 1), "-i", "{in}"
 const exact = ["-video_track_timescale", "120000", "-movie_timescale", "120000"];
 const front = ["-movflags", "+faststart"];
 
-/** Puts a film of so many minutes together in a process with a heap of so many MiB. */
+/** Stitches a film of a number of minutes in a process with a heap limit in MiB. */
 async function stitchFilm(
   format: string,
   parts: { video: string; sound: string },
@@ -45,10 +45,10 @@ async function stitchFilm(
   const args = [format, parts.video, String(minutes), String(MINUTE), parts.sound, output];
   const child = join(import.meta.dirname, "stitch-child.ts");
   const { stdout } = await run(process.execPath, [`--max-old-space-size=${heap}`, child, ...args]);
-  return { output, told: Told.parse(JSON.parse(stdout)) };
+  return { output, report: Report.parse(JSON.parse(stdout)) };
 }
 
-/** Pictures of a file from a second on, as their times after it, and sizes. */
+/** Returns the pictures of a file from a second on: times relative to it, and sizes. */
 async function picturesFrom(path: string, from: number) {
   const shown = ["-select_streams", "v", "-read_intervals", `${from}%+${MINUTE + 1}`, "-show_entries"];
   const asked = [...shown, "packet=pts_time,dts_time,size", path];
@@ -58,32 +58,32 @@ async function picturesFrom(path: string, from: number) {
   });
 }
 
-test("4 hours at 60 pictures a second are put together in a heap of 48 MiB", async ({ task }) => {
+test("stitches 4 hours at 60 fps in a heap of 48 MiB", async ({ task }) => {
   const minutes = 240;
   const video = await makeClip("mp4", [
     ...[...pictures(60), "-c:v", "libx264", "-preset", "veryfast", "-crf", "40", ...exact, ...front],
   ]);
   const sound = await makeClip("mp4", [...silence, "-c:a", "aac"], [...loop(minutes), ...front]);
   const steady = watchPace(processorTime);
-  const { output, told } = await stitchFilm("mp4", { video, sound }, minutes, 48);
-  note(task, told);
-  expect(told.size).toBe((await stat(output)).size);
-  expect(told.buffers).toBeLessThan(64);
-  expect(steady(told.cpu)).toBeLessThan(3);
+  const { output, report } = await stitchFilm("mp4", { video, sound }, minutes, 48);
+  note(task, report);
+  expect(report.size).toBe((await stat(output)).size);
+  expect(report.buffers).toBeLessThan(64);
+  expect(steady(report.cpu)).toBeLessThan(3);
 
   const [heard] = Header.parse(await runFfprobe(sound)).streams;
   const { streams } = Header.parse(await runFfprobe(output));
   expect(streams.map(({ nb_frames }) => nb_frames)).toEqual([minutes * MINUTE * 60, heard?.nb_frames]);
   for (const { duration } of streams) expect(duration).toBeCloseTo(heard?.duration ?? 0, -1);
   expect(streams[0]?.duration).toBe(minutes * MINUTE);
-  // The last minute is as the first.
+  // The last minute equals the first.
   const last = await picturesFrom(output, (minutes - 1) * MINUTE);
   expect(last).toHaveLength(MINUTE * 60);
   expect(last).toEqual((await picturesFrom(output, 0)).slice(0, MINUTE * 60));
 });
 
-// Why stitch-mp4.ts exists beside it.
-test("mediabunny's own muxer holds 27 minutes of that in a heap of 48 MiB, and not the four hours", async () => {
+// The reason for stitch-mp4.ts.
+test("mediabunny's own muxer runs out of a 48 MiB heap for 4 hours, but not for 27 minutes", async () => {
   const child = join(import.meta.dirname, "mediabunny-child.ts");
   const mux = (packets: number) =>
     run(process.execPath, ["--max-old-space-size=48", child, String(packets)]).then(
@@ -94,15 +94,15 @@ test("mediabunny's own muxer holds 27 minutes of that in a heap of 48 MiB, and n
   expect(await mux(240 * MINUTE * 60)).toBe("heap out of memory");
 });
 
-test("40 minutes of WebM are put together in a heap of 24 MiB", async ({ task }) => {
+test("stitches 40 minutes of WebM in a heap of 24 MiB", async ({ task }) => {
   const minutes = 40;
   const vp9 = "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 0 -crf 50".split(" ");
   const cues = ["-cues_to_front", "1"];
   const video = await makeClip("webm", [...pictures(25), ...vp9, ...cues]);
   const opus = [...silence, "-c:a", "libopus", "-b:a", "64k"];
   const sound = await makeClip("webm", opus, [...loop(minutes), ...cues]);
-  const { output, told } = await stitchFilm("webm", { video, sound }, minutes, 24);
-  note(task, told);
+  const { output, report } = await stitchFilm("webm", { video, sound }, minutes, 24);
+  note(task, report);
   const counted = async (path: string) => {
     const shown = ["-count_packets", "-show_entries", "stream=codec_type,nb_read_packets", path];
     const report = await runFfprobeWith(["-v", "warning", "-of", "json", ...shown]);
@@ -111,7 +111,7 @@ test("40 minutes of WebM are put together in a heap of 24 MiB", async ({ task })
   expect(await counted(output)).toEqual([minutes * MINUTE * 25, ...(await counted(sound))]);
 });
 
-test("a film of more than 4 GiB has places of 64 bits", async () => {
+test("writes 64-bit offsets for a film of more than 4 GiB", async () => {
   const video = await makeClip("mp4", [
     ...pictures(25),
     "-c:v",
@@ -122,7 +122,7 @@ test("a film of more than 4 GiB has places of 64 bits", async () => {
     ...front,
   ]);
   const bytes = new Uint8Array(readFileSync(video));
-  // Its last sample becomes one of 450 MiB.
+  // Enlarges its last sample to 450 MiB.
   const large = 450 * 2 ** 20;
   const view = new DataView(bytes.buffer);
   const stsz = Buffer.from(bytes.buffer).indexOf("stsz");
@@ -144,17 +144,17 @@ test("a film of more than 4 GiB has places of 64 bits", async () => {
   }
   expect(size).toBeGreaterThan(10 * large);
   const co64 = head.indexOf("co64");
-  const places = Array.from({ length: head.readUInt32BE(co64 + 8) }, (_, index) =>
+  const offsets = Array.from({ length: head.readUInt32BE(co64 + 8) }, (_, index) =>
     Number(head.readBigUInt64BE(co64 + 12 + index * 8)),
   );
-  expect(places).toHaveLength(10 * MINUTE);
+  expect(offsets).toHaveLength(10 * MINUTE);
   const mdat = head.indexOf("mdat") - 4;
   expect(head.readUInt32BE(mdat)).toBe(1);
   expect(Number(head.readBigUInt64BE(mdat + 8))).toBe(size - mdat);
-  expect(places[0]).toBe(mdat + 16);
-  // Parts are all alike.
+  expect(offsets[0]).toBe(mdat + 16);
+  // All parts have the same size.
   const each = (size - mdat - 16) / 10;
-  expect(places.filter((_, index) => index % MINUTE === 0)).toEqual(
+  expect(offsets.filter((_, index) => index % MINUTE === 0)).toEqual(
     parts.map((_, index) => mdat + 16 + index * each),
   );
 });

@@ -21,7 +21,8 @@ const SECONDS = 3;
 const BITS = 10;
 const NOISY_SECONDS = 12;
 
-// Each frame bears its number in its top rows, a bit in each field of 16x16: white for 1. Every third frame of the second half is left out.
+// Each frame shows its number in the top rows, one bit per 16x16 block, white for 1. `variable` drops every third frame of the second
+// half.
 const RATES = {
   "25": ["25", ""],
   "29.97": ["30000/1001", ""],
@@ -56,7 +57,7 @@ function numberedClip(rate: keyof typeof RATES): Promise<string> {
   ]);
 }
 
-// 12 s that need more than they are given, as films do.
+// 12 s that need more bits than the bitrate allows, as films do.
 function noisyClip(): Promise<string> {
   return makeClip("mp4", [
     ...[
@@ -69,7 +70,7 @@ function noisyClip(): Promise<string> {
   ]);
 }
 
-/** The numbers that the frames of a file bear, in the order in which they are shown. */
+/** Reads the numbers of a file's frames in display order. */
 async function readNumbers(path: string): Promise<number[]> {
   const { output } = await runNative([
     ...[
@@ -90,7 +91,7 @@ async function readNumbers(path: string): Promise<number[]> {
   );
 }
 
-/** SSIM of every frame of an output against its source. */
+/** Returns the SSIM of every frame of an output against its source. */
 async function ssimOf(path: string, source: string): Promise<number[]> {
   const paired = "settb=1/1000,setpts=N*40,format=yuv420p";
   const graph = `[0:v:0]${paired}[got];[1:v:0]${paired}[wanted];[got][wanted]ssim=stats_file=-`;
@@ -121,7 +122,7 @@ async function stitched(chunks: Encoded[], start: number, format: VideoFormat): 
   return path;
 }
 
-/** Encodes a clip in one go and in chunks that are stitched. */
+/** Encodes a clip in one pass, and in chunks that are stitched. */
 async function bothWays(input: string, options: VideoOptions) {
   const whole = await encode(input, "video", options);
   const { plan, chunks } = await encode(input, "video", options, { chunk_seconds: 1 });
@@ -136,7 +137,7 @@ const CODECS = { h264: "mp4", h265: "mp4", vp9: "webm", av1: "mp4" } as const sa
   VideoCodec,
   VideoFormat
 >;
-// Each codec where frames are even and where they are not, and one of them at every rate.
+// Each codec at a constant and a variable rate, and h264 at every rate.
 const CASES: [VideoCodec, keyof typeof RATES][] = [
   ...(["25", "29.97", "60", "variable"] as const).map((rate): [VideoCodec, keyof typeof RATES] => [
     "h264",
@@ -150,7 +151,7 @@ const CASES: [VideoCodec, keyof typeof RATES][] = [
   ["av1", "variable"],
 ];
 
-test.for(CASES)("%s at %s in chunks is as in one go", async ([codec, rate], { expect, task }) => {
+test.for(CASES)("%s at %s in chunks matches one pass", async ([codec, rate], { expect, task }) => {
   const input = await numberedClip(rate);
   const { whole, path, cuts } = await bothWays(input, { codec, format: CODECS[codec], quality: "high" });
   expect(cuts).toHaveLength(2);
@@ -184,7 +185,7 @@ test.for(CASES)("%s at %s in chunks is as in one go", async ([codec, rate], { ex
 });
 
 test.for(["h264", "h265", "vp9", "av1"] as const)(
-  "the bitrate of %s holds over the whole of the chunks",
+  "stitched chunks of %s meet the bitrate",
   async (codec, { expect, task }) => {
     const bitrate = 400_000;
     const input = await noisyClip();

@@ -20,14 +20,14 @@ const Packets = z.object({
   packets: z.array(z.object({ pts_time: seconds, dts_time: seconds, flags: z.string() })),
 });
 
-/** A file encoded in three chunks, only once for all tests. */
+/** Encodes a file in three chunks, once for all tests. */
 async function inChunks(input: string, options: AdaptiveVideoOptions = {}) {
   const { plan, source } = await planStream(input, options);
   const chunked = await remember([input, options], () => chunkedStream(input, plan, source, [6, 12]));
   return { plan, source, chunked };
 }
 
-/** Both ways of encoding the same. */
+/** Encodes a file in one pass and in chunks. */
 async function bothWays(input: string, options: AdaptiveVideoOptions) {
   const { plan, source, chunked } = await inChunks(input, options);
   return { plan, whole: await wholeStream(input, plan, source), chunked };
@@ -70,26 +70,26 @@ const testClip = (size: string, rate: string, length: number, filter = "") =>
 const UNEVEN = ",select='lt(t,4)+not(mod(n,3))*lt(t,8)+gt(mod(n*7,11),4)*gte(t,8)'";
 
 const CASES: Record<string, [make: () => Promise<string>, options: AdaptiveVideoOptions, even: boolean]> = {
-  "pictures and sound": [() => noiseClip(14), {}, true],
+  "video with sound": [() => noiseClip(14), {}, true],
   portrait: [() => testClip("90x160", "25", 14), {}, true],
   "odd sizes": [() => testClip("161x91", "24", 14), {}, true],
-  "60 a second": [() => testClip("160x90", "60", 14), {}, true],
-  "29.97 a second": [() => testClip("160x90", "30000/1001", 20), {}, true],
-  "59.94 a second, cut": [() => testClip("160x90", "60000/1001", 16), { start: 1.01, end: 15.5 }, false],
-  "1 a second": [() => testClip("160x90", "1", 20), {}, true],
-  "uneven times": [() => testClip("160x90", "30", 14, UNEVEN), {}, false],
-  "uneven times, cut": [() => testClip("160x90", "30", 16, UNEVEN), { start: 0.51 }, false],
+  "60 fps": [() => testClip("160x90", "60", 14), {}, true],
+  "29.97 fps": [() => testClip("160x90", "30000/1001", 20), {}, true],
+  "trimmed 59.94 fps": [() => testClip("160x90", "60000/1001", 16), { start: 1.01, end: 15.5 }, false],
+  "1 fps": [() => testClip("160x90", "1", 20), {}, true],
+  "a variable frame rate": [() => testClip("160x90", "30", 14, UNEVEN), {}, false],
+  "a trimmed variable frame rate": [() => testClip("160x90", "30", 16, UNEVEN), { start: 0.51 }, false],
   "a start between frames": [() => noiseClip(14), { start: 0.51, end: 13.6 }, true],
-  "sound that comes late": [() => lateSoundClip(14), {}, true],
+  "late sound": [() => lateSoundClip(14), {}, true],
 };
 
-test.for(Object.keys(CASES))("chunks of %s make the stream that one pass makes", async (name) => {
+test.for(Object.keys(CASES))("chunks of %s make the same stream as one pass", async (name) => {
   const [make, options, even] = CASES[name] ?? [];
   if (!make || !options) throw new Error(`No case ${name}.`);
   const { plan, whole, chunked } = await bothWays(await make(), options);
   expect(chunked.playlists).toEqual(whole.playlists);
   const folders = plan.renditions.map((rendition) => rendition.name);
-  // How long the last of uneven frames stays, the encoder of a chunk cannot know.
+  // With a variable rate, the encoder of a chunk cannot know how long its last frame lasts.
   const off = even ? 0.0006 : 0.11;
   expect(folders).toHaveLength(2);
   const found = await Promise.all(
@@ -99,7 +99,7 @@ test.for(Object.keys(CASES))("chunks of %s make the stream that one pass makes",
         await readPackets(join(whole.folder, folder, "playlist.m3u8")),
         await readPackets(join(chunked.folder, folder, "playlist.m3u8")),
       ];
-      // No frame is lost, doubled or moved by more than a half millisecond, to which a seam rounds.
+      // No frame is lost, doubled or moved by more than half a millisecond, the rounding at a seam.
       expectSame(got.times, wanted.times, 0.0006);
       for (const [index, time] of got.decoded.entries()) {
         expect(time, `packet ${index}`).toBeGreaterThan(got.decoded[index - 1] ?? Number.NEGATIVE_INFINITY);
@@ -121,7 +121,7 @@ test.for(Object.keys(CASES))("chunks of %s make the stream that one pass makes",
         );
         expectSame(got.keys, wanted.keys, 0.0006);
       }
-      // Every segment begins with a keyframe, and there are none but those two seconds apart.
+      // Every segment begins with a keyframe, and keyframes are two seconds apart.
       let at = got.times[0] ?? Number.NaN;
       for (const length of lengths) {
         expect(
@@ -135,11 +135,11 @@ test.for(Object.keys(CASES))("chunks of %s make the stream that one pass makes",
     }),
   );
   expect(found[1]).toEqual(found[0]);
-  // A player that reads every byte has nothing to complain of.
+  // ffmpeg decodes everything without a warning.
   expect((await runNative(["-v", "warning", "-i", chunked.master, "-f", "null", "-"])).log).toBe("");
 });
 
-test("the master playlist tells what is measured, and seams are as good as the rest", async ({ task }) => {
+test("the master playlist states measured rates, and chunks look as good as one pass", async ({ task }) => {
   const input = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=size=320x180:rate=25:duration=20".split(" "),
     ..."-f lavfi -i anoisesrc=seed=3:color=pink:amplitude=0.5:sample_rate=48000:duration=20".split(" "),
@@ -171,12 +171,12 @@ test("the master playlist tells what is measured, and seams are as good as the r
   }
 });
 
-test.for(["at once", "late"])("sound that begins %s is in time with the pictures", async (begin) => {
+test.for(["at once", "late"])("sound that begins %s stays in sync", async (begin) => {
   const input = await (begin === "late" ? lateSoundClip(14) : noiseClip(14));
   const { plan, chunked } = await inChunks(input);
   const { master, folder } = chunked;
   const as = { channels: 2, sample_rate: 8000 };
-  // Both begin with the pictures, in silence where there is nothing yet.
+  // Both are decoded from the first picture on, with silence until the sound begins.
   const { times } = await readPackets(join(folder, plan.renditions[0]?.name ?? "", "playlist.m3u8"));
   const steady = (start: number) => ({
     before: ["-copyts"],
@@ -191,7 +191,7 @@ test.for(["at once", "late"])("sound that begins %s is in time with the pictures
   expect(Math.abs(got.duration - wanted.duration)).toBeLessThan(0.05);
 });
 
-test("sound alone is a stream of one part", async () => {
+test("makes a stream of sound alone from one part", async () => {
   const input = await noiseSound("wav", 8);
   const { plan, source } = await planStream(input);
   const { master, playlists } = await wholeStream(input, plan, source);
@@ -202,14 +202,14 @@ test("sound alone is a stream of one part", async () => {
   expect((await runNative(["-v", "warning", "-i", master, "-f", "null", "-"])).log).toBe("");
 });
 
-test("what does not make a whole stream is refused", async () => {
+test("rejects parts that do not make a complete stream", async () => {
   const input = await noiseClip(14);
   const { plan, source, chunked } = await inChunks(input);
   const { parts, folder } = chunked;
   const [best] = plan.renditions;
-  const stitched = (given: typeof parts) =>
+  const stitched = (changed: typeof parts) =>
     stitchStream({
-      ...{ plan, source, parts: given },
+      ...{ plan, source, parts: changed },
       read: async (name) => new Uint8Array(await readFile(join(folder, name))),
     });
   const without = (index: number, name: string) =>
@@ -218,7 +218,7 @@ test("what does not make a whole stream is refused", async () => {
         ? { ...part, written: part.written.filter((file) => file.name !== name) }
         : part,
     );
-  const fault = (words: string) => ({ kind: "encode_failed", message: expect.stringContaining(words) });
+  const fault = (text: string) => ({ kind: "encode_failed", message: expect.stringContaining(text) });
   const segment = `${best?.name}/seg_00001.m4s`;
   await expect(stitched(without(1, segment))).rejects.toMatchObject(fault(`${segment} is missing`));
   const init = `${best?.name}/init_1.mp4`;

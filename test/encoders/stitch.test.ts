@@ -23,20 +23,20 @@ import { compareSound, readSound } from "../judge/sound.ts";
 const home = await mkdtemp(join(tmpdir(), "framewright-stitch-"));
 afterAll(() => rm(home, { recursive: true }));
 
-/** A file as a reader that counts what is asked of it. */
-function readerOf(path: string): ByteReader & { asked: number } {
+/** Opens a file as a reader that counts the requested bytes. */
+function readerOf(path: string): ByteReader & { requested: number } {
   const bytes = new Uint8Array(readFileSync(path));
   return {
     size: bytes.length,
-    asked: 0,
+    requested: 0,
     async read({ start, end }) {
-      this.asked += Math.min(end, bytes.length) - start;
+      this.requested += Math.min(end, bytes.length) - start;
       return bytes.slice(start, end);
     },
   };
 }
 
-/** Encodes a file whole, and in stretches that are stitched again. */
+/** Encodes a file in one pass, and in chunks that are stitched. */
 async function bothWays(input: string, options: VideoOptions, chunk_seconds: number) {
   const whole = await encode(input, "video", options, { toolset: WASM_TOOLS });
   const { plan, chunks } = await encode(input, "video", options, { toolset: WASM_TOOLS, chunk_seconds });
@@ -76,7 +76,7 @@ const CASES: [ClipName, VideoOptions][] = [
   ["mp4_silent", { format: "mp4", width: 80 }],
 ];
 
-test.concurrent.for(CASES)("%s with %o in stretches", async ([name, options], { expect }) => {
+test.concurrent.for(CASES)("chunks of %s with %o match one pass", async ([name, options], { expect }) => {
   const input = await clip(name, { seconds: 4 });
   const { whole, path, video, format } = await bothWays(input, options, 0.9);
   expect(video.length).toBeGreaterThan(2);
@@ -84,7 +84,7 @@ test.concurrent.for(CASES)("%s with %o in stretches", async ([name, options], { 
   const [one, parts] = [await readFacts(whole), await readFacts(path)];
   expect(parts.picture).toMatchObject({ width: one.picture?.width, height: one.picture?.height });
   expect(parts.sound).toEqual(one.sound && expect.objectContaining({ codec: one.sound.codec, channels: 2 }));
-  // No frame is lost, doubled or moved.
+  // No frame may be lost, doubled or moved.
   const times = parts.picture?.times ?? [];
   expect(times).toHaveLength(one.picture?.times.length ?? 0);
   for (const [index, time] of times.entries()) {
@@ -92,43 +92,40 @@ test.concurrent.for(CASES)("%s with %o in stretches", async ([name, options], { 
   }
   const like = await measureLikeness(path, whole);
   expect(like.worst).toBeGreaterThan(LIKE);
-  // A player that reads every byte has nothing to complain of.
+  // ffmpeg decodes everything without a warning.
   expect((await runNative(["-v", "warning", "-i", path, "-f", "null", "-"])).log).toBe("");
 });
 
-test.concurrent.for(["mp4", "webm"] as const)(
-  "sound stays with the pictures in %s",
-  async (format, { expect }) => {
-    const input = await noiseClip(3);
-    const { whole, path } = await bothWays(input, { format, quality: "high", width: 80 }, 1);
-    const as = { channels: 2, sample_rate: 8000 };
-    const [got, wanted] = await Promise.all([readSound(path, as), readSound(whole, as)]);
-    for (const echo of compareSound(got, wanted)) {
-      expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
-      expect(echo.lag).toBe(0);
-    }
-    const start = async (file: string) => (await readFacts(file)).picture?.times[0] ?? Number.NaN;
-    expect(Math.abs((await start(path)) - (await start(whole)))).toBeLessThan(0.001);
-  },
-);
+test.concurrent.for(["mp4", "webm"] as const)("audio stays in sync in %s", async (format, { expect }) => {
+  const input = await noiseClip(3);
+  const { whole, path } = await bothWays(input, { format, quality: "high", width: 80 }, 1);
+  const as = { channels: 2, sample_rate: 8000 };
+  const [got, wanted] = await Promise.all([readSound(path, as), readSound(whole, as)]);
+  for (const echo of compareSound(got, wanted)) {
+    expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+    expect(echo.lag).toBe(0);
+  }
+  const start = async (file: string) => (await readFacts(file)).picture?.times[0] ?? Number.NaN;
+  expect(Math.abs((await start(path)) - (await start(whole)))).toBeLessThan(0.001);
+});
 
-test.concurrent.for(["mp4", "mov"] as const)("the index of %s comes first", async (format, { expect }) => {
+test.concurrent.for(["mp4", "mov"] as const)("writes the index of %s first", async (format, { expect }) => {
   const { path } = await bothWays(await clip("mp4", { seconds: 4 }), { format, width: 80 }, 1);
   const boxes = await readBoxes(path);
   expect(boxes.slice(0, 2)).toEqual(["ftyp", "moov"]);
   expect(boxes.at(-1)).toBe("mdat");
 });
 
-test.concurrent("a webm tells its length and where its keyframes are", async ({ expect }) => {
+test.concurrent("a webm has a duration and cues", async ({ expect }) => {
   const { path } = await bothWays(await clip("mp4", { seconds: 4 }), { format: "webm", width: 80 }, 1);
   expect(Math.abs((await readFacts(path)).duration - 4)).toBeLessThan(0.05);
   const bytes = readFileSync(path);
-  // Cues and their place in the SeekHead, by their ids.
+  // The ids of Cues and of their SeekHead entry.
   expect(bytes.includes(Buffer.from("1c53bb6b", "hex"))).toBe(true);
   expect(bytes.subarray(0, 4096).includes(Buffer.from("53ab841c53bb6b", "hex"))).toBe(true);
 });
 
-test("pictures that end before the sound leave the rest to it", async () => {
+test("keeps sound that outlasts the pictures", async () => {
   const input = await makeClip("mp4", [
     ..."-f lavfi -i testsrc2=s=160x90:r=25:d=1 -f lavfi -i sine=d=4".split(" "),
     ..."-c:v libx264 -preset ultrafast -pix_fmt yuv420p -c:a aac".split(" "),
@@ -140,7 +137,7 @@ test("pictures that end before the sound leave the rest to it", async () => {
   expect((await readSound(path, { channels: 1, sample_rate: 8000 })).duration).toBeGreaterThan(3.9);
 });
 
-test("parts are copied by their tables as they are packet by packet", async () => {
+test("copying parts by their tables gives the same packets as packet by packet", async () => {
   const { chunks, plan } = await encode(
     await noiseClip(3),
     "video",
@@ -157,9 +154,9 @@ test("parts are copied by their tables as they are packet by packet", async () =
     return { video, audio: sound ? readerOf(sound.path) : null };
   };
   const packetsOf = async (format: "mp4" | "mov") => {
-    const given = parts();
+    const input = parts();
     const path = join(home, `${Math.random()}.${format}`);
-    await writeFile(path, new Uint8Array(await read(stitch({ format, ...given }))));
+    await writeFile(path, new Uint8Array(await read(stitch({ format, ...input }))));
     const shown = "packet=codec_type,pts_time,dts_time,flags,data_hash";
     const report = await runFfprobe(path, ["-show_data_hash", "md5", "-show_entries", shown]);
     const { packets } = Packets.parse(report);
@@ -171,31 +168,31 @@ test("parts are copied by their tables as they are packet by packet", async () =
           shown: pts_time.toFixed(4),
           decoded: dts_time.toFixed(4),
         }));
-    return { video: track("video"), audio: track("audio"), given };
+    return { video: track("video"), audio: track("audio"), input };
   };
-  // Parts of another container than the output are none that the encoders write.
+  // MOV output from MP4 parts takes the path for unknown files, packet by packet.
   const [tables, packets] = [await packetsOf("mp4"), await packetsOf("mov")];
   expect(tables.video).toHaveLength(75);
   expect(tables.video).toEqual(packets.video);
   expect(tables.audio).toEqual(packets.audio);
-  // Their index is read, and then what it tells of, once.
-  for (const { input } of tables.given.video) expect(input.asked).toBeLessThan(2 * input.size);
+  // Reads the index, and then each part's data only once.
+  for (const { input } of tables.input.video) expect(input.requested).toBeLessThan(2 * input.size);
 });
 
 const fault = { name: "MediaError", kind: "encode_failed" };
 const read = (stream: ReadableStream<Uint8Array>) => new Response(stream).arrayBuffer();
 
-async function stretches(options: VideoOptions) {
+async function encodeChunks(options: VideoOptions) {
   const { chunks, plan } = await encode(await clip("mp4_silent", { seconds: 4 }), "video", options, {
     chunk_seconds: 1,
   });
   return chunks.map(({ chunk, path }) => ({ input: readerOf(path), at: chunk.start - plan.start }));
 }
 
-test("stretches that do not go together are refused", async () => {
-  const [first, second] = await stretches({ width: 80 });
-  const [other] = await stretches({ width: 40 });
-  if (!first || !second || !other) throw new Error("There are stretches.");
+test("rejects chunks that do not fit together", async () => {
+  const [first, second] = await encodeChunks({ width: 80 });
+  const [other] = await encodeChunks({ width: 40 });
+  if (!first || !second || !other) throw new Error("too few chunks");
   const all = (...video: (typeof first)[]) => read(stitch({ format: "mp4", video, audio: null }));
   await expect(all(first, { ...other, at: 1 })).rejects.toMatchObject({
     ...fault,
@@ -208,9 +205,9 @@ test("stretches that do not go together are refused", async () => {
   await expect(all()).rejects.toMatchObject({ ...fault, message: expect.stringContaining("no pictures") });
 });
 
-test("damaged stretches, and a sound that is none, are refused", async () => {
-  const [first, second] = await stretches({ width: 80 });
-  if (!first || !second) throw new Error("There are stretches.");
+test("rejects damaged chunks and invalid audio", async () => {
+  const [first, second] = await encodeChunks({ width: 80 });
+  if (!first || !second) throw new Error("too few chunks");
   const broken: ByteReader = {
     size: second.input.size,
     read: async ({ start, end }) => new Uint8Array(end - start),
@@ -226,8 +223,8 @@ test("damaged stretches, and a sound that is none, are refused", async () => {
   ).rejects.toMatchObject(fault);
 });
 
-test("a stitch that is stopped stops, and never looks whole", async () => {
-  const video = await stretches({ width: 80 });
+test("an aborted stitch errors with its reason", async () => {
+  const video = await encodeChunks({ width: 80 });
   const stop = new AbortController();
   const reason = new Error("stopped");
   const slow = video.map(({ input, at }, index) => ({
@@ -245,8 +242,8 @@ test("a stitch that is stopped stops, and never looks whole", async () => {
   );
 });
 
-test("a reader that goes away ends the work", async () => {
-  const video = await stretches({ width: 80 });
+test("cancelling the stream ends it", async () => {
+  const video = await encodeChunks({ width: 80 });
   const stream = stitch({ format: "mp4", video, audio: null });
   const reader = stream.getReader();
   expect((await reader.read()).done).toBe(false);

@@ -9,7 +9,7 @@ import { runCore } from "./run-core.ts";
 
 const MIB = 1_048_576;
 const args = (text: string) => text.split(" ");
-// The encoders whose stack needs are largest, a failing input, and the sounds.
+// The encoders with the largest stacks, audio, and a missing input.
 const JOBS = {
   vp9: args(
     "-i /in/input -an -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -b:v 300k -bitexact /out/a.webm",
@@ -29,43 +29,40 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test.for([
-  ["a fresh core for each", "fresh", 54],
-  ["a core for each in one kept instance", "kept", 60],
-  ["one core for all", "one", 90],
-] as const)(
-  "%s: VP9, JPEG with its own Huffman tables and others in turn, all alike",
-  async ([, cores, count]) => {
-    const input = await clip("mp4", { seconds: 0.4 });
-    const runs = Array.from({ length: count }, (_, n) => JOBS[NAMES[n % NAMES.length] ?? "mp3"]);
-    const results = await runCore({ input, runs, cores, memory: 96 * MIB });
-    expect(results).toHaveLength(count);
-    results.forEach((result, n) => {
-      const name = NAMES[n % NAMES.length];
-      const first = results[n % NAMES.length];
-      expect([name, n, result.error?.message, result.code]).toEqual([
-        name,
-        n,
-        undefined,
-        name === "missing" ? 1 : 0,
-      ]);
-      expect(result.files.map((file) => file.sha256)).toEqual(first?.files.map((file) => file.sha256));
-    });
-    // Nothing leaks: the heap of the last round is that of the first.
-    const heap = Math.max(...results.slice(0, NAMES.length).map((result) => result.heap));
-    const spare = cores === "one" ? 12 * MIB : 0;
-    expect(Math.max(...results.map((result) => result.heap))).toBeLessThanOrEqual(heap + spare);
+  ["a fresh core for each run", "fresh", 54],
+  ["a core for each run in one reused instance", "kept", 60],
+  ["one core for all runs", "one", 90],
+] as const)("%s: repeated jobs give identical files and leak no memory", async ([, cores, count]) => {
+  const input = await clip("mp4", { seconds: 0.4 });
+  const runs = Array.from({ length: count }, (_, n) => JOBS[NAMES[n % NAMES.length] ?? "mp3"]);
+  const results = await runCore({ input, runs, cores, memory: 96 * MIB });
+  expect(results).toHaveLength(count);
+  results.forEach((result, n) => {
+    const name = NAMES[n % NAMES.length];
+    const first = results[n % NAMES.length];
+    expect([name, n, result.error?.message, result.code]).toEqual([
+      name,
+      n,
+      undefined,
+      name === "missing" ? 1 : 0,
+    ]);
+    expect(result.files.map((file) => file.sha256)).toEqual(first?.files.map((file) => file.sha256));
+  });
+  // The heap must not outgrow that of the first round.
+  const heap = Math.max(...results.slice(0, NAMES.length).map((result) => result.heap));
+  const spare = cores === "one" ? 12 * MIB : 0;
+  expect(Math.max(...results.map((result) => result.heap))).toBeLessThanOrEqual(heap + spare);
 
-    for (const name of ["vp9", "jpeg"] as const) {
-      const file = results[NAMES.indexOf(name)]?.files[0];
-      const path = join(folder, `${cores}-${file?.name}`);
-      await writeFile(path, file?.bytes ?? "");
-      const filter = name === "jpeg" ? "select=eq(n\\,0),scale=1280:720" : "null";
-      expect((await measureLikeness(path, input, { filter })).worst).toBeGreaterThan(0.9);
-    }
-  },
-);
+  for (const name of ["vp9", "jpeg"] as const) {
+    const file = results[NAMES.indexOf(name)]?.files[0];
+    const path = join(folder, `${cores}-${file?.name}`);
+    await writeFile(path, file?.bytes ?? "");
+    const filter = name === "jpeg" ? "select=eq(n\\,0),scale=1280:720" : "null";
+    expect((await measureLikeness(path, input, { filter })).worst).toBeGreaterThan(0.9);
+  }
+});
 
-test("ffprobe is judged by its report, as its exit code is always the same", async () => {
+test("ffprobe returns a report, or null for an input that does not exist", async () => {
   const runs = [
     args("-v error -show_format -show_streams /in/input"),
     args("-v error -show_format /in/nothing"),
@@ -80,7 +77,7 @@ test("ffprobe is judged by its report, as its exit code is always the same", asy
   expect(bad?.log).toEqual(["/in/nothing: No such file or directory"]);
 });
 
-test("a job beyond its memory ends with out_of_memory and not with a crash, and the next one works", async () => {
+test("a job beyond its memory ends with out_of_memory, and the next one works", async () => {
   const large = args("-f lavfi -i testsrc2=s=1920x1080:d=1 -c:v libx264 -preset medium /out/a.mp4");
   const runs = [JOBS.mp3, large, JOBS.mp3, large, JOBS.jpeg];
   const input = await clip("mp4");
@@ -98,7 +95,7 @@ test("a job beyond its memory ends with out_of_memory and not with a crash, and 
   }
 });
 
-test("the bound holds for files that a job writes as well", async () => {
+test("the memory limit includes files that a job writes", async () => {
   const endless = args("-f lavfi -i anullsrc=d=100000 -c:a pcm_s16le /out/a.wav");
   const [result] = await runCore({
     input: await clip("mp4"),
@@ -112,25 +109,25 @@ test("the bound holds for files that a job writes as well", async () => {
   });
 });
 
-test("a file gives back the memory that it grows out of, and stays whole", async () => {
+test("a growing file frees its old buffers and stays intact", async () => {
   const task = {
     input: await clip("mp4"),
     runs: [args("-f lavfi -i sine=d=30:r=48000 -c:a pcm_s16le -bitexact /out/a.wav")],
     cores: "fresh",
   } as const;
   const [plain] = await runCore(task);
-  const [thrifty] = await runCore({ ...task, gives_back: true });
+  const [thrifty] = await runCore({ ...task, frees_unused: true });
   const [file] = thrifty?.files ?? [];
   expect(file).toMatchObject({ name: "a.wav", sha256: plain?.files[0]?.sha256 });
   expect(file?.bytes.length).toBe(44 + 30 * 48_000 * 2);
-  expect(plain?.given).toEqual([]);
-  const given = thrifty?.given ?? [];
-  expect(given).toEqual(given.toSorted((a, b) => a - b));
-  expect(given.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(4 * (file?.bytes.length ?? 0));
+  expect(plain?.freed).toEqual([]);
+  const freed = thrifty?.freed ?? [];
+  expect(freed).toEqual(freed.toSorted((a, b) => a - b));
+  expect(freed.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(4 * (file?.bytes.length ?? 0));
 });
 
-test("a breakdown is encode_failed, and nothing runs in that core afterwards", async () => {
-  // zimg throws a C++ exception that nothing in the core catches when it is not told the colors.
+test("a crash of the core fails with encode_failed, as do later runs in it", async () => {
+  // Without color facts, zimg throws a C++ exception that the core does not catch.
   const broken = args("-f lavfi -i testsrc2=d=0.1 -vf zscale=t=linear -frames:v 1 /out/a.png");
   const results = await runCore({ input: await clip("mp4"), runs: [broken, JOBS.mp3], cores: "one" });
   expect(results.map((result) => result.error)).toEqual([
@@ -139,7 +136,7 @@ test("a breakdown is encode_failed, and nothing runs in that core afterwards", a
   ]);
 });
 
-test("there is no network in the core", async () => {
+test("the core has no network access", async () => {
   const runs = [args("-i http://127.0.0.1:9/clip.mp4 /out/a.wav"), args("-i tcp://127.0.0.1:9 /out/a.wav")];
   const results = await runCore({ input: await clip("mp4"), runs, cores: "fresh" });
   for (const result of results) {
