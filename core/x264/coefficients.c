@@ -1,0 +1,119 @@
+/* Where a block's nonzero coefficients are: stands in for x264's decimate_score, coeff_last and
+ * coeff_level_run. Each turns the block into a mask of bits and walks those. */
+#include "common.h"
+
+/* The blocks of 15 are those of 16 without their first coefficient, so that one before them can be read. */
+INLINE uint32_t nonzero16(const dctcoef *coefs) {
+    v128_t bytes = wasm_i8x16_narrow_i16x8(wasm_v128_load(coefs), wasm_v128_load(coefs + 8));
+    return wasm_i8x16_bitmask(wasm_i8x16_ne(bytes, zero()));
+}
+
+INLINE uint32_t nonzero15(const dctcoef *coefs) {
+    return nonzero16(coefs - 1) >> 1;
+}
+
+INLINE uint64_t nonzero64(const dctcoef *coefs) {
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++)
+        mask |= (uint64_t)nonzero16(coefs + 16 * i) << (16 * i);
+    return mask;
+}
+
+INLINE int highest(uint64_t mask) {
+    return 63 - __builtin_clzll(mask);
+}
+
+/* Lanes whose coefficient is neither -1, 0 nor 1. */
+INLINE v128_t above_one(const dctcoef *coefs) {
+    v128_t shifted = wasm_i16x8_add(wasm_v128_load(coefs), wasm_i16x8_const_splat(1));
+    return wasm_u16x8_gt(shifted, wasm_i16x8_const_splat(2));
+}
+
+/* The score of ones, each by the count of zeros before it; x264's tables have the scores. */
+INLINE int score(uint64_t nonzero, const uint8_t *score_of_run) {
+    int sum = 0;
+    while (nonzero) {
+        int at = highest(nonzero);
+        nonzero ^= 1ull << at;
+        int run = nonzero ? at - 1 - highest(nonzero) : at;
+        sum += score_of_run[run];
+    }
+    return sum;
+}
+
+static int score15(dctcoef *coefs) {
+    uint32_t nonzero = nonzero16(coefs) >> 1;
+    if (!nonzero)
+        return 0;
+    v128_t first = wasm_i16x8_replace_lane(above_one(coefs), 0, 0);
+    if (wasm_v128_any_true(wasm_v128_or(first, above_one(coefs + 8))))
+        return 9;
+    return score(nonzero, x264_decimate_table4);
+}
+
+static int score16(dctcoef *coefs) {
+    uint32_t nonzero = nonzero16(coefs);
+    if (!nonzero)
+        return 0;
+    if (wasm_v128_any_true(wasm_v128_or(above_one(coefs), above_one(coefs + 8))))
+        return 9;
+    return score(nonzero, x264_decimate_table4);
+}
+
+static int score64(dctcoef *coefs) {
+    uint64_t nonzero = nonzero64(coefs);
+    if (!nonzero)
+        return 0;
+    v128_t above = zero();
+    for (int i = 0; i < 64; i += 8)
+        above = wasm_v128_or(above, above_one(coefs + i));
+    return wasm_v128_any_true(above) ? 9 : score(nonzero, x264_decimate_table8);
+}
+
+INLINE int last(uint64_t nonzero) {
+    return nonzero ? highest(nonzero) : -1;
+}
+
+static int last15(dctcoef *coefs) {
+    return last(nonzero15(coefs));
+}
+
+static int last16(dctcoef *coefs) {
+    return last(nonzero16(coefs));
+}
+
+static int last64(dctcoef *coefs) {
+    return last(nonzero64(coefs));
+}
+
+/* The nonzero coefficients from the last to the first; a block has at least one. */
+INLINE int list_levels(const dctcoef *coefs, uint32_t nonzero, x264_run_level_t *list) {
+    int count = 0;
+    list->last = highest(nonzero);
+    list->mask = nonzero;
+    while (nonzero) {
+        int at = highest(nonzero);
+        list->level[count++] = coefs[at];
+        nonzero ^= 1u << at;
+    }
+    return count;
+}
+
+static int levels15(dctcoef *coefs, x264_run_level_t *list) {
+    return list_levels(coefs, nonzero15(coefs), list);
+}
+
+static int levels16(dctcoef *coefs, x264_run_level_t *list) {
+    return list_levels(coefs, nonzero16(coefs), list);
+}
+
+void simd_set_coefficients(x264_quant_function_t *table) {
+    table->decimate_score15 = score15;
+    table->decimate_score16 = score16;
+    table->decimate_score64 = score64;
+    table->coeff_last[DCT_LUMA_AC] = last15;
+    table->coeff_last[DCT_LUMA_4x4] = last16;
+    table->coeff_last[DCT_LUMA_8x8] = last64;
+    table->coeff_level_run[DCT_LUMA_AC] = levels15;
+    table->coeff_level_run[DCT_LUMA_4x4] = levels16;
+}

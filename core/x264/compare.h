@@ -1,0 +1,126 @@
+/* The two measures of how far blocks of pixels are apart: sums of absolute differences, and of
+ * Hadamard-transformed ones. Width and height are constants where these are called. */
+#ifndef CORE_X264_COMPARE_H
+#define CORE_X264_COMPARE_H
+
+#include "common.h"
+
+/* 16 pixels: one row of 16, two rows of 8 or four rows of 4. */
+INLINE v128_t load_rows(const pixel *p, intptr_t stride, int width) {
+    if (width == 16)
+        return wasm_v128_load(p);
+    return width == 8 ? load_2x8(p, stride) : load_4x4(p, stride);
+}
+
+/* 16 rows add at most 16 * 2 * 255 to a lane. */
+INLINE v128_t add_differences(v128_t sums, v128_t a, v128_t b) {
+    return wasm_i16x8_add(sums, wasm_u16x8_extadd_pairwise_u8x16(abs_difference(a, b)));
+}
+
+INLINE int sad_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b, int width,
+                     int height) {
+    int rows = 16 / width;
+    v128_t sums = zero();
+    for (int y = 0; y < height; y += rows) {
+        sums = add_differences(sums, load_rows(a, stride_a, width), load_rows(b, stride_b, width));
+        a += rows * stride_a;
+        b += rows * stride_b;
+    }
+    return sum_u16(sums);
+}
+
+/* The 4x4 Hadamard transform of two blocks side by side, but for its last step, which turns lanes a and b
+ * into a+b and a-b. As |a+b| + |a-b| is twice max(|a|,|b|), the sum of these maxima is half the sum of the
+ * transform's absolute values, which is what SATD asks for. No lane of a, b exceeds 8 * 255. */
+INLINE v128_t half_hadamard_sums(v128_t r0, v128_t r1, v128_t r2, v128_t r3) {
+    butterfly(&r0, &r1);
+    butterfly(&r2, &r3);
+    butterfly(&r0, &r2);
+    butterfly(&r1, &r3);
+    v128_t a = low16(r0, r1), b = high16(r0, r1), c = low16(r2, r3), d = high16(r2, r3);
+    v128_t s0 = low64(a, c), s1 = high64(a, c), s2 = low64(b, d), s3 = high64(b, d);
+    butterfly(&s0, &s1);
+    butterfly(&s2, &s3);
+    s0 = wasm_i16x8_abs(s0);
+    s1 = wasm_i16x8_abs(s1);
+    s2 = wasm_i16x8_abs(s2);
+    s3 = wasm_i16x8_abs(s3);
+    return wasm_i16x8_add(wasm_i16x8_max(even32(s0, s1), odd32(s0, s1)),
+                          wasm_i16x8_max(even32(s2, s3), odd32(s2, s3)));
+}
+
+INLINE v128_t difference8(const pixel *a, const pixel *b) {
+    return wasm_i16x8_sub(widen8(a), widen8(b));
+}
+
+INLINE v128_t satd_lanes_8x4(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    return half_hadamard_sums(difference8(a, b), difference8(a + stride_a, b + stride_b),
+                              difference8(a + 2 * stride_a, b + 2 * stride_b),
+                              difference8(a + 3 * stride_a, b + 3 * stride_b));
+}
+
+/* Rows y and y + below of a column of 4 pixels, side by side. */
+INLINE v128_t difference4_pair(const pixel *a, intptr_t below_a, const pixel *b, intptr_t below_b) {
+    v128_t rows_a = wasm_v128_load32_lane(a + below_a, wasm_v128_load32_zero(a), 1);
+    v128_t rows_b = wasm_v128_load32_lane(b + below_b, wasm_v128_load32_zero(b), 1);
+    return wasm_i16x8_sub(wasm_u16x8_extend_low_u8x16(rows_a), wasm_u16x8_extend_low_u8x16(rows_b));
+}
+
+INLINE v128_t satd_lanes_4x8(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    v128_t r[4];
+    for (int y = 0; y < 4; y++)
+        r[y] = difference4_pair(a + y * stride_a, 4 * stride_a, b + y * stride_b, 4 * stride_b);
+    return half_hadamard_sums(r[0], r[1], r[2], r[3]);
+}
+
+INLINE v128_t satd_lanes_4x4(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    v128_t r[4];
+    for (int y = 0; y < 4; y++)
+        r[y] = wasm_i16x8_sub(widen4(a + y * stride_a), widen4(b + y * stride_b));
+    return half_hadamard_sums(r[0], r[1], r[2], r[3]);
+}
+
+/* Each 8x4 adds at most 2 * 2040 to a lane, so that 16x16 stays within 16 bits. */
+INLINE int satd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b, int width,
+                      int height) {
+    if (width == 4 && height == 4)
+        return sum_u16(satd_lanes_4x4(a, stride_a, b, stride_b));
+    int rows = width == 4 ? 8 : 4;
+    v128_t sums = zero();
+    for (int y = 0; y < height; y += rows) {
+        if (width == 4)
+            sums = wasm_i16x8_add(sums, satd_lanes_4x8(a, stride_a, b, stride_b));
+        for (int x = 0; x + 8 <= width; x += 8)
+            sums = wasm_i16x8_add(sums, satd_lanes_8x4(a + x, stride_a, b + x, stride_b));
+        a += rows * stride_a;
+        b += rows * stride_b;
+    }
+    return sum_u16(sums);
+}
+
+/* The 8x8 transform by the same trick. No lane exceeds 32 * 255 before its last step. */
+INLINE int sa8d_sum(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    v128_t r[8];
+    for (int y = 0; y < 8; y++)
+        r[y] = difference8(a + y * stride_a, b + y * stride_b);
+    for (int step = 1; step < 8; step *= 2)
+        for (int i = 0; i < 8; i++)
+            if (!(i & step))
+                butterfly(&r[i], &r[i + step]);
+    transpose_8x8(r);
+    for (int step = 1; step < 4; step *= 2)
+        for (int i = 0; i < 8; i++)
+            if (!(i & step))
+                butterfly(&r[i], &r[i + step]);
+    v128_t sums = zero();
+    for (int i = 0; i < 4; i++)
+        sums = wasm_i16x8_add(sums, wasm_i16x8_max(wasm_i16x8_abs(r[i]), wasm_i16x8_abs(r[i + 4])));
+    return sum_u16(sums);
+}
+
+/* The sum is that of the maxima, half of the transform's; x264 quarters the latter and rounds. */
+INLINE int sa8d_8x8(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    return (sa8d_sum(a, stride_a, b, stride_b) + 1) >> 1;
+}
+
+#endif
