@@ -1,0 +1,120 @@
+/* Runs every kernel against the scalar function that it replaces. Ends with 1 if any differs, or if a table
+ * has an entry of ours that nothing checks. */
+#include "check.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+pixel scalar_arena[ARENA], simd_arena[ARENA];
+
+static uint32_t state = 0x2545f491;
+static int kernels, failures;
+static char difference[256];
+
+uint32_t next_random(void) {
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state;
+}
+
+int between(int low, int high) {
+    return low + (int)(next_random() % (uint32_t)(high - low + 1));
+}
+
+int one_of(const int *values, int count) {
+    return values[between(0, count - 1)];
+}
+
+void fill_pixels(pixel *p, int count) {
+    int pattern = between(0, 8), base = between(0, 255), spread = between(1, 12), period = between(1, 40);
+    for (int i = 0; i < count; i++) {
+        if (pattern == 0)
+            p[i] = 0;
+        else if (pattern == 1)
+            p[i] = 255;
+        else if (pattern == 2)
+            p[i] = i / period & 1 ? 255 : 0;
+        else if (pattern == 3)
+            p[i] = next_random() & 64 ? 255 : 0;
+        else if (pattern <= 5)
+            p[i] = x264_clip_pixel(base + between(-spread, spread));
+        else
+            p[i] = next_random() >> 8;
+    }
+}
+
+void fill_arenas(void) {
+    fill_pixels(scalar_arena, ARENA);
+    memcpy(simd_arena, scalar_arena, ARENA);
+}
+
+void compare_arenas(const char *what) {
+    if (!memcmp(scalar_arena, simd_arena, ARENA))
+        return;
+    for (int i = 0; i < ARENA; i++)
+        if (scalar_arena[i] != simd_arena[i]) {
+            differs("%s: byte %d is %d, scalar %d", what, i, simd_arena[i], scalar_arena[i]);
+            return;
+        }
+}
+
+void compare_numbers(const char *what, int64_t scalar, int64_t simd) {
+    if (scalar != simd)
+        differs("%s is %lld, scalar %lld", what, (long long)simd, (long long)scalar);
+}
+
+void differs(const char *format, ...) {
+    if (has_failed())
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(difference, sizeof(difference), format, arguments);
+    va_end(arguments);
+}
+
+int has_failed(void) {
+    return difference[0] != 0;
+}
+
+void check_functions(const char *name, any_function scalar, any_function simd, int width, int height,
+                     test run) {
+    if (scalar == simd)
+        return;
+    subject s = {scalar, simd, width, height};
+    kernels++;
+    difference[0] = 0;
+    run(&s);
+    if (has_failed()) {
+        failures++;
+        printf("%s differs: %s\n", name, difference);
+    } else
+        printf("%s ok\n", name);
+}
+
+void check(tables *t, const char *name, const void *slot, int width, int height, test run) {
+    int index = (any_function *)slot - t->scalar;
+    t->checked[index] = 1;
+    check_functions(name, t->scalar[index], t->simd[index], width, height, run);
+}
+
+void finish(tables *t) {
+    for (int i = 0; i < t->slots; i++)
+        if (t->scalar[i] != t->simd[i] && !t->checked[i]) {
+            failures++;
+            printf("%s: entry %d unchecked\n", t->name, i);
+        }
+}
+
+int report(void) {
+    printf("%d kernels, %d failures\n", kernels, failures);
+    return failures > 0 || kernels == 0;
+}
+
+int main(void) {
+    check_pixel();
+    check_mc();
+    check_dct();
+    check_quant();
+    check_deblock();
+    return report();
+}

@@ -1,0 +1,63 @@
+/* Compares kernels with the scalar functions that they replace: input, comparison and report. */
+#ifndef CORE_X264_CHECK_H
+#define CORE_X264_CHECK_H
+
+#include "common/common.h"
+
+#define ROUNDS 4000
+#define ARENA (32 * 1024)
+
+typedef void (*any_function)(void);
+
+/* One kernel, the function that it replaces, and the size of block that it is for. */
+typedef struct {
+    any_function scalar, simd;
+    int width, height;
+} subject;
+
+typedef void (*test)(const subject *s);
+
+/* One of x264's tables of functions, as x264 fills it and with the kernels. Its slots can be counted, as it
+ * consists of pointers. */
+typedef struct {
+    const char *name;
+    any_function *scalar, *simd;
+    int slots;
+    uint8_t checked[256];
+} tables;
+
+/* Two copies of memory for what a function writes: everything in them must be the same afterwards. */
+extern pixel scalar_arena[ARENA], simd_arena[ARENA];
+
+void check(tables *t, const char *name, const void *slot, int width, int height, test run);
+void check_functions(const char *name, any_function scalar, any_function simd, int width, int height,
+                     test run);
+void finish(tables *t);
+int report(void);
+
+/* Says what differs; only the first difference of a kernel is printed. */
+void differs(const char *format, ...);
+int has_failed(void);
+
+uint32_t next_random(void);
+int between(int low, int high);
+int one_of(const int *values, int count);
+#define ONE_OF(...) one_of((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+/* Pixels in one of several patterns: random, all 0 or 255, alternating, extremes at random, nearly flat. */
+void fill_pixels(pixel *p, int count);
+void fill_arenas(void);
+
+/* Filling takes longer than most kernels, and both arenas are alike after a comparison. */
+#define IS_NEW_INPUT(round) ((round) % 8 == 0)
+
+void compare_arenas(const char *what);
+void compare_numbers(const char *what, int64_t scalar, int64_t simd);
+
+void check_pixel(void);
+void check_mc(void);
+void check_dct(void);
+void check_quant(void);
+void check_deblock(void);
+
+#endif
