@@ -32,7 +32,8 @@ INLINE int sad_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t
 /* The 4x4 Hadamard transform of two blocks side by side, but for its last step, which turns lanes a and b
  * into a+b and a-b. As |a+b| + |a-b| is twice max(|a|,|b|), the sum of these maxima is half the sum of the
  * transform's absolute values, which is what SATD asks for. No lane of a, b exceeds 8 * 255. */
-INLINE v128_t half_hadamard_sums(v128_t r0, v128_t r1, v128_t r2, v128_t r3) {
+INLINE void half_hadamard_pair(const v128_t rows[4], v128_t *left, v128_t *right) {
+    v128_t r0 = rows[0], r1 = rows[1], r2 = rows[2], r3 = rows[3];
     butterfly(&r0, &r1);
     butterfly(&r2, &r3);
     butterfly(&r0, &r2);
@@ -45,8 +46,14 @@ INLINE v128_t half_hadamard_sums(v128_t r0, v128_t r1, v128_t r2, v128_t r3) {
     s1 = wasm_i16x8_abs(s1);
     s2 = wasm_i16x8_abs(s2);
     s3 = wasm_i16x8_abs(s3);
-    return wasm_i16x8_add(wasm_i16x8_max(even32(s0, s1), odd32(s0, s1)),
-                          wasm_i16x8_max(even32(s2, s3), odd32(s2, s3)));
+    *left = wasm_i16x8_max(even32(s0, s1), odd32(s0, s1));
+    *right = wasm_i16x8_max(even32(s2, s3), odd32(s2, s3));
+}
+
+INLINE v128_t half_hadamard_sums(const v128_t rows[4]) {
+    v128_t left, right;
+    half_hadamard_pair(rows, &left, &right);
+    return wasm_i16x8_add(left, right);
 }
 
 INLINE v128_t difference8(const pixel *a, const pixel *b) {
@@ -54,9 +61,10 @@ INLINE v128_t difference8(const pixel *a, const pixel *b) {
 }
 
 INLINE v128_t satd_lanes_8x4(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
-    return half_hadamard_sums(difference8(a, b), difference8(a + stride_a, b + stride_b),
-                              difference8(a + 2 * stride_a, b + 2 * stride_b),
-                              difference8(a + 3 * stride_a, b + 3 * stride_b));
+    v128_t r[4];
+    for (int y = 0; y < 4; y++)
+        r[y] = difference8(a + y * stride_a, b + y * stride_b);
+    return half_hadamard_sums(r);
 }
 
 /* Rows y and y + below of a column of 4 pixels, side by side. */
@@ -70,21 +78,31 @@ INLINE v128_t satd_lanes_4x8(const pixel *a, intptr_t stride_a, const pixel *b, 
     v128_t r[4];
     for (int y = 0; y < 4; y++)
         r[y] = difference4_pair(a + y * stride_a, 4 * stride_a, b + y * stride_b, 4 * stride_b);
-    return half_hadamard_sums(r[0], r[1], r[2], r[3]);
+    return half_hadamard_sums(r);
 }
 
-INLINE v128_t satd_lanes_4x4(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
-    v128_t r[4];
-    for (int y = 0; y < 4; y++)
-        r[y] = wasm_i16x8_sub(widen4(a + y * stride_a), widen4(b + y * stride_b));
-    return half_hadamard_sums(r[0], r[1], r[2], r[3]);
+/* One block of 4x4: rows 0 and 1 in one vector, 2 and 3 in the other. The last step's pairs lie in the halves
+ * of 32 bits; after the shift, the lower halves have their maxima. */
+INLINE int satd_sum_4x4(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    v128_t r01 = difference4_pair(a, stride_a, b, stride_b);
+    v128_t r23 = difference4_pair(a + 2 * stride_a, stride_a, b + 2 * stride_b, stride_b);
+    butterfly(&r01, &r23);
+    v128_t upper = low64(r01, r23), lower = high64(r01, r23);
+    butterfly(&upper, &lower);
+    v128_t even = even32(upper, lower), odd = odd32(upper, lower);
+    butterfly(&even, &odd);
+    even = wasm_i16x8_abs(even);
+    odd = wasm_i16x8_abs(odd);
+    v128_t sums = wasm_i16x8_add(wasm_i16x8_max(even, wasm_u32x4_shr(even, 16)),
+                                 wasm_i16x8_max(odd, wasm_u32x4_shr(odd, 16)));
+    return sum_i32(wasm_v128_and(sums, wasm_i32x4_const_splat(0xffff)));
 }
 
 /* Each 8x4 adds at most 2 * 2040 to a lane, so that 16x16 stays within 16 bits. */
 INLINE int satd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b, int width,
                       int height) {
     if (width == 4 && height == 4)
-        return sum_u16(satd_lanes_4x4(a, stride_a, b, stride_b));
+        return satd_sum_4x4(a, stride_a, b, stride_b);
     int rows = width == 4 ? 8 : 4;
     v128_t sums = zero();
     for (int y = 0; y < height; y += rows) {
@@ -99,10 +117,7 @@ INLINE int satd_block(const pixel *a, intptr_t stride_a, const pixel *b, intptr_
 }
 
 /* The 8x8 transform by the same trick. No lane exceeds 32 * 255 before its last step. */
-INLINE int sa8d_sum(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
-    v128_t r[8];
-    for (int y = 0; y < 8; y++)
-        r[y] = difference8(a + y * stride_a, b + y * stride_b);
+INLINE v128_t sa8d_lanes(v128_t r[8]) {
     for (int step = 1; step < 8; step *= 2)
         for (int i = 0; i < 8; i++)
             if (!(i & step))
@@ -115,12 +130,14 @@ INLINE int sa8d_sum(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t 
     v128_t sums = zero();
     for (int i = 0; i < 4; i++)
         sums = wasm_i16x8_add(sums, wasm_i16x8_max(wasm_i16x8_abs(r[i]), wasm_i16x8_abs(r[i + 4])));
-    return sum_u16(sums);
+    return sums;
 }
 
-/* The sum is that of the maxima, half of the transform's; x264 quarters the latter and rounds. */
-INLINE int sa8d_8x8(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
-    return (sa8d_sum(a, stride_a, b, stride_b) + 1) >> 1;
+INLINE int sa8d_sum(const pixel *a, intptr_t stride_a, const pixel *b, intptr_t stride_b) {
+    v128_t r[8];
+    for (int y = 0; y < 8; y++)
+        r[y] = difference8(a + y * stride_a, b + y * stride_b);
+    return sum_u16(sa8d_lanes(r));
 }
 
 #endif

@@ -1,78 +1,164 @@
-/* The costs of three intra predictions of a block: stands in for x264's intra_sad_x3, intra_satd_x3 and
- * intra_sa8d_x3. Like x264's, they leave the last prediction behind. */
+/* The costs of three intra predictions of a block, by its upper row (v), its left column (h) and the mean of
+ * both (dc): stands in for x264's intra_sad_x3, intra_satd_x3 and intra_sa8d_x3. The predictions stay in
+ * registers; like x264's assembler, and unlike its scalar code, these do not leave one behind. */
 #include "compare.h"
-#include "common/predict.h"
 
-INLINE int cost(const pixel *prediction, const pixel *block, int width, int height, int transformed) {
-    return transformed ? satd_block(prediction, FDEC_STRIDE, block, FENC_STRIDE, width, height)
-                       : sad_block(prediction, FDEC_STRIDE, block, FENC_STRIDE, width, height);
+/* Lanes that add up to the costs of v, h and dc. */
+typedef struct {
+    v128_t v, h, dc;
+} cost_lanes;
+
+INLINE v128_t magnitudes(const v128_t rows[4]) {
+    return wasm_i16x8_add(wasm_i16x8_add(wasm_i16x8_abs(rows[0]), wasm_i16x8_abs(rows[1])),
+                          wasm_i16x8_add(wasm_i16x8_abs(rows[2]), wasm_i16x8_abs(rows[3])));
 }
 
-INLINE void costs(pixel *block, pixel *decoded, int scores[3], x264_predict_t first, x264_predict_t second,
-                  x264_predict_t third, int width, int height, int transformed) {
-    first(decoded);
-    scores[0] = cost(decoded, block, width, height, transformed);
-    second(decoded);
-    scores[1] = cost(decoded, block, width, height, transformed);
-    third(decoded);
-    scores[2] = cost(decoded, block, width, height, transformed);
+/* Four rows of eight differences. */
+INLINE v128_t add_cost(v128_t sums, const v128_t rows[4], int transformed) {
+    return wasm_i16x8_add(sums, transformed ? half_hadamard_sums(rows) : magnitudes(rows));
 }
 
-#define LUMA(name, w, transformed)                                                                           \
-    static void name##_##w##x##w(pixel *block, pixel *decoded, int scores[3]) {                              \
-        costs(block, decoded, scores, x264_predict_##w##x##w##_v_c, x264_predict_##w##x##w##_h_c,            \
-              x264_predict_##w##x##w##_dc_c, w, w, transformed);                                             \
+/* Adds the costs of 8x4 pixels of a block. left points at the column beside it. */
+INLINE void add_costs(cost_lanes *sums, const pixel *block, v128_t top, const pixel *left,
+                      intptr_t left_stride, v128_t dc, int transformed) {
+    v128_t by_v[4], by_h[4], by_dc[4];
+    for (int y = 0; y < 4; y++) {
+        v128_t row = widen8(block + y * FENC_STRIDE);
+        by_v[y] = wasm_i16x8_sub(row, top);
+        by_h[y] = wasm_i16x8_sub(row, wasm_i16x8_splat(left[y * left_stride]));
+        by_dc[y] = wasm_i16x8_sub(row, dc);
+    }
+    sums->v = add_cost(sums->v, by_v, transformed);
+    sums->h = add_cost(sums->h, by_h, transformed);
+    sums->dc = add_cost(sums->dc, by_dc, transformed);
+}
+
+INLINE v128_t sum_costs(v128_t first, v128_t second, v128_t third) {
+    return sum_four_u16(first, second, third, zero());
+}
+
+INLINE void store_scores(int scores[3], v128_t sums) {
+    wasm_v128_store64_lane(scores, sums, 0);
+    scores[2] = wasm_i32x4_extract_lane(sums, 2);
+}
+
+INLINE int sum_column(const pixel *p, intptr_t stride, int count) {
+    int sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += p[i * stride];
+    return sum;
+}
+
+INLINE void costs_16x16(const pixel *block, const pixel *decoded, int scores[3], int transformed) {
+    const pixel *above = decoded - FDEC_STRIDE, *left = decoded - 1;
+    int mean = (sum_column(above, 1, 16) + sum_column(left, FDEC_STRIDE, 16) + 16) >> 5;
+    v128_t top[2] = {widen8(above), widen8(above + 8)}, dc = wasm_i16x8_splat(mean);
+    cost_lanes sums = {zero(), zero(), zero()};
+    for (int y = 0; y < 16; y += 4)
+        for (int x = 0; x < 2; x++)
+            add_costs(&sums, block + y * FENC_STRIDE + 8 * x, top[x], left + y * FDEC_STRIDE, FDEC_STRIDE, dc,
+                      transformed);
+    store_scores(scores, sum_costs(sums.v, sums.h, sums.dc));
+}
+
+/* Chroma has a mean for each 4x4: of what lies beside it, or of both sides on the diagonal's first block and
+ * on the right below the first row. Its modes come in the order dc, h, v. */
+INLINE void costs_chroma(const pixel *block, const pixel *decoded, int scores[3], int height,
+                         int transformed) {
+    const pixel *above = decoded - FDEC_STRIDE, *left = decoded - 1;
+    int above_left = sum_column(above, 1, 4), above_right = sum_column(above + 4, 1, 4);
+    v128_t top = widen8(above);
+    cost_lanes sums = {zero(), zero(), zero()};
+    for (int y = 0; y < height; y += 4) {
+        int beside = sum_column(left + y * FDEC_STRIDE, FDEC_STRIDE, 4);
+        int mean_left = y ? (beside + 2) >> 2 : (above_left + beside + 4) >> 3;
+        int mean_right = y ? (above_right + beside + 4) >> 3 : (above_right + 2) >> 2;
+        v128_t dc = low64(wasm_i16x8_splat(mean_left), wasm_i16x8_splat(mean_right));
+        add_costs(&sums, block + y * FENC_STRIDE, top, left + y * FDEC_STRIDE, FDEC_STRIDE, dc, transformed);
+    }
+    store_scores(scores, sum_costs(sums.dc, sums.h, sums.v));
+}
+
+INLINE v128_t twice(v128_t v) {
+    return low64(v, v);
+}
+
+/* v and h side by side, then dc in both halves. */
+INLINE void costs_4x4(const pixel *block, const pixel *decoded, int scores[3], int transformed) {
+    const pixel *above = decoded - FDEC_STRIDE, *left = decoded - 1;
+    int mean = (sum_column(above, 1, 4) + sum_column(left, FDEC_STRIDE, 4) + 4) >> 3;
+    v128_t top = widen4(above), dc = wasm_i16x8_splat(mean), by_vh[4], by_dc[4], v, h, dc_sums, unused;
+    for (int y = 0; y < 4; y++) {
+        v128_t row = twice(widen4(block + y * FENC_STRIDE));
+        by_vh[y] = wasm_i16x8_sub(row, low64(top, wasm_i16x8_splat(left[y * FDEC_STRIDE])));
+        by_dc[y] = wasm_i16x8_sub(row, dc);
+    }
+    if (transformed) {
+        half_hadamard_pair(by_vh, &v, &h);
+        half_hadamard_pair(by_dc, &dc_sums, &unused);
+    } else {
+        v128_t vh = magnitudes(by_vh);
+        v = low64(vh, zero());
+        h = high64(vh, zero());
+        dc_sums = low64(magnitudes(by_dc), zero());
+    }
+    store_scores(scores, sum_costs(v, h, dc_sums));
+}
+
+/* 8x8 blocks predict from filtered neighbours: edge has the column upwards from 14, the row from 16. */
+INLINE void sad_8x8(const pixel *block, const pixel *edge, v128_t top, v128_t dc, int scores[3]) {
+    cost_lanes sums = {zero(), zero(), zero()};
+    add_costs(&sums, block, top, edge + 14, -1, dc, 0);
+    add_costs(&sums, block + 4 * FENC_STRIDE, top, edge + 10, -1, dc, 0);
+    store_scores(scores, sum_costs(sums.v, sums.h, sums.dc));
+}
+
+INLINE void sa8d_8x8(const pixel *block, const pixel *edge, v128_t top, v128_t dc, int scores[3]) {
+    v128_t by_v[8], by_h[8], by_dc[8];
+    for (int y = 0; y < 8; y++) {
+        v128_t row = widen8(block + y * FENC_STRIDE);
+        by_v[y] = wasm_i16x8_sub(row, top);
+        by_h[y] = wasm_i16x8_sub(row, wasm_i16x8_splat(edge[14 - y]));
+        by_dc[y] = wasm_i16x8_sub(row, dc);
+    }
+    v128_t sums = sum_costs(sa8d_lanes(by_v), sa8d_lanes(by_h), sa8d_lanes(by_dc));
+    store_scores(scores, wasm_i32x4_shr(wasm_i32x4_add(sums, wasm_i32x4_const_splat(1)), 1));
+}
+
+INLINE void costs_8x8(const pixel *block, const pixel *edge, int scores[3], int transformed) {
+    int mean = (sum_column(edge + 7, 1, 8) + sum_column(edge + 16, 1, 8) + 8) >> 4;
+    v128_t top = widen8(edge + 16), dc = wasm_i16x8_splat(mean);
+    if (transformed)
+        sa8d_8x8(block, edge, top, dc, scores);
+    else
+        sad_8x8(block, edge, top, dc, scores);
+}
+
+#define COSTS(name, run, ...)                                                                                \
+    static void name(pixel *block, pixel *neighbours, int scores[3]) {                                       \
+        run(block, neighbours, scores, __VA_ARGS__);                                                         \
     }
 
-/* Chroma has its modes in another order. */
-#define CHROMA(name, h, transformed)                                                                         \
-    static void name##_8x##h##c(pixel *block, pixel *decoded, int scores[3]) {                               \
-        costs(block, decoded, scores, x264_predict_8x##h##c_dc_c, x264_predict_8x##h##c_h_c,                 \
-              x264_predict_8x##h##c_v_c, 8, h, transformed);                                                 \
-    }
-
-LUMA(sad, 16, 0)
-LUMA(satd, 16, 1)
-LUMA(sad, 4, 0)
-LUMA(satd, 4, 1)
-CHROMA(sad, 8, 0)
-CHROMA(satd, 8, 1)
-CHROMA(sad, 16, 0)
-CHROMA(satd, 16, 1)
-
-INLINE int cost_8x8(const pixel *prediction, const pixel *block, int transformed) {
-    return transformed ? sa8d_8x8(prediction, FDEC_STRIDE, block, FENC_STRIDE)
-                       : sad_block(prediction, FDEC_STRIDE, block, FENC_STRIDE, 8, 8);
-}
-
-/* 8x8 blocks predict from filtered neighbours, which x264 passes as edge. */
-INLINE void costs_8x8(pixel *block, pixel edge[36], int scores[3], int transformed) {
-    ALIGNED_ARRAY_16(pixel, prediction, [8 * FDEC_STRIDE]);
-    x264_predict_8x8_v_c(prediction, edge);
-    scores[0] = cost_8x8(prediction, block, transformed);
-    x264_predict_8x8_h_c(prediction, edge);
-    scores[1] = cost_8x8(prediction, block, transformed);
-    x264_predict_8x8_dc_c(prediction, edge);
-    scores[2] = cost_8x8(prediction, block, transformed);
-}
-
-static void sad_8x8(pixel *block, pixel edge[36], int scores[3]) {
-    costs_8x8(block, edge, scores, 0);
-}
-
-static void sa8d_three_8x8(pixel *block, pixel edge[36], int scores[3]) {
-    costs_8x8(block, edge, scores, 1);
-}
+COSTS(intra_sad_16x16, costs_16x16, 0)
+COSTS(intra_satd_16x16, costs_16x16, 1)
+COSTS(intra_sad_4x4, costs_4x4, 0)
+COSTS(intra_satd_4x4, costs_4x4, 1)
+COSTS(intra_sad_8x8c, costs_chroma, 8, 0)
+COSTS(intra_satd_8x8c, costs_chroma, 8, 1)
+COSTS(intra_sad_8x16c, costs_chroma, 16, 0)
+COSTS(intra_satd_8x16c, costs_chroma, 16, 1)
+COSTS(intra_sad_8x8, costs_8x8, 0)
+COSTS(intra_sa8d_8x8, costs_8x8, 1)
 
 void simd_set_intra(x264_pixel_function_t *table) {
-    table->intra_sad_x3_16x16 = sad_16x16;
-    table->intra_satd_x3_16x16 = satd_16x16;
-    table->intra_sad_x3_4x4 = sad_4x4;
-    table->intra_satd_x3_4x4 = satd_4x4;
-    table->intra_sad_x3_8x8c = sad_8x8c;
-    table->intra_satd_x3_8x8c = satd_8x8c;
-    table->intra_sad_x3_8x16c = sad_8x16c;
-    table->intra_satd_x3_8x16c = satd_8x16c;
-    table->intra_sad_x3_8x8 = sad_8x8;
-    table->intra_sa8d_x3_8x8 = sa8d_three_8x8;
+    table->intra_sad_x3_16x16 = intra_sad_16x16;
+    table->intra_satd_x3_16x16 = intra_satd_16x16;
+    table->intra_sad_x3_4x4 = intra_sad_4x4;
+    table->intra_satd_x3_4x4 = intra_satd_4x4;
+    table->intra_sad_x3_8x8c = intra_sad_8x8c;
+    table->intra_satd_x3_8x8c = intra_satd_8x8c;
+    table->intra_sad_x3_8x16c = intra_sad_8x16c;
+    table->intra_satd_x3_8x16c = intra_satd_8x16c;
+    table->intra_sad_x3_8x8 = intra_sad_8x8;
+    table->intra_sa8d_x3_8x8 = intra_sa8d_8x8;
 }

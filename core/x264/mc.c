@@ -115,8 +115,9 @@ INLINE void chroma_rows(pixel *u, pixel *v, intptr_t dst_stride, const pixel *sr
                                         wasm_v128_and(below, mask), wasm_v128_and(diagonal, mask), w);
         v128_t row_v = weigh_neighbours(wasm_u16x8_shr(here, 8), wasm_u16x8_shr(right, 8),
                                         wasm_u16x8_shr(below, 8), wasm_u16x8_shr(diagonal, 8), w);
-        store_clipped(u, row_u, width);
-        store_clipped(v, row_v, width);
+        v128_t both = wasm_u8x16_narrow_i16x8(row_u, row_v);
+        store_row(u, both, width);
+        store_row(v, high64(both, both), width);
         u += dst_stride;
         v += dst_stride;
         here = below;

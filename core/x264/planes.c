@@ -1,16 +1,6 @@
-/* Copies: stands in for x264's mc_copy, store_interleave_chroma, load_deinterleave_chroma and
- * plane_copy_interleave. */
+/* Copies that merge or part u and v: stands in for x264's store_interleave_chroma, load_deinterleave_chroma
+ * and plane_copy_interleave. */
 #include "common.h"
-
-#define COPY(w)                                                                                              \
-    static void copy_##w(pixel *dst, intptr_t dst_stride, pixel *src, intptr_t src_stride, int height) {     \
-        for (int y = 0; y < height; y++)                                                                     \
-            store_row(dst + y * dst_stride, load_row(src + y * src_stride, w), w);                           \
-    }
-
-COPY(16)
-COPY(8)
-COPY(4)
 
 INLINE void interleave8(pixel *dst, const pixel *u, const pixel *v) {
     wasm_v128_store(dst, low8(load_row(u, 8), load_row(v, 8)));
@@ -56,9 +46,6 @@ static void interleave_planes(pixel *dst, intptr_t dst_stride, pixel *u, intptr_
 }
 
 void simd_set_planes(x264_mc_functions_t *table) {
-    table->copy_16x16_unaligned = table->copy[PIXEL_16x16] = copy_16;
-    table->copy[PIXEL_8x8] = copy_8;
-    table->copy[PIXEL_4x4] = copy_4;
     table->store_interleave_chroma = store_chroma;
     table->load_deinterleave_chroma_fenc = load_chroma_source;
     table->load_deinterleave_chroma_fdec = load_chroma_decoded;

@@ -36,8 +36,9 @@ SATD_CANDIDATES(8, 4)
 SATD_CANDIDATES(4, 8)
 SATD_CANDIDATES(4, 4)
 
-static int sa8d_single(pixel *a, intptr_t stride_a, pixel *b, intptr_t stride_b) {
-    return sa8d_8x8(a, stride_a, b, stride_b);
+/* The sums are those of maxima, half of the transform's; x264 quarters the latter and rounds. */
+static int sa8d_8x8(pixel *a, intptr_t stride_a, pixel *b, intptr_t stride_b) {
+    return (sa8d_sum(a, stride_a, b, stride_b) + 1) >> 1;
 }
 
 static int sa8d_16x16(pixel *a, intptr_t stride_a, pixel *b, intptr_t stride_b) {
@@ -127,7 +128,7 @@ void simd_set_satd(x264_pixel_function_t *table) {
     SET(4x4);
     table->satd[PIXEL_4x16] = satd_4x16;
     table->sa8d[PIXEL_16x16] = sa8d_16x16;
-    table->sa8d[PIXEL_8x8] = sa8d_single;
+    table->sa8d[PIXEL_8x8] = sa8d_8x8;
     table->hadamard_ac[PIXEL_16x16] = hadamard_ac_16x16;
     table->hadamard_ac[PIXEL_16x8] = hadamard_ac_16x8;
     table->hadamard_ac[PIXEL_8x16] = hadamard_ac_8x16;

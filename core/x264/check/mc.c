@@ -117,19 +117,6 @@ static void compare_weight(const subject *s) {
     }
 }
 
-typedef void (*copy_function)(pixel *, intptr_t, pixel *, intptr_t, int);
-
-static void compare_copy(const subject *s) {
-    for (int i = 0; i < ROUNDS && !has_failed(); i++) {
-        intptr_t dst_stride = ONE_OF(16, 32, 64), src_stride = ONE_OF(16, 32, 100);
-        int height = ONE_OF(4, 8, 16);
-        fill_input(i, 8192);
-        ((copy_function)s->scalar)(scalar_arena + 999, dst_stride, sources[0], src_stride, height);
-        ((copy_function)s->simd)(simd_arena + 999, dst_stride, sources[0], src_stride, height);
-        compare_arenas("block");
-    }
-}
-
 typedef void (*store_function)(pixel *, intptr_t, pixel *, pixel *, int);
 typedef void (*load_function)(pixel *, pixel *, intptr_t, int);
 
@@ -243,10 +230,6 @@ void check_mc(void) {
     check_weights("weight", &scalar.weight);
     check_weights("offsetadd", &scalar.offsetadd);
     check_weights("offsetsub", &scalar.offsetsub);
-    check(&table, "mc copy 16x16", &scalar.copy[PIXEL_16x16], 0, 0, compare_copy);
-    check(&table, "mc copy 8x8", &scalar.copy[PIXEL_8x8], 0, 0, compare_copy);
-    check(&table, "mc copy 4x4", &scalar.copy[PIXEL_4x4], 0, 0, compare_copy);
-    SINGLE(copy_16x16_unaligned, compare_copy);
     SINGLE(store_interleave_chroma, compare_store);
     SINGLE(load_deinterleave_chroma_fenc, compare_load);
     SINGLE(load_deinterleave_chroma_fdec, compare_load);

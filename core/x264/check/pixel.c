@@ -84,17 +84,21 @@ static void compare_chroma_variance(const subject *s) {
 
 typedef void (*intra_function)(pixel *, pixel *, int[3]);
 
+/* The scalar function leaves its last prediction in the block; x264's assembler does not. So the block may be as
+ * it was or as there, and what is around it has to be the same. */
 static void compare_intra(const subject *s) {
+    static pixel before[4096];
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
         int expected[4] = {7, 7, 7, 7}, scores[4] = {7, 7, 7, 7}, at = 4 * FDEC_STRIDE + 16;
         fill_blocks();
         fill_pixels(scalar_arena, 4096);
         memcpy(simd_arena, scalar_arena, 4096);
+        memcpy(before, scalar_arena, 4096);
         ((intra_function)s->scalar)(first, scalar_arena + at, expected);
         ((intra_function)s->simd)(first, simd_arena + at, scores);
         compare_scores(expected, scores, 4);
-        if (memcmp(scalar_arena, simd_arena, 4096))
-            differs("the prediction left behind");
+        if (memcmp(simd_arena, before, 4096) && memcmp(simd_arena, scalar_arena, 4096))
+            differs("pixels around the block");
     }
 }
 
