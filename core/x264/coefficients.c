@@ -107,13 +107,29 @@ static int levels16(dctcoef *coefs, x264_run_level_t *list) {
     return list_levels(coefs, nonzero16(coefs), list);
 }
 
+typedef int (*last_function)(dctcoef *);
+typedef int (*levels_function)(dctcoef *, x264_run_level_t *);
+
+INLINE void replace_last(x264_quant_function_t *table, last_function old, last_function kernel) {
+    for (int i = 0; i < (int)ARRAY_ELEMS(table->coeff_last); i++)
+        if (table->coeff_last[i] == old)
+            table->coeff_last[i] = kernel;
+}
+
+INLINE void replace_levels(x264_quant_function_t *table, levels_function old, levels_function kernel) {
+    for (int i = 0; i < (int)ARRAY_ELEMS(table->coeff_level_run); i++)
+        if (table->coeff_level_run[i] == old)
+            table->coeff_level_run[i] = kernel;
+}
+
+/* Many kinds of blocks share the functions for 15, 16 and 64 coefficients. */
 void simd_set_coefficients(x264_quant_function_t *table) {
     table->decimate_score15 = score15;
     table->decimate_score16 = score16;
     table->decimate_score64 = score64;
-    table->coeff_last[DCT_LUMA_AC] = last15;
-    table->coeff_last[DCT_LUMA_4x4] = last16;
-    table->coeff_last[DCT_LUMA_8x8] = last64;
-    table->coeff_level_run[DCT_LUMA_AC] = levels15;
-    table->coeff_level_run[DCT_LUMA_4x4] = levels16;
+    replace_last(table, table->coeff_last[DCT_LUMA_AC], last15);
+    replace_last(table, table->coeff_last[DCT_LUMA_4x4], last16);
+    replace_last(table, table->coeff_last[DCT_LUMA_8x8], last64);
+    replace_levels(table, table->coeff_level_run[DCT_LUMA_AC], levels15);
+    replace_levels(table, table->coeff_level_run[DCT_LUMA_4x4], levels16);
 }

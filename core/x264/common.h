@@ -20,6 +20,7 @@ void simd_set_intra(x264_pixel_function_t *table);
 void simd_set_weights(x264_mc_functions_t *table);
 void simd_set_planes(x264_mc_functions_t *table);
 void simd_set_filters(x264_mc_functions_t *table);
+void simd_set_dc(x264_dct_function_t *table);
 void simd_set_coefficients(x264_quant_function_t *table);
 
 INLINE v128_t zero(void) {

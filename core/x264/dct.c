@@ -213,4 +213,5 @@ void __wrap_x264_8_dct_init(uint32_t cpu, x264_dct_function_t *table) {
     table->sub16x16_dct8 = sub_16x16_by_8x8;
     table->add8x8_idct8 = add_8x8_whole;
     table->add16x16_idct8 = add_16x16_by_8x8;
+    simd_set_dc(table);
 }

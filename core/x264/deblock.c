@@ -211,6 +211,7 @@ void __wrap_x264_8_deblock_init(uint32_t cpu, x264_deblock_function_t *table, in
     table->deblock_luma[0] = luma_vertical_edge;
     table->deblock_luma[1] = luma_horizontal_edge;
     table->deblock_chroma[1] = chroma_horizontal_edge;
-    table->deblock_h_chroma_420 = chroma_vertical_edge;
+    /* In fields, 4:2:2 has the shape of 4:2:0. */
+    table->deblock_h_chroma_420 = table->deblock_chroma_422_mbaff = chroma_vertical_edge;
     table->deblock_strength = edge_strength;
 }

@@ -1,20 +1,24 @@
 /* Quantization: takes over from x264_quant_init and stands in for quant_8x8, quant_4x4, quant_4x4x4,
- * quant_4x4_dc, dequant_4x4, dequant_8x8 and denoise_dct. */
+ * quant_4x4_dc, quant_2x2_dc, dequant_4x4, dequant_8x8 and denoise_dct. */
 #include "common.h"
 
 void __real_x264_8_quant_init(x264_t *h, uint32_t cpu, x264_quant_function_t *table);
 
 /* (|coefficient| + bias) * factor >> 16, with the coefficient's sign. x264 keeps bias * factor within 16
  * bits, so that zero stays zero, and |coefficient| + bias as well. */
-INLINE v128_t quantize8(dctcoef *coefs, v128_t factor, v128_t bias) {
-    v128_t c = wasm_v128_load(coefs), sign = wasm_i16x8_shr(c, 15);
+INLINE v128_t quantize(v128_t c, v128_t factor, v128_t bias) {
+    v128_t sign = wasm_i16x8_shr(c, 15);
     v128_t size = wasm_u16x8_add_sat(wasm_i16x8_abs(c), bias);
     v128_t low = wasm_u32x4_shr(wasm_u32x4_extmul_low_u16x8(size, factor), 16);
     v128_t high = wasm_u32x4_shr(wasm_u32x4_extmul_high_u16x8(size, factor), 16);
     v128_t level = wasm_u16x8_narrow_i32x4(low, high);
-    level = wasm_i16x8_sub(wasm_v128_xor(level, sign), sign);
-    wasm_v128_store(coefs, level);
-    return level;
+    return wasm_i16x8_sub(wasm_v128_xor(level, sign), sign);
+}
+
+INLINE v128_t quantize8(dctcoef *coefs, v128_t factor, v128_t bias) {
+    v128_t levels = quantize(wasm_v128_load(coefs), factor, bias);
+    wasm_v128_store(coefs, levels);
+    return levels;
 }
 
 INLINE v128_t quantize16(dctcoef *coefs, const udctcoef *factor, const udctcoef *bias) {
@@ -44,6 +48,13 @@ static int quantize_dc(dctcoef coefs[16], int factor, int bias) {
     v128_t factors = wasm_i16x8_splat(factor), biases = wasm_i16x8_splat(bias);
     v128_t first = quantize8(coefs, factors, biases), second = quantize8(coefs + 8, factors, biases);
     return wasm_v128_any_true(wasm_v128_or(first, second));
+}
+
+/* The upper four lanes hold zeros, which stay zero. */
+static int quantize_chroma_dc(dctcoef coefs[4], int factor, int bias) {
+    v128_t levels = quantize(wasm_v128_load64_zero(coefs), wasm_i16x8_splat(factor), wasm_i16x8_splat(bias));
+    wasm_v128_store64_lane(coefs, levels, 0);
+    return wasm_v128_any_true(levels);
 }
 
 /* 16 bits are enough where nothing is shifted out: like x264, this keeps the lower half of a product. */
@@ -106,6 +117,7 @@ void __wrap_x264_8_quant_init(x264_t *h, uint32_t cpu, x264_quant_function_t *ta
     table->quant_4x4x4 = quantize_four_4x4;
     table->quant_8x8 = quantize_8x8;
     table->quant_4x4_dc = quantize_dc;
+    table->quant_2x2_dc = quantize_chroma_dc;
     table->dequant_4x4 = dequantize_4x4;
     table->dequant_8x8 = dequantize_8x8;
     table->denoise_dct = denoise;

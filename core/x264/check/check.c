@@ -113,6 +113,7 @@ int report(void) {
 int main(void) {
     check_pixel();
     check_mc();
+    check_predict();
     check_dct();
     check_quant();
     check_deblock();

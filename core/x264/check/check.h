@@ -56,6 +56,7 @@ void compare_numbers(const char *what, int64_t scalar, int64_t simd);
 
 void check_pixel(void);
 void check_mc(void);
+void check_predict(void);
 void check_dct(void);
 void check_quant(void);
 void check_deblock(void);

@@ -72,6 +72,7 @@ void check_deblock(void) {
     ENTRY(deblock_luma[1], compare_inter);
     ENTRY(deblock_chroma[1], compare_inter);
     ENTRY(deblock_h_chroma_420, compare_inter);
+    ENTRY(deblock_chroma_422_mbaff, compare_inter);
     ENTRY(deblock_strength, compare_strength);
     finish(&table);
 }

@@ -146,6 +146,14 @@ static tables table = {"quant", (any_function *)&scalar, (any_function *)&simd, 
 
 #define ENTRY(field, count, start, run) check(&table, "quant " #field, &scalar.field, count, start, run)
 
+/* The counts of coefficients by kind of block, as x264's enum has them; those of 15 begin behind another. */
+static void check_kind(const char *what, int kind, const void *slot, test run) {
+    static const int counts[14] = {16, 15, 16, 4, 15, 64, 16, 15, 16, 64, 16, 15, 16, 64};
+    char name[64];
+    snprintf(name, sizeof(name), "quant coeff_%s, kind %d", what, kind);
+    check(&table, name, slot, counts[kind], counts[kind] == 15, run);
+}
+
 void check_quant(void) {
     __real_x264_8_quant_init(NULL, 0, &scalar);
     x264_quant_init(NULL, 0, &simd);
@@ -153,16 +161,16 @@ void check_quant(void) {
     ENTRY(quant_4x4x4, 64, 0, compare_quant);
     ENTRY(quant_8x8, 64, 0, compare_quant);
     ENTRY(quant_4x4_dc, 16, 0, compare_quant_dc);
+    ENTRY(quant_2x2_dc, 4, 0, compare_quant_dc);
     ENTRY(dequant_4x4, 16, 0, compare_dequant);
     ENTRY(dequant_8x8, 64, 0, compare_dequant);
     ENTRY(denoise_dct, 64, 0, compare_denoise);
     ENTRY(decimate_score15, 15, 0, compare_score);
     ENTRY(decimate_score16, 16, 0, compare_score);
     ENTRY(decimate_score64, 64, 0, compare_score);
-    ENTRY(coeff_last[DCT_LUMA_AC], 15, 1, compare_score);
-    ENTRY(coeff_last[DCT_LUMA_4x4], 16, 0, compare_score);
-    ENTRY(coeff_last[DCT_LUMA_8x8], 64, 0, compare_score);
-    ENTRY(coeff_level_run[DCT_LUMA_AC], 15, 1, compare_levels);
-    ENTRY(coeff_level_run[DCT_LUMA_4x4], 16, 0, compare_levels);
+    for (int i = 0; i < 14; i++)
+        check_kind("last", i, &scalar.coeff_last[i], compare_score);
+    for (int i = 0; i < 13; i++)
+        check_kind("level_run", i, &scalar.coeff_level_run[i], compare_levels);
     finish(&table);
 }
