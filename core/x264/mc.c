@@ -36,16 +36,28 @@ INLINE void predict_rows(pixel *dst, intptr_t dst_stride, samples s, intptr_t st
         copy_rows(dst, dst_stride, s.first, stride, width, height);
 }
 
-/* x264 also asks for 4 columns beside a block of 4, 8 or 16. */
+/* The four columns beside a block, which x264 also asks for. */
+INLINE void predict_beside(pixel *dst, intptr_t dst_stride, samples s, intptr_t stride, int x, int height) {
+    samples beside = {s.first + x, s.second ? s.second + x : NULL};
+    predict_rows(dst + x, dst_stride, beside, stride, 4, height);
+}
+
 INLINE void predict(pixel *dst, intptr_t dst_stride, samples s, intptr_t stride, int width, int height) {
-    if (width == 16 || width == 20)
-        predict_rows(dst, dst_stride, s, stride, 16, height);
-    else if (width == 8 || width == 12)
+    switch (width) {
+    case 4:
+        predict_rows(dst, dst_stride, s, stride, 4, height);
+        break;
+    case 12:
+        predict_beside(dst, dst_stride, s, stride, 8, height);
+        /* fall through */
+    case 8:
         predict_rows(dst, dst_stride, s, stride, 8, height);
-    if (width & 4) {
-        int x = width - 4;
-        samples rest = {s.first + x, s.second ? s.second + x : NULL};
-        predict_rows(dst + x, dst_stride, rest, stride, 4, height);
+        break;
+    case 20:
+        predict_beside(dst, dst_stride, s, stride, 16, height);
+        /* fall through */
+    case 16:
+        predict_rows(dst, dst_stride, s, stride, 16, height);
     }
 }
 
@@ -78,17 +90,17 @@ static void luma(pixel *dst, intptr_t dst_stride, pixel *planes[4], intptr_t str
 /* Like luma, but returns the reference itself where nothing has to be computed. */
 static pixel *reference(pixel *dst, intptr_t *dst_stride, pixel *planes[4], intptr_t stride, int mvx, int mvy,
                         int width, int height, const x264_weight_t *weight) {
-    if (!has_kernel(width))
-        return scalar.get_ref(dst, dst_stride, planes, stride, mvx, mvy, width, height, weight);
     samples s = find_samples(planes, stride, mvx, mvy);
-    if (weight->weightfn)
-        predict_weighted(dst, *dst_stride, s, stride, width, height, weight);
-    else if (s.second)
-        predict(dst, *dst_stride, s, stride, width, height);
-    else {
+    if (!weight->weightfn && !s.second) {
         *dst_stride = stride;
         return (pixel *)s.first;
     }
+    if (!has_kernel(width))
+        return scalar.get_ref(dst, dst_stride, planes, stride, mvx, mvy, width, height, weight);
+    if (weight->weightfn)
+        predict_weighted(dst, *dst_stride, s, stride, width, height, weight);
+    else
+        predict(dst, *dst_stride, s, stride, width, height);
     return dst;
 }
 
