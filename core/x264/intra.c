@@ -61,8 +61,8 @@ INLINE void costs_16x16(const pixel *block, const pixel *decoded, int scores[3],
     store_scores(scores, sum_costs(sums.v, sums.h, sums.dc));
 }
 
-/* Chroma has a mean for each 4x4: of what lies beside it, or of both sides on the diagonal's first block and
- * on the right below the first row. Its modes come in the order dc, h, v. */
+/* Chroma has a mean for each 4x4: of the pixels above in the first row, of those beside in the left column,
+ * of both in the first block and at the right below the first row. The modes come in the order dc, h, v. */
 INLINE void costs_chroma(const pixel *block, const pixel *decoded, int scores[3], int height,
                          int transformed) {
     const pixel *above = decoded - FDEC_STRIDE, *left = decoded - 1;

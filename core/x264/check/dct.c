@@ -24,8 +24,9 @@ static void compare_forward(const subject *s) {
     }
 }
 
-/* Coefficients as large as the arithmetic of either side holds: a whole block of small ones, or few large ones.
- * One step of the inverse multiplies the largest by 3.5 for 4x4 and by 7.375 for 8x8, and there are two. */
+/* Coefficients as large as the arithmetic of either side holds: a whole block of small ones, or few large
+ * ones. One step of the inverse multiplies the largest by 3.5 for 4x4 and by 7.375 for 8x8, and there are
+ * two. */
 static void fill_coefficients(dctcoef *coefs, int per_block) {
     int dense = per_block == 16 ? 2600 : 590, few = between(1, 3), large = 32000 / few;
     int pattern = between(0, 3);
@@ -74,7 +75,8 @@ static void compare_inverse(const subject *s) {
     }
 }
 
-static tables table = {"dct", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
+static tables table = {
+    "dct", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
 
 #define FORWARD(field) check(&table, "dct " #field, &scalar.field, 0, 0, compare_forward)
 #define INVERSE(field, per_block) check(&table, "dct " #field, &scalar.field, per_block, 0, compare_inverse)

@@ -34,8 +34,8 @@ static void compare_inter(const subject *s) {
     }
 }
 
-typedef void (*strength_function)(uint8_t *, int8_t (*)[X264_SCAN8_LUMA_SIZE], int16_t (*)[X264_SCAN8_LUMA_SIZE][2],
-                                  uint8_t (*)[8][4], int, int);
+typedef void (*strength_function)(uint8_t *, int8_t (*)[X264_SCAN8_LUMA_SIZE],
+                                  int16_t (*)[X264_SCAN8_LUMA_SIZE][2], uint8_t (*)[8][4], int, int);
 
 static void compare_strength(const subject *s) {
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
@@ -60,7 +60,8 @@ static void compare_strength(const subject *s) {
     }
 }
 
-static tables table = {"deblock", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
+static tables table = {
+    "deblock", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
 
 #define ENTRY(field, run) check(&table, "deblock " #field, &scalar.field, 0, 0, run)
 

@@ -9,7 +9,8 @@ static pixel planes[4][ARENA];
 #define MIDDLE (ARENA / 2)
 
 static x264_weight_t any_weight(void) {
-    x264_weight_t weight = {.i_denom = between(0, 7), .i_scale = between(-128, 127), .i_offset = between(-128, 127)};
+    x264_weight_t weight = {
+        .i_denom = between(0, 7), .i_scale = between(-128, 127), .i_offset = between(-128, 127)};
     if (between(0, 3) == 0)
         weight.i_scale = ONE_OF(-128, 0, 1, 127);
     if (between(0, 1))
@@ -25,11 +26,13 @@ static void fill_input(int round, int count) {
     fill_arenas();
 }
 
-typedef void (*luma_function)(pixel *, intptr_t, pixel **, intptr_t, int, int, int, int, const x264_weight_t *);
+typedef void (*luma_function)(pixel *, intptr_t, pixel **, intptr_t, int, int, int, int,
+                              const x264_weight_t *);
 typedef pixel *(*reference_function)(pixel *, intptr_t *, pixel **, intptr_t, int, int, int, int,
                                      const x264_weight_t *);
 
-/* The sizes of partitions, and those with four columns or one row more, which x264's motion search asks for. */
+/* The sizes of partitions, and those with four columns or one row more, which x264's motion search asks for.
+ */
 static void any_partition(int *width, int *height) {
     *width = ONE_OF(4, 8, 16) + ONE_OF(0, 0, 0, 4, 1);
     *height = ONE_OF(2, 4, 8, 16) + between(0, 1);
@@ -45,7 +48,8 @@ static void compare_luma(const subject *s) {
         x264_weight_t weight = any_weight();
         any_partition(&width, &height);
         fill_input(i, 16384);
-        ((luma_function)s->scalar)(scalar_arena + 999, dst_stride, sources, stride, x, y, width, height, &weight);
+        ((luma_function)s->scalar)(scalar_arena + 999, dst_stride, sources, stride, x, y, width, height,
+                                   &weight);
         ((luma_function)s->simd)(simd_arena + 999, dst_stride, sources, stride, x, y, width, height, &weight);
         compare_arenas("block");
     }
@@ -58,10 +62,10 @@ static void compare_reference(const subject *s) {
         x264_weight_t weight = any_weight();
         any_partition(&width, &height);
         fill_input(i, 16384);
-        pixel *expected = ((reference_function)s->scalar)(scalar_arena + 999, &expected_stride, sources, stride, x, y,
-                                                          width, height, &weight);
-        pixel *result = ((reference_function)s->simd)(simd_arena + 999, &dst_stride, sources, stride, x, y, width,
-                                                      height, &weight);
+        pixel *expected = ((reference_function)s->scalar)(scalar_arena + 999, &expected_stride, sources,
+                                                          stride, x, y, width, height, &weight);
+        pixel *result = ((reference_function)s->simd)(simd_arena + 999, &dst_stride, sources, stride, x, y,
+                                                      width, height, &weight);
         compare_numbers("stride", expected_stride, dst_stride);
         if (expected == scalar_arena + 999 ? result != simd_arena + 999 : result != expected)
             differs("another block returned");
@@ -78,10 +82,10 @@ static void compare_chroma(const subject *s) {
         int width = ONE_OF(2, 4, 8, 6), height = ONE_OF(2, 4, 8, 16);
         intptr_t stride = ONE_OF(64, 96, 130), dst_stride = ONE_OF(16, 32, 64);
         fill_input(i, 16384);
-        ((chroma_function)s->scalar)(scalar_arena + 999, scalar_arena + 9999, dst_stride, sources[0], stride, x, y,
-                                     width, height);
-        ((chroma_function)s->simd)(simd_arena + 999, simd_arena + 9999, dst_stride, sources[0], stride, x, y, width,
-                                   height);
+        ((chroma_function)s->scalar)(scalar_arena + 999, scalar_arena + 9999, dst_stride, sources[0], stride,
+                                     x, y, width, height);
+        ((chroma_function)s->simd)(simd_arena + 999, simd_arena + 9999, dst_stride, sources[0], stride, x, y,
+                                   width, height);
         compare_arenas("block");
     }
 }
@@ -96,7 +100,8 @@ static void compare_average(const subject *s) {
         for (int k = 0; k < 2; k++) {
             pixel *dst = (k ? simd_arena : scalar_arena) + 999;
             average_function run = (average_function)(k ? s->simd : s->scalar);
-            run(dst, strides[0], in_place ? dst : sources[0], strides[in_place ? 0 : 1], sources[1], strides[2], weight);
+            run(dst, strides[0], in_place ? dst : sources[0], strides[in_place ? 0 : 1], sources[1],
+                strides[2], weight);
         }
         compare_arenas("block");
     }
@@ -111,7 +116,8 @@ static void compare_weight(const subject *s) {
         for (int k = 0; k < 2; k++) {
             pixel *dst = (k ? simd_arena : scalar_arena) + 999;
             weight_fn_t run = (weight_fn_t)(k ? s->simd : s->scalar);
-            run(dst, dst_stride, in_place ? dst : sources[0], in_place ? dst_stride : src_stride, &weight, height);
+            run(dst, dst_stride, in_place ? dst : sources[0], in_place ? dst_stride : src_stride, &weight,
+                height);
         }
         compare_arenas("block");
     }
@@ -193,14 +199,15 @@ static void compare_half_size(const subject *s) {
         for (int k = 0; k < 2; k++) {
             pixel *arena = k ? simd_arena : scalar_arena;
             half_size_function run = (half_size_function)(k ? s->simd : s->scalar);
-            run(sources[0] - 9000, arena + 1000, arena + 5000, arena + 9000, arena + 13000, src_stride, stride, width,
-                height);
+            run(sources[0] - 9000, arena + 1000, arena + 5000, arena + 9000, arena + 13000, src_stride,
+                stride, width, height);
         }
         compare_arenas("plane");
     }
 }
 
-static tables table = {"mc", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
+static tables table = {
+    "mc", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
 
 #define SINGLE(field, run) check(&table, "mc " #field, &scalar.field, 0, 0, run)
 

@@ -84,8 +84,8 @@ static void compare_chroma_variance(const subject *s) {
 
 typedef void (*intra_function)(pixel *, pixel *, int[3]);
 
-/* The scalar function leaves its last prediction in the block; x264's assembler does not. So the block may be as
- * it was or as there, and what is around it has to be the same. */
+/* The scalar function leaves its last prediction in the block; x264's assembler does not. So the block may be
+ * as it was or as there, and what is around it has to be the same. */
 static void compare_intra(const subject *s) {
     static pixel before[4096];
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
@@ -112,8 +112,8 @@ static void compare_intra_8x8(const subject *s) {
     }
 }
 
-static tables table = {"pixel", (any_function *)&scalar, (any_function *)&simd,
-                       sizeof(scalar) / sizeof(any_function), {0}};
+static tables table = {
+    "pixel", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
 
 #define SIZES(field, count, run)                                                                             \
     for (int i = 0; i < count; i++) {                                                                        \

@@ -142,7 +142,8 @@ static void compare_levels(const subject *s) {
     }
 }
 
-static tables table = {"quant", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
+static tables table = {
+    "quant", (any_function *)&scalar, (any_function *)&simd, sizeof(scalar) / sizeof(any_function), {0}};
 
 #define ENTRY(field, count, start, run) check(&table, "quant " #field, &scalar.field, count, start, run)
 
