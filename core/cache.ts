@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+const HERE = import.meta.dirname;
+// What the bytes of the core depend on.
+const RECIPE = /\.(c|h|sh)$|^recipe\.ts$/;
+
+/** Where built cores are kept, one for each recipe. */
+export const CACHE = process.env.FRAMEWRIGHT_CORE_CACHE ?? join(homedir(), ".cache", "framewright-core");
+
+/** Hash of all that determines the core: sources by version and checksum, flags, and our own C. */
+export function recipeHash(): string {
+  const hash = createHash("sha256");
+  const files = readdirSync(HERE, { recursive: true, encoding: "utf8" }).filter((name) => RECIPE.test(name));
+  for (const name of files.toSorted()) hash.update(`${name}\0`).update(readFileSync(join(HERE, name)));
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** What a build leaves: the core, the same without our kernels, and the program that checks each kernel. */
+export const BUILT = {
+  core: "framewright-core.wasm",
+  scalar: "framewright-core-scalar.wasm",
+  check: "framewright-check.wasm",
+} as const;
+
+/** The folder that `npm run core:build` leaves the present recipe's files in. */
+export function coreFolder(): string {
+  return join(CACHE, recipeHash());
+}
+
+/** Path of a built file; null where it has not been built. */
+export function findBuilt(name: keyof typeof BUILT): string | null {
+  const path = join(coreFolder(), BUILT[name]);
+  return existsSync(path) ? path : null;
+}

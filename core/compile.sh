@@ -1,0 +1,67 @@
+#!/bin/sh
+# Compiles the core inside the toolchain's root: /build/src has the sources, /build/core this folder.
+# Leaves the files of BUILT (cache.ts) in /build. FFMPEG_PARTS lists the parts for ffmpeg's configure.
+set -eu
+cd /build
+jobs=$(nproc)
+prefix=/build/libraries
+emulated="-D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_MMAN"
+cflags="-O3 -msimd128 $emulated"
+memory="-Wl,-z,stack-size=5242880 -Wl,--import-memory -Wl,--initial-memory=33554432 -Wl,--max-memory=4294967296"
+export AR=llvm-ar-19 RANLIB=llvm-ranlib-19 NM=llvm-nm-19 STRIP=true
+
+# Under this name for all configure scripts. x264's puts -fno-tree-vectorize behind its flags, so vectorization comes last.
+cat >/usr/local/bin/wasm-cc <<'CC'
+#!/bin/sh
+exec clang-19 --target=wasm32-wasi -Wno-everything "$@" -fvectorize -fslp-vectorize
+CC
+chmod +x /usr/local/bin/wasm-cc
+export CC=wasm-cc
+
+wasm-cc $cflags -c core/shim.c -o shim.o
+
+# No configure script knows wasm, so each is told of a 32-bit system without assembly; for x264 one without madvise.
+cd /build/src/x264
+./configure --host=i686-gnu --prefix=$prefix --bit-depth=8 --enable-static --disable-cli --disable-asm \
+    --disable-thread --disable-opencl --extra-cflags="$cflags -ffast-math" \
+    --extra-ldflags="/build/shim.o -lwasi-emulated-signal -lwasi-emulated-process-clocks"
+make -j"$jobs" lib-static
+# Our kernels: the linker calls them where x264 fills its tables of functions.
+wraps=$(sed -n 's/.*__wrap_\([a-z0-9_]*\)(.*{$/ -Wl,--wrap=\1/p' /build/core/x264/*.c | sort -u | tr -d '\n')
+kernel_cc="wasm-cc -std=gnu99 $cflags -ffast-math -DHIGH_BIT_DEPTH=0 -DBIT_DEPTH=8 -I. -I/build/core/x264"
+mkdir /build/kernels
+for file in /build/core/x264/*.c; do $kernel_cc -c "$file" -o "/build/kernels/$(basename "$file" .c).o"; done
+$AR rs libx264.a /build/kernels/*.o
+make install-lib-static
+# Compares every kernel with the scalar function of this very library.
+$kernel_cc /build/core/x264/check/*.c libx264.a /build/shim.o $memory $wraps \
+    -lwasi-emulated-signal -lwasi-emulated-process-clocks -o /build/framewright-check.wasm
+
+cd /build/src/lame
+./configure --host=arm-linux --prefix=$prefix --disable-shared --disable-frontend --disable-decoder \
+    CFLAGS="$cflags -ffast-math"
+make -j"$jobs" install
+
+cd /build/src/opus
+./configure --host=arm-linux --prefix=$prefix --disable-shared --disable-doc --disable-extra-programs \
+    --disable-asm --disable-intrinsics --disable-rtcd CFLAGS="$cflags"
+make -j"$jobs" install
+
+mkdir -p /build/ffmpeg
+cd /build/ffmpeg
+PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-compile --target-os=none --arch=wasm32 \
+    --cc=wasm-cc --ld=wasm-cc --host-cc=gcc --ar=$AR --ranlib=$RANLIB --nm=$NM --disable-stripping \
+    --pkg-config=pkgconf --pkg-config-flags=--static \
+    --disable-everything --disable-autodetect --disable-ffplay --disable-ffprobe --disable-doc --disable-network \
+    --disable-pthreads --disable-avdevice --disable-asm --disable-debug --disable-runtime-cpudetect \
+    --enable-gpl --enable-libx264 --enable-libmp3lame --enable-libopus $FFMPEG_PARTS \
+    --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
+    --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
+-lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
+make -j"$jobs" ffmpeg_g
+llvm-strip-19 --strip-all -o /build/framewright-core.wasm ffmpeg_g
+# The same without our kernels, to compare streams with.
+rm ffmpeg_g
+sed -i 's/-Wl,--wrap=[a-z0-9_]*//g' ffbuild/config.mak
+make ffmpeg_g
+llvm-strip-19 --strip-all -o /build/framewright-core-scalar.wasm ffmpeg_g

@@ -1,0 +1,130 @@
+/** Debian's suite that the toolchain and the sources come from. */
+export const DEBIAN = { suite: "trixie", mirror: "http://deb.debian.org/debian" } as const;
+
+/** Debian's packages of the toolchain. clang compiles for WASI, so the core needs no JavaScript of a compiler's. */
+export const TOOLCHAIN = {
+  "clang-19": "1:19.1.7-3+b1",
+  "libclang-rt-19-dev-wasm32": "1:19.1.7-3",
+  "lld-19": "1:19.1.7-3+b1",
+  "llvm-19": "1:19.1.7-3+b1",
+  "wasi-libc": "0.0~git20241209.574b88d-2",
+} as const;
+
+/** What configure scripts call besides; their versions leave no trace in the core. */
+export const HELPERS = ["gcc", "libc6-dev", "make", "pkgconf", "xz-utils"] as const;
+
+/** An archive of foreign source: fetched at build time, verified, never committed. */
+export interface ForeignSource {
+  version: string;
+  /** Path below the mirror. */
+  path: string;
+  sha256: string;
+  license: string;
+}
+
+/** ffmpeg 5.1 is the last whose command line needs no threads, and the one that Debian 12 has natively. */
+export const SOURCES = {
+  x264: {
+    version: "0.164.3108",
+    path: "pool/main/x/x264/x264_0.164.3108%2bgit31e19f9.orig.tar.gz",
+    sha256: "41606cb8e788a7f8c4514290646d4ba5c7bc68d9e1ccd1a73f446a90546913eb",
+    license: "GPL-2.0-or-later",
+  },
+  lame: {
+    version: "3.100",
+    path: "pool/main/l/lame/lame_3.100.orig.tar.gz",
+    sha256: "ddfe36cab873794038ae2c1210557ad34857a4b6bdc515785d1da9e175b1da1e",
+    license: "LGPL-2.0-or-later",
+  },
+  opus: {
+    version: "1.5.2",
+    path: "pool/main/o/opus/opus_1.5.2.orig.tar.gz",
+    sha256: "65c1d2f78b9f2fb20082c38cbe47c951ad5839345876e46941612ee87f9a7ce1",
+    license: "BSD-3-Clause",
+  },
+  ffmpeg: {
+    version: "5.1.9",
+    path: "pool/main/f/ffmpeg/ffmpeg_5.1.9.orig.tar.xz",
+    sha256: "d9b593bb2ba93d4b50f74177e0cdcd41747e708596367deed0c30348a71dd176",
+    license: "GPL-2.0-or-later",
+  },
+} as const satisfies Record<string, ForeignSource>;
+
+/** The parts of ffmpeg that the core has, by the names of its `configure`: what the plans of h264 video, streams and sound ask for. */
+export const PARTS = {
+  protocol: ["file"],
+  demuxer: [
+    ...["aac", "ac3", "aiff", "avi", "eac3", "flac", "flv", "h264", "hevc", "matroska", "mov", "mp3"],
+    ...["mpegps", "mpegts", "mpegvideo", "ogg", "rawvideo", "wav"],
+  ],
+  parser: [
+    ...["aac", "aac_latm", "ac3", "flac", "h264", "hevc", "mpeg4video", "mpegaudio", "mpegvideo", "opus"],
+    ...["vorbis", "vp8", "vp9"],
+  ],
+  decoder: [
+    ...[
+      "aac",
+      "aac_latm",
+      "ac3",
+      "alac",
+      "eac3",
+      "flac",
+      "h264",
+      "hevc",
+      "mp2float",
+      "mp3float",
+      "mpeg1video",
+    ],
+    ...["mpeg2video", "mpeg4", "opus", "pcm_f32le", "pcm_s16be", "pcm_s16le", "pcm_s24be", "pcm_s24le"],
+    ...["pcm_s32le", "pcm_u8", "rawvideo", "vorbis", "vp8", "vp9"],
+  ],
+  encoder: ["aac", "flac", "libmp3lame", "libopus", "libx264", "pcm_s16le"],
+  muxer: [
+    "adts",
+    "flac",
+    "framecrc",
+    "hls",
+    "ipod",
+    "matroska",
+    "mov",
+    "mp3",
+    "mp4",
+    "mpegts",
+    "ogg",
+    "opus",
+    "wav",
+    "webm",
+  ],
+  bsf: [
+    ...["aac_adtstoasc", "extract_extradata", "h264_metadata", "h264_mp4toannexb", "hevc_mp4toannexb"],
+    ...["mpeg4_unpack_bframes", "setts", "vp9_superframe", "vp9_superframe_split"],
+  ],
+  filter: [
+    ...[
+      "aformat",
+      "anull",
+      "apad",
+      "aresample",
+      "asetpts",
+      "asplit",
+      "atrim",
+      "color",
+      "crop",
+      "format",
+      "fps",
+    ],
+    ...[
+      "hflip",
+      "metadata",
+      "null",
+      "nullsink",
+      "overlay",
+      "pad",
+      "premultiply",
+      "scale",
+      "setparams",
+      "setpts",
+    ],
+    ...["setsar", "settb", "split", "tpad", "transpose", "trim", "vflip", "yadif"],
+  ],
+} as const;
