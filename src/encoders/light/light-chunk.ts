@@ -34,7 +34,7 @@ const QUIET = ["-loglevel", "warning", "-stats", "-stats_period"];
  * nothing.
  */
 export function runChunk(
-  core: WasmCore,
+  core: Pick<WasmCore, "exec" | "makeFolder" | "take">,
   { plan, chunk, source, tools, status_seconds = NEVER }: ChunkOfPlan,
 ): EncodedChunk {
   const adaptive = plan.kind === "adaptive_video";

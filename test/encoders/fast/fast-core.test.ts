@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import type { EncodeKind } from "../../../src/core/formats.ts";
+import { createPlan } from "../../../src/plan/index.ts";
+import { probe } from "../../ffmpeg/native-encode.ts";
+import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { readFacts } from "../../judge/facts.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import type { FastResult } from "./fast-thread.ts";
+import { CORE, runFast } from "./run-fast.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "framewright-fast-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+async function save({ files }: FastResult): Promise<string> {
+  const home = await mkdtemp(join(folder, "out-"));
+  for (const { name, bytes } of files) {
+    await mkdir(dirname(join(home, name)), { recursive: true });
+    await writeFile(join(home, name), bytes);
+  }
+  return join(home, files.at(-1)?.name ?? "");
+}
+
+async function encode(input: string, kind: EncodeKind, options: object): Promise<FastResult> {
+  const source = await probe(input);
+  const [result] = await runFast({ input, plan: { plan: createPlan(source, kind, options), source } });
+  if (!result) throw new Error("No run.");
+  return result;
+}
+
+const X264 = "-i /in/input -c:v libx264 -preset ultrafast -an /out/output.mp4".split(" ");
+
+describe.skipIf(!CORE)("the fast core", () => {
+  test.for([
+    ["mp4", "h264 and aac"],
+    ["mp4_h265", "h265"],
+    ["mp4_10_bit", "ten bits"],
+    ["mpegts_interlaced", "interlaced"],
+    ["mkv", "Matroska"],
+    ["avi", "MPEG-4 and MP3"],
+    ["flv", "FLV"],
+    ["webm", "VP9 and Opus"],
+    ["webm_vp8", "VP8 and Vorbis"],
+  ] as const satisfies [ClipName, string][])("reads %s (%s) and encodes each picture", async ([name]) => {
+    const input = await clip(name, { seconds: 1 });
+    const result = await encode(input, "video", { width: 80, quality: "high" });
+    expect(result.error).toBeUndefined();
+    const output = await save(result);
+    const [source, facts] = [await readFacts(input), await readFacts(output)];
+    expect(facts.picture).toMatchObject({ codec: "h264", width: 80 });
+    expect(facts.picture?.times).toHaveLength(source.picture?.times.length ?? 0);
+    expect(result.chunk?.tally.pictures).toMatchObject({ missing: 0, decoded: facts.picture?.times.length });
+    expect(result.lines).toBeGreaterThan(0);
+    if (name === "mpegts_interlaced") return;
+    const likeness = await measureLikeness(output, input, { filter: "scale=80:44" });
+    expect(likeness.mean).toBeGreaterThan(0.95);
+  });
+
+  test("writes a stream whose playlists and segments ffmpeg plays", async () => {
+    const result = await encode(await clip("mp4", { seconds: 3 }), "adaptive_video", {});
+    const output = await save(result);
+    expect(output).toMatch(/master\.m3u8$/);
+    expect((await readFacts(output)).picture?.times).toHaveLength(75);
+  });
+
+  test.for([
+    ["mp3", "mp3"],
+    ["opus", "opus"],
+    ["flac", "flac"],
+    ["wav", "pcm_s16le"],
+  ] as const)("encodes sound as %s", async ([format, codec]) => {
+    const result = await encode(await clip("flac", { seconds: 3 }), "audio", { format });
+    const { sound, duration } = await readFacts(await save(result));
+    expect(sound?.codec).toBe(codec);
+    expect(Math.abs(duration - 3)).toBeLessThan(0.06);
+  });
+
+  test("gives every run a memory of its own, and the same bytes", async () => {
+    const input = await clip("mp4", { seconds: 1 });
+    const results = await runFast({ input, runs: Array.from({ length: 50 }, () => X264) });
+    expect(new Set(results.map(({ code }) => code))).toEqual(new Set([0]));
+    expect(new Set(results.map(({ files }) => files[0]?.sha256)).size).toBe(1);
+    expect(new Set(results.map(({ heap }) => heap)).size).toBe(1);
+  });
+
+  test("returns ffmpeg's exit code and words, and works on", async () => {
+    const input = await clip("mp4", { seconds: 1 });
+    const wrong = ["-i", "/in/none", "/out/output.mp4"];
+    const [failed, next] = await runFast({ input, runs: [wrong, X264] });
+    expect(failed).toMatchObject({ code: 1, files: [] });
+    expect(failed?.log.at(-1)).toBe("/in/none: No such file or directory");
+    expect(next).toMatchObject({ code: 0, files: [{ name: "output.mp4" }] });
+  });
+
+  test("reaches no network", async () => {
+    const input = await clip("mp4", { seconds: 1 });
+    const [result] = await runFast({ input, runs: [["-i", "http://127.0.0.1/x.mp4", "/out/output.mp4"]] });
+    expect(result?.log[0]).toBe("(URL) Protocol not found");
+  });
+
+  test("passes on a read of bytes that are not loaded", async () => {
+    const input = await clip("mp4", { seconds: 1 });
+    const [result] = await runFast({ input, runs: [X264], loaded: 100 });
+    expect(result?.error).toMatchObject({ name: "PageMiss" });
+  });
+
+  test("stays within its memory", async () => {
+    const input = await clip("mp4", { seconds: 1, size: "1920x1080" });
+    const memory = 48 * 2 ** 20;
+    const slow = X264.with(X264.indexOf("ultrafast"), "slow");
+    const [result] = await runFast({ input, runs: [slow], memory });
+    expect(result?.error).toMatchObject({
+      kind: "out_of_memory",
+      message: "The work needs more memory than the 48 MB that this encoder has.",
+    });
+    expect(result?.heap).toBeLessThanOrEqual(memory);
+  });
+
+  test("counts what it writes as memory", async () => {
+    const input = await clip("mp4", { seconds: 1 });
+    const raw = "-i /in/input -c:v libx264 -qp 0 -vf scale=640:-2 -an /out/output.mp4".split(" ");
+    const [result] = await runFast({ input, runs: [raw], memory: 33 * 2 ** 20 });
+    expect(result?.error).toMatchObject({ kind: "out_of_memory" });
+  });
+});

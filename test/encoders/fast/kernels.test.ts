@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { findBuilt } from "../../../core/cache.ts";
+import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { CORE, runCheck, runFast } from "./run-fast.ts";
+
+const PRESETS = ["ultrafast", "veryfast", "medium", "slow"] as const;
+
+// Each takes other ways through x264.
+const STREAMS = [
+  ["a constant rate factor", "mp4", "-crf 23"],
+  ["an average bitrate with a buffer", "mp4", "-b:v 200k -maxrate 250k -bufsize 300k"],
+  ["constant quantizers up to lossless", "mp4", "-qp 0"],
+  ["interlaced pictures", "mpegts_interlaced", "-flags +ilme+ildct -x264opts tff=1 -crf 20"],
+  ["odd sizes", "mp4", "-vf scale=98:66 -crf 23"],
+  ["sizes that end within a block", "mp4", "-vf scale=322:182 -crf 18"],
+  ["weighted prediction", "mp4", "-vf format=yuv420p,fps=5,fps=25 -x264-params weightp=2:weightb=1 -crf 26"],
+  ["chroma at half height", "mp4", "-pix_fmt yuv422p -crf 23"],
+  ["full chroma", "mp4", "-pix_fmt yuv444p -crf 23"],
+] as const satisfies [string, ClipName, string][];
+
+describe.skipIf(!CORE)("the kernels of x264", () => {
+  test("return what the scalar functions return, on random and extreme input", async () => {
+    const { code, output } = await runCheck();
+    expect(output.filter((line) => /differs|unchecked/.test(line))).toEqual([]);
+    expect(code).toBe(0);
+    // Without one of the linker's wraps, those of its table would be missing.
+    expect(output.at(-1)).toMatch(/^172 kernels/);
+  });
+
+  test.for(STREAMS)("write the bytes of scalar code for %s", async ([, name, options], { expect }) => {
+    const input = await clip(name, { seconds: 1 });
+    const runs = PRESETS.map((preset) =>
+      `-v error -i /in/input -an -c:v libx264 -preset ${preset} ${options} /out/output.mp4`.split(" "),
+    );
+    const scalar = findBuilt("scalar") ?? "";
+    const [ours, theirs] = [await runFast({ input, runs }), await runFast({ input, runs, core: scalar })];
+    expect(ours.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(ours.map(({ files }) => files[0]?.sha256)).toEqual(theirs.map(({ files }) => files[0]?.sha256));
+  });
+});

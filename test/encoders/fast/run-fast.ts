@@ -1,0 +1,38 @@
+import { Worker } from "node:worker_threads";
+import { findBuilt } from "../../../core/cache.ts";
+import type { FastResult, FastTask } from "./fast-thread.ts";
+
+/** Path of the fast core; null where it has not been built. */
+export const CORE = findBuilt("core");
+
+if (!CORE) console.warn("The fast core is not built here (npm run core:build): its tests are skipped.");
+
+/** Runs the fast core in a thread of its own, which is ended after `limit` milliseconds: wasm that hangs cannot be stopped otherwise. */
+export function runFast(
+  task: Omit<FastTask, "core"> & { core?: string },
+  limit = 120_000,
+): Promise<FastResult[]> {
+  const workerData = { core: CORE, ...task };
+  return answerOf(new Worker(new URL("fast-thread.ts", import.meta.url), { workerData }), limit);
+}
+
+/** Runs the program that compares every kernel with the scalar function that it replaces. */
+export function runCheck(limit = 120_000): Promise<{ code: number; output: string[] }> {
+  const workerData = { program: findBuilt("check") };
+  return answerOf(new Worker(new URL("check-thread.ts", import.meta.url), { workerData }), limit);
+}
+
+async function answerOf<T>(thread: Worker, limit: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`The core did not end within ${limit} ms.`)), limit);
+      thread.once("message", resolve);
+      thread.once("error", reject);
+      thread.once("exit", () => reject(new Error("The thread of the core ended.")));
+    });
+  } finally {
+    clearTimeout(timer);
+    await thread.terminate();
+  }
+}
