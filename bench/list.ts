@@ -1,6 +1,7 @@
 import type { Benchmark } from "./benchmark.ts";
 import { apiBenchmarks } from "./cases/api.ts";
 import { chunkedBenchmarks } from "./cases/chunked.ts";
+import { coreBenchmarks } from "./cases/core.ts";
 import { ingestBenchmarks } from "./cases/ingest.ts";
 import { integrityBenchmarks } from "./cases/integrity.ts";
 import { ladderBenchmarks } from "./cases/ladder.ts";
@@ -22,6 +23,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...probeBenchmarks,
   ...ingestBenchmarks,
   ...s3Benchmarks,
+  ...coreBenchmarks,
   ...lightBenchmarks,
   ...nativeBenchmarks,
   ...integrityBenchmarks,
