@@ -5,8 +5,8 @@ import { adaptiveMime } from "../../src/ffmpeg/output.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 
 /**
- * Returns the files of adaptive video encoded in one pass in the order of writing: segments, then playlists, then a master playlist
- * with measured bitrates. Throws `encode_failed` if a file is missing.
+ * Returns the files of adaptive video encoded in one pass in the order of writing: segments, playlists, then a master
+ * playlist with measured bitrates. Throws `encode_failed` if a file is missing.
  */
 export function finishStream(files: readonly EncodedFile[], plan: Plan, source: Source): EncodedFile[] {
   const isPlaylist = ({ name }: EncodedFile) => name.endsWith(".m3u8");

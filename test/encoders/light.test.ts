@@ -82,16 +82,16 @@ test("rejects with the encoder's own error", async () => {
 });
 
 test("retries a busy encoder and reports each wait", async () => {
-  let asked = 0;
+  let requests = 0;
   const busy = { state: "error", kind: "service_unavailable", message: "Busy.", retryable: true } as const;
   const report = { format: { format_name: "wav" }, streams: [{ codec_name: "pcm_s16le" }] };
   const done: LightMessage = { state: "done", report, files: [], tally: {}, stats: { heap: 1, seconds: 1 } };
   const light = await lightAt((request, response) => {
-    answering(++asked < 3 ? busy : done)(request, response);
+    answering(++requests < 3 ? busy : done)(request, response);
   });
   let waits = 0;
   expect(await light.probe(reader, signal(), () => waits++)).toEqual(report);
-  expect({ asked, waits }).toEqual({ asked: 3, waits: 2 });
+  expect({ requests, waits }).toEqual({ requests: 3, waits: 2 });
 });
 
 test("an abort ends the wait for a busy encoder at once", async () => {
@@ -103,13 +103,13 @@ test("an abort ends the wait for a busy encoder at once", async () => {
 });
 
 test("gives up on an encoder that keeps requesting the input", async () => {
-  let asked = 0;
+  let requests = 0;
   const light = await lightAt((request, response) => {
-    asked++;
+    requests++;
     answering({ state: "need", range: { start: 0, end: 1 } })(request, response);
   });
   await expect(light.probe(reader, signal())).rejects.toMatchObject({ kind: "probe_failed" });
-  expect(asked).toBe(24);
+  expect(requests).toBe(24);
 });
 
 test("reports a fault of the input as such, not as one of the encoder", async () => {

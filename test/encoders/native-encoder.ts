@@ -47,7 +47,7 @@ export function createNativeEncoder(name = "native"): Encoder & { jobs: ChunkJob
   };
 }
 
-/** Creates the same encoder as a remote one: it stores its files where the job says, under the key prefix of {@link remoteTo}. */
+/** Creates the same encoder as a remote one, which stores its files in the job's folder, a key prefix ({@link remoteTo}). */
 export function createRemoteEncoder(storage: Storage): Encoder & { jobs: ChunkJob[] } {
   const native = createNativeEncoder("remote");
   return {

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { CoreResult, CoreTask } from "./core-thread.ts";
 
-/** Runs the stock core in a separate thread, as hanging wasm can only be stopped by terminating it after `limit` milliseconds. */
+/** Runs the stock core in a thread that is terminated after `limit` milliseconds, as nothing else stops hanging wasm. */
 export async function runCore(task: CoreTask, limit = 120_000): Promise<CoreResult[]> {
   const thread = new Worker(new URL("core-thread.ts", import.meta.url), { workerData: task });
   let timer: NodeJS.Timeout | undefined;

@@ -51,8 +51,8 @@ async function stitchFilm(
 /** Returns the pictures of a file from a second on: times relative to it, and sizes. */
 async function picturesFrom(path: string, from: number) {
   const shown = ["-select_streams", "v", "-read_intervals", `${from}%+${MINUTE + 1}`, "-show_entries"];
-  const asked = [...shown, "packet=pts_time,dts_time,size", path];
-  const report = await runFfprobeWith(["-v", "warning", "-of", "json", ...asked]);
+  const query = [...shown, "packet=pts_time,dts_time,size", path];
+  const report = await runFfprobeWith(["-v", "warning", "-of", "json", ...query]);
   return Packets.parse(report).packets.map(({ pts_time, dts_time, size }) => {
     return { shown: (pts_time - from).toFixed(4), decoded: (dts_time - from).toFixed(4), size };
   });

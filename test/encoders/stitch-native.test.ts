@@ -21,8 +21,8 @@ const SECONDS = 3;
 const BITS = 10;
 const NOISY_SECONDS = 12;
 
-// Each frame shows its number in the top rows, one bit per 16x16 block, white for 1. `variable` drops every third frame of the second
-// half.
+// Each frame shows its number in the top rows, one bit per 16x16 block, white for 1. `variable` drops every third frame
+// of the second half.
 const RATES = {
   "25": ["25", ""],
   "29.97": ["30000/1001", ""],

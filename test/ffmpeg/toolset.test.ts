@@ -24,7 +24,7 @@ test.for([
     { code: "input_codec", codec: "av1" },
     null,
   ],
-  ["the audio of such a source", av1, "audio", {}, null, null],
+  ["the audio of a source that cannot be decoded", av1, "audio", {}, null, null],
   ["any audio format", audioSource(), "audio", { format: "ogg" }, null, null],
   ["gif", imageSource(), "image", { format: "gif" }, null, null],
   ["avif", imageSource(), "image", { format: "avif" }, NO_AVIF, null],

@@ -67,8 +67,8 @@ export function optionsOf({ source, container, encoder, wish }: IntegrityCell): 
 // By the first part of a source's name.
 const COPIED: Readonly<Record<string, string>> = { h264: "h264", hevc: "h265", vp9: "vp9", av1: "av1" };
 
-// Copies are the same with every encoder, and the host with short chunks makes no streams. The light encoder cannot read AV1, which
-// the service leaves to the native one.
+// Copies are the same with every encoder, and the host with short chunks makes no streams. The light encoder cannot read
+// AV1, which the service leaves to the native one.
 function wishesOf(encoder: IntegrityCell["encoder"], source: IntegritySourceName): IntegrityCell["wish"][] {
   if (encoder === "light in chunks" && source === "av1_forward") return [];
   if (encoder === "pool" || encoder === "light") return ["whole", "trimmed", "copy", "stream"];

@@ -1,7 +1,7 @@
 import { PICTURE } from "./numbered.ts";
 
-// ITU-T H.264: a stream of field pictures as broadcasters use them (PAFF). Every frame is a top field, intra or predicted, and a bottom
-// field that repeats it. Macroblocks are either skipped or raw samples (I_PCM), which need no transform or motion search.
+// ITU-T H.264: a stream of field pictures as broadcasters use them (PAFF). Every frame is a top field, intra or predicted,
+// and a bottom field that repeats it. Macroblocks are skipped or raw samples (I_PCM), which need no transform or motion search.
 
 const BLOCK = 16;
 const COLUMNS = PICTURE.width / BLOCK;

@@ -14,7 +14,7 @@ export interface Span {
 export interface Original {
   frames: readonly Frame[];
   tone: Tone;
-  /** Seconds on the container's clock at which playback starts: the first packet, but not before 0, where a decoder is primed. */
+  /** Seconds on the container's clock at which playback starts: the first packet's time, or 0 if it only primes a decoder. */
   start: number;
 }
 
@@ -36,7 +36,7 @@ export function recallOriginal(path: string): Promise<Original> {
   });
 }
 
-/** Finds what is wrong with the output of a numbered clip or a span of it: each picture and all sound must occur once, in order. */
+/** Finds the faults in the output of a numbered clip or its span: each picture and all sound must occur once, in order. */
 export async function judgeOutput(
   path: string,
   original: Original,

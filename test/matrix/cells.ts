@@ -138,8 +138,8 @@ function badSpan({ from, start, end, output }: Any): boolean {
 }
 
 /**
- * Returns the facets of a row: its values, but for a position one per axis, as the axes are independent. geometry.test.ts
- * covers all nine positions with every fit.
+ * Returns the facets of a row: its values, except a position, which has one facet per axis, as the axes are independent.
+ * geometry.test.ts covers all nine positions with every fit.
  */
 export function facetsOf(row: Row<Dimensions>): string[] {
   return Object.entries(row).flatMap(([name, value]) => {

@@ -20,8 +20,8 @@ afterAll(() => rig?.close());
 
 const LIMIT = { timeout: 240_000 };
 
-// Least SSIM against the source at quality high, compared in 4:2:0 like the sources, as chroma upsampling differs. PNG loses only
-// by that and by scaling; GIF has only 256 colors.
+// Least SSIM against the source at quality high, compared in 4:2:0 like the sources, as chroma upsampling differs. PNG
+// loses only by that and by scaling; GIF has only 256 colors.
 const LIKE_IN = { jpeg: 0.96, png: 0.98, webp: 0.95, gif: 0.93 } as const;
 type Format = keyof typeof LIKE_IN;
 const FORMAT_NAMES = Object.keys(LIKE_IN) as Format[];

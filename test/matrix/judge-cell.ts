@@ -136,8 +136,8 @@ function onBlack(picture: Picture): Picture {
 }
 
 /**
- * Least mean SSIM by quality, a few hundredths below the score of correct outputs: video over all frames, images in RGB, and images
- * from a GIF, whose 256-color pattern is hard to encode.
+ * Least mean SSIM by quality, a few hundredths below the score of correct outputs: video over all frames, images in RGB,
+ * and images from a GIF, whose 256-color pattern is hard to encode.
  */
 const LIKE_AT = {
   video: { very_low: 0.8, low: 0.87, medium: 0.91, high: 0.94, very_high: 0.96, bitrate: 0.75 },
@@ -168,7 +168,7 @@ function soundCodec({ kind, format }: Cell): string {
 
 // Seconds by which the decoded output may be late or too long: two frames of AAC, one frame of other codecs.
 const SLACK = { mp3: 0.03, aac: 0.05, ogg: 0.03, opus: 0.025, wav: 0.0005, flac: 0.0005 } as const;
-// Tolerated deviation from the bitrate, also in less than a second: Opus varies, and steady noise takes fewer bits than requested.
+// Tolerated deviation from the bitrate, even in less than a second: Opus varies, and steady noise needs fewer bits.
 const SOUND_SHARE = { mp3: 0.08, aac: 0.1, opus: 0.25, ogg: 0.1 } as const;
 
 async function judgeSound(cell: Cell, path: string, original: string, check: Check): Promise<Figures> {

@@ -20,8 +20,8 @@ interface Pair {
 type Choice = (number | undefined)[];
 
 /**
- * Returns a small list of rows that covers every pair of values of two dimensions at least once, except pairs that no allowed row
- * contains. Deterministic.
+ * Returns a small list of rows that covers every pair of values of two dimensions at least once, except pairs that no
+ * allowed row contains. Deterministic.
  */
 export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids<D>): Row<D>[] {
   const table = createTable(dimensions, forbids);
@@ -72,8 +72,8 @@ export function coverPairs<D extends Dimensions>(dimensions: D, forbids: Forbids
 }
 
 /**
- * Returns a subset of the rows that still covers every pair of facets, chosen greedily and deterministically. `facetsOf` names the
- * facets of a row.
+ * Returns a subset of the rows that still covers every pair of facets, chosen greedily and deterministically. `facetsOf`
+ * names the facets of a row.
  */
 export function thinRows<R>(rows: readonly R[], facetsOf: (row: R) => readonly string[]): R[] {
   const left = rows.map((row) => ({ row, pairs: twosOf(facetsOf(row)) }));

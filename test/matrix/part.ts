@@ -1,6 +1,6 @@
 /**
- * Returns all cells for `full`, or every 200th for a part such as `3/200`. The parts are similar, as neighboring cells differ only
- * in the last options. Throws an Error for any other text.
+ * Returns all cells for `full`, or every 200th for a part such as `3/200`. The parts are similar, as neighboring cells
+ * differ only in the last options. Throws an Error for any other text.
  */
 export function pickPart<T>(cells: readonly T[], part: string): readonly T[] {
   if (part === "full") return cells;

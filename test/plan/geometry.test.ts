@@ -235,8 +235,8 @@ test.for(ROWS)("$name", ({ stored, options, rules, wanted }) => {
   expect(createGeometry(stored, options, rules)).toMatchObject(wanted);
 });
 
-// 1920×1080 into 800×800: contain gives a picture of 800×450 with 350 spare pixels vertically; cover crops 1080×1080 with 840
-// spare pixels horizontally, or vertically for an upright source.
+// 1920×1080 into 800×800: contain makes a picture of 800×450 with 350 spare pixels vertically; cover crops 1080×1080 with
+// 840 spare pixels horizontally, or vertically for an upright source.
 const SPARE: Record<Position, readonly [contain: number, left: number, top: number]> = {
   center: [174, 420, 420],
   top: [0, 420, 0],

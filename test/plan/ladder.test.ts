@@ -3,8 +3,8 @@ import { createLadder, maxrateFor, RUNGS } from "../../src/plan/ladder.ts";
 import { faultOf } from "./source.ts";
 
 const plain = (width: number, height: number) => ({ width, height, pixel_aspect: 1, rotate: 0 }) as const;
-const sizes = (...given: Parameters<typeof createLadder>) =>
-  createLadder(...given).map(({ name, geometry }) => `${name} ${geometry.width}x${geometry.height}`);
+const sizes = (...args: Parameters<typeof createLadder>) =>
+  createLadder(...args).map(({ name, geometry }) => `${name} ${geometry.width}x${geometry.height}`);
 
 test.for([
   [
