@@ -143,7 +143,7 @@ test("the last frame is the last picture of a video with uneven frame times", as
   workbench,
   folder,
 }) => {
-  // In a JPEG, greys lighter than that of frame 70 cannot be told apart.
+  // In a JPEG, greys lighter than that of frame 70 look alike.
   const late = "-fps_mode vfr -frames:v 71 -vf setpts='if(gte(N,66),PTS+0.28*(N-65)/TB,PTS)'".split(" ");
   const card = await openTrim(workbench, await makeClip("mp4", [...GREYS, ...late, "-c:v", "libx264"]));
   await expect(card.getByRole("region", { name: "Trim" })).toContainText("Last frame: 70");

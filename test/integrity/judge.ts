@@ -19,7 +19,7 @@ export interface Original {
 }
 
 export interface Faults extends FrameFaults {
-  /** Seconds of the output at which the wrong sound is heard. */
+  /** Seconds of the output with the wrong sound. */
   wrong_sound: number[];
   /** Seconds by which the sound is too long, or negative if too short; 0 within the codec's tolerance. */
   sound_off: number;

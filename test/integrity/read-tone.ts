@@ -47,7 +47,7 @@ function frequencyOf(samples: Float32Array): number {
   return loudest < QUIET || span === 0 ? Number.NaN : ((rises.length - 1) * SAMPLE_RATE) / span;
 }
 
-/** Returns the seconds at which the wrong second of the source is heard. */
+/** Returns the seconds that have the sound of another second of the source. */
 export function findWrongTone({ heard }: Tone, start: number): number[] {
   return heard.filter(({ at, source }) => !(Math.abs(source - at - start) <= TOLERANCE)).map(({ at }) => at);
 }
