@@ -13,7 +13,7 @@ afterAll(() => rig?.close());
 /** Milliseconds after a cancel within which every ffmpeg and file must be gone. */
 const GONE_MS = 2000;
 const HEAVY = { kind: "video", options: { codec: "h265" } } as const;
-// Of several seconds of work, as ffmpeg reports its progress once in a second; 10.9 MiB.
+// 10.9 MiB that take several seconds, because ffmpeg reports progress once per second.
 const LONG = { size: "640x360", seconds: 40 } as const;
 
 let number = 0;

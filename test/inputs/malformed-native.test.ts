@@ -52,7 +52,7 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   const own = taken.filter((path) => path.startsWith(job.id));
   if (state.state === "done") {
     expect(own).toEqual([`${job.id}/${job.name}`]);
-    // What was encoded must decode without errors; copied sound is only as good as its source.
+    // Encoded tracks must decode without errors; copied sound is only as good as its source.
     const track = file.kind === "audio" ? "0:a" : "0:v";
     await runFfmpeg(["-xerror", "-i", join(rig.sink.folder, own[0] ?? ""), "-map", track, "-f", "null", "-"]);
     return;

@@ -38,7 +38,7 @@ test.concurrent.for(files.map((file, n) => ({ ...file, n })))("$name", async ({ 
   }
   expect(task.status).toBe("succeeded");
   const { path } = await rig.door.fetchFile(task.output ?? "");
-  // What was encoded must decode without errors; copied sound is only as good as its source.
+  // Encoded tracks must decode without errors; copied sound is only as good as its source.
   await runFfmpeg(["-xerror", "-i", path, "-map", file.kind === "audio" ? "0:a" : "0:v", "-f", "null", "-"]);
 });
 
