@@ -19,10 +19,10 @@ const SLACK = 2;
 let rig: ClientLab;
 beforeAll(async () => {
   rig = await openClientLab();
-  await rig.serve(await film(24, "640x360"), "film.mp4");
-  await rig.serve(await film(80, "640x360"), "long-film.mp4");
-  await rig.serve(await makeClip("flac", [...tone(1000), "-c:a", "flac"]), "sound.flac");
-  await rig.serve(await makeClip("gif", pictures(8, "320x180")), "moving.gif");
+  await rig.serve(await film(60, "640x360"), "film.mp4");
+  await rig.serve(await film(120, "640x360"), "long-film.mp4");
+  await rig.serve(await makeClip("flac", [...tone(2500), "-c:a", "flac"]), "sound.flac");
+  await rig.serve(await makeClip("gif", pictures(20, "320x180")), "moving.gif");
 });
 afterAll(() => rig?.close());
 
@@ -52,7 +52,7 @@ const JOBS: readonly (readonly [string, Job])[] = [
   ["animation", { file: "moving.gif", kind: "image", options: { width: 480 }, workers: 2 }],
 ];
 
-// Each lasts about ten seconds, enough to measure.
+// Progress is reported once a second: each lasts long enough for several reports on a fast machine.
 test.for(JOBS)("from 20 percent on, every ETA of %s is right within a factor of two", async ([name, job]) => {
   await openKit(rig.lab.page, { name, encoderWorkers: job.workers, prefer: job.prefer ?? "quality" });
   const share = await watchShare(rig.lab);

@@ -88,8 +88,8 @@ test("does not count audio encoded in parallel as a second video encoder", async
 test.for([
   // Chunk, its finished share, and the percentage after that.
   ["one encoder", [0, 0.5, 15], [0, 1, 31], [1, 0.5, 47], [1, 1, 63], [2, 0.5, 79], [2, 1, 95]],
-  // Two thirds of the pictures take half of the time, as the last chunk is encoded alone.
-  ["two encoders", [0, 0.5, 15], [1, 0.5, 23], [0, 1, 47], [1, 1, 47], [2, 0.5, 71], [2, 1, 95]],
+  // The second encoder becomes known at 31 %; what is left takes one and a half chunks' time, as the last is encoded alone.
+  ["two encoders", [0, 0.5, 15], [1, 0.5, 31], [0, 1, 52], [1, 1, 52], [2, 0.5, 73], [2, 1, 95]],
 ] as const)("the percentage reflects the time that three chunks take on %s", async ([, ...steps]) => {
   vi.useFakeTimers({ toFake: ["Date"], now: 0 });
   try {

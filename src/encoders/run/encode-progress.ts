@@ -31,9 +31,25 @@ export function createEncodeProgress(
     ...{ weight, share: 0, sound: plan.chunks[place]?.track === "audio" },
   }));
   let lanes = 1;
+  // Where the percentage stood, and the time that was left, when the number of lanes was last learned.
+  let since = { percent: 0, left: timeLeft() };
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
   let reporting = false;
+
+  function timeLeft(): number {
+    const begun = works.filter(({ share }) => share > 0 && share < 1);
+    const waiting = works.filter(({ share }) => share === 0);
+    return timeOf(
+      [...begun, ...waiting].map(({ weight, share }) => weight * (1 - share)),
+      lanes,
+    );
+  }
+
+  function percentOf(left: number): number {
+    const { percent, left: before } = since;
+    return before > 0 ? percent + (ENCODED_PERCENT - percent) * (1 - left / before) : percent;
+  }
 
   function reportPercent(percent: number | null): void {
     const now = Date.now();
@@ -51,19 +67,14 @@ export function createEncodeProgress(
     share(chunk, share) {
       const work = works[plan.chunks.findIndex(({ index }) => index === chunk.index)];
       if (work) work.share = Math.max(work.share, Math.min(1, share || 0));
-      const begun = works.filter((each) => each.share > 0 && each.share < 1);
       // Other jobs may hold encoders that this one was promised, so count the chunks of pictures seen running at once.
-      lanes = Math.max(lanes, begun.filter((each) => !each.sound).length);
-      const waiting = works.filter((each) => each.share === 0);
-      const left = timeOf(
-        [...begun, ...waiting].map((each) => each.weight * (1 - each.share)),
-        lanes,
-      );
-      const whole = timeOf(
-        works.map(({ weight }) => weight),
-        lanes,
-      );
-      reported = Math.max(reported, Math.floor((1 - left / whole) * ENCODED_PERCENT));
+      const running = works.filter((each) => !each.sound && each.share > 0 && each.share < 1).length;
+      if (running > lanes) {
+        const percent = percentOf(timeLeft());
+        lanes = running;
+        since = { percent, left: timeLeft() };
+      }
+      reported = Math.max(reported, Math.floor(percentOf(timeLeft())));
       reportPercent(reported);
     },
     waits: () => reportPercent(null),
