@@ -2,6 +2,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
+import { enterService } from "./edge-flow.ts";
 import { expect } from "./workbench.ts";
 
 const pictures = (size: string, seconds: number) =>
@@ -45,8 +46,7 @@ export async function chooseFormat(card: Locator, format: string): Promise<void>
 /** Connects the page to the service in the console, and returns to the workbench. */
 export async function connectEdge(page: Page, { url, key }: { url: string; key: string }): Promise<void> {
   await page.goto(`${url}/#/edge`);
-  await page.getByLabel("Key", { exact: true }).fill(key);
-  await page.getByRole("button", { name: "Connect" }).click();
+  await enterService(page, url, key);
   await expect(page.getByRole("heading", { name: new URL(url).host })).toBeVisible();
   await page.getByRole("link", { name: "Workbench" }).click();
 }
