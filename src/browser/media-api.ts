@@ -15,12 +15,18 @@ export type RecordType = Run["object"];
 /** A visitor's file or its handle. */
 export type LocalFile = Blob | FileSystemFileHandle;
 
-/** Where to load ffmpeg's wasm core from, and how to cache it. */
+/** Where to load ffmpeg's wasm cores from, and how to cache them. */
 export interface CoreFiles {
   /** URL of `ffmpeg-core.wasm`, plain or gzipped. */
   wasm?: string;
   /** URL of `ffmpeg-core.js` (ESM), plain or gzipped. */
   glue?: string;
+  /**
+   * URL of `framewright-core.wasm`, the fast core, plain or gzipped; null to encode without it.
+   *
+   * @default that of the package
+   */
+  fast?: string | null;
   /**
    * Name of the cache that keeps it for the next visit; null disables caching.
    *
@@ -30,7 +36,7 @@ export interface CoreFiles {
 }
 
 /** Where to load ffmpeg's threaded core from, which the package does not contain. */
-export interface ThreadedCoreFiles extends CoreFiles {
+export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast"> {
   wasm: string;
   glue: string;
   /** URL of `ffmpeg-core.worker.js`. */

@@ -42,6 +42,7 @@ export const Refusal = z
     refusal("slower", { seconds, than_seconds: seconds }),
     // The host.
     refusal("not_configured", {}),
+    refusal("not_loaded", {}),
     refusal("not_isolated", {}),
     refusal("not_tried", {}),
     refusal("no_webcodecs", {}),
@@ -61,5 +62,9 @@ type WithoutEncoder<T> = T extends unknown ? Omit<T, "encoder"> : never;
 /** A {@link Refusal} before it is known by which name a host has the encoder. */
 export type RefusalReason = WithoutEncoder<Refusal>;
 
-/** Codes of encoders that were never meant for the work, which explain nothing to a person. */
-export const OTHER_WORK: ReadonlySet<Refusal["code"]> = new Set(["other_work", "needs_encoding"]);
+/** Codes of encoders that were never meant for the work, or that a host need not have: they explain nothing to a person. */
+export const OTHER_WORK: ReadonlySet<Refusal["code"]> = new Set([
+  "other_work",
+  "needs_encoding",
+  "not_loaded",
+]);

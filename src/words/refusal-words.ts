@@ -13,6 +13,7 @@ const CORE = "the wasm core";
 const BUILDS: Readonly<Record<string, string>> = {
   light: CORE,
   wasm: CORE,
+  fast: "the fast core",
   "wasm-mt": "the threaded wasm core",
   native: "native ffmpeg",
 };
@@ -20,6 +21,7 @@ const BUILDS: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<string, string>> = {
   light: "the light encoder",
   wasm: "the wasm core",
+  fast: "the fast core",
   "wasm-mt": "the threaded wasm core",
   webcodecs: "WebCodecs",
   canvas: "the browser's image encoder",
@@ -84,6 +86,8 @@ export function describeRefusal(refusal: Refusal): string {
       return `it needs about ${wholeSeconds(refusal.seconds)} s, not ${wholeSeconds(refusal.than_seconds)} s`;
     case "not_configured":
       return NOT_CONFIGURED[refusal.encoder] ?? "it is not configured";
+    case "not_loaded":
+      return "it is not part of this build, or could not be loaded";
     case "not_isolated":
       return "the page is not cross-origin isolated";
     case "not_tried":

@@ -1,2 +1,6 @@
 /** Where the lab serves the core. */
-export const CORE = { wasm: "/files/core/ffmpeg-core.wasm.gz", glue: "/files/core/ffmpeg-core.js" } as const;
+export const CORE = {
+  wasm: "/files/core/ffmpeg-core.wasm.gz",
+  glue: "/files/core/ffmpeg-core.js",
+  fast: "/files/core/framewright-core.wasm.gz",
+} as const;

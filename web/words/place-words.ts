@@ -6,6 +6,7 @@ const ENCODERS: Readonly<Record<string, string>> = {
   canvas: "with the browser's own image encoder",
   avif: "with the AVIF encoder",
   wasm: "with FFmpeg in WebAssembly",
+  fast: "with Framewright's build of FFmpeg in WebAssembly",
   "wasm-mt": "with FFmpeg in WebAssembly, with threads",
   webcodecs: "with the browser's own encoder (WebCodecs)",
   light: "with FFmpeg in a Worker",

@@ -1,4 +1,4 @@
-import { loadCore } from "../../encoders/core/core-load.ts";
+import { loadCore, loadFastCore } from "../../encoders/core/core-load.ts";
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
 import { createWasmMt } from "../../encoders/pool/wasm-mt.ts";
@@ -33,8 +33,13 @@ const SILENCE_SECONDS = 300;
 /** Creates the encoders of this machine in order of preference; copying always comes first. */
 export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
-  const load = () => loadCore({ ...core });
-  const pool = createWasmPool({ load, ...(encoderWorkers !== null && { workers: encoderWorkers }) });
+  const { fast: url, ...stock } = core ?? {};
+  const pool = createWasmPool({
+    load: () => loadCore(stock),
+    loadFast: () => loadFastCore({ wasm: url ?? undefined, cache: stock.cache }),
+    ...(encoderWorkers !== null && { workers: encoderWorkers }),
+  });
+  const wasms = url === null ? [pool] : [pool.fast, pool];
   const limits = { workers: pool.workers, silenceSeconds: SILENCE_SECONDS };
   const copy = runIsolated(startCopy, limits)(createCopyEncoder());
   const wasm = new URL(avif ?? AVIF_WASM, location.href).href;
@@ -46,7 +51,7 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
     workers: WEBCODECS_WORKERS,
     chunkSeconds: webcodecsChunk,
   };
-  const rest = prefer === "speed" ? [webcodecs, pool, threaded] : [pool, threaded, webcodecs];
+  const rest = prefer === "speed" ? [webcodecs, ...wasms, threaded] : [...wasms, threaded, webcodecs];
   return { ordered: [copy, ...images, ...rest], pool };
 }
 

@@ -16,27 +16,38 @@ export interface LocalEncoder extends Encoder {
 // With damaged times, a small file may seem to last for days and would be cut into thousands of chunks, each read from the start.
 const LEAST_BYTES = 16_384;
 
-/** Returns what the encoders of this machine would do with an uncut plan, after each has tried what it needs; never rejects. */
+/**
+ * Returns what the encoders of this machine would do with an uncut plan, after each has tried what it needs, up to the first
+ * that can: their order decides. Never rejects.
+ */
 export async function localOffers(
   encoders: readonly LocalEncoder[],
   plan: Plan,
   source: Source,
 ): Promise<Offer[]> {
-  await Promise.all(encoders.map((encoder) => encoder.prepare?.(plan, source)));
-  return encoders.map((encoder) => {
-    const hint = encoder.chunkSeconds?.(plan, source) ?? null;
-    const chunk_seconds = hint === null ? null : Math.max(hint, leastSeconds(source));
-    const cut = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
-    return {
-      encoder: encoder.name,
-      refusal: encoder.refuse(cut, source),
-      chunk_seconds,
-      chunks: cut.chunks.filter(({ track }) => track !== "audio").length,
-      at_once: encoder.workers ?? 1,
-      // A page has no containers to wait for, so the order of its encoders decides.
-      seconds: null,
-    };
-  });
+  const offers: Offer[] = [];
+  for (const encoder of encoders) {
+    await encoder.prepare?.(plan, source);
+    const offer = offerOf(encoder, plan, source);
+    offers.push(offer);
+    if (offer.refusal === null) break;
+  }
+  return offers;
+}
+
+function offerOf(encoder: LocalEncoder, plan: Plan, source: Source): Offer {
+  const hint = encoder.chunkSeconds?.(plan, source) ?? null;
+  const chunk_seconds = hint === null ? null : Math.max(hint, leastSeconds(source));
+  const cut = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
+  return {
+    encoder: encoder.name,
+    refusal: encoder.refuse(cut, source),
+    chunk_seconds,
+    chunks: cut.chunks.filter(({ track }) => track !== "audio").length,
+    at_once: encoder.workers ?? 1,
+    // A page has no containers to wait for.
+    seconds: null,
+  };
 }
 
 function leastSeconds({ duration, filesize }: Source): number {

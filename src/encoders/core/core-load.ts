@@ -1,13 +1,13 @@
-import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "./core-load-facts.ts";
+import { CORE_FILES, CORE_MT_FILES, type CoreFile, FAST_CORE_FILES } from "./core-load-facts.ts";
 import { loadFile } from "./core-load-file.ts";
 import { freeBuffer } from "./free-buffer.ts";
 
-/** The stock core, ready to be posted to any number of encoder workers. */
+/** A core, ready to be posted to any number of encoder workers. */
 export interface LoadedCore {
   /** The wasm, compiled once; every encoder worker instantiates it. */
   module: WebAssembly.Module;
-  /** The core's JavaScript glue, an ES module. */
-  glue: Blob;
+  /** The stock core's JavaScript glue, an ES module; the fast core has none. */
+  glue?: Blob;
   /** The script that each thread loads; the threaded core alone has one. */
   threads?: Blob;
 }
@@ -18,7 +18,7 @@ export interface CoreProgress {
   total: number;
 }
 
-/** Options common to both cores. */
+/** Options common to all cores. */
 export interface LoadOptions {
   /** Called with the progress, from 0 bytes to all of them. */
   onProgress?: ((progress: CoreProgress) => void) | undefined;
@@ -53,6 +53,16 @@ export interface CoreLoadOptions extends LoadOptions {
   glue?: string | URL | undefined;
 }
 
+/** Where to load the fast core from. */
+export interface FastCoreLoadOptions extends LoadOptions {
+  /**
+   * URL of `framewright-core.wasm`, plain or gzipped.
+   *
+   * @default the gzipped file that ships with this package
+   */
+  wasm?: string | URL | undefined;
+}
+
 /** Where to load the threaded core from, which this package does not ship. Each file may be plain or gzipped. */
 export interface MtCoreLoadOptions extends LoadOptions {
   /** URLs of `ffmpeg-core.wasm`, `ffmpeg-core.js` (ESM) and `ffmpeg-core.worker.js` of `@ffmpeg/core-mt`. */
@@ -69,11 +79,18 @@ const STALL_SECONDS = 30;
  * Loads the stock core from the cache or the network, verifies that it is the exact build this package drives, and compiles
  * it. Rejects with `encoder_unavailable` when a file cannot be fetched (retryable), is truncated or has other contents.
  */
-export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCore> {
+export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCore & { glue: Blob }> {
   const wasm = options.wasm ?? new URL("../../../dist/core/ffmpeg-core.wasm.gz", import.meta.url);
   const glue = options.glue ?? new URL("../../../dist/core/ffmpeg-core.js.gz", import.meta.url);
   const loaded = await loadAll(CORE_FILES, { wasm, glue }, options);
   return { module: await compile(loaded.wasm), glue: script(loaded.glue) };
+}
+
+/** Loads the fast core; otherwise like {@link loadCore}. A package built without that core ships an empty file in its place. */
+export async function loadFastCore(options: FastCoreLoadOptions = {}): Promise<LoadedCore> {
+  const wasm = options.wasm ?? new URL("../../../dist/core/framewright-core.wasm.gz", import.meta.url);
+  const loaded = await loadAll(FAST_CORE_FILES, { wasm }, options);
+  return { module: await compile(loaded.wasm) };
 }
 
 /** Loads the threaded core; otherwise like {@link loadCore}. */

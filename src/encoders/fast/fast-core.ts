@@ -13,10 +13,9 @@ export interface FastCoreOptions {
   memory: number;
   /** Receives each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
+  /** Modifies the functions that the core imports, before it is instantiated. */
+  guard?: (imports: Record<string, Record<string, unknown>>) => void;
 }
-
-/** The core of this project as a {@link WasmCore}; it has no ffprobe. */
-export type FastCore = Omit<WasmCore, "ffprobe">;
 
 const PAGE = 65_536;
 // What the core is linked with (core/compile.sh): its data, its stack of 5 MiB, and room to begin in.
@@ -25,9 +24,10 @@ const INITIAL_PAGES = INITIAL / PAGE;
 
 /**
  * Creates a core from this project's own build of ffmpeg. Every run has an instance of its own, so nothing that one leaves
- * behind reaches the next.
+ * behind reaches the next. It has no ffprobe.
  */
-export function createFastCore({ module, memory: limit, onLine = () => {} }: FastCoreOptions): FastCore {
+export function createFastCore(options: FastCoreOptions): WasmCore {
+  const { module, memory: limit, onLine = () => {}, guard = () => {} } = options;
   let held = 0;
   let heap = 0;
   const files = createWasiFiles((bytes) => {
@@ -60,7 +60,7 @@ export function createFastCore({ module, memory: limit, onLine = () => {} }: Fas
         ...{ memory, files, print: lines.add },
       });
       try {
-        const { exports } = new WebAssembly.Instance(module, {
+        const imports = {
           env: { memory },
           framewright: {
             out_of_memory() {
@@ -68,7 +68,9 @@ export function createFastCore({ module, memory: limit, onLine = () => {} }: Fas
             },
           },
           wasi_snapshot_preview1: wasi,
-        });
+        };
+        guard(imports);
+        const { exports } = new WebAssembly.Instance(module, imports);
         (exports._start as () => void)();
         lines.end();
         return { code: 0, log: log.lines };
@@ -84,6 +86,9 @@ export function createFastCore({ module, memory: limit, onLine = () => {} }: Fas
       } finally {
         heap = memory.buffer.byteLength;
       }
+    },
+    ffprobe() {
+      throw new MediaError("probe_failed", "The fast core cannot probe files.");
     },
   };
 }

@@ -5,6 +5,7 @@ import { freeBuffer } from "../core/free-buffer.ts";
 import { reuseInstance } from "../core/reuse-instance.ts";
 import { createWasmCore } from "../core/wasm-core.ts";
 import { createMtCore, type MtCoreOptions } from "../core/wasm-mt-core.ts";
+import { createFastCore } from "../fast/fast-core.ts";
 import { createBlobFile } from "./encoder-worker-file.ts";
 import { failure, runWork, type WorkHost } from "./encoder-worker-job.ts";
 import { followLife, type WorkerLife } from "./encoder-worker-life.ts";
@@ -41,22 +42,10 @@ async function answer(work: EncoderWork, file: Blob): Promise<void> {
 // Often enough for a smooth progress bar, at no measurable cost.
 const EVERY_MS = 100;
 
-async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
+async function start(core: LoadedCore, life: WorkerLife): Promise<WorkHost & CoreHost> {
   let lastSign = Number.NEGATIVE_INFINITY;
   let lastTimed = Number.NEGATIVE_INFINITY;
-  const url = URL.createObjectURL(glue);
-  const { default: createCore } = await import(
-    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ url
-  );
-  const host = threads
-    ? threadedHost({
-        module,
-        createCore,
-        glue: url,
-        threads: URL.createObjectURL(threads),
-        guard: life.guard,
-      })
-    : singleHost(module, createCore, life);
+  const host = core.glue ? await stockHost(core, core.glue, life) : fastHost(core.module, life);
   return {
     ...host,
     alive(seconds) {
@@ -72,6 +61,24 @@ async function start({ module, glue, threads }: LoadedCore, life: WorkerLife): P
 
 interface CoreHost extends Omit<WorkHost, "alive"> {
   endThreads(): void;
+}
+
+function fastHost(module: WebAssembly.Module, { guard }: WorkerLife): CoreHost {
+  return {
+    createCore: async (memory, onLine) => createFastCore({ module, memory, onLine, guard }),
+    tidy() {},
+    endThreads() {},
+  };
+}
+
+async function stockHost({ module, threads }: LoadedCore, script: Blob, life: WorkerLife): Promise<CoreHost> {
+  const glue = URL.createObjectURL(script);
+  const { default: createCore } = await import(
+    /* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ glue
+  );
+  if (!threads) return singleHost(module, createCore, life);
+  const { guard } = life;
+  return threadedHost({ module, createCore, glue, threads: URL.createObjectURL(threads), guard });
 }
 
 function singleHost(module: WebAssembly.Module, createCore: CreateCore, life: WorkerLife): CoreHost {

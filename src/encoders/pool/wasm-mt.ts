@@ -54,7 +54,7 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
     if (!core) throw new RangeError("There is no threaded core.");
     return loadMtCore(core);
   };
-  const pool = createPoolRun({ workers: 1, budget: MEMORY, load, createWorker });
+  const pool = createPoolRun({ workers: 1, budget: MEMORY, cores: { threaded: load }, createWorker });
 
   return {
     name: "wasm-mt",
@@ -68,6 +68,7 @@ export function createWasmMt(options: WasmMtOptions): WasmMt {
       const { plan, chunk, source } = job;
       const { files, tally } = await pool.run({
         ...followChunk(job),
+        core: "threaded",
         work: { kind: "encode", plan, chunk, source, tools, memory: MEMORY },
         ...{ bytes: MEMORY, silenceSeconds },
       });

@@ -23,10 +23,15 @@ const LOWEST: X264Level = X264_LEVELS[4];
 // MiB of heap, enough for 3.5 Mpx: looking further ahead at larger pictures would leave no room for other workers.
 const AMPLE = 448;
 
-/** Returns why a plan does not fit workers of `memory` bytes each; null when it does. */
-export function refusePool(plan: Plan, source: Source, memory: number): RefusalReason | null {
-  const tools = refuseTools(plan, source, WASM_TOOLS);
-  if (tools) return tools;
+/** Returns why a plan does not fit workers of `memory` bytes each, on a core with these tools; null when it does. */
+export function refusePool(
+  plan: Plan,
+  source: Source,
+  memory: number,
+  tools = WASM_TOOLS,
+): RefusalReason | null {
+  const refusal = refuseTools(plan, source, tools);
+  if (refusal) return refusal;
   if (source.format === "heic") return { code: "input_format", format: "heic" };
   const needed_bytes = Math.ceil(
     Math.max(...plan.chunks.map((chunk) => memoryOf(plan, source, chunk, memory))),
@@ -35,12 +40,12 @@ export function refusePool(plan: Plan, source: Source, memory: number): RefusalR
 }
 
 /**
- * Returns the core's tools for a plan: x264 at its best quality, with its look-ahead shortened only as far as `memory` bytes
+ * Returns a core's tools for a plan: x264 at its best quality, with its look-ahead shortened only as far as `memory` bytes
  * demand.
  */
-export function poolTools(plan: Plan, source: Source, memory: number): Toolset {
+export function poolTools(plan: Plan, source: Source, memory: number, tools = WASM_TOOLS): Toolset {
   const { args } = levelOf(plan, source, memory);
-  return { ...WASM_TOOLS, video: { ...WASM_TOOLS.video, h264: { encoder: "libx264", args } } };
+  return { ...tools, video: { ...tools.video, h264: { encoder: "libx264", args } } };
 }
 
 /** Estimates the bytes that a chunk takes in a worker. */

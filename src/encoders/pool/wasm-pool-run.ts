@@ -9,15 +9,17 @@ import { blobOf } from "./wasm-pool-input.ts";
 import { createTurns } from "./wasm-pool-turns.ts";
 import { createPoolWorker, type PoolWorker } from "./wasm-pool-worker.ts";
 
-export interface PoolRunOptions {
+export interface PoolRunOptions<Core extends string> {
   workers: number;
   /** Estimated bytes that all running jobs may take together. */
   budget: number;
-  load(): Promise<LoadedCore>;
+  /** Loads each core; called when a job first needs it. */
+  cores: Readonly<Record<Core, () => Promise<LoadedCore>>>;
   createWorker(): Worker;
 }
 
-export interface PoolJob {
+export interface PoolJob<Core extends string> {
+  core: Core;
   work: EncoderWork;
   input: ByteReader;
   signal: AbortSignal;
@@ -30,10 +32,10 @@ export interface PoolJob {
 }
 
 /** Runs jobs on encoder workers, which start on demand. */
-export interface PoolRun {
-  load(): Promise<LoadedCore>;
+export interface PoolRun<Core extends string> {
+  load(core: Core): Promise<LoadedCore>;
   /** Runs a job in its turn, and once more if its core crashed or hung. Rejects with a MediaError. */
-  run(job: PoolJob): Promise<WorkDone>;
+  run(job: PoolJob<Core>): Promise<WorkDone>;
   /** Terminates all workers; their jobs, and all later ones, reject with `worker_lost`. */
   close(): void;
 }
@@ -43,25 +45,38 @@ const TRIES = 2;
 // A heap never shrinks, so a worker whose heap exceeds this many bytes is not reused.
 const WORN = 256 * MIB;
 
-export function createPoolRun({ workers, budget, createWorker, ...options }: PoolRunOptions): PoolRun {
+export function createPoolRun<Core extends string>(options: PoolRunOptions<Core>): PoolRun<Core> {
+  const { workers, budget, cores, createWorker } = options;
   const turns = createTurns(workers, budget);
-  const idle: PoolWorker[] = [];
+  const idle: { core: Core; worker: PoolWorker }[] = [];
   const closed = new AbortController();
-  let loading: Promise<LoadedCore> | null = null;
+  const loading = new Map<Core, Promise<LoadedCore>>();
 
-  function load(): Promise<LoadedCore> {
-    loading ??= options.load().catch((thrown: unknown) => {
+  function load(core: Core): Promise<LoadedCore> {
+    const known = loading.get(core);
+    if (known) return known;
+    const loaded = cores[core]().catch((thrown: unknown) => {
       // So that the next job tries again.
-      loading = null;
+      loading.delete(core);
       throw thrown;
     });
-    return loading;
+    loading.set(core, loaded);
+    return loaded;
   }
 
-  async function prepare(job: PoolJob, signal: AbortSignal) {
+  function takeWorker(name: Core, core: LoadedCore): PoolWorker {
+    const place = idle.findIndex((each) => each.core === name);
+    const [found] = place < 0 ? [] : idle.splice(place, 1);
+    if (found) return found.worker;
+    // Workers with another core make room.
+    if (idle.length >= workers) idle.shift()?.worker.close();
+    return createPoolWorker(createWorker, core);
+  }
+
+  async function prepare(job: PoolJob<Core>, signal: AbortSignal) {
     const waiting = setInterval(job.onWait, WAIT_MS);
     try {
-      const [core, file] = await abortable(Promise.all([load(), blobOf(job.input, signal)]), signal);
+      const [core, file] = await abortable(Promise.all([load(job.core), blobOf(job.input, signal)]), signal);
       return { core, file, end: await turns.take(job.bytes, signal) };
     } finally {
       clearInterval(waiting);
@@ -76,12 +91,12 @@ export function createPoolRun({ workers, budget, createWorker, ...options }: Poo
       const { core, file, end } = await prepare(job, signal);
       try {
         for (let left = TRIES - 1; ; left--) {
-          const worker = idle.pop() ?? createPoolWorker(createWorker, core);
+          const worker = takeWorker(job.core, core);
           const { silenceSeconds, onSeconds } = job;
           const ended = await worker.run(job.work, file, { signal, silenceSeconds, onSeconds });
           if ("done" in ended) {
             if (ended.done.heap > WORN) worker.close();
-            else idle.push(worker);
+            else idle.push({ core: job.core, worker });
             return ended.done;
           }
           if (left === 0 || !ended.again) throw ended.fault;
@@ -92,7 +107,7 @@ export function createPoolRun({ workers, budget, createWorker, ...options }: Poo
     },
     close() {
       closed.abort(new MediaError("worker_lost", "The encoder was closed."));
-      for (const worker of idle.splice(0)) worker.close();
+      for (const { worker } of idle.splice(0)) worker.close();
     },
   };
 }

@@ -1,9 +1,10 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
+import { FAST_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
-import { type LoadedCore, loadCore } from "../core/core-load.ts";
+import { type LoadedCore, loadCore, loadFastCore } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import {
@@ -31,11 +32,17 @@ export interface WasmPoolOptions {
    */
   memory?: number | undefined;
   /**
-   * Loads the core; called once.
+   * Loads the stock core; called once.
    *
    * @default {@link loadCore} with the files that ship with this package
    */
   load?: (() => Promise<LoadedCore>) | undefined;
+  /**
+   * Loads the fast core; called once.
+   *
+   * @default {@link loadFastCore} with the file that ships with this package
+   */
+  loadFast?: (() => Promise<LoadedCore>) | undefined;
   /**
    * Starts an encoder worker from `encoder-worker.ts`.
    *
@@ -50,25 +57,41 @@ export interface WasmPoolOptions {
   silenceSeconds?: number | undefined;
 }
 
-/** A pool of encoder workers, each with one stock core, which can also probe files. */
-export interface WasmPool extends Encoder {
+/** An encoder on the pool's workers. */
+export interface PoolEncoder extends Encoder {
   /** Most encoder workers that run at once, and so the number of jobs worth queueing in parallel. */
   readonly workers: number;
   /** Encodes one chunk into files in memory; rejects with a MediaError. */
   encode(job: ChunkJob): Promise<EncodedFile[]>;
-  /** Returns ffprobe's report on a file; rejects with `input_unsupported` when it is not media. */
-  probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
   /**
    * Returns how many seconds of source a chunk of a plan should span to occupy all workers; null when the plan is better
    * left whole. A hint for `createPlan`.
    */
   chunkSeconds(plan: Plan, source: Source): number | null;
-  /** Loads the core before the first job needs it; rejects with `encoder_unavailable`. */
+}
+
+/**
+ * The encoder "fast", on this project's own core: H.264 and sound, several times faster than on the stock core. A package
+ * built without that core refuses all plans.
+ */
+export interface FastEncoder extends PoolEncoder {
+  /** Loads the core if a plan is for it, so that `refuse` knows whether it is there. Never rejects. */
+  prepare(plan: Plan, source: Source): Promise<void>;
+}
+
+/** A pool of encoder workers, each with one core. It is the encoder "wasm", on the stock core, and can also probe files. */
+export interface WasmPool extends PoolEncoder {
+  /** The same workers with the fast core; both take their turns in one queue. */
+  readonly fast: FastEncoder;
+  /** Returns ffprobe's report on a file; rejects with `input_unsupported` when it is not media. */
+  probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
+  /** Loads the stock core before the first job needs it; rejects with `encoder_unavailable`. */
   load(): Promise<void>;
   /** Terminates all workers; their jobs, and all later ones, reject with `worker_lost`. */
   close(): void;
 }
 
+const TOOLS = { stock: WASM_TOOLS, fast: FAST_TOOLS } as const;
 const SILENCE_SECONDS = 30;
 const PROBE_MEMORY = 256 * MIB;
 
@@ -80,36 +103,64 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   const silence = options.silenceSeconds ?? SILENCE_SECONDS;
   const pool = createPoolRun({
     ...{ workers, budget },
-    load: options.load ?? loadCore,
+    cores: { stock: options.load ?? loadCore, fast: options.loadFast ?? loadFastCore },
     createWorker: options.createWorker ?? startEncoderWorker,
   });
 
+  function encoderOn(core: keyof typeof TOOLS): Omit<PoolEncoder, "name"> {
+    return {
+      workers,
+      refuse: (plan, source) => refusePool(plan, source, memory, TOOLS[core]),
+      chunkSeconds(plan, source) {
+        const [chunk] = plan.chunks;
+        const each = chunk ? memoryOf(plan, source, chunk, memory) : memory;
+        return poolChunkSeconds(plan, Math.max(1, Math.min(workers, Math.floor(budget / each))));
+      },
+      async encode(job) {
+        const { plan, chunk, source } = job;
+        const tools = poolTools(plan, source, memory, TOOLS[core]);
+        const { files, tally } = await pool.run({
+          ...followChunk(job),
+          core,
+          work: { kind: "encode", plan, chunk, source, tools, memory },
+          bytes: memoryOf(plan, source, chunk, memory),
+          silenceSeconds: silence + silentSeconds(plan, source),
+        });
+        job.onTally?.(tally);
+        return files;
+      },
+    };
+  }
+
+  const { refuse, ...fast } = encoderOn("fast");
+  let isLoaded = false;
   return {
     name: "wasm",
-    workers,
-    refuse: (plan, source) => refusePool(plan, source, memory),
-    chunkSeconds(plan, source) {
-      const [chunk] = plan.chunks;
-      const each = chunk ? memoryOf(plan, source, chunk, memory) : memory;
-      return poolChunkSeconds(plan, Math.max(1, Math.min(workers, Math.floor(budget / each))));
+    ...encoderOn("stock"),
+    fast: {
+      name: "fast",
+      ...fast,
+      async prepare(plan, source) {
+        if (refuse(plan, source)) return;
+        isLoaded = await pool.load("fast").then(
+          () => true,
+          () => false,
+        );
+      },
+      refuse(plan, source) {
+        const refusal = refuse(plan, source);
+        // What it was not made for is nothing to explain.
+        if (refusal?.code === "output_codec" || refusal?.code === "output_format")
+          return { code: "other_work" };
+        return refusal ?? (isLoaded ? null : { code: "not_loaded" });
+      },
     },
     async load() {
-      await pool.load();
-    },
-    async encode(job) {
-      const { plan, chunk, source } = job;
-      const tools = poolTools(plan, source, memory);
-      const { files, tally } = await pool.run({
-        ...followChunk(job),
-        work: { kind: "encode", plan, chunk, source, tools, memory },
-        bytes: memoryOf(plan, source, chunk, memory),
-        silenceSeconds: silence + silentSeconds(plan, source),
-      });
-      job.onTally?.(tally);
-      return files;
+      await pool.load("stock");
     },
     async probe(input, signal, onWait = () => {}) {
       const { report } = await pool.run({
+        core: "stock",
         work: { kind: "probe", memory: Math.min(memory, PROBE_MEMORY) },
         ...{ input, signal, onWait, onSeconds: () => {} },
         bytes: PROBE_MEMORY,

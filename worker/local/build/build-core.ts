@@ -4,7 +4,13 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
-import { CORE_FILES, CORE_MT_FILES, type CoreFile } from "../../../src/encoders/core/core-load-facts.ts";
+import { findBuilt } from "../../../core/cache.ts";
+import {
+  CORE_FILES,
+  CORE_MT_FILES,
+  type CoreFile,
+  FAST_CORE_FILES,
+} from "../../../src/encoders/core/core-load-facts.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 
@@ -12,9 +18,10 @@ import { ROOT } from "../settings.ts";
 const MOST = 25 * MIB;
 
 /**
- * Writes the stock core as a page loads it to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz` and `ffmpeg-core.js`, which a server may
- * take for a script of its own and change on the way: so it is there as `ffmpeg-core.js.gz` too. Throws when
- * the package in node_modules is not the one that {@link CORE_FILES} tells of. What is right already stays untouched.
+ * Writes the cores as a page loads them to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz`, `ffmpeg-core.js` and, because a server may
+ * take that for a script of its own and transform it, `ffmpeg-core.js.gz`; and `framewright-core.wasm.gz`, the fast core, which is empty where
+ * it has not been built. Files that are already right stay untouched. Throws when a core is not the one in {@link CORE_FILES} or
+ * {@link FAST_CORE_FILES}.
  */
 export async function buildCore(folder = join(ROOT, "dist", "core")): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -27,6 +34,20 @@ export async function buildCore(folder = join(ROOT, "dist", "core")): Promise<vo
   if (!there || !isRight(there, CORE_FILES.glue)) await place(glue, script);
   await pack(glue, CORE_FILES.glue, join(folder, "ffmpeg-core.js.gz"));
   await pack(wasm, CORE_FILES.wasm, join(folder, "ffmpeg-core.wasm.gz"));
+  await packFast(join(folder, "framewright-core.wasm.gz"));
+}
+
+async function packFast(path: string): Promise<void> {
+  const built = findBuilt("core");
+  // Bundlers fail on a missing file.
+  if (!built) return place(Buffer.alloc(0), path);
+  const bytes = await readFile(built);
+  if (!isRight(bytes, FAST_CORE_FILES.wasm)) {
+    throw new Error(
+      `The built core is not the one in core-load-facts.ts: ${bytes.length} bytes, SHA-256 ${hashOf(bytes)}.`,
+    );
+  }
+  await pack(bytes, FAST_CORE_FILES.wasm, path);
 }
 
 const THREADED = {
@@ -65,7 +86,11 @@ async function pack(bytes: Buffer, file: CoreFile, path: string): Promise<void> 
 }
 
 function isRight(bytes: Buffer, file: CoreFile): boolean {
-  return createHash("sha256").update(bytes).digest("hex") === file.sha256;
+  return hashOf(bytes) === file.sha256;
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 async function isPacked(path: string, file: CoreFile): Promise<boolean> {
