@@ -47,6 +47,14 @@ cd /build/src/opus
     --disable-asm --disable-intrinsics --disable-rtcd CFLAGS="$cflags"
 make -j"$jobs" install
 
+cd /build/src/zlib
+mkdir objects
+for name in adler32 crc32 deflate inffast inflate inftrees trees uncompr zutil; do
+    wasm-cc $cflags -c $name.c -o objects/$name.o
+done
+$AR rs $prefix/lib/libz.a objects/*.o
+cp zlib.h zconf.h $prefix/include
+
 mkdir -p /build/ffmpeg
 cd /build/ffmpeg
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-compile --target-os=none --arch=wasm32 \
@@ -54,7 +62,7 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-c
     --pkg-config=pkgconf --pkg-config-flags=--static \
     --disable-everything --disable-autodetect --disable-ffplay --disable-ffprobe --disable-doc --disable-network \
     --disable-pthreads --disable-avdevice --disable-asm --disable-debug --disable-runtime-cpudetect \
-    --enable-gpl --enable-libx264 --enable-libmp3lame --enable-libopus $FFMPEG_PARTS \
+    --enable-gpl --enable-zlib --enable-libx264 --enable-libmp3lame --enable-libopus $FFMPEG_PARTS \
     --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
     --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"

@@ -42,6 +42,13 @@ export const SOURCES = {
     sha256: "65c1d2f78b9f2fb20082c38cbe47c951ad5839345876e46941612ee87f9a7ce1",
     license: "BSD-3-Clause",
   },
+  // For covers in PNG, whose size muxers ask for.
+  zlib: {
+    version: "1.3.1",
+    path: "pool/main/z/zlib/zlib_1.3.dfsg%2breally1.3.1.orig.tar.gz",
+    sha256: "60dd315c07f616887caa029408308a018ace66e3d142726a97db164b3b8f69fb",
+    license: "Zlib",
+  },
   ffmpeg: {
     version: "5.1.9",
     path: "pool/main/f/ffmpeg/ffmpeg_5.1.9.orig.tar.xz",
@@ -71,12 +78,13 @@ export const PARTS = {
       "flac",
       "h264",
       "hevc",
+      "mjpeg",
       "mp2float",
       "mp3float",
       "mpeg1video",
     ],
     ...["mpeg2video", "mpeg4", "opus", "pcm_f32le", "pcm_s16be", "pcm_s16le", "pcm_s24be", "pcm_s24le"],
-    ...["pcm_s32le", "pcm_u8", "rawvideo", "vorbis", "vp8", "vp9"],
+    ...["pcm_s32le", "pcm_u8", "png", "rawvideo", "vorbis", "vp8", "vp9"],
   ],
   encoder: ["aac", "flac", "libmp3lame", "libopus", "libx264", "pcm_s16le"],
   muxer: [
@@ -97,7 +105,7 @@ export const PARTS = {
   ],
   bsf: [
     ...["aac_adtstoasc", "extract_extradata", "h264_metadata", "h264_mp4toannexb", "hevc_mp4toannexb"],
-    ...["mpeg4_unpack_bframes", "setts", "vp9_superframe", "vp9_superframe_split"],
+    ...["mpeg4_unpack_bframes", "null", "setts", "vp9_superframe", "vp9_superframe_split"],
   ],
   filter: [
     ...[

@@ -7,6 +7,7 @@ import type { LocalClientOptions } from "../../src/browser/page/local-client.ts"
 import type { NewTask } from "../../src/client/client.ts";
 import { clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
+import { CORE } from "./client-core.ts";
 import { type ClientLab, openClientLab, spoilWorkers } from "./client-rig.ts";
 
 // Whatever the visitor or the browser does to a page, the error says what to do about it.
@@ -75,12 +76,13 @@ test("a task that no encoder here supports fails with every encoder's refusal", 
     ...{ kind: "encoder_unavailable", retryable: false },
     message:
       "No encoder here can do this (copy: the pictures need encoding; avif: it is made for other work; " +
-      "canvas: it is made for other work; wasm: the wasm core has no H.265 encoder; " +
+      "canvas: it is made for other work; fast: it is made for other work; wasm: the wasm core has no H.265 encoder; " +
       "wasm-mt: the page is not cross-origin isolated; webcodecs: this browser has no H.265 encoder).",
     refusals: [
       { encoder: "copy", code: "needs_encoding", track: "video" },
       { encoder: "avif", code: "other_work" },
       { encoder: "canvas", code: "other_work" },
+      { encoder: "fast", code: "other_work" },
       { encoder: "wasm", code: "output_codec", codec: "h265" },
       { encoder: "wasm-mt", code: "not_isolated" },
       { encoder: "webcodecs", code: "output_codec", codec: "h265" },
@@ -92,6 +94,7 @@ test("a task that no encoder here supports fails with every encoder's refusal", 
       { encoder: "copy", code: "other_work" },
       { encoder: "avif", code: "other_work" },
       { encoder: "canvas", code: "input_format", format: "avif" },
+      { encoder: "fast", code: "other_work" },
       { encoder: "wasm", code: "input_codec", codec: "av1" },
       { encoder: "wasm-mt", code: "other_work" },
       { encoder: "webcodecs", code: "other_work" },
@@ -224,13 +227,32 @@ test.for(CORES)(
     const core = await readFile(join(CLIP_FOLDER, "core", "ffmpeg-core.wasm.gz"));
     const served = await rig.put("core.wasm.gz", harm(core));
     if (state === "missing") await rig.take("core.wasm.gz");
-    await open({ name: "core", core: { wasm: served, glue: "/files/core/ffmpeg-core.js", cache: null } });
+    const files = { wasm: served, glue: "/files/core/ffmpeg-core.js", fast: null, cache: null };
+    await open({ name: "core", core: files });
     const found = await errorOf("/files/sound.wav", MP3);
     expect(found).toEqual({ kind: "encoder_unavailable", ...error });
     await rig.put("core.wasm.gz", core);
     expect(await errorOf("/files/sound.wav", MP3)).toBe(null);
   },
 );
+
+test("a fast core that cannot be loaded leaves the work to the stock core, and is tried again", async () => {
+  const fast = await readFile(join(CLIP_FOLDER, "core", "framewright-core.wasm.gz"));
+  const served = await rig.put("fast.wasm.gz", fast.subarray(0, fast.length / 2));
+  await open({ name: "fast", core: { ...CORE, fast: served, cache: null } });
+  const run = () =>
+    rig.lab.page.evaluate(async () => {
+      const input = await kit.file("/files/sound.wav");
+      const { source } = await kit.client.run({ input, kind: "audio", options: { format: "mp3" } });
+      return {
+        encoder: source.encoder,
+        refusals: source.refusals?.filter(({ encoder }) => encoder === "fast"),
+      };
+    });
+  expect(await run()).toEqual({ encoder: "wasm", refusals: [{ encoder: "fast", code: "not_loaded" }] });
+  await rig.put("fast.wasm.gz", fast);
+  expect(await run()).toMatchObject({ encoder: fast.length > 0 ? "fast" : "wasm" });
+});
 
 const NO_FILES = "The browser denies this page files of its own, as in some private windows.";
 const NO_DATABASE = "The browser denies this page a database, as in some private windows.";

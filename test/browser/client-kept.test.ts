@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
+import { PAGE_CORE_BYTES } from "../fixtures/fast-encoder.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -43,8 +44,7 @@ test("usage() counts what is stored, and clear() frees what is finished", async 
   // One copy for the task, one for the step.
   expect(kept).toMatchObject({ inputs: 2 * made.input, outputs: made.size, work: 0 });
   expect(kept.records).toBeGreaterThan(1000);
-  // The unpacked wasm and its glue.
-  expect(kept.core).toBe(32_232_419 + 111_804);
+  expect(kept.core).toBe(PAGE_CORE_BYTES);
   expect(kept.total).toBe(kept.inputs + kept.work + kept.outputs + kept.records + kept.core);
 
   const left = await rig.lab.page.evaluate(() => kit.client.clear());

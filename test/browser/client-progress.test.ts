@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Update } from "../../src/client/client.ts";
 import type { Task } from "../../src/core/task.ts";
+import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -39,7 +40,7 @@ test.for(["quality", "speed"] as const)(
       const { encoder, reason, refusals } = done.steps[2]?.output ?? {};
       return { heard, made: { encoder, reason, refusals } };
     });
-    expect(made.encoder).toBe(prefer === "quality" ? "wasm" : "webcodecs");
+    expect(made.encoder).toBe(prefer === "quality" ? PAGE_ENCODER : "webcodecs");
     // Updates name the encoder before any progress of the encode.
     const choices = heard.filter(({ progress }) => (progress ?? 0) > ENCODE.from).map(({ choice }) => choice);
     expect(choices).toEqual(choices.map(() => made));

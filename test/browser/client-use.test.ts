@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
+import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import {
   LOCATION,
   MADE,
@@ -55,7 +56,7 @@ test("re-encodes a file to H.264 at another size, and reports every change", asy
   expect(task).toMatchObject({ status: "queued", input: "file:my clip é.mp4", output: null });
   const source = done.steps.at(-1)?.output;
   expect(source).toMatchObject({
-    ...{ kind: "video", format: "mp4", mime: "video/mp4", width: 80, height: 44, encoder: "wasm" },
+    ...{ kind: "video", format: "mp4", mime: "video/mp4", width: 80, height: 44, encoder: PAGE_ENCODER },
     url: `opfs:/use/out/${task.id}/my-clip-e.mp4`,
   });
   expect(done.output).toBe(source?.url);

@@ -1,3 +1,4 @@
+import type { Source } from "../../core/source.ts";
 import { loadCore, loadFastCore } from "../../encoders/core/core-load.ts";
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
@@ -5,6 +6,7 @@ import { createWasmMt } from "../../encoders/pool/wasm-mt.ts";
 import { createWasmPool, type WasmPool } from "../../encoders/pool/wasm-pool.ts";
 import { createCopyEncoder } from "../../encoders/run/copy.ts";
 import { createWebCodecsEncoder } from "../../encoders/webcodecs/webcodecs.ts";
+import type { SoundEncoder } from "../../encoders/webcodecs/webcodecs-sound.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import type { Plan } from "../../plan/index.ts";
 import type { MediaSettings } from "../media-api.ts";
@@ -47,12 +49,23 @@ export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const images = [createAvifEncoder({ wasm }), createCanvasEncoder()].map(runImages);
   const threaded = createWasmMt({ core: threadedCore });
   const webcodecs: LocalEncoder = {
-    ...createWebCodecsEncoder({ sound: pool }),
+    ...createWebCodecsEncoder({ sound: url === null ? pool : preferFast(pool) }),
     workers: WEBCODECS_WORKERS,
     chunkSeconds: webcodecsChunk,
   };
   const rest = prefer === "speed" ? [webcodecs, ...wasms, threaded] : [...wasms, threaded, webcodecs];
   return { ordered: [copy, ...images, ...rest], pool };
+}
+
+function preferFast(pool: WasmPool): SoundEncoder {
+  const { fast } = pool;
+  const pick = (plan: Plan, source: Source) => (fast.refuse(plan, source) ? pool : fast);
+  return {
+    name: pool.name,
+    prepare: fast.prepare,
+    refuse: (plan, source) => pick(plan, source).refuse(plan, source),
+    encode: (job) => pick(job.plan, job.source).encode(job),
+  };
 }
 
 // Spelled out so that bundlers find the file.

@@ -150,8 +150,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       refuse(plan, source) {
         const refusal = refuse(plan, source);
         // What it was not made for is nothing to explain.
-        if (refusal?.code === "output_codec" || refusal?.code === "output_format")
-          return { code: "other_work" };
+        if (plan.kind === "image" || refusal?.code === "output_codec") return { code: "other_work" };
         return refusal ?? (isLoaded ? null : { code: "not_loaded" });
       },
     },

@@ -19,6 +19,12 @@ import { encodePictures } from "./webcodecs-chunk.ts";
 import { encodeRenditions } from "./webcodecs-stream.ts";
 import type { Ability } from "./webcodecs-trial.ts";
 
+/** An encoder of the sound beside the browser's own pictures. */
+export interface SoundEncoder extends Encoder {
+  /** Tries what a plan needs, so that `refuse` knows. Never rejects. */
+  prepare?(plan: Plan, source: Source): Promise<void>;
+}
+
 /** Encodes a chunk of adaptive video, leaving the sound to another encoder; rejects as either does. */
 export async function encodeStream(
   job: ChunkJob,
@@ -103,6 +109,13 @@ export function refuseSound(plan: Plan, source: Source, sound: Encoder | null): 
   if (!apart && plan.audio?.mode !== "encode") return null;
   const chunk: Chunk = apart ?? { index: 0, track: "audio", start: plan.start, end: plan.end };
   return sound ? sound.refuse(soundPlan(plan, chunk), source) : { code: "no_sound_encoder" };
+}
+
+/** Lets the encoder of the sound try what it needs. Never rejects. */
+export async function prepareSound(plan: Plan, source: Source, sound: SoundEncoder | null): Promise<void> {
+  if (plan.audio?.mode !== "encode") return;
+  const chunk: Chunk = { index: 0, track: "audio", start: plan.start, end: plan.end };
+  await sound?.prepare?.(soundPlan(plan, chunk), source);
 }
 
 // The sound's encoder gets a plan without pictures.

@@ -7,7 +7,14 @@ import type { Plan } from "../../plan/plan.ts";
 import { describeRefusals } from "../../words/refusal-words.ts";
 import type { Encoder } from "../encoder.ts";
 import { encodePictures } from "./webcodecs-chunk.ts";
-import { encodeAll, encodeSound, encodeStream, refuseSound } from "./webcodecs-sound.ts";
+import {
+  encodeAll,
+  encodeSound,
+  encodeStream,
+  prepareSound,
+  refuseSound,
+  type SoundEncoder,
+} from "./webcodecs-sound.ts";
 import { createDecoders } from "./webcodecs-source.ts";
 import { videoOf } from "./webcodecs-stream.ts";
 import { type Ability, tryCodec } from "./webcodecs-trial.ts";
@@ -18,7 +25,7 @@ export interface WebCodecsOptions {
    * Encodes the sound of a plan, because WebCodecs has no encoders for the formats that Framewright writes; null refuses
    * plans whose sound needs encoding.
    */
-  sound: Encoder | null;
+  sound: SoundEncoder | null;
 }
 
 /** The browser's own video encoders. */
@@ -52,6 +59,7 @@ export function createWebCodecsEncoder({ sound }: WebCodecsOptions): WebCodecsEn
       if (videos.length > 0) await decoders.prepare(source);
       // One by one, because a machine may have few hardware encoders.
       for (const video of videos) await attempt(video);
+      await prepareSound(plan, source, sound);
     },
     refuse(plan, source) {
       const { video } = plan;

@@ -6,8 +6,10 @@ import type { EncodeKind } from "../../../src/core/formats.ts";
 import { createPlan } from "../../../src/plan/index.ts";
 import { probe } from "../../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
+import { readCovers, taggedSound, taggedVideo } from "../../judge/tags.ts";
 import type { FastResult } from "./fast-thread.ts";
 import { CORE, runFast } from "./run-fast.ts";
 
@@ -29,6 +31,11 @@ async function encode(input: string, kind: EncodeKind, options: object): Promise
   if (!result) throw new Error("No run.");
   return result;
 }
+
+const pngCovered = () => {
+  const inputs = "-f lavfi -i anoisesrc=d=2 -f lavfi -i testsrc2=s=300x300:d=1:r=1 -map 0 -map 1";
+  return makeClip("flac", `${inputs} -c:v png -frames:v 1 -disposition:v attached_pic`.split(" "));
+};
 
 const X264 = "-i /in/input -c:v libx264 -preset ultrafast -an /out/output.mp4".split(" ");
 
@@ -56,6 +63,20 @@ describe.skipIf(!CORE)("the fast core", () => {
     if (name === "mpegts_interlaced") return;
     const likeness = await measureLikeness(output, input, { filter: "scale=80:44" });
     expect(likeness.mean).toBeGreaterThan(0.95);
+  });
+
+  test.for([
+    ["of a song", () => taggedSound("m4a"), "audio", "mp3"],
+    ["of a film", () => taggedVideo("mp4"), "video", "mp4"],
+    ["in PNG", pngCovered, "audio", "flac"],
+  ] as const)("keeps the cover %s", async ([, make, kind, format]) => {
+    const input = await make();
+    const output = await save(
+      await encode(input, kind, kind === "video" ? { format, width: 160 } : { format }),
+    );
+    const covers = await readCovers(input);
+    expect(covers).toHaveLength(1);
+    expect(await readCovers(output)).toEqual(covers);
   });
 
   test("writes a stream whose playlists and segments ffmpeg plays", async () => {
