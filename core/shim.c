@@ -4,15 +4,21 @@
 
 #define PAGE 65536
 
-// Throws out of the core. Much of the C code does not survive a failed malloc: a decoder drops the picture and goes on.
-__attribute__((import_module("framewright"), import_name("out_of_memory"))) _Noreturn void out_of_memory(void);
+// Grows the memory, or throws out of the core where the host allows no more. Much of the C code does not survive a failed malloc: a
+// decoder drops the picture and goes on.
+__attribute__((import_module("framewright"), import_name("grow"))) void grow(size_t pages);
 
-// Stands in for wasi-libc's, which returns an error that malloc passes on. malloc asks for whole pages alone.
+// The end of the memory that the core starts with. A memory that an earlier run has grown is larger, and used before it grows again.
+extern char __heap_end;
+
+// Stands in for wasi-libc's. malloc asks for whole pages alone.
 void *sbrk(intptr_t increment) {
-    if (increment == 0) return (void *)(__builtin_wasm_memory_size(0) * PAGE);
-    size_t pages = __builtin_wasm_memory_grow(0, (size_t)increment / PAGE);
-    if (pages == SIZE_MAX) out_of_memory();
-    return (void *)(pages * PAGE);
+    static char *end = &__heap_end;
+    char *before = end;
+    end += increment;
+    size_t size = __builtin_wasm_memory_size(0) * PAGE;
+    if ((size_t)end > size) grow(((size_t)end - size) / PAGE);
+    return before;
 }
 
 // x264 aligns its frames.

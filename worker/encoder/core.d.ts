@@ -4,6 +4,12 @@ declare module "@ffmpeg/core" {
   export default createCore;
 }
 
+declare module "*/framewright-core.wasm" {
+  const module: WebAssembly.Module;
+  // biome-ignore lint/style/noDefaultExport: it is how a Worker imports wasm
+  export default module;
+}
+
 declare module "*/ffmpeg-core.wasm" {
   const module: WebAssembly.Module;
   // biome-ignore lint/style/noDefaultExport: it is how a Worker imports wasm

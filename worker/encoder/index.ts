@@ -1,7 +1,8 @@
 import stockCore from "@ffmpeg/core";
+import fast from "../../dist/core/framewright-core.wasm";
 import wasm from "../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm";
 import type { CreateCore } from "../../src/encoders/core/core-module.ts";
-import { reuseInstance } from "../../src/encoders/core/reuse-instance.ts";
+import { fastLightCore, stockLightCore } from "../../src/encoders/light/light-cores.ts";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
 import { serveJob } from "./serve-job.ts";
 import { createTurns } from "./turns.ts";
@@ -17,8 +18,11 @@ const createCore: CreateCore = (options) => {
 
 const turns = createTurns(WAITING);
 const host = {
-  createCore,
-  keeper: reuseInstance((imports) => new WebAssembly.Instance(wasm, imports as WebAssembly.Imports)),
+  stock: stockLightCore(
+    createCore,
+    (imports) => new WebAssembly.Instance(wasm, imports as WebAssembly.Imports),
+  ),
+  fast: fastLightCore(fast, LIGHT_MEMORY),
   memory: LIGHT_MEMORY,
   now: () => performance.now(),
 };

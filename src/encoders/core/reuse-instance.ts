@@ -64,6 +64,18 @@ export function reuseInstance(instantiate: Instantiate): InstanceKeeper {
   };
 }
 
+/** Fills a memory with zeros from an offset to its end. */
+export function clearMemory(memory: WebAssembly.Memory, from: number): void {
+  const words = new Int32Array(memory.buffer);
+  const wide = PAGE / words.BYTES_PER_ELEMENT;
+  const first = Math.ceil(from / PAGE);
+  new Uint8Array(memory.buffer).fill(0, from, first * PAGE);
+  for (let page = first * wide; page < words.length; page += wide) {
+    // Pages that no job has touched occupy no memory; writing to them would, even zeros.
+    if (!isZero(words, page, page + wide)) words.fill(0, page, page + wide);
+  }
+}
+
 function isZero(words: Int32Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) {
     if (words[at] !== 0) return false;
@@ -79,16 +91,8 @@ function imageOf(memory: WebAssembly.Memory): Uint8Array {
 }
 
 function wipe({ exports, memory, image, stack }: Kept): void {
-  const bytes = new Uint8Array(memory.buffer);
-  const words = new Int32Array(memory.buffer);
-  const wide = PAGE / words.BYTES_PER_ELEMENT;
-  const rest = Math.ceil(image.length / PAGE);
-  bytes.set(image);
-  bytes.fill(0, image.length, rest * PAGE);
-  for (let page = rest * wide; page < words.length; page += wide) {
-    // Pages that no job has touched occupy no memory; writing to them would, even zeros.
-    if (!isZero(words, page, page + wide)) words.fill(0, page, page + wide);
-  }
+  new Uint8Array(memory.buffer).set(image);
+  clearMemory(memory, image.length);
   const stackRestore = exports[CORE_NAMES.exports.stackRestore] as (pointer: number) => void;
   stackRestore(stack);
 }

@@ -13,6 +13,12 @@ export interface FastCoreOptions {
   memory: number;
   /** Receives each line that a run prints, while it runs. */
   onLine?: (line: string) => void;
+  /**
+   * Returns the memory for a run, with room for {@link FastCoreOptions.memory}; the core fills in its data itself.
+   *
+   * @default a new one each time
+   */
+  takeMemory?: () => WebAssembly.Memory;
   /** Modifies the functions that the core imports, before it is instantiated. */
   guard?: (imports: Record<string, Record<string, unknown>>) => void;
 }
@@ -20,7 +26,18 @@ export interface FastCoreOptions {
 const PAGE = 65_536;
 // What the core is linked with (core/compile.sh): its data, its stack of 5 MiB, and room to begin in.
 const INITIAL = 32 * MIB;
-const INITIAL_PAGES = INITIAL / PAGE;
+const NONE_LEFT = "There is no memory left for the encoder.";
+
+/** Creates a memory for the core that can grow up to a limit in bytes; throws `out_of_memory`. */
+export function createFastMemory(limit: number): WebAssembly.Memory {
+  const maximum = Math.floor(limit / PAGE);
+  if (maximum < INITIAL / PAGE) throw outOfMemory(limit);
+  try {
+    return new WebAssembly.Memory({ initial: INITIAL / PAGE, maximum });
+  } catch (cause) {
+    throw new MediaError("out_of_memory", NONE_LEFT, { cause });
+  }
+}
 
 /**
  * Creates a core from this project's own build of ffmpeg. Every run has an instance of its own, so nothing that one leaves
@@ -28,12 +45,17 @@ const INITIAL_PAGES = INITIAL / PAGE;
  */
 export function createFastCore(options: FastCoreOptions): WasmCore {
   const { module, memory: limit, onLine = () => {}, guard = () => {} } = options;
+  const { takeMemory = () => createFastMemory(limit) } = options;
   let held = 0;
   let heap = 0;
   const files = createWasiFiles((bytes) => {
     held += bytes;
-    if (bytes > 0 && heap + held > limit) throw outOfMemory(limit);
+    if (bytes > 0) check(heap);
   });
+
+  function check(heapBytes: number): void {
+    if (heapBytes + held > limit) throw outOfMemory(limit);
+  }
 
   return {
     get heap() {
@@ -46,10 +68,10 @@ export function createFastCore(options: FastCoreOptions): WasmCore {
     makeFolder: (path) => files.makeFolder(path),
     take: (folder) => files.take(folder),
     exec(args) {
-      const maximum = Math.floor((limit - held) / PAGE);
-      if (maximum < INITIAL_PAGES) throw outOfMemory(limit);
-      const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum });
-      heap = INITIAL;
+      check(INITIAL);
+      const memory = takeMemory();
+      heap = memory.buffer.byteLength;
+      check(heap);
       const log = createRunLog();
       const lines = splitLines((line) => {
         log.add(line);
@@ -63,8 +85,10 @@ export function createFastCore(options: FastCoreOptions): WasmCore {
         const imports = {
           env: { memory },
           framewright: {
-            out_of_memory() {
-              throw outOfMemory(limit);
+            grow(pages: number) {
+              check(heap + pages * PAGE);
+              grow(memory, pages);
+              heap = memory.buffer.byteLength;
             },
           },
           wasi_snapshot_preview1: wasi,
@@ -83,14 +107,20 @@ export function createFastCore(options: FastCoreOptions): WasmCore {
         throw new MediaError("encode_failed", `The encoder broke down on this file.${detail}`, {
           cause: thrown,
         });
-      } finally {
-        heap = memory.buffer.byteLength;
       }
     },
     ffprobe() {
       throw new MediaError("probe_failed", "The fast core cannot probe files.");
     },
   };
+}
+
+function grow(memory: WebAssembly.Memory, pages: number): void {
+  try {
+    memory.grow(pages);
+  } catch (cause) {
+    throw new MediaError("out_of_memory", NONE_LEFT, { cause });
+  }
 }
 
 function outOfMemory(limit: number): MediaError {

@@ -2,9 +2,9 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
+import { FAST_TOOLS, refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
-import type { CreateCore } from "../core/core-module.ts";
 import {
   createPagedFile,
   type Page,
@@ -13,8 +13,7 @@ import {
   rangeAfterMiss,
   type SyncFile,
 } from "../core/paged-file.ts";
-import type { InstanceKeeper } from "../core/reuse-instance.ts";
-import { createWasmCore, type WasmCore } from "../core/wasm-core.ts";
+import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
 import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
 import { runChunk } from "./light-chunk.ts";
@@ -32,10 +31,20 @@ export type LightAnswer =
   | { need: ByteRange }
   | { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally; heap: number; seconds: number };
 
+/** A core of the host, which keeps its heap between jobs. */
+export interface LightCore {
+  create(memory: number): WasmCore | Promise<WasmCore>;
+  /** Bytes of the kept heap. */
+  readonly heap: number;
+  /** Discards the heap, which never shrinks. */
+  drop(): void;
+}
+
 /** What jobs run on, one at a time. */
 export interface LightHost {
-  createCore: CreateCore;
-  keeper: InstanceKeeper;
+  stock: LightCore;
+  /** Null where the fast core has not been built. */
+  fast: LightCore | null;
   /** Limit in bytes on heap, input and output of a job together. */
   memory: number;
   /** Milliseconds on a clock with any origin. */
@@ -75,19 +84,20 @@ export async function runLightJob(
   // For a picture this large the header is enough; anything more would mean reading all of it.
   const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
   if (facts && large) return fromFacts(facts, job);
+  const core = coreOf(job, host);
   const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
     try {
-      return await attempt((core) => work(core, depth), host);
+      return await attempt((core) => work(core, depth), core, host);
     } catch (thrown) {
       if (thrown instanceof PageMiss) return afterMiss(job, thrown.offset, pages, facts);
       throw thrown;
     }
   };
-  const work = (core: WasmCore, depth: "frame" | "header") => {
-    if (job.kind === "probe") return { report: runProbe(core, file, facts, depth), files: [], tally: {} };
-    core.mount("/in/input", file);
-    const tools = lightTools(job.plan, job.source, host.memory);
-    return { report: null, ...runChunk(core, { ...job, tools }) };
+  const work = (instance: WasmCore, depth: "frame" | "header") => {
+    if (job.kind === "probe") return { report: runProbe(instance, file, facts, depth), files: [], tally: {} };
+    instance.mount("/in/input", file);
+    const tools = lightTools(job.plan, job.source, host.memory, core === host.fast ? FAST_TOOLS : WASM_TOOLS);
+    return { report: null, ...runChunk(instance, { ...job, tools }) };
   };
   try {
     return await run("frame");
@@ -100,21 +110,29 @@ export async function runLightJob(
 
 type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally };
 
-async function attempt(work: Work, host: LightHost): Promise<LightAnswer> {
-  const { createCore, keeper, memory } = host;
+// The fast core does what it can, and the stock core the rest.
+function coreOf(job: LightJob, { stock, fast }: LightHost): LightCore {
+  if (!fast || job.kind === "probe") return stock;
+  return refuseTools(job.plan, job.source, FAST_TOOLS) === null ? fast : stock;
+}
+
+async function attempt(work: Work, core: LightCore, host: LightHost): Promise<LightAnswer> {
+  // One heap at a time: two would not fit.
+  if (core !== host.stock) host.stock.drop();
+  else host.fast?.drop();
   const run = async (): Promise<LightAnswer> => {
     const started = host.now();
-    const core = await createWasmCore({ createCore, instantiate: keeper.instantiate, memory });
-    const done = work(core);
-    return { ...done, heap: core.heap, seconds: (host.now() - started) / 1000 };
+    const instance = await core.create(host.memory);
+    const done = work(instance);
+    return { ...done, heap: instance.heap, seconds: (host.now() - started) / 1000 };
   };
-  const worn = keeper.heap > FRESH;
+  const worn = core.heap > FRESH;
   try {
     return await run();
   } catch (thrown) {
     if (!isOutOfMemory(thrown)) throw thrown;
     // A heap grown by an earlier job leaves less room for the files of this one.
-    keeper.drop();
+    core.drop();
     if (worn) return await run();
     throw thrown;
   }

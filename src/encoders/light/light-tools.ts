@@ -4,8 +4,13 @@ import type { Plan } from "../../plan/plan.ts";
 import { chooseLevel } from "./light-estimate.ts";
 import { LIGHT_MEMORY } from "./light-limits.ts";
 
-/** Returns the core's tools for a plan, with the best x264 level that fits `memory` bytes. Default 96 MiB. */
-export function lightTools(plan: Plan, source: Source, memory: number = LIGHT_MEMORY): Toolset {
+/** Returns a core's tools for a plan, with the best x264 level that fits `memory` bytes. Default 96 MiB. */
+export function lightTools(
+  plan: Plan,
+  source: Source,
+  memory: number = LIGHT_MEMORY,
+  tools: Toolset = WASM_TOOLS,
+): Toolset {
   const { args } = chooseLevel(plan, source, memory);
-  return { ...WASM_TOOLS, video: { ...WASM_TOOLS.video, h264: { encoder: "libx264", args } } };
+  return { ...tools, video: { ...tools.video, h264: { encoder: "libx264", args } } };
 }

@@ -13,7 +13,7 @@ const print = (bytes: Uint8Array) => {
 };
 const { exports } = new WebAssembly.Instance(module, {
   env: { memory },
-  framewright: { out_of_memory() {} },
+  framewright: { grow: (pages: number) => void memory.grow(pages) },
   wasi_snapshot_preview1: createWasi({ args: ["check"], memory, files: createWasiFiles(() => {}), print }),
 });
 let code = 0;

@@ -80,10 +80,13 @@ describe.skipIf(!CORE)("the fast core", () => {
   });
 
   test("writes a stream whose playlists and segments ffmpeg plays", async () => {
-    const result = await encode(await clip("mp4", { seconds: 3 }), "adaptive_video", {});
+    const result = await encode(await clip("mp4", { seconds: 3, size: "640x360" }), "adaptive_video", {});
     const output = await save(result);
     expect(output).toMatch(/master\.m3u8$/);
-    expect((await readFacts(output)).picture?.times).toHaveLength(75);
+    for (const name of ["360p", "240p"]) {
+      const playlist = join(dirname(output), name, "playlist.m3u8");
+      expect((await readFacts(playlist)).picture?.times).toHaveLength(75);
+    }
   });
 
   test.for([

@@ -16,38 +16,53 @@ import { ROOT } from "../settings.ts";
 
 // No static file of a Worker may be larger.
 const MOST = 25 * MIB;
+const FOLDER = join(ROOT, "dist", "core");
 
 /**
  * Writes the cores as a page loads them to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz`, `ffmpeg-core.js` and, because a server may
- * take that for a script of its own and transform it, `ffmpeg-core.js.gz`; and `framewright-core.wasm.gz`, the fast core, which is empty where
- * it has not been built. Files that are already right stay untouched. Throws when a core is not the one in {@link CORE_FILES} or
- * {@link FAST_CORE_FILES}.
+ * take that for a script of its own and transform it, `ffmpeg-core.js.gz`; and what {@link buildFastCore} writes. Files that are already right
+ * stay untouched. Throws when a core is not the one in {@link CORE_FILES} or {@link FAST_CORE_FILES}.
  */
-export async function buildCore(folder = join(ROOT, "dist", "core")): Promise<void> {
+export async function buildCore(folder = FOLDER): Promise<void> {
   await mkdir(folder, { recursive: true });
   const [glue, wasm] = await Promise.all([
     readStock("@ffmpeg/core", "ffmpeg-core.js", CORE_FILES.glue),
     readStock("@ffmpeg/core", "ffmpeg-core.wasm", CORE_FILES.wasm),
   ]);
-  const script = join(folder, "ffmpeg-core.js");
-  const there = await readFile(script).catch(() => null);
-  if (!there || !isRight(there, CORE_FILES.glue)) await place(glue, script);
+  await placeOnce(glue, join(folder, "ffmpeg-core.js"));
   await pack(glue, CORE_FILES.glue, join(folder, "ffmpeg-core.js.gz"));
   await pack(wasm, CORE_FILES.wasm, join(folder, "ffmpeg-core.wasm.gz"));
-  await packFast(join(folder, "framewright-core.wasm.gz"));
+  await buildFastCore(folder);
 }
 
-async function packFast(path: string): Promise<void> {
+// What stands in for the fast core where it has not been built, as bundlers fail on a missing file: a module without contents.
+const EMPTY_MODULE = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+
+/**
+ * Writes the fast core to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages, `framewright-core.wasm.gz`.
+ * Where it has not been built, the first is a module without contents and the other an empty file.
+ */
+export async function buildFastCore(folder = FOLDER): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const plain = join(folder, "framewright-core.wasm");
+  const packed = `${plain}.gz`;
   const built = findBuilt("core");
-  // Bundlers fail on a missing file.
-  if (!built) return place(Buffer.alloc(0), path);
+  if (!built) {
+    await placeOnce(EMPTY_MODULE, plain);
+    return placeOnce(Buffer.alloc(0), packed);
+  }
   const bytes = await readFile(built);
   if (!isRight(bytes, FAST_CORE_FILES.wasm)) {
-    throw new Error(
-      `The built core is not the one in core-load-facts.ts: ${bytes.length} bytes, SHA-256 ${hashOf(bytes)}.`,
-    );
+    const found = `${bytes.length} bytes, SHA-256 ${hashOf(bytes)}`;
+    throw new Error(`The core that was built is not the one in core-load-facts.ts: it has ${found}.`);
   }
-  await pack(bytes, FAST_CORE_FILES.wasm, path);
+  await placeOnce(bytes, plain);
+  await pack(bytes, FAST_CORE_FILES.wasm, packed);
+}
+
+async function placeOnce(bytes: Buffer, path: string): Promise<void> {
+  const there = await readFile(path).catch(() => null);
+  if (!there?.equals(bytes)) await place(bytes, path);
 }
 
 const THREADED = {

@@ -63,7 +63,8 @@ async function buildModules(folder: string): Promise<void> {
 function namesOfFiles(text: string): string {
   return text
     .replace(/((?:from|import) ?\(?"\.[^"]*)\.ts"/g, '$1.js"')
-    .replace('"../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm"', '"@ffmpeg/core/wasm"');
+    .replace('"../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm"', '"@ffmpeg/core/wasm"')
+    .replace('"../../dist/core/framewright-core.wasm"', '"../../../core/framewright-core.wasm"');
 }
 
 // Bundlers drop what is not used of a namespace alone, and Parcel loses the `z` that zod exports by name.
