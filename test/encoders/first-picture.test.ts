@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Task } from "../../src/core/task.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { numberedClip } from "../integrity/numbered.ts";
 import { readFrames } from "../integrity/read-frames.ts";
@@ -102,13 +103,13 @@ test.concurrent("a span inside one picture yields that picture, which a constant
 });
 
 test.for([
-  ["wasm", "quality", "mp4", "video"],
-  ["wasm", "quality", "webm", "video"],
+  [PAGE_ENCODER, "quality", "mp4", "video"],
+  [PAGE_ENCODER, "quality", "webm", "video"],
   ["webcodecs", "speed", "mp4", "video"],
   ["webcodecs", "speed", "mkv", "video"],
   ["webcodecs", "speed", "ts", "video"],
   ["webcodecs", "speed", "webm", "video"],
-  ["wasm", "quality", "mp4", "adaptive_video"],
+  [PAGE_ENCODER, "quality", "mp4", "adaptive_video"],
   ["webcodecs", "speed", "webm", "adaptive_video"],
 ] as const)("%s for %s begins a span of %s with the picture on screen: %s", async (row) => {
   const [encoder, prefer, from, kind] = row;

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runEncode } from "../../src/encoders/run/run-encode.ts";
 import { type ClientLab, openClientLab, openKit } from "../browser/client-rig.ts";
+import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { readFacts } from "../judge/facts.ts";
 import { openRig, type Rig } from "../judge/rig.ts";
 import { type Uneven, unevenClip } from "../judge/uneven-clips.ts";
@@ -108,9 +109,9 @@ test.concurrent("stitched chunks end when the source does", async () => {
 });
 
 const MADE_IN_PAGE = [
-  ["wasm", "quality", "mp4", "mp4"],
+  [PAGE_ENCODER, "quality", "mp4", "mp4"],
   ["wasm", "quality", "webm", "webm"],
-  ["wasm", "quality", "mkv", "mov"],
+  [PAGE_ENCODER, "quality", "mkv", "mov"],
   ["webcodecs", "speed", "mp4", "mp4"],
   ["webcodecs", "speed", "webm", "mp4"],
   ["webcodecs", "speed", "mp4", "webm"],
