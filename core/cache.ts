@@ -18,11 +18,12 @@ export function recipeHash(): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** What a build leaves: the core, the same without our kernels, and the program that checks each kernel. */
+/** What a build leaves: the core, the same without our kernels, the program that checks each kernel, and the core's license. */
 export const BUILT = {
   core: "framewright-core.wasm",
   scalar: "framewright-core-scalar.wasm",
   check: "framewright-check.wasm",
+  license: "COPYING",
 } as const;
 
 /** The folder that `npm run core:build` leaves the present recipe's files in. */

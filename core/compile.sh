@@ -73,3 +73,4 @@ rm ffmpeg_g
 sed -i 's/-Wl,--wrap=[a-z0-9_]*//g' ffbuild/config.mak
 make ffmpeg_g
 llvm-strip-19 --strip-all -o /build/framewright-core-scalar.wasm ffmpeg_g
+cp /build/src/ffmpeg/COPYING.GPLv2 /build/COPYING

@@ -4,6 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { build, type Plugin } from "vite";
+import { findBuilt } from "../../../core/cache.ts";
+import { DEBIAN, SOURCES } from "../../../core/recipe.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore } from "./build-core.ts";
@@ -27,6 +29,8 @@ export async function buildPackage(): Promise<void> {
   await buildModules(join(DIST, "lib"));
   const inside = await buildPageParts(DIST);
   await writeFile(join(DIST, "LICENSES.txt"), await licensesOf(inside));
+  const license = findBuilt("license");
+  if (license) await copyFile(license, join(DIST, "core", "COPYING"));
 }
 
 /** Builds `workers/` and `page/` of the package in a folder, beside which they find its `core/`; gives the names of the packages that went into them. */
@@ -144,6 +148,12 @@ const CORE = `@ffmpeg/core (dist/core/): GPL-2.0-or-later, a program of its own 
 License: https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt
 Source: https://github.com/ffmpegwasm/ffmpeg.wasm`;
 
+const FAST_CORE = `framewright-core (dist/core/framewright-core.wasm): GPL-2.0-or-later (dist/core/COPYING), a program of its own that is
+loaded at run time. The recipe that builds it, with this project's own kernels, is in core/; it fetches these sources:
+${Object.entries(SOURCES)
+  .map(([name, { version, license, path }]) => `${name} ${version}: ${license}, ${DEBIAN.mirror}/${path}`)
+  .join("\n")}`;
+
 /** Returns the name of a module's package; null for one of our own. */
 function packageOf(id: string): string | null {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? null;
@@ -151,7 +161,7 @@ function packageOf(id: string): string | null {
 
 /** Returns the licenses of the packages inside the built files, and where their sources are. */
 async function licensesOf(packages: Iterable<string>): Promise<string> {
-  const texts = [CORE];
+  const texts = findBuilt("core") ? [CORE, FAST_CORE] : [CORE];
   for (const name of [...packages].sort()) {
     const folder = join(ROOT, "node_modules", name);
     const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));

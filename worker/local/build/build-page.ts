@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
+import { findBuilt } from "../../../core/cache.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { buildOffline } from "./build-offline.ts";
@@ -13,7 +14,9 @@ const KEPT = 3;
 
 /** Builds the page with its service worker, if nothing like it was built before, and puts its files beside the others of an assets folder, from which the service serves them at `/`. */
 export async function buildPage(folder: string): Promise<void> {
-  const page = join(BUILT, await hashOf(MADE_OF));
+  // The core's facts are in src; whether it is there is not.
+  const core = findBuilt("core") ? "" : "-stock";
+  const page = join(BUILT, (await hashOf(MADE_OF)) + core);
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
   // Files of an earlier build are useless now.

@@ -1,0 +1,81 @@
+import { Worker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
+import type { DamageEnd, DamageTask } from "./damage-thread.ts";
+import { CORE } from "./run-fast.ts";
+
+const MEMORY = 128 * 2 ** 20;
+// Each lasts a tenth of a second; a core that takes this long hangs.
+const HANGS_MS = 60_000;
+const SEEDS = Array.from({ length: 44 }, (_, seed) => seed);
+
+const clips: readonly ClipName[] = [
+  ...([
+    "mp4",
+    "mp4_fragmented",
+    "mp4_b_frames",
+    "mp4_h265",
+    "mp4_10_bit",
+    "mpegts",
+    "mpegts_interlaced",
+  ] as const),
+  ...(["mkv", "webm", "webm_vp8", "avi", "flv", "m4a", "mp3", "aac", "wav", "flac", "ogg", "opus"] as const),
+];
+const sound = (codec: string) => `-f lavfi -i sine=duration=1 -c:a ${codec}`;
+const pictures = (codec: string) => `-f lavfi -i testsrc2=size=96x64:duration=1 -c:v ${codec}`;
+const made = {
+  mpg: pictures("mpeg2video -bf 2"),
+  m1v: pictures("mpeg1video"),
+  caf_alac: sound("alac"),
+  ac3: sound("ac3"),
+  eac3: sound("eac3"),
+  aiff: sound("pcm_s16be"),
+} as const;
+
+const sources: readonly (readonly [string, () => Promise<string>])[] = [
+  ...clips.map((name) => [name, () => clip(name, { seconds: 1, size: "96x64" })] as const),
+  ...Object.entries(made).map(([name, args]) => {
+    return [name, () => makeClip(name === "caf_alac" ? "m4a" : name, args.split(" "))] as const;
+  }),
+];
+
+/** Runs the core on damaged copies in a thread that is ended once it hangs; resolves with the ends until then. */
+async function runDamaged(input: string): Promise<DamageEnd[]> {
+  const workerData: DamageTask = { core: CORE ?? "", input, seeds: SEEDS, memory: MEMORY };
+  const thread = new Worker(new URL("damage-thread.ts", import.meta.url), { workerData });
+  const ends: DamageEnd[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const wait = () => {
+        clearTimeout(timer);
+        timer = setTimeout(resolve, HANGS_MS);
+      };
+      thread.on("message", (end: DamageEnd) => {
+        ends.push(end);
+        wait();
+      });
+      thread.once("error", reject);
+      thread.once("exit", () => resolve());
+      wait();
+    });
+    return ends;
+  } finally {
+    clearTimeout(timer);
+    await thread.terminate();
+  }
+}
+
+const ENDS: ReadonlySet<DamageEnd["end"]> = new Set([0, 1, 69, "out_of_memory", "encode_failed"]);
+
+// 25 sources, 44 copies each.
+describe.skipIf(!CORE)("the fast core on damaged copies", () => {
+  test.for(sources)("of %s ends each time, within its memory", async ([, make]) => {
+    const ends = await runDamaged(await make());
+    expect(ends.map(({ seed }) => seed)).toEqual(SEEDS);
+    expect(ends.filter(({ end, heap }) => !ENDS.has(end) || heap > MEMORY)).toEqual([]);
+    // Some damage is survived.
+    expect(ends.some(({ end }) => end === 0)).toBe(true);
+  });
+});
