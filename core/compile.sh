@@ -20,22 +20,29 @@ export CC=wasm-cc
 
 wasm-cc $cflags -c core/shim.c -o shim.o
 
+# Our kernels: the linker calls them where the libraries fill their tables of functions.
+wraps=$(sed -n 's/^void __wrap_\([a-z0-9_]*\)(.*/ -Wl,--wrap=\1/p' core/*/*.c | sort -u | tr -d '\n')
+
+# Compiles a folder's kernels and their checks, where its library is built: compile_kernels FOLDER FLAGS…
+compile_kernels() {
+    folder=$1
+    shift
+    mkdir -p /build/kernels /build/checks
+    for file in /build/core/"$folder"/*.c /build/core/"$folder"/check/*.c; do
+        case $file in */check/*) objects=checks ;; *) objects=kernels ;; esac
+        wasm-cc $cflags "$@" -I/build/core -c "$file" -o "/build/$objects/$folder-$(basename "$file" .c).o"
+    done
+}
+
 # No configure script knows wasm, so each is told of a 32-bit system without assembly; for x264 one without madvise.
 cd /build/src/x264
 ./configure --host=i686-gnu --prefix=$prefix --bit-depth=8 --enable-static --disable-cli --disable-asm \
     --disable-thread --disable-opencl --extra-cflags="$cflags -ffast-math" \
     --extra-ldflags="/build/shim.o -lwasi-emulated-signal -lwasi-emulated-process-clocks"
 make -j"$jobs" lib-static
-# Our kernels: the linker calls them where x264 fills its tables of functions.
-wraps=$(sed -n 's/.*__wrap_\([a-z0-9_]*\)(.*{$/ -Wl,--wrap=\1/p' /build/core/x264/*.c | sort -u | tr -d '\n')
-kernel_cc="wasm-cc -std=gnu99 $cflags -ffast-math -DHIGH_BIT_DEPTH=0 -DBIT_DEPTH=8 -I. -I/build/core/x264"
-mkdir /build/kernels
-for file in /build/core/x264/*.c; do $kernel_cc -c "$file" -o "/build/kernels/$(basename "$file" .c).o"; done
-$AR rs libx264.a /build/kernels/*.o
+compile_kernels x264 -std=gnu99 -ffast-math -DHIGH_BIT_DEPTH=0 -DBIT_DEPTH=8 -I.
+$AR rs libx264.a /build/kernels/x264-*.o
 make install-lib-static
-# Compares every kernel with the scalar function of this very library.
-$kernel_cc /build/core/x264/check/*.c libx264.a /build/shim.o $memory $wraps \
-    -lwasi-emulated-signal -lwasi-emulated-process-clocks -o /build/framewright-check.wasm
 
 cd /build/src/lame
 ./configure --host=arm-linux --prefix=$prefix --disable-shared --disable-frontend --disable-decoder \
@@ -66,7 +73,17 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-c
     --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
     --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
+for folder in swscale; do
+    compile_kernels $folder -std=c11 -DHAVE_AV_CONFIG_H -include /build/core/shim.h -I. -I../src/ffmpeg
+    $AR rs /build/kernels/ffmpeg.a /build/kernels/$folder-*.o
+done
+echo 'LDEXEFLAGS += /build/kernels/ffmpeg.a' >>ffbuild/config.mak
 make -j"$jobs" ffmpeg_g
+# Compares every kernel with the scalar function of these very libraries.
+wasm-cc $cflags -I/build/core /build/core/check/check.c /build/checks/*.o /build/kernels/ffmpeg.a \
+    libswscale/libswscale.a libavutil/libavutil.a $prefix/lib/libx264.a /build/shim.o $memory $wraps \
+    -lwasi-emulated-signal -lwasi-emulated-process-clocks -lwasi-emulated-getpid -lwasi-emulated-mman \
+    -o /build/framewright-check.wasm
 llvm-strip-19 --strip-all -o /build/framewright-core.wasm ffmpeg_g
 # The same without our kernels, to compare streams with.
 rm ffmpeg_g

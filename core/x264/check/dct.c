@@ -1,5 +1,5 @@
 /* Checks transforms and their inverses. */
-#include "check.h"
+#include "check_x264.h"
 
 void __real_x264_8_dct_init(uint32_t cpu, x264_dct_function_t *table);
 

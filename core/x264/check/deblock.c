@@ -1,5 +1,5 @@
 /* Checks the deblocking filter. */
-#include "check.h"
+#include "check_x264.h"
 
 void __real_x264_8_deblock_init(uint32_t cpu, x264_deblock_function_t *table, int mbaff);
 

@@ -1,5 +1,5 @@
 /* Checks motion compensation, weights, copies and the filters over frames. */
-#include "check.h"
+#include "check_x264.h"
 
 void __real_x264_8_mc_init(uint32_t cpu, x264_mc_functions_t *table, int cpu_independent);
 

@@ -1,5 +1,5 @@
 /* Checks what compares blocks: sad, satd, ssd, variances and the costs of intra modes. */
-#include "check.h"
+#include "check_x264.h"
 
 void __real_x264_8_pixel_init(uint32_t cpu, x264_pixel_function_t *table);
 

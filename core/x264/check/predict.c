@@ -1,5 +1,5 @@
 /* Checks predictions. */
-#include "check.h"
+#include "check_x264.h"
 
 void __real_x264_8_predict_16x16_init(uint32_t cpu, x264_predict_t table[7]);
 void __real_x264_8_predict_8x8c_init(uint32_t cpu, x264_predict_t table[7]);

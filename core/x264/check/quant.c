@@ -1,5 +1,5 @@
 /* Checks quantization and what is told from quantized coefficients. */
-#include "check.h"
+#include "check_x264.h"
 
 void __real_x264_8_quant_init(x264_t *h, uint32_t cpu, x264_quant_function_t *table);
 

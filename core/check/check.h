@@ -1,8 +1,8 @@
 /* Compares kernels with the scalar functions that they replace: input, comparison and report. */
-#ifndef CORE_X264_CHECK_H
-#define CORE_X264_CHECK_H
+#ifndef CORE_CHECK_H
+#define CORE_CHECK_H
 
-#include "common/common.h"
+#include <stdint.h>
 
 #define ROUNDS 4000
 #define ARENA (32 * 1024)
@@ -17,8 +17,8 @@ typedef struct {
 
 typedef void (*test)(const subject *s);
 
-/* One of x264's tables of functions, as x264 fills it and with the kernels. Its slots can be counted, as it
- * consists of pointers. */
+/* A library's table of functions, as the library fills it and with the kernels. Its slots can be counted, as
+ * it consists of pointers. */
 typedef struct {
     const char *name;
     any_function *scalar, *simd;
@@ -27,7 +27,7 @@ typedef struct {
 } tables;
 
 /* Two copies of memory for what a function writes: everything in them must be the same afterwards. */
-extern pixel scalar_arena[ARENA], simd_arena[ARENA];
+extern uint8_t scalar_arena[ARENA], simd_arena[ARENA];
 
 void check(tables *t, const char *name, const void *slot, int width, int height, test run);
 void check_functions(const char *name, any_function scalar, any_function simd, int width, int height,
@@ -45,7 +45,7 @@ int one_of(const int *values, int count);
 #define ONE_OF(...) one_of((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
 /* Pixels in one of several patterns: random, all 0 or 255, alternating, extremes at random, nearly flat. */
-void fill_pixels(pixel *p, int count);
+void fill_pixels(uint8_t *p, int count);
 void fill_arenas(void);
 
 /* Filling takes longer than most kernels, and both arenas are alike after a comparison. */
@@ -54,11 +54,8 @@ void fill_arenas(void);
 void compare_arenas(const char *what);
 void compare_numbers(const char *what, int64_t scalar, int64_t simd);
 
-void check_pixel(void);
-void check_mc(void);
-void check_predict(void);
-void check_dct(void);
-void check_quant(void);
-void check_deblock(void);
+/* The checks of each library. */
+void check_x264(void);
+void check_swscale(void);
 
 #endif
