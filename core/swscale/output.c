@@ -7,6 +7,7 @@ void __real_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2
 
 /* swscale's own functions, for rows of less than one step. */
 static yuv2planarX_fn scalar_planeX;
+static yuv2planar1_fn scalar_plane1;
 
 /* Four sums of eight columns' each: dither, then the taps two by two. */
 INLINE void add_pair(v128_t sums[4], const int16_t *upper, const int16_t *lower, v128_t coefficients) {
@@ -20,8 +21,8 @@ INLINE void add_pair(v128_t sums[4], const int16_t *upper, const int16_t *lower,
 }
 
 INLINE void blend_16(const int16_t *filter, int taps, const int16_t **src, uint8_t *dst, int x,
-                     const v128_t dither[2]) {
-    v128_t sums[4] = {dither[0], dither[1], dither[0], dither[1]};
+                     const v128_t starts[2]) {
+    v128_t sums[4] = {starts[0], starts[1], starts[0], starts[1]};
     int i = 0;
     for (; i + 2 <= taps; i += 2)
         add_pair(sums, src[i] + x, src[i + 1] + x, wasm_v128_load32_splat(filter + i));
@@ -34,30 +35,57 @@ INLINE void blend_16(const int16_t *filter, int taps, const int16_t **src, uint8
     wasm_v128_store(dst + x, wasm_u8x16_narrow_i16x8(left, right));
 }
 
-/* The row of dither for columns that begin at `offset`. */
-INLINE void load_dither(v128_t rows[2], const uint8_t *dither, int offset) {
-    int32_t row[8];
-    for (int i = 0; i < 8; i++)
-        row[i] = dither[(i + offset) & 7] << 12;
-    rows[0] = wasm_v128_load(row);
-    rows[1] = wasm_v128_load(row + 4);
+/* The dither of eight columns, the first of which has number `column`. */
+INLINE v128_t dither_row(const uint8_t *dither, int column) {
+    uint8_t twice[16];
+    memcpy(twice, dither, 8);
+    memcpy(twice + 8, dither, 8);
+    return wasm_u16x8_load8x8(twice + (column & 7));
+}
+
+INLINE void start_sums(v128_t sums[2], const uint8_t *dither, int column) {
+    v128_t row = dither_row(dither, column);
+    sums[0] = wasm_i32x4_shl(wasm_u32x4_extend_low_u16x8(row), 12);
+    sums[1] = wasm_i32x4_shl(wasm_u32x4_extend_high_u16x8(row), 12);
 }
 
 static void blend_rows(const int16_t *filter, int taps, const int16_t **src, uint8_t *dst, int width,
                        const uint8_t *dither, int offset) {
-    v128_t rows[2];
+    v128_t starts[2];
     int x = 0;
     if (width < 16) {
         scalar_planeX(filter, taps, src, dst, width, dither, offset);
         return;
     }
-    load_dither(rows, dither, offset);
+    start_sums(starts, dither, offset);
     for (; x + 16 <= width; x += 16)
-        blend_16(filter, taps, src, dst, x, rows);
+        blend_16(filter, taps, src, dst, x, starts);
     if (x < width) {
         x = width - 16; /* overlaps the step before */
-        load_dither(rows, dither, offset + x);
-        blend_16(filter, taps, src, dst, x, rows);
+        start_sums(starts, dither, offset + x);
+        blend_16(filter, taps, src, dst, x, starts);
+    }
+}
+
+/* The sum saturates only where the result is 255 in any case. */
+INLINE void round_16(const int16_t *src, uint8_t *dst, v128_t dither) {
+    v128_t left = wasm_i16x8_shr(wasm_i16x8_add_sat(wasm_v128_load(src), dither), 7);
+    v128_t right = wasm_i16x8_shr(wasm_i16x8_add_sat(wasm_v128_load(src + 8), dither), 7);
+    wasm_v128_store(dst, wasm_u8x16_narrow_i16x8(left, right));
+}
+
+static void round_row(const int16_t *src, uint8_t *dst, int width, const uint8_t *dither, int offset) {
+    int x = 0;
+    if (width < 16) {
+        scalar_plane1(src, dst, width, dither, offset);
+        return;
+    }
+    v128_t row = dither_row(dither, offset);
+    for (; x + 16 <= width; x += 16)
+        round_16(src + x, dst + x, row);
+    if (x < width) {
+        x = width - 16; /* overlaps the step before */
+        round_16(src + x, dst + x, dither_row(dither, offset + x));
     }
 }
 
@@ -68,5 +96,7 @@ void __wrap_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2
     if (av_pix_fmt_desc_get(c->dstFormat)->comp[0].depth > 8)
         return;
     scalar_planeX = *planeX;
+    scalar_plane1 = *plane1;
     *planeX = blend_rows;
+    *plane1 = round_row;
 }
