@@ -21,7 +21,7 @@ export CC=wasm-cc
 wasm-cc $cflags -c core/shim.c -o shim.o
 
 # Our kernels: the linker calls them where the libraries fill their tables of functions.
-wraps=$(sed -n 's/^void __wrap_\([a-z0-9_]*\)(.*/ -Wl,--wrap=\1/p' core/*/*.c | sort -u | tr -d '\n')
+wraps=$(sed -n 's/^[a-z].*__wrap_\([a-z0-9_]*\)(.*/ -Wl,--wrap=\1/p' core/*/*.c | sort -u | tr -d '\n')
 
 # Compiles a folder's kernels and their checks, where its library is built: compile_kernels FOLDER FLAGS…
 compile_kernels() {
@@ -73,7 +73,7 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-c
     --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
     --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
-for folder in swscale; do
+for folder in swscale yadif; do
     compile_kernels $folder -std=c11 -DHAVE_AV_CONFIG_H -include /build/core/shim.h -I. -I../src/ffmpeg
     $AR rs /build/kernels/ffmpeg.a /build/kernels/$folder-*.o
 done
@@ -81,7 +81,7 @@ echo 'LDEXEFLAGS += /build/kernels/ffmpeg.a' >>ffbuild/config.mak
 make -j"$jobs" ffmpeg_g
 # Compares every kernel with the scalar function of these very libraries.
 wasm-cc $cflags -I/build/core /build/core/check/check.c /build/checks/*.o /build/kernels/ffmpeg.a \
-    libswscale/libswscale.a libavutil/libavutil.a $prefix/lib/libx264.a /build/shim.o $memory $wraps \
+    lib*/lib*.a $prefix/lib/*.a /build/shim.o $memory $wraps \
     -lwasi-emulated-signal -lwasi-emulated-process-clocks -lwasi-emulated-getpid -lwasi-emulated-mman \
     -o /build/framewright-check.wasm
 llvm-strip-19 --strip-all -o /build/framewright-core.wasm ffmpeg_g

@@ -118,5 +118,6 @@ int report(void) {
 int main(void) {
     check_x264();
     check_swscale();
+    check_yadif();
     return report();
 }
