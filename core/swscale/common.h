@@ -17,15 +17,19 @@ typedef void (*scale_function)(SwsContext *c, int16_t *dst, int width, const uin
 /* Scalers of rows of 8 and of 9 to 16 bits per sample. Their filters are packed by group: packed_size numbers
  * of 16 bits and GROUP positions for each. */
 void simd_scale_8_to_15(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
-                        const int32_t *positions, int taps);
+                        const int32_t *starts, int taps);
+void simd_scale_8_by_any(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
+                         const int32_t *starts, int taps);
 void simd_scale_16_to_15(SwsContext *c, int16_t *dst, int width, const uint8_t *src, const int16_t *filter,
-                         const int32_t *positions, int taps);
+                         const int32_t *starts, int taps);
 int simd_packed_size_8(int taps);
-int simd_packed_size_16(int taps);
+int simd_packed_size(int taps);
 
 /* Pack the filters of `count` results, up to a group; return 0 where the kernel cannot take them. */
 int simd_pack_8(int16_t *packed, int32_t *starts, const int16_t *filter, const int32_t *positions, int count,
                 int taps, int src_width);
+int simd_pack_8_by_any(int16_t *packed, int32_t *starts, const int16_t *filter, const int32_t *positions,
+                       int count, int taps, int src_width);
 int simd_pack_16(int16_t *packed, int32_t *starts, const int16_t *filter, const int32_t *positions, int count,
                  int taps, int src_width);
 

@@ -1,4 +1,4 @@
-/* Scales rows of 8-bit samples: stands in for swscale's hScale8To15.
+/* Scales rows of 8-bit samples, to no less than about a quarter: stands in for swscale's hScale8To15.
  *
  * One swizzle brings two samples to each result of a group, already widened to 16 bits, and one dot product
  * adds these two taps to all four. A packed group has the swizzle's mask, then eight coefficients for every
