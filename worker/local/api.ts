@@ -3,7 +3,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/task.ts";
 import { isFinished } from "../../src/core/transitions.ts";
 
-/** What a task is asked for; the service checks it. */
+/** A request for a task; the service validates it. */
 export interface TaskWish {
   input: string;
   kind: string;
@@ -20,10 +20,10 @@ export interface Api {
 }
 
 const POLL_MS = 200;
-// A Worker that was started again is back within this time.
+// A Worker that restarts is back within this time.
 const PATIENCE_MS = 30_000;
 
-/** Builds the calls over the base URL of a service and an API key. */
+/** Creates the calls for a service's base URL and an API key. */
 export function createApi(url: string, key: string): Api {
   async function call(method: string, path: string, body?: unknown): Promise<Task> {
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };

@@ -3,17 +3,17 @@ import { parseArgs } from "node:util";
 import { type EncodeKind, FORMATS } from "../../src/core/formats.ts";
 import { wrong } from "./cli.ts";
 
-/** What the demo is asked for. */
+/** The parsed arguments of the demo. */
 export interface DemoWish {
-  /** A file or an http(s) URL; null for a sample clip made on the spot. */
+  /** A file or an http(s) URL; null for a generated sample clip. */
   input: string | null;
   kind: string;
   options: Record<string, string | number>;
-  /** Where the output goes; null for `demo-output` with the right extension in the current folder. */
+  /** Path of the output; null for `demo-output` with the right extension in the current folder. */
   out: string | null;
 }
 
-/** How the demo is called. */
+/** The demo's help text. */
 export const DEMO_USAGE = `npm run demo -- [FILE or URL] [options]
 
   --kind KIND         video, audio, image, adaptive_video; default by --format or --out, else video
@@ -32,7 +32,7 @@ const TEXTS = ["format", "codec", "quality", "fit", "position", "background"] as
 const SIZES = ["width", "height"] as const;
 const NUMBERS = ["fps", "bitrate", "start", "end"] as const;
 
-/** Parses the demo's arguments; null when help is asked for. Throws a {@link MediaError} that names the wrong one. */
+/** Parses the demo's arguments; returns null for `--help`. Throws a {@link MediaError} that names the wrong argument. */
 export function parseDemoArgs(args: string[]): DemoWish | null {
   const text = { type: "string" } as const;
   const names = [...TEXTS, ...SIZES, ...NUMBERS, "kind", "out"] as const;
@@ -72,7 +72,7 @@ function kindOf(format: unknown): string | undefined {
   return Object.entries(FORMATS).find(([, formats]) => String(format) in formats)?.[0];
 }
 
-// The first format whose files end like this path.
+// Returns the first format with this path's extension.
 function guessFormat(path: string | null): { kind: string; format: string } | undefined {
   const extension = extname(path ?? "")
     .slice(1)

@@ -18,7 +18,7 @@ import { type Service, startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 import { requireTools } from "./system.ts";
 
-// npm run demo: one task on a service of its own, from a file to a file.
+// npm run demo: converts one file into another by a task on a temporary service.
 runMain(async () => {
   const wish = parseDemoArgs(process.argv.slice(2));
   if (!wish) {
@@ -39,7 +39,7 @@ runMain(async () => {
 });
 
 async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Promise<void> {
-  // npm runs a script in the package's folder; paths are meant from where the user is.
+  // npm runs scripts in the package's folder, but paths are relative to the user's.
   const here = process.env.INIT_CWD ?? process.cwd();
   const { input: given, kind, options } = wish;
   const remote = given !== null && /^[a-z0-9]+:\/\//i.test(given);
@@ -49,7 +49,7 @@ async function runDemo(wish: DemoWish, folder: string, signal: AbortSignal): Pro
     ...process.env,
     PORT: "0",
     API_KEYS: key,
-    // It is asked five times a second.
+    // The demo polls five times a second.
     MAX_REQUESTS: "6000",
     STATE_DIR: join(folder, "state"),
   });
@@ -84,13 +84,16 @@ async function save(task: Task, here: string, out: string | null): Promise<strin
   return describeTask(task, path, files, bytes);
 }
 
-// A folder for adaptive video, which is many files.
+// Adaptive video is a folder of files, hence no extension.
 function extensionOf(output: Source): string {
   if (output.kind === "adaptive_video") return "";
   return extname(new URL(output.url).pathname);
 }
 
-/** Makes a clip with native ffmpeg to try things on: ten seconds of a moving test picture and a tone, as MP4 with H.264 and AAC. Returns its path. */
+/**
+ * Makes a sample clip with native ffmpeg, ten seconds of a moving test picture and a tone (H.264 and AAC in MP4); returns its
+ * path.
+ */
 async function makeSample(folder: string): Promise<string> {
   requireTools(["ffmpeg"]);
   const path = join(folder, "sample.mp4");

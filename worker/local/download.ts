@@ -3,7 +3,7 @@ import { dirname, relative, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { MediaError } from "../../src/core/errors.ts";
 
-/** Writes what a URL gives to a file, which appears whole or not at all; gives its bytes. */
+/** Downloads a URL to a file, which appears whole or not at all; returns its size in bytes. */
 export async function download(url: string, path: string): Promise<number> {
   const response = await fetch(url);
   if (!response.ok || !response.body) {
@@ -11,7 +11,7 @@ export async function download(url: string, path: string): Promise<number> {
   }
   await mkdir(dirname(path), { recursive: true });
   const part = `${path}.part`;
-  // Open before anything can fail: a file that is still being made when it is removed would stay.
+  // Opened before anything can fail: a stream that opens its file after `rm` would leave it behind.
   const file = (await open(part, "w")).createWriteStream();
   try {
     await pipeline(response.body, file);
@@ -22,7 +22,7 @@ export async function download(url: string, path: string): Promise<number> {
   return file.bytesWritten;
 }
 
-/** Writes a playlist and all that it names, in the same layout, into a folder; gives the number of files and bytes. */
+/** Downloads a playlist and every file it refers to into a folder, in the same layout; returns how many files and bytes. */
 export async function downloadStream(url: string, folder: string): Promise<{ files: number; bytes: number }> {
   const base = new URL(".", url);
   const seen = new Set<string>();
@@ -39,7 +39,7 @@ export async function downloadStream(url: string, folder: string): Promise<{ fil
   return { files: seen.size, bytes };
 }
 
-// RFC 8216: a line without # is a URI, and so is the value of a tag's URI attribute.
+// RFC 8216: a line that does not start with # is a URI, and so is the value of a tag's URI attribute.
 function urisOf(playlist: string, url: string): string[] {
   return playlist.split(/\r?\n/).flatMap((line) => {
     const uri = line.startsWith("#") ? /URI="([^"]+)"/.exec(line)?.[1] : line.trim();

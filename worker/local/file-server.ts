@@ -6,13 +6,16 @@ import { basename } from "node:path";
 import { pipeline } from "node:stream";
 import { wrong } from "./cli.ts";
 
-/** A file of this machine behind a URL. */
+/** A local file served at a URL. */
 export interface ServedFile {
   url: string;
   close(): void;
 }
 
-/** Serves one file on loopback, whole and in ranges (RFC 9110, section 14); throws a {@link MediaError} when there is no such file. */
+/**
+ * Serves one file on loopback, with range requests (RFC 9110, section 14); throws a {@link MediaError} when the file does not
+ * exist.
+ */
 export async function serveFile(path: string): Promise<ServedFile> {
   const found = await stat(path).catch(() => null);
   if (!found?.isFile()) wrong(`There is no file ${path}.`);
@@ -48,7 +51,7 @@ function send(path: string, start: number, end: number, response: ServerResponse
   pipeline(createReadStream(path, { start, end: end - 1 }), response, () => response.destroy());
 }
 
-// Null when the range lies outside; several ranges at once are answered with the whole file, as they may be.
+// Returns null for a range outside the file. A request for several ranges gets the whole file, which the RFC allows.
 function parseRange(header: string | undefined, size: number) {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
   const [, first = "", last = ""] = match ?? [];

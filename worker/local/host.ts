@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { unstable_DevEnv } from "wrangler";
 import { outsideBindings } from "./outside-bindings.ts";
 
-/** What one host process runs. */
+/** The Worker that a host process runs, and how. */
 export interface HostOrder {
   /** Path of the Worker's wrangler.toml. */
   config: string;
@@ -10,24 +10,27 @@ export interface HostOrder {
   port: number;
   /** Folder of the Worker's storage. */
   data: string;
-  /** Folder in which the Workers of one service find each other. */
+  /** Folder through which the Workers of one service find each other. */
   registry: string;
-  /** Folder of its static files, where the configuration has some. */
+  /** Folder of its static files; null if it has none. */
   assets: string | null;
-  /** Builds and loads the Worker anew when its code changes. */
+  /** Rebuilds and reloads the Worker when its code changes. */
   watch: boolean;
-  /** Name servers, `address:port`, that hosts of callers are looked up at, none for the system's own; null for a Worker that asks no such hosts. */
+  /**
+   * Name servers, `address:port`, that resolve callers' hosts; an empty list for the system's resolver, null for a
+   * Worker that contacts no such hosts.
+   */
   dns: readonly string[] | null;
-  /** Variables that are no secret. */
+  /** Variables that are not secret. */
   vars: Record<string, string>;
   secrets: Record<string, string>;
 }
 
-/** What a host process answers. */
+/** A host process's reply to its order. */
 export type HostReply = { type: "ready"; url: string } | { type: "failed"; message: string };
 
-// This process runs one Worker, alone: a busy Worker blocks its own process only. It is started by
-// service.ts as the leader of a process group, and takes its order, secrets and all, over the IPC channel.
+// This process runs a single Worker, so that a busy one blocks only itself. service.ts starts it as the leader of a process
+// group and sends its order, secrets included, over the IPC channel.
 const environment = new unstable_DevEnv();
 let worker: Awaited<ReturnType<typeof environment.startWorker>> | undefined;
 let loaded = false;
@@ -35,15 +38,15 @@ let loaded = false;
 process.once("message", (order: HostOrder) => {
   start(order).catch((thrown: unknown) => fail(thrown));
 });
-// The parent closes the channel to end this process; it also breaks when the parent dies, however it dies.
+// The parent closes the channel to end this process; the channel also closes when the parent dies, even by SIGKILL.
 process.on("disconnect", stop);
 environment.on("error", fail);
-// With a first build that works, a later one that does not is a matter for the log.
+// Only a failed first build is fatal; wrangler logs later ones.
 environment.on("buildFailed", ({ cause }) => loaded || fail(cause));
 
 async function start(order: HostOrder): Promise<void> {
   const { config, port, data, registry, assets, watch, dns } = order;
-  // Not the same as ready, which the Worker's build may still follow.
+  // A Worker can be ready before its build is loaded.
   const load = once(environment, "reloadComplete");
   worker = await environment.startWorker({
     config,
@@ -62,7 +65,7 @@ async function start(order: HostOrder): Promise<void> {
       inspector: false,
       enableContainers: false,
       remote: false,
-      // It would write the path of every request down, signatures and all.
+      // Lower levels log the path of every request, signatures included.
       logLevel: "warn",
       structuredLogsHandler: ({ level, message }: { level: string; message: string }) =>
         void (level === "error" ? process.stderr : process.stdout).write(`${message}\n`),
@@ -79,7 +82,7 @@ function bindings<T extends "plain_text" | "secret_text">(type: T, values: Recor
 
 function fail(thrown: unknown): void {
   console.error(thrown);
-  // Of a build, the first fault that esbuild found.
+  // A failed build carries esbuild's errors; the first one says most.
   const [first] = (thrown as { errors?: { text: string }[] }).errors ?? [];
   reply({
     type: "failed",
@@ -93,7 +96,7 @@ function reply(message: HostReply): void {
 }
 
 function stop(): void {
-  // What wrangler started shares this process group: should wrangler hang, all of it goes.
+  // Wrangler's own processes share this group: if wrangler hangs, kill the whole group.
   setTimeout(() => process.kill(-process.pid, "SIGKILL"), 1500);
   const end = () => process.exit(0);
   if (worker) worker.dispose().then(end, end);

@@ -6,7 +6,7 @@ import { runWrangler } from "./wrangler.ts";
 const TRIES = 5;
 const Listed = z.array(z.object({ name: z.string(), metadata: z.unknown().optional() }));
 
-/** Reaches the KV namespace of the service by wrangler's commands; `where` are the arguments that say which one. */
+/** Accesses the service's KV namespace through wrangler's commands; the arguments `where` select it. */
 export function wranglerNamespace(where: readonly string[]): KeyNamespace {
   const kv = (...args: string[]) => runPatiently(["kv", "key", ...args, "--binding", "KV", ...where]);
   return {
@@ -18,7 +18,7 @@ export function wranglerNamespace(where: readonly string[]): KeyNamespace {
     async delete(name) {
       await kv("delete", name);
     },
-    // The command reads all pages.
+    // The command fetches all pages itself.
     list: async ({ prefix }) => ({
       keys: Listed.parse(JSON.parse(await kv("list", "--prefix", prefix))),
       list_complete: true,
@@ -26,7 +26,7 @@ export function wranglerNamespace(where: readonly string[]): KeyNamespace {
   };
 }
 
-// The running service may have the same file in use for a moment. Each of these commands may be repeated.
+// The running service may lock the same file for a moment. All of these commands are idempotent.
 function runPatiently(args: string[]): Promise<string> {
   const tries = args.includes("--remote") ? 1 : TRIES;
   return retry(() => runWrangler(args), { tries, pauseMs: (tried) => Math.random() * 500 * tried });

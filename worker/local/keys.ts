@@ -9,15 +9,15 @@ import { dataOf } from "./service.ts";
 import { parseSettings } from "./settings.ts";
 
 const USAGE = `npm run keys -- create NAME [--project PROJECT] [--scopes read,write,admin]
-                                    makes a key and shows it, this once; default read,write in a project of its own
-npm run keys -- list                ids, times of making, projects, scopes, times of last use and names of the keys
+                                    creates a key and prints it once; default read,write in a new project
+npm run keys -- list                lists the keys: id, creation time, project, scopes, last use and name
 npm run keys -- roll ID [--keep SECONDS]
-                                    shows another secret for a key, this once; the one so far is good for a day more
-npm run keys -- revoke ID           ends a key; it stops working within half a minute
+                                    prints a new secret for a key, once; the old one keeps working for a day
+npm run keys -- revoke ID           revokes a key; it stops working within half a minute
 
-They are keys of the local service (STATE_DIR); with --remote, of the deployed one that wrangler.toml names.`;
+The keys are those of the local service (STATE_DIR) or, with --remote, of the deployed one that wrangler.toml names.`;
 
-// npm run keys: only the SHA-256 of a key is kept, in KV, where the service looks for it.
+// npm run keys: stores only the SHA-256 of a key, in KV, where the service looks it up.
 runMain(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -34,7 +34,7 @@ runMain(async () => {
     ? ["--remote"]
     : ["--local", "--persist-to", dataOf(parseSettings(process.env))];
   const store = listedOnce(createKeyStore(wranglerNamespace(where)));
-  // What is changed here is shown without its last use.
+  // The output of create and roll has no last use.
   const keys = createKeys({ ...store, uses: async () => new Map() }, Date.now);
   if (values.help || rest.length > 0) console.log(USAGE);
   else if (command === "create" && argument) await create(keys, argument, values);
@@ -44,7 +44,7 @@ runMain(async () => {
   else if (command === "revoke" && argument) {
     await keys.revoke(await projectOf(store, argument), argument);
     console.error(`${argument} is revoked.`);
-  } else wrong(`What is to be done is not clear.\n\n${USAGE}`);
+  } else wrong(`Unknown command or wrong arguments.\n\n${USAGE}`);
 });
 
 async function create(
@@ -63,16 +63,16 @@ async function create(
 
 async function roll(keys: Keys, project: string, id: string, { keep }: { keep?: string }): Promise<void> {
   const { keep_seconds } = parseRollRequest(keep === undefined ? {} : { keep_seconds: numberOf(keep) });
-  show(await keys.roll(project, id, keep_seconds), `${id} has another secret.`);
+  show(await keys.roll(project, id, keep_seconds), `${id} has a new secret.`);
 }
 
-// What is no number is refused by the check that follows.
+// NaN fails the validation that follows.
 function numberOf(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function show({ secret }: NewApiKey, told: string): void {
-  console.error(`${told} Keep the key: it is not shown again.`);
+  console.error(`${told} Store the key now: it is not shown again.`);
   console.log(secret);
 }
 
@@ -93,7 +93,7 @@ async function projectOf(store: KeyStore, id: string): Promise<string> {
   return found?.record.project ?? wrong(`There is no key ${id}; npm run keys -- list shows them all.`);
 }
 
-// Every look is a process of its own.
+// Each listing starts a process, so the first result is reused.
 function listedOnce(store: KeyStore): KeyStore {
   let listed: ReturnType<KeyStore["list"]> | undefined;
   return {

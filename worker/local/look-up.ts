@@ -4,7 +4,9 @@ import { within } from "../../src/util/time.ts";
 
 const LOOKUP_MS = 5000;
 
-/** Looks names up as the system does, or at name servers, `address:port`; what takes over 5 s has no address. */
+/**
+ * Resolves names with the system's resolver or the given name servers, `address:port`; a lookup that takes over 5 s finds none.
+ */
 export function createLookUp(dns: readonly string[] | null): LookUp {
   if (!dns) {
     return async (hostname) => {

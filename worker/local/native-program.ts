@@ -6,13 +6,13 @@ import { spawnScript } from "./spawn.ts";
 import type { State } from "./state.ts";
 import type { Program } from "./supervisor.ts";
 
-/** What a native encoder gets besides its environment: the address to serve at. */
+/** Where a native encoder listens. */
 export interface NativeOrder {
   /** Port on 127.0.0.1; 0 for any free one. */
   port: number;
 }
 
-/** The native encoder as a program of this machine; requests need the token. */
+/** Describes the native encoder as a local program; its requests need the token. */
 export function nativeProgram(name: string, token: string, state: State): Program<NativeOrder> {
   const temp = join(state.scratch, name);
   return {

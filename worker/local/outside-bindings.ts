@@ -4,18 +4,18 @@ import { createLookUp } from "./look-up.ts";
 type Bindings = NonNullable<Parameters<typeof unstable_startWorker>[0]["bindings"]>;
 type Handler = Extract<Bindings[string], { type: "fetcher" }>["fetcher"];
 
-// What workerd's own word "public" takes in, or may take in, but that leads elsewhere all the same: this network, translations of IPv4,
-// ranges for documentation and benchmarks, multicast, what is reserved, and Azure's wire server.
+// Ranges that workerd counts, or may count, as "public" although they are not: this network, translations of IPv4, ranges for
+// documentation and benchmarks, multicast, reserved ranges, and Azure's wire server.
 const DENIED = [
   ...["0.0.0.0/8", "168.63.129.16/32", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15"],
   ...["198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"],
-  // All of IPv6 but what is routed globally, 2000::/3.
+  // All of IPv6 except the globally routed 2000::/3, and the special ranges within that.
   ...["::/3", "4000::/2", "8000::/1", "2001::/23", "2001:db8::/32", "2002::/16"],
 ] as const;
 
 /**
- * What the service Worker reaches the hosts of callers by on this machine: a network that connects to public addresses alone, which
- * workerd judges when it connects, and a look-up of names. `dns` are name servers, `address:port`, in place of the system's.
+ * Returns the bindings through which the local service Worker reaches callers' hosts: a network limited to public addresses,
+ * which workerd checks on connecting, and a DNS lookup. `dns` lists name servers, `address:port`, to use instead of the system's.
  */
 export function outsideBindings(dns: readonly string[] | null): Bindings {
   const network = {
@@ -25,7 +25,7 @@ export function outsideBindings(dns: readonly string[] | null): Bindings {
   const answer = async (request: { url: string }) =>
     Response.json(await lookUp(decodeURIComponent(new URL(request.url).pathname.slice(1))));
   return {
-    // wrangler hands on to Miniflare what it is given here, and Miniflare takes networks too.
+    // wrangler passes fetchers to Miniflare unchanged, and Miniflare accepts networks too.
     OUTSIDE: { type: "fetcher", fetcher: network as unknown as Handler },
     LOOKUP: { type: "fetcher", fetcher: answer as unknown as Handler },
   };

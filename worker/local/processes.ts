@@ -1,26 +1,26 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Names one process for good: a pid alone may be given to another later. */
+/** Identifies one process for good; the system may reuse a pid. */
 export interface ProcessName {
   pid: number;
   /** Start time in clock ticks since boot, of /proc/PID/stat (proc(5)); 0 where there is no /proc. */
   started: number;
 }
 
-/** Names a running process; null when there is none. */
+/** Returns the name of a running process, or null when there is none. */
 export function nameProcess(pid: number): ProcessName | null {
   const stat = readStat(pid);
   if (stat) return stat.state === "Z" ? null : { pid, started: stat.started };
   return canSignal(pid) && !hasProc() ? { pid, started: 0 } : null;
 }
 
-/** True while the process that was named runs. */
+/** Returns whether the named process still runs. */
 export function isRunning(name: ProcessName): boolean {
   return nameProcess(name.pid)?.started === name.started;
 }
 
-/** Lists the running processes of a group; where there is no /proc, its leader alone. */
+/** Lists the running processes of a group; only its leader where there is no /proc. */
 export function groupMembers(group: number): number[] {
   if (!hasProc()) return canSignal(-group) ? [group] : [];
   return readdirSync("/proc")
@@ -31,7 +31,7 @@ export function groupMembers(group: number): number[] {
     });
 }
 
-/** Signals every process of a group; a group that is gone is no error. */
+/** Signals every process of a group; ignores a group that no longer exists. */
 export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
@@ -40,7 +40,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Kills what is left of a group and waits until it is gone. */
+/** Kills the remaining processes of a group and waits until they are gone. */
 export async function endGroup(group: number): Promise<void> {
   for (let tries = 0; groupMembers(group).length > 0 && tries < 500; tries++) {
     signalGroup(group, "SIGKILL");

@@ -1,6 +1,6 @@
 import type { Task } from "../../src/core/task.ts";
 
-/** Shows a task on its way. */
+/** Shows the progress of a task. */
 export interface Progress {
   show(task: Task): void;
   /** Ends the line that is being drawn. */
@@ -10,7 +10,7 @@ export interface Progress {
 const WIDTH = 24;
 const MARKS = { waiting: "·", processing: "…", succeeded: "✓", failed: "✗", cancelled: "-" } as const;
 
-/** Builds a progress bar that is drawn in place at a terminal, and is a line for every tenth elsewhere. */
+/** Creates a progress bar, redrawn in place on a terminal; other streams get a line for every 10 %. */
 export function createProgress(out: NodeJS.WriteStream = process.stdout): Progress {
   let started = 0;
   let last = "";
@@ -37,7 +37,7 @@ export function createProgress(out: NodeJS.WriteStream = process.stdout): Progre
   };
 }
 
-/** Returns the progress of a task in percent: the encode counts as much as all other steps together, which count the same. */
+/** Returns a task's progress in percent; the encode weighs as much as all other steps together, which weigh the same. */
 export function percentOf(task: Task): number {
   const weights = task.steps.map(({ kind }) => (kind === task.kind ? task.steps.length - 1 : 1));
   const done = task.steps.map(({ progress }, index) => (progress ?? 0) * (weights[index] ?? 0));

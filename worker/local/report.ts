@@ -2,7 +2,7 @@ import type { Source } from "../../src/core/source.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 
-/** Describes in a few lines the output of a finished task, how long it took and which encoder made it. */
+/** Describes a finished task in a few lines: its output, how long it took and which encoder ran. */
 export function describeTask(task: Task, path: string, files: number, bytes: number): string[] {
   const encode = task.steps.find((step) => step.kind === task.kind)?.output;
   const source = task.steps.at(-1)?.output ?? encode;

@@ -15,35 +15,37 @@ import { createHost, type Host } from "./supervisor.ts";
 import { findProgram } from "./system.ts";
 import { registryOf, workerProgram } from "./worker-program.ts";
 
-/** How to start a local service, beside its settings. */
+/** Options for starting a local service, beside its settings. */
 export interface ServiceOptions extends Settings {
-  /** Builds and loads the Workers anew when their code changes; default false. */
+  /** Rebuilds and reloads the Workers when their code changes; default false. */
   watch?: boolean;
-  /** How many native encoders are started where ffmpeg is installed and no `NATIVE_ENCODER_URL` is set; default 1. */
+  /** How many native encoders to start if ffmpeg is installed and `NATIVE_ENCODER_URL` is not set; default 1. */
   native?: number;
-  /** Name servers, `address:port`, that the hosts of inputs are looked up at before they are asked; default the system's own. */
+  /** Name servers, `address:port`, that resolve the hosts of inputs; default the system's resolver. */
   dns?: readonly string[];
-  /** Serves the page at `/`, built anew; default false. */
+  /** Builds the page and serves it at `/`; default false. */
   page?: boolean;
-  /** Takes a line about what is missing, or about a program that ended by itself; default standard error. */
+  /** Receives a line about something missing or a program that ended unexpectedly; default prints to standard error. */
   tell?: (line: string) => void;
-  /** Ends a start that is no longer wanted; the start then rejects. */
+  /** Aborts the start, which then rejects. */
   signal?: AbortSignal;
 }
 
 /** A running local service. */
 export interface Service {
-  /** Its base URL, without a slash at the end. */
+  /** Its base URL, without a trailing slash. */
   url: string;
-  /** The running processes of the service, of one of its Workers, or of its native encoders; their ffmpeg are children of these. */
+  /**
+   * Lists the running processes of the service, of one Worker, or of the native encoders, the parents of their ffmpeg processes.
+   */
   pids(program?: WorkerName | "native"): number[];
-  /** Sends a signal to every process of the service, as a crash would; resolves when all are gone. */
+  /** Signals every process of the service, to simulate a crash; resolves when all are gone. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Ends the service in order. */
+  /** Shuts the service down cleanly. */
   stop(): Promise<void>;
 }
 
-/** The Workers of the service and their configurations, below the package's folder. */
+/** The Workers of the service, with the paths of their configurations in the package's folder. */
 export const WORKERS = {
   framewright: "wrangler.toml",
   "framewright-encoder": "worker/encoder/wrangler.toml",
@@ -53,7 +55,7 @@ export type WorkerName = keyof typeof WORKERS;
 
 const HEALTH_MS = 30_000;
 
-/** The folder of a Worker's storage, in the layout of `wrangler --persist-to`. */
+/** Returns the folder of a Worker's storage, in the layout of `wrangler --persist-to`. */
 export function dataOf(
   { state_dir }: Pick<Settings, "state_dir">,
   worker: WorkerName = "framewright",
@@ -61,7 +63,10 @@ export function dataOf(
   return join(state_dir, "data", worker);
 }
 
-/** Starts the whole service on this machine, each Worker in processes of its own; throws a {@link MediaError} when it cannot start. The processes end when the calling process ends, however it ends. */
+/**
+ * Starts the whole service on this machine, with separate processes for each Worker; throws a {@link MediaError} when it
+ * cannot start. The processes end with the calling process, even when that is killed.
+ */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const state = await openState(options.state_dir);
   const tell = options.tell ?? ((line) => console.error(line));
@@ -90,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     vars: {},
     secrets: {},
   });
-  // Not dist/: the files of a running service must not change under it.
+  // Not dist/: a running service's files must not change under it.
   const assets = join(state.scratch, "assets");
   try {
     options.signal?.throwIfAborted();
@@ -103,10 +108,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...natives.map((native) => startNative(native, options, tell)),
     ]);
     const native_urls = started.filter((url) => url !== null);
-    // A Worker that starts reads who is there; only later does it hear of others by and by.
+    // A starting Worker reads the registry once; it notices later entries only after a delay.
     await until(
       () => existsSync(join(registryOf(state), "framewright-encoder")),
-      "The encoder is not found.",
+      "The encoder did not register.",
     );
     const url = await api.start({
       ...order("framewright"),
@@ -114,7 +119,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       assets,
       dns: options.dns ?? [],
       vars: {
-        // There are no containers here.
+        // No containers run locally.
         NATIVE_INSTANCES: "0",
         ...(native_urls.length > 0 && { NATIVE_ENCODER_URL: native_urls.join(",") }),
         ...options.vars,
@@ -126,7 +131,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         NATIVE_ENCODER_TOKEN: native_token,
       },
     });
-    await until(() => answers(`${url}/health`), `${url}/health does not answer with 200.`);
+    await until(() => answers(`${url}/health`), `${url}/health does not respond with 200.`);
     return {
       url,
       pids: (program) => (program ? hosts[program] : all).flatMap((host) => host.pids()),
@@ -151,7 +156,7 @@ function countNatives({ native = 1, vars }: ServiceOptions, tell: (line: string)
   return 0;
 }
 
-// An ffmpeg that does not work is as good as none.
+// A broken ffmpeg counts as missing.
 async function startNative(
   native: Host<NativeOrder>,
   { signal }: ServiceOptions,

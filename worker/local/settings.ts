@@ -5,31 +5,31 @@ import { LocalSettings, ServiceSettings } from "../settings/schema.ts";
 /** The folder that holds package.json. */
 export const ROOT = join(import.meta.dirname, "..", "..");
 
-/** Settings of the local service. */
+/** The settings of the local service. */
 export interface Settings {
   /** Port on 127.0.0.1; 0 for any free one. */
   port: number;
   /** Comma-separated `KEY` or `PROJECT:KEY`. */
   api_keys: string;
-  /** Folder of everything that the service keeps. */
+  /** Folder of everything that the service stores. */
   state_dir: string;
   /** Variables of the service Worker. */
   vars: Record<string, string>;
   /** The token that the native encoders of `NATIVE_ENCODER_URL` require. */
   native_token?: string;
-  /** Encrypts the secrets of connections, comma-separated, the newest first; default one that the state folder keeps. */
+  /** Keys that encrypt the secrets of connections, comma-separated, newest first; default one stored in the state folder. */
   connection_keys?: string;
 }
 
 /** Reads the settings from environment variables; throws a {@link SettingsError}. */
 export function parseSettings(env: Variables): Settings {
   const { PORT, STATE_DIR } = readSettings(LocalSettings, env);
-  // The service Worker parses what it is passed once more: its variables are texts.
+  // Passed as text, since the service Worker parses its variables itself.
   const given = textsOf(LocalSettings, env);
   const vars: Record<string, string> = {};
   for (const [name, field] of Object.entries(LocalSettings.shape)) {
     const theirs: unknown = (ServiceSettings.shape as Record<string, unknown>)[name];
-    // A default of its own takes the place of the Worker's.
+    // A local default overrides the Worker's.
     const text = given[name] ?? (field === theirs ? undefined : defaultOf(field));
     if (theirs !== undefined && text !== undefined) vars[name] = text;
   }

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { ROOT } from "./settings.ts";
 import type { State } from "./state.ts";
 
-/** The folder in which Node keeps what it compiled, so that a process of ours starts in two thirds of the time; it takes it as `NODE_COMPILE_CACHE`. */
+/** The folder for `NODE_COMPILE_CACHE`, where Node caches compiled code: our processes start in two thirds of the time. */
 export const COMPILED = join(ROOT, "node_modules", ".cache", "node");
 
 /**
- * Starts a script of ours in a process and process group of its own, its output in the log of that name, with an IPC channel whose end tells it
- * to end. It gets nothing of the user's environment but what programs need, so that no setting leaks in, and what is given here.
+ * Starts one of our scripts as the leader of a new process group, with its output in the named log and an IPC channel; the
+ * script exits when the channel closes. Of the user's environment it inherits only what programs need, so that no setting leaks
+ * in.
  */
 export function spawnScript(path: string, log: string, state: State, env: NodeJS.ProcessEnv): ChildProcess {
   const { PATH, HOME, TMPDIR, LANG } = process.env;

@@ -4,24 +4,24 @@ import { join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import { endGroup, groupMembers, isRunning, nameProcess, type ProcessName } from "./processes.ts";
 
-/** The processes that serve from a state folder: the supervisor, and the leaders of its process groups. */
+/** The processes that use a state folder: the supervisor, and the leaders of its process groups. */
 interface Claim {
   supervisor: ProcessName;
   hosts: ProcessName[];
 }
 
-/** The folder of everything that one local service keeps. */
+/** The folder of everything that one local service stores. */
 export interface State {
   dir: string;
-  /** What need not outlive the service. */
+  /** Folder for files that need not outlive the service. */
   scratch: string;
-  /** Signs media URLs; made once, so that they outlive a restart. */
+  /** The key that signs media URLs; created once, so that they stay valid after a restart. */
   signing_key: string;
-  /** Encrypts the secrets of connections; made once. */
+  /** The key that encrypts the secrets of connections; created once. */
   connection_key: string;
-  /** Path of a log file. */
+  /** Returns the path of a log file; rotates a large one. */
   log(name: string): string;
-  /** Notes a process group that is to be ended should this process die. */
+  /** Records a process group, which the next service ends if this process dies. */
   note(leader: number): void;
   /** Releases the folder for another service. */
   release(): void;
@@ -29,7 +29,10 @@ export interface State {
 
 const LOG_BYTES = 10_000_000;
 
-/** Opens a state folder for one service, ending what a killed one left running in it; throws a {@link MediaError} when it cannot be written or is in use. */
+/**
+ * Opens a state folder for one service and ends the processes that a killed one left running; throws a {@link MediaError}
+ * when the folder cannot be written or is in use.
+ */
 export async function openState(dir: string): Promise<State> {
   const logs = join(dir, "logs");
   const scratch = join(dir, "scratch");
@@ -72,7 +75,7 @@ async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> 
       const message = `A service (process ${old.supervisor.pid}) already runs on ${dir}: stop it, or set STATE_DIR to another folder.`;
       throw new MediaError("service_unavailable", message);
     }
-    // A group whose number went to somebody else since has a leader that we did not start.
+    // A leader with another start time is an unrelated process that reuses the pid.
     const left = old?.hosts.filter(
       (host) => (nameProcess(host.pid)?.started ?? host.started) === host.started,
     );
@@ -96,7 +99,7 @@ function readSecret(path: string): string {
   return readFileSync(path, "utf8");
 }
 
-// False when the file is already there.
+// Returns false when the file exists already.
 function create(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: "wx", mode: 0o600 });

@@ -4,24 +4,27 @@ import { MediaError } from "../../src/core/errors.ts";
 import { endGroup, groupMembers, signalGroup } from "./processes.ts";
 import type { State } from "./state.ts";
 
-/** A program that serves HTTP, and how it is run; its order says among others on which port. */
+/** A program that serves HTTP, and how to run it; its order includes the port. */
 export interface Program<Order extends { port: number }> {
   name: string;
-  /** Starts the process, with an IPC channel and as the leader of a group: a signal for it reaches what it started too, and Ctrl-C at a terminal reaches us alone. `port` is 0 where it is not settled yet. */
+  /**
+   * Starts the process with an IPC channel, as the leader of a group: signals for the group reach its children too, and
+   * Ctrl-C at a terminal reaches only us. `port` is 0 until it is known.
+   */
   spawn(port: number): ChildProcess;
-  /** Has it begin, and gives its URL once it answers; rejects with why it does not, in a few words. */
+  /** Sends the order; resolves to the program's URL once it responds, or rejects with a short reason. */
   begin(child: ChildProcess, order: Order): Promise<string>;
-  /** Removes what an ended process leaves behind. */
+  /** Removes what a process leaves behind when it ends. */
   clear?(): void;
 }
 
-/** One program in processes of its own, started again when they end by themselves. */
+/** A supervised program, restarted when it ends unexpectedly. */
 export interface Host<Order extends { port: number }> {
-  /** Starts the program; gives its URL once it answers. */
+  /** Starts the program; resolves to its URL once it responds. */
   start(order: Order): Promise<string>;
-  /** The running processes of the program. */
+  /** Lists the running processes of the program. */
   pids(): number[];
-  /** Ends the program, in order or by a signal to all its processes; resolves when all are gone. */
+  /** Ends the program, cleanly or by a signal to all its processes; resolves when all are gone. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -30,7 +33,7 @@ const STOP_MS = 4_000;
 const HEALTHY_MS = 30_000;
 const BACK_OFF_MS = { first: 250, most: 10_000 } as const;
 
-/** Starts the process of a program, which waits for its order; loading it, the slow part, begins at once. */
+/** Starts a program's process at once, since loading is slow; the process then waits for its order. */
 export function createHost<Order extends { port: number }>(
   program: Program<Order>,
   state: State,
@@ -105,7 +108,7 @@ async function begin<Order extends { port: number }>(
     timer = setTimeout(() => fail(`no answer in ${START_MS / 1000} s`), START_MS);
     child.once("exit", ended);
     child.once("error", (error) => fail(error.message));
-    // One that ended before it was waited for says so no more.
+    // It may have exited before we listened.
     if (child.exitCode !== null || child.signalCode !== null) ended(child.exitCode, child.signalCode);
   });
   try {
@@ -116,7 +119,7 @@ async function begin<Order extends { port: number }>(
     throw new MediaError("service_unavailable", `${program.name} did not start: ${why}; see ${log}.`);
   } finally {
     clearTimeout(timer);
-    // Nothing waits for it now.
+    // Nothing awaits it from here on.
     failed.catch(() => {});
   }
 }

@@ -4,7 +4,9 @@ import { delimiter, join } from "node:path";
 import { MediaError } from "../../src/core/errors.ts";
 import { runMain } from "./cli.ts";
 
-/** The programs of the system that the local host calls, and those of Ceph and AOM, which the tests alone do; with the Debian package that brings each. */
+/**
+ * The system programs that the local host calls, and those of Ceph and AOM, which only tests call, each with its Debian package.
+ */
 export const TOOLS = {
   ffmpeg: "ffmpeg",
   ffprobe: "ffmpeg",
@@ -14,10 +16,13 @@ export const TOOLS = {
   "ceph-osd": "ceph-osd",
   aomenc: "aom-tools",
 } as const;
-/** A program of the system that the local host or the tests call. */
+/** A system program that the local host or the tests call. */
 export type Tool = keyof typeof TOOLS;
 
-/** Makes sure that the programs are there, installing Debian's packages where apt-get may be used; throws a {@link MediaError} that names what is missing. */
+/**
+ * Installs missing programs from Debian's packages where apt-get is allowed; throws a {@link MediaError} that names what is
+ * missing.
+ */
 export function requireTools(tools: readonly Tool[], env: NodeJS.ProcessEnv = process.env): void {
   const missing = tools.filter((tool) => !findProgram(tool, env));
   if (missing.length === 0) return;
@@ -37,7 +42,7 @@ export function requireTools(tools: readonly Tool[], env: NodeJS.ProcessEnv = pr
   if (still.length > 0) {
     throw new MediaError(
       "service_unavailable",
-      `apt-get ended well but ${still.join(", ")} is still missing.`,
+      `apt-get succeeded, but ${still.join(", ")} is still missing.`,
     );
   }
 }
@@ -55,7 +60,7 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv = process.env):
   return null;
 }
 
-// apt-get as root, through sudo where that asks for no password, or null where neither can be.
+// Returns a function that runs apt-get as root, through passwordless sudo if need be; null where neither is possible.
 function findApt(env: NodeJS.ProcessEnv): ((args: string[]) => void) | null {
   const apt = findProgram("apt-get", env);
   if (!apt) return null;

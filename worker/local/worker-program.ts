@@ -5,12 +5,12 @@ import { spawnScript } from "./spawn.ts";
 import type { State } from "./state.ts";
 import type { Program } from "./supervisor.ts";
 
-/** The folder in which the Workers of one service find each other. */
+/** Returns the folder through which the Workers of one service find each other. */
 export function registryOf(state: State): string {
   return join(state.scratch, "registry");
 }
 
-/** A Worker of the service as a program of this machine; see host.ts. */
+/** Describes a Worker of the service as a local program; see host.ts. */
 export function workerProgram(worker: string, state: State): Program<HostOrder> {
   return {
     name: worker,
@@ -21,10 +21,10 @@ export function workerProgram(worker: string, state: State): Program<HostOrder> 
           if (reply.type === "ready") resolve(reply.url);
           else reject(new Error(reply.message.split("\n")[0] ?? ""));
         });
-        // Secrets go over the channel, where nobody can look them up.
+        // Secrets go over the channel: arguments and environment are visible in /proc.
         child.send(order, (error) => error && reject(error));
       }),
-    // Its entry would keep the next one from taking its name.
+    // A stale entry would keep the next process from registering under the same name.
     clear: () => rmSync(join(registryOf(state), worker), { force: true }),
   };
 }
@@ -39,8 +39,8 @@ function envOf(state: State): NodeJS.ProcessEnv {
     CLOUDFLARE_DEV_REGISTRY_PATH: registryOf(state),
     X_LOCAL_EXPLORER: "false",
     X_LOCAL_OBSERVABILITY: "false",
-    // The simulated R2 takes bytes in pieces of 4 KB. What each leaves behind would else let V8 grow its young
-    // generation, and the process by tens of MB with every large file.
+    // The simulated R2 reads bytes in pieces of 4 KB. Their garbage would otherwise make V8 enlarge its young generation,
+    // and the process grow by tens of MB with every large file.
     MINIFLARE_WORKERD_V8_FLAGS: "--max-semi-space-size=4",
   };
 }

@@ -10,7 +10,10 @@ const QUIET = {
   NO_COLOR: "1",
 } as const;
 
-/** Runs a wrangler command in the package's folder and gives what it prints; rejects with a {@link MediaError} that holds its words when it fails. */
+/**
+ * Runs a wrangler command in the package's folder and returns its output; a failure rejects with a {@link MediaError} that quotes
+ * it.
+ */
 export async function runWrangler(args: readonly string[]): Promise<string> {
   const program = join(ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
   const options = { cwd: ROOT, env: { ...process.env, ...QUIET }, maxBuffer: 1 << 26 };
@@ -23,7 +26,7 @@ export async function runWrangler(args: readonly string[]): Promise<string> {
   }
 }
 
-// The lines marked as errors where there are some, else all that was said.
+// Returns the lines marked as errors if there are any, else the whole output.
 function wordsOf({
   message,
   stdout = "",

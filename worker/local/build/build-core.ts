@@ -14,14 +14,15 @@ import {
 import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
 
-// No static file of a Worker may be larger.
+// The limit for a static file of a Worker.
 const MOST = 25 * MIB;
 const FOLDER = join(ROOT, "dist", "core");
 
 /**
- * Writes the cores as a page loads them to a folder, `dist/core/` by default: `ffmpeg-core.wasm.gz`, `ffmpeg-core.js` and, because a server may
- * take that for a script of its own and transform it, `ffmpeg-core.js.gz`; and what {@link buildFastCore} writes. Files that are already right
- * stay untouched. Throws when a core is not the one in {@link CORE_FILES} or {@link FAST_CORE_FILES}.
+ * Writes the cores to a folder, `dist/core/` by default, in the form that a page loads: `ffmpeg-core.wasm.gz`, `ffmpeg-core.js`,
+ * a packed copy of that script for servers that transform any `.js` they find (`ffmpeg-core.js.gz`), and what
+ * {@link buildFastCore} writes. Skips files that are up to date. Throws when a core is not the one in {@link CORE_FILES} or
+ * {@link FAST_CORE_FILES}.
  */
 export async function buildCore(folder = FOLDER): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -72,8 +73,8 @@ const THREADED = {
 } as const;
 
 /**
- * Writes the core with threads, packed in the same way, to a folder that no package has, `dist/core-mt/` by default. Throws when the package in
- * node_modules is not the one that {@link CORE_MT_FILES} tells of.
+ * Writes the core with threads, packed in the same way, to a folder that is not published, `dist/core-mt/` by default.
+ * Throws when the package in node_modules is not the one in {@link CORE_MT_FILES}.
  */
 export async function buildThreadedCore(folder = join(ROOT, "dist", "core-mt")): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -96,7 +97,7 @@ async function readStock(name: string, path: string, file: CoreFile): Promise<Bu
 async function pack(bytes: Buffer, file: CoreFile, path: string): Promise<void> {
   if (await isPacked(path, file)) return;
   const packed = await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION });
-  if (packed.length > MOST) throw new Error(`${path} has ${packed.length} bytes, and may have ${MOST}.`);
+  if (packed.length > MOST) throw new Error(`${path} has ${packed.length} bytes; the limit is ${MOST}.`);
   await place(packed, path);
 }
 

@@ -6,13 +6,13 @@ import { ROOT } from "../settings.ts";
 
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
-// Rules of the server, which go with the files that they are for.
+// The server's own rules for these files, never fetched by a page.
 const RULES = "_headers";
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 
 /**
- * Writes the service worker of a built page into its folder, and into `index.html` the version that both belong to: a hash of all files, so
- * that any change makes a new one.
+ * Writes the service worker of a built page into its folder and stamps `index.html` with the version that the two share:
+ * a hash of all files, so that any change makes a new one.
  */
 export async function buildOffline(folder: string): Promise<void> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
@@ -47,7 +47,7 @@ export async function buildOffline(folder: string): Promise<void> {
   await writeFile(join(folder, NAME), `const BUILD = ${JSON.stringify(facts)};\n${code}`);
 }
 
-// A script that imports nothing: not every browser takes a service worker that is a module.
+// One classic script: not every browser accepts a module as a service worker.
 async function bundle(): Promise<string> {
   const built = await build({
     configFile: false,

@@ -10,19 +10,20 @@ import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore } from "./build-core.ts";
 
-// Each has the types of its own platform.
+// Each compiles against the types of its own platform.
 const PROJECTS = ["src", "src/browser", "worker"];
 const PAGE_FILES = {
   index: "src/index.ts",
   browser: "src/browser/index.ts",
   client: "src/client/index.ts",
 } as const;
-// Stands for `import.meta.url` until the bundle is made, which would take such URLs for its own.
+// Stands in for `import.meta.url` while Vite bundles, which would otherwise resolve such URLs itself.
 const HERE = "__framewright_here__";
 
 /**
- * Builds what `npm pack` takes along: `dist/lib/`, every module with its types, for bundlers; `dist/workers/`, the workers of a page, which
- * import no package; `dist/page/`, the clients in the same way, for pages without a bundler; and `dist/core/`.
+ * Builds the contents of the npm package: `dist/lib/`, every module with its types, for bundlers; `dist/workers/`, a page's
+ * workers with their dependencies bundled; `dist/page/`, the clients, bundled likewise for pages without a bundler; and
+ * `dist/core/`.
  */
 export async function buildPackage(): Promise<void> {
   await buildCore();
@@ -33,7 +34,10 @@ export async function buildPackage(): Promise<void> {
   if (license) await copyFile(license, join(DIST, "core", "COPYING"));
 }
 
-/** Builds `workers/` and `page/` of the package in a folder, beside which they find its `core/`; gives the names of the packages that went into them. */
+/**
+ * Builds the package's `workers/` and `page/` in a folder; at run time they look for `core/` in that folder too.
+ * Returns the names of the packages bundled into them.
+ */
 export async function buildPageParts(folder: string): Promise<ReadonlySet<string>> {
   const inside = await bundle(WORKER_FILES, "workers", folder);
   await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
@@ -63,7 +67,7 @@ async function buildModules(folder: string): Promise<void> {
   }
 }
 
-// The compiler leaves those in declarations as they are. Where a package is in somebody's node_modules only a bundler knows.
+// The compiler does not rewrite extensions in declarations. Only the user's bundler knows where a package is installed.
 function namesOfFiles(text: string): string {
   return text
     .replace(/((?:from|import) ?\(?"\.[^"]*)\.ts"/g, '$1.js"')
@@ -71,7 +75,7 @@ function namesOfFiles(text: string): string {
     .replace('"../../dist/core/framewright-core.wasm"', '"../../../core/framewright-core.wasm"');
 }
 
-// Bundlers drop what is not used of a namespace alone, and Parcel loses the `z` that zod exports by name.
+// Bundlers drop unused exports of a namespace import only, and Parcel loses the `z` that zod exports by name.
 function importSchemas(text: string): string {
   return text.replaceAll('import { z } from "zod";', 'import * as z from "zod";');
 }
@@ -82,7 +86,7 @@ async function rewrite(path: string, change: (text: string) => string): Promise<
   if (changed !== text) await writeFile(path, changed);
 }
 
-// Returns the names of the packages bundled into it.
+// Returns the names of the packages bundled into the part.
 async function bundle(
   entries: Readonly<Record<string, string>>,
   part: string,
@@ -109,7 +113,7 @@ async function bundle(
   const inside: (string | null)[] = [];
   for (const { output } of Array.isArray(built) ? built : "output" in built ? [built] : []) {
     for (const file of output) {
-      if (file.type !== "chunk") throw new Error(`${file.fileName} is no script.`);
+      if (file.type !== "chunk") throw new Error(`${file.fileName} is not a script.`);
       await writeFile(join(folder, file.fileName), file.code.replaceAll(HERE, "import.meta.url"));
       inside.push(...file.moduleIds.map(packageOf));
     }
@@ -129,7 +133,8 @@ function keepUrls(folder: string): Plugin {
   };
 }
 
-// It is always given its wasm, and would bring it along a second time. What it assigns to import.meta.url breaks bundlers that put a text there.
+// We always pass the encoder its wasm, so a second copy in the bundle would be waste.
+// Its assignment to import.meta.url breaks bundlers that put a string literal there.
 const AVIF_CHANGES = [
   ['new URL("avif_enc.wasm",import.meta.url).href', '""'],
   ['if(import.meta.url===undefined){import.meta.url="https://localhost"}', ""],
@@ -137,7 +142,7 @@ const AVIF_CHANGES = [
 
 function withoutWasm(code: string): string {
   return AVIF_CHANGES.reduce((before, [part, instead]) => {
-    if (!before.includes(part)) throw new Error(`The AVIF encoder has no ${part} any more.`);
+    if (!before.includes(part)) throw new Error(`The AVIF encoder no longer contains ${part}.`);
     return before.replace(part, instead);
   }, code);
 }
@@ -159,7 +164,7 @@ function packageOf(id: string): string | null {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? null;
 }
 
-/** Returns the licenses of the packages inside the built files, and where their sources are. */
+/** Returns the licenses of the packages inside the built files, with links to their sources. */
 async function licensesOf(packages: Iterable<string>): Promise<string> {
   const texts = findBuilt("core") ? [CORE, FAST_CORE] : [CORE];
   for (const name of [...packages].sort()) {
@@ -174,7 +179,7 @@ async function licensesOf(packages: Iterable<string>): Promise<string> {
   return `${texts.join("\n\n----\n\n")}\n`;
 }
 
-/** Folder of what `npm pack` takes along, beside the core's. */
+/** The folder with the contents of the npm package. */
 const DIST = join(ROOT, "dist");
 /** The workers of a page, by the name of their file in `dist/workers/`. */
 const WORKER_FILES = {
@@ -183,22 +188,28 @@ const WORKER_FILES = {
   "image-worker": "src/browser/encoders/image-worker.ts",
   "encoder-worker": "src/encoders/pool/encoder-worker.ts",
 } as const;
-/** The wasm of the AVIF encoder, which the package has beside its workers. */
+/** The wasm of the AVIF encoder, which the package ships beside its workers. */
 const AVIF_WASM = "@jsquash/avif/codec/enc/avif_enc.wasm";
 
 const NEW_URL = /new URL\("([^"]+)", import\.meta\.url\)/g;
 
-/** Where a file is in the package that a source file of ours names by a URL beside its own, both below {@link ROOT}; throws for what the package has not. */
+/**
+ * Returns the path in the package of a file that one of our source files names relative to itself; paths are relative
+ * to {@link ROOT}. Throws when the package does not contain it.
+ */
 function inPackage(origin: string, name: string): string {
   if (name === AVIF_WASM) return "dist/workers/avif_enc.wasm";
   const path = join(dirname(origin), name);
   if (path.startsWith("dist/core/")) return path;
   const worker = Object.entries(WORKER_FILES).find(([, source]) => source === path);
-  if (!worker) throw new Error(`${origin} names ${name}, which is no file of the package.`);
+  if (!worker) throw new Error(`${origin} names ${name}, which the package does not contain.`);
   return `dist/workers/${worker[0]}.js`;
 }
 
-/** Turns the URLs in the code of a source file into those that hold in a folder of the package; all paths are below {@link ROOT}. */
+/**
+ * Rewrites the URLs in a source file's code so that they resolve from a folder of the package; paths are relative to {@link
+ * ROOT}.
+ */
 function moveUrls(code: string, origin: string, folder: string, base = "import.meta.url"): string {
   return code.replace(NEW_URL, (_, name: string) => {
     const path = relative(folder, inPackage(origin, name));

@@ -7,19 +7,22 @@ import { ROOT } from "../settings.ts";
 import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { buildOffline } from "./build-offline.ts";
 
-// What the page is made of: its own code, the library's, the packages', and how it is built.
+// What the page depends on: its own code, the library, the packages and the build scripts.
 const MADE_OF = ["web", "src", "worker/local", "package-lock.json"];
 const BUILT = join(ROOT, "dist", "page");
 const KEPT = 3;
 
-/** Builds the page with its service worker, if nothing like it was built before, and puts its files beside the others of an assets folder, from which the service serves them at `/`. */
+/**
+ * Copies the page and its service worker into an assets folder, which the service serves at `/`; builds them first unless
+ * a build from the same sources is cached.
+ */
 export async function buildPage(folder: string): Promise<void> {
   // The core's facts are in src; whether it is there is not.
   const core = findBuilt("core") ? "" : "-stock";
   const page = join(BUILT, (await hashOf(MADE_OF)) + core);
   if (!(await stat(page).catch(() => null))) await buildInto(page);
   await mkdir(folder, { recursive: true });
-  // Files of an earlier build are useless now.
+  // Left over from an earlier build.
   await rm(join(folder, "app"), { recursive: true, force: true });
   await cp(page, folder, { recursive: true });
 }
@@ -28,7 +31,7 @@ async function buildInto(page: string): Promise<void> {
   await buildCore();
   await buildThreadedCore();
   await mkdir(BUILT, { recursive: true });
-  // A folder of its own: others may build at the same time.
+  // A fresh folder: other processes may build at the same time.
   const making = await mkdtemp(join(BUILT, "making-"));
   try {
     const configFile = join(ROOT, "web", "vite.config.ts");
@@ -36,7 +39,7 @@ async function buildInto(page: string): Promise<void> {
     await build({ configFile, logLevel: "warn", build: into });
     await buildOffline(making);
     await forgetOld();
-    // Another one may have been quicker.
+    // Another process may have finished first.
     await rename(making, page).catch(() => stat(page));
   } finally {
     await rm(making, { recursive: true, force: true });

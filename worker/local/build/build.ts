@@ -9,7 +9,8 @@ import { runWrangler } from "../wrangler.ts";
 import { buildCore } from "./build-core.ts";
 import { buildPage } from "./build-page.ts";
 
-// npm run build: what a deployment uploads, into dist/: the static files and each Worker, bundled; and the core that a page loads.
+// npm run build: writes what a deployment uploads to dist/: the static files, each Worker bundled, and the core that a page
+// loads.
 runMain(async () => {
   await buildAssets();
   await buildPage(join(ROOT, "dist", "assets"));
@@ -17,7 +18,7 @@ runMain(async () => {
   for (const [worker, config] of Object.entries(WORKERS)) {
     const folder = join(ROOT, "dist", worker);
     rmSync(folder, { recursive: true, force: true });
-    // Without the container's image, which takes Docker: `wrangler deploy` builds it.
+    // The container's image needs Docker: `wrangler deploy` builds it.
     const only = ["--dry-run", "--containers-rollout=none"];
     await runWrangler(["deploy", ...only, "--outdir", folder, "--config", config]);
     const bytes = readdirSync(folder).map((name) => statSync(join(folder, name)).size);

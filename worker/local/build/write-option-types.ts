@@ -6,7 +6,7 @@ import { writeOptionTypes } from "../../docs/option-types.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
-// npm run docs:options: the types of options, as editors show them, from the schemas.
+// npm run docs:options: generates the types of options, as editors show them, from the schemas.
 runMain(async () => {
   const path = join(ROOT, "src", "core", "option-types.ts");
   await writeFile(path, writeOptionTypes());

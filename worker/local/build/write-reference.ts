@@ -12,7 +12,7 @@ const ENTRIES: readonly Entry[] = [
   {
     name: "framewright",
     path: join(ROOT, "src", "index.ts"),
-    about: "Types of tasks and steps, errors, and what is worked out without any I/O.",
+    about: "Types of tasks and steps, errors, and functions that need no I/O.",
   },
   {
     name: "framewright/browser",
@@ -31,9 +31,9 @@ const ENTRIES: readonly Entry[] = [
   },
 ];
 
-/** Writes the pages of the reference into a folder. */
+/** Writes the reference pages to a folder. */
 export async function writeReference(folder: string): Promise<void> {
-  // Routes are only registered: no service is ever called.
+  // Routes are registered but never called, so no services are needed.
   const app = createApp({ settings: {}, limits: {} } as unknown as Services);
   const document = createDocument(app.described) as OpenApi;
   await mkdir(folder, { recursive: true });
@@ -41,5 +41,5 @@ export async function writeReference(folder: string): Promise<void> {
   await writeFile(join(folder, "http-api.md"), writeHttpPage(document));
 }
 
-// npm run docs:api: the reference of the site, from the types and from the OpenAPI document.
+// npm run docs:api: generates the site's reference from the types and the OpenAPI document.
 if (import.meta.main) runMain(() => writeReference(join(ROOT, "docs", "reference")));

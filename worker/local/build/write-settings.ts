@@ -4,7 +4,7 @@ import { writeSettings } from "../../settings/document.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 
-// npm run docs:settings: the tables of settings in the documents, from the schema.
+// npm run docs:settings: generates the tables of docs/settings.md from the schema.
 runMain(async () => {
   const path = join(ROOT, "docs", "settings.md");
   await writeFile(path, writeSettings(await readFile(path, "utf8")));

@@ -12,7 +12,7 @@ export interface Exported {
 /** One declaration of a name. */
 export interface Declared {
   kind: "class" | "const" | "function" | "interface" | "type";
-  /** The declaration as a reader of types sees it: without bodies of functions. */
+  /** The declaration without function bodies. */
   text: string;
   /** The doc comment, without its stars. */
   doc: string;
@@ -38,7 +38,10 @@ function readModule(path: string): Module {
   return read;
 }
 
-/** Lists what a module exports, in the order of its lines, with the declarations wherever they are. Throws an Error for a name that is declared nowhere. */
+/**
+ * Lists a module's exports in source order and follows re-exports to their declarations.
+ * Throws an Error for a name without a declaration.
+ */
 export function listExports(path: string): Exported[] {
   const names = new Set<string>();
   for (const node of readModule(path).body) {
@@ -61,7 +64,7 @@ function findDeclarations(path: string, name: string): Declared[] {
     const specifier = node.specifiers.find(({ exported }) => nameOf(exported) === name);
     if (specifier) return findDeclarations(join(dirname(path), node.source.value), nameOf(specifier.local));
   }
-  // Imported, and exported further down.
+  // Imported first, then exported by name.
   for (const node of module.body) {
     if (node.type !== "ImportDeclaration") continue;
     const specifier = node.specifiers.find(({ local }) => local.name === name);

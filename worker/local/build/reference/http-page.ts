@@ -29,7 +29,7 @@ export interface OpenApi {
   components: { schemas: Record<string, Schema> };
 }
 
-/** Writes the page of the HTTP API: its operations by their tags, then the schemas that they name. */
+/** Renders the page of the HTTP API: its operations by tag, then the schemas that they use. */
 export function writeHttpPage({ info, tags, paths, components }: OpenApi): string {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

@@ -1,14 +1,14 @@
 import { type Declared, type Exported, listExports } from "./exports.ts";
 import { escapeText } from "./markdown.ts";
 
-/** An entry of the package, with the path of its module. */
+/** An entry point of the package, with the path of its module. */
 export interface Entry {
   name: string;
   path: string;
   about: string;
 }
 
-/** Writes the page of the library: every export of the entries, once, with its comment and its declaration. */
+/** Renders the page of the library: every export of the entry points once, with its comment and its declaration. */
 export function writeLibraryPage(entries: readonly Entry[]): string {
   const seen = new Set<string>();
   const sections = entries.map(({ name, path, about }) => {
@@ -17,10 +17,10 @@ export function writeLibraryPage(entries: readonly Entry[]): string {
     const sorted = fresh.toSorted((a, b) => rankOf(a) - rankOf(b));
     return `## ${name}\n\n${about}\n\n${sorted.map(writeExport).join("\n")}`;
   });
-  return `# Library\n\nGenerated from the types. A name that several entries export is listed once, at the first.\n\n${sections.join("\n")}`;
+  return `# Library\n\nGenerated from the types. A name that several entries export is listed under the first.\n\n${sections.join("\n")}`;
 }
 
-// What is called comes first, then the types that it takes.
+// Callable exports first, then the types that they take.
 const ORDER = ["function", "class", "interface", "type", "const"] as const;
 
 function rankOf({ declarations }: Exported): number {
@@ -56,7 +56,7 @@ function withoutLinks(text: string): string {
   return text.replace(/\{@link ([^}]+)\}/g, "`$1`");
 }
 
-// A type that is inferred from a schema says nothing by itself: the schema's fields are in the other page.
+// A type inferred from a schema shows no fields: those are on the page of the HTTP API.
 function schemaOf({ text, file }: Declared): string | null {
   const [, schema] = /= z\.(?:infer|output)<typeof (\w+)>/.exec(text) ?? [];
   if (schema === undefined) return null;

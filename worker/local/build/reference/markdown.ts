@@ -1,4 +1,4 @@
-/** Escapes what a page would read as a tag or as an expression, outside of code. */
+/** Escapes what VitePress would parse as a tag or an expression, except inside code. */
 export function escapeText(text: string): string {
   const parts = text.split(/(`[^`]*`)/);
   return parts
@@ -8,7 +8,7 @@ export function escapeText(text: string): string {
     .join("");
 }
 
-/** Writes a table; without rows nothing. */
+/** Renders a table; returns an empty string when it has no rows. */
 export function writeTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return "";
   const line = (cells: readonly string[]) =>
@@ -16,7 +16,7 @@ export function writeTable(head: readonly string[], rows: readonly (readonly str
   return `${[line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n")}\n`;
 }
 
-/** Writes a value as a block of JSON. */
+/** Renders a value as a block of JSON. */
 export function writeJson(value: unknown): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`;
 }

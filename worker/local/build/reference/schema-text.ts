@@ -18,7 +18,7 @@ export interface Schema {
   description?: string;
 }
 
-/** Names the type of a value, with links to the schemas that it is made of. */
+/** Returns the name of a schema's type, with links to the schemas that it refers to. */
 export function nameType(schema: Schema): string {
   const { $ref, anyOf, oneOf, items, type, additionalProperties: values } = schema;
   if ($ref !== undefined) return linkTo($ref.slice($ref.lastIndexOf("/") + 1));
@@ -33,12 +33,12 @@ export function nameType(schema: Schema): string {
   return `${type ?? "any value"}${boundsOf(schema)}`;
 }
 
-/** Links to a schema of the page. */
+/** Returns a link to a schema on the same page. */
 export function linkTo(name: string): string {
   return `[${name}](#${name.toLowerCase()})`;
 }
 
-/** Writes the fields of a schema, of each of its variants where it has several. */
+/** Renders the fields of a schema, or of each variant if it has several. */
 export function writeSchema(schema: Schema): string {
   const variants = schema.oneOf ?? schema.anyOf;
   const about = schema.description ? `${escapeText(schema.description)}\n` : "";
@@ -59,7 +59,7 @@ function writeFields({ properties = {}, required = [] }: Schema): string {
   return writeTable(["Field", "Type", "Meaning"], rows);
 }
 
-// Refusals and reasons: a code, with its facts.
+// A refusal or a reason: a code with its facts.
 function writeVariant({ properties = {} }: Schema): string {
   const constants = Object.entries(properties).filter(([, field]) => field.const !== undefined);
   const facts = Object.entries(properties).filter(([, field]) => field.const === undefined);
