@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Creates a folder that is deleted with `ends`, or when the process exits before. */
+/** Creates a folder that is deleted with `ends`, or earlier if the process exits. */
 export async function makeScratch(ends: AsyncDisposableStack): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), "framewright-bench-"));
   const remove = () => rmSync(dir, { recursive: true, force: true, maxRetries: 10 });

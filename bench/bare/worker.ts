@@ -12,7 +12,7 @@ interface Values {
   put(key: string, value: string): Promise<void>;
 }
 
-// The least that responds as the service does: JSON in, JSON of a task's size out, no validation, no storage.
+// The smallest Worker that responds as the service does: JSON in, JSON of a task's size out, no validation, no storage.
 const app = new Hono<{ Bindings: { MEDIA: Bucket; KV: Values } }>();
 const step = { object: "step", input: null, options: {}, output: null, status: "waiting", progress: null };
 const times = { created_at: 1, started_at: null, finished_at: null, updated_at: 1 };

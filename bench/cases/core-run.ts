@@ -4,7 +4,8 @@ import { createWasmCore } from "../../src/encoders/core/wasm-core.ts";
 import { createFastCore } from "../../src/encoders/fast/fast-core.ts";
 import { stockCore } from "../../test/encoders/stock-core.ts";
 
-// One run of a core in a process of its own: `node core-run.ts (stock | path of the core) input args…`. Prints CPU seconds and bytes.
+// Runs a core once in a separate process: `node core-run.ts (stock | path of the core) input args…`.
+// Prints CPU seconds and bytes.
 const [which = "", input = "", ...args] = process.argv.slice(2);
 const memory = 2 ** 30;
 const size = (await stat(input)).size;

@@ -79,7 +79,7 @@ async function runWasm(args: readonly string[]): Promise<Sample> {
   return Run.parse(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
 }
 
-// ffmpeg's own figures, in which its children count too.
+// ffmpeg's own figures, which include its children.
 async function runNative(args: readonly string[], output: string): Promise<Sample> {
   const options = ["-nostdin", "-y", "-benchmark", "-threads", "1", "-filter_threads", "1"];
   const { stderr } = await run("ffmpeg", [...options, ...args], { maxBuffer: 1 << 24 });

@@ -30,7 +30,7 @@ async function openLadder(ends: AsyncDisposableStack, byHand: ByHand): Promise<C
   const footage = await makeFootage(SECONDS);
   const heavy = await openHeavy(footage, ends, 1);
   const { renditions } = createPlan(footage.source, "adaptive_video", OPTIONS);
-  // The same every time, so compare once.
+  // The files are the same every time, so compare them once.
   const lookAt = (playlists: readonly string[]) =>
     Promise.all(
       renditions.map(async ({ geometry: { width } }, index) => {

@@ -24,7 +24,7 @@ async function openLag(ends: AsyncDisposableStack): Promise<Contest> {
   const receiver = await startReceiver(ends);
   const lab = await openLab(ends, 0, { MAX_RUNNING: String(RUNNING) });
   await lab.call("POST", "/webhooks/endpoints", { url: receiver.url, topics: ["task.cancelled"] });
-  // So slow that none ends by itself.
+  // Too slow to finish during the benchmark.
   const input = origin.serve("/slow.mp3", { file: new Uint8Array(100_000), bytes_per_second: 20 });
   return {
     peer: null,

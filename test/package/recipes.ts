@@ -36,15 +36,15 @@ const PAGE_RECIPES: Readonly<Record<string, Expected>> = {
   "Keep a video below a size": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], bytes: 100_000 },
   "Take a picture out of a video": { leaves: "blob", streams: [["mjpeg", 160, 90]] },
   "Take the sound out of a video": { leaves: "blob", streams: [["mp3"]] },
-  "Cut a piece": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
+  "Trim a video": { leaves: "blob", streams: [["h264", 320, 180], ["aac"]], seconds: 1 },
   "Make it square, with bars": { leaves: "blob", streams: [["h264", 240, 240], ["aac"]] },
-  "Show the time left, and a button that cancels": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
+  "Show the time left and a cancel button": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Convert many files": { leaves: "blobs[1]", streams: [["webp", 80, 45]] },
   "Write a large result to disk": { leaves: "blob", streams: [["h264", 160, 90], ["aac"]] },
   "Make an HLS stream": { leaves: "names.filter((name) => /^[^/]+.m3u8$/.test(name)).length", value: 1 },
-  "Say what will come of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
+  "Predict the output of a file": { leaves: "[width, height, copied, lost]", value: [160, 90, false, []] },
   "Find the tasks of an earlier visit": { leaves: "running", value: [] },
-  "Free the space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },
+  "Free storage space": { leaves: "[before.outputs > 0, after.outputs]", value: [true, 0] },
 };
 
 const STAGE = `const clip = await (await fetch("./clip.mp4")).blob();
@@ -136,14 +136,14 @@ export function testRecipes(rig: () => RecipeRig): void {
           await cook("Convert a URL and save the file");
           expect(await streamsOf("holiday.mp3")).toEqual([["mp3"]]);
         },
-        "Send a file of this machine": async () => {
-          expect((await cook("Send a file of this machine")).at(-1)).toBe("1");
+        "Upload a local file": async () => {
+          expect((await cook("Upload a local file")).at(-1)).toBe("1");
           expect(await streamsOf("holiday.png")).toEqual([["png", 160, 90]]);
         },
         "Build a workflow of steps": async () =>
           expect(await cook("Build a workflow of steps")).toEqual(["succeeded webp 160"]),
-        "Retry what failed": async () =>
-          expect(await cook("Retry what failed")).toEqual(["input_not_found queued"]),
+        "Retry failed tasks": async () =>
+          expect(await cook("Retry failed tasks")).toEqual(["input_not_found queued"]),
         "Receive webhooks": async () => {
           const secret = `whsec_${Buffer.from("a secret of twenty-four.").toString("base64")}`;
           const before = `const secret = "${secret}";\nconst port = 0;\nconst body = ${JSON.stringify(JSON.stringify(EVENT))};\n`;

@@ -38,7 +38,7 @@ export const ServiceSettings = z.object({
   ALLOW_PRIVATE_NETWORK: flag(
     "Whether inputs, webhooks and connections may be on loopback and private hosts.",
   ).prefault("false"),
-  ALLOWED_HOSTS: hosts("Private hosts that are allowed all the same, with or without a port.")
+  ALLOWED_HOSTS: hosts("Private hosts that are allowed as exceptions, with or without a port.")
     .optional()
     .register(UNSET, NONE),
   PUBLIC_URL: baseUrl("Base of the URLs that the service returns.")
@@ -56,7 +56,7 @@ export const ServiceSettings = z.object({
   STALL_SECONDS: seconds("Time without progress after which a run fails as `stalled`.", 1, DAY).prefault(
     "300",
   ),
-  NATIVE_ENCODER_URL: baseUrls("Native encoders elsewhere, used instead of our own.")
+  NATIVE_ENCODER_URL: baseUrls("Native encoders elsewhere, used instead of the service's own.")
     .optional()
     .register(UNSET, NONE),
   NATIVE_ENCODER_TOKEN: secret("Secret. Bearer token for the native encoders.")
@@ -67,13 +67,13 @@ export const ServiceSettings = z.object({
     0,
     1000,
   ).prefault("0"),
-  MAX_CHUNKS_IN_FLIGHT: whole("Chunks of one encode that native encoders work on at once.", 1, 1000).prefault(
+  MAX_CHUNKS_IN_FLIGHT: whole("Chunks of one encode that native encoders encode at once.", 1, 1000).prefault(
     "8",
   ),
   MAX_REQUESTS: whole("Requests per key and minute.", 1).prefault("300"),
   MAX_CREATIONS: whole("Requests per key and minute that create something.", 1).prefault("60"),
   MAX_RUNNING: whole("Tasks and standalone steps of one key that run at once; more wait.", 1).prefault("25"),
-  MAX_RUNNING_TOTAL: whole("Tasks and standalone steps that run at once, of all keys.", 1).prefault("1000"),
+  MAX_RUNNING_TOTAL: whole("Tasks and standalone steps of all keys that run at once.", 1).prefault("1000"),
   MAX_WAITING: whole("Tasks and standalone steps of one key that may wait.", 1).prefault("1000"),
   EVENT_TTL: seconds("Lifetime of events and their deliveries.", 1, YEARS).prefault("604800"),
   WEBHOOK_TIMEOUT_SECONDS: seconds("Time limit for a webhook's receiver to answer.", 1, 300).prefault("10"),
@@ -97,7 +97,7 @@ export const LocalSettings = ServiceSettings.omit({ MEDIA_SIGNING_KEY: true, NAT
   {
     PORT: whole("Port on 127.0.0.1; 0 for any free one.", 0, 65_535).prefault("8787"),
     STATE_DIR: text(
-      "Folder of everything that the service keeps, logs included, for one service at a time.",
+      "Folder of everything that the service stores, logs included; one service at a time can use it.",
       "a folder",
     ).prefault(".framewright"),
     API_KEYS: shape.API_KEYS.unwrap().prefault("dev-key"),
@@ -128,14 +128,16 @@ export const NativeSettings = z.object({
   PLACES: whole("Video jobs that run at once; one more place is for images and sound.", 1, 256)
     .optional()
     .register(UNSET, { meaning: "half the cores" }),
-  LEASE_SECONDS: seconds("Time after which a job that nobody asks for is ended.", 1, DAY).prefault("120"),
+  LEASE_SECONDS: seconds("Time after which a job that no caller polls is ended.", 1, DAY).prefault("120"),
   GRACE_SECONDS: seconds("Time that running jobs have to finish after SIGTERM.", 0, DAY).prefault("600"),
-  STALL_SECONDS: seconds("Time without any progress after which an ffmpeg is ended.", 1, DAY).prefault("60"),
+  STALL_SECONDS: seconds("Time without progress after which an ffmpeg process is ended.", 1, DAY).prefault(
+    "60",
+  ),
   MAX_FILE_BYTES: size("Largest single file of an output.", "4 KiB", "1024 TiB").prefault("64 GiB"),
-  MAX_MEMORY_BYTES: size("Most memory that one ffmpeg may take.", "64 MiB", "1024 TiB")
+  MAX_MEMORY_BYTES: size("Maximum memory of one ffmpeg process.", "64 MiB", "1024 TiB")
     .optional()
     .register(UNSET, { meaning: "that of the machine or container" }),
-  TMPDIR: text("Folder in which jobs keep their files.", "a folder")
+  TMPDIR: text("Folder in which jobs store their files.", "a folder")
     .optional()
     .register(UNSET, { meaning: "the system's" }),
 });
