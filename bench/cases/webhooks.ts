@@ -10,7 +10,7 @@ import { medianOf, percentile } from "../measure.ts";
 import { short } from "../report.ts";
 
 const TASKS = 500;
-// The others wait for their turn: they end all the same, and leave the processors to what is measured.
+// The others wait for their turn: they end too, and leave the processors to what is measured.
 const RUNNING = 25;
 const AT_ONCE = 16;
 const LIMIT_MS = 300_000;

@@ -18,7 +18,7 @@ const ENCODERS = ["copy", "avif", "canvas", "fast", "wasm", "wasm-mt", "webcodec
 type EncoderName = (typeof ENCODERS)[number];
 
 const YES = null;
-// Where it is not built, the page has it all the same and says so.
+// Where it is not built, the page still lists it and says so.
 const FAST = findBuilt("core") ? YES : "not_loaded";
 const PICTURES = "needs_encoding";
 const OTHER = "other_work";

@@ -54,7 +54,7 @@ test("deleting a job while it uploads leaves no partial output", async () => {
 
 test("ends and forgets a job that nobody polls", async () => {
   const rig = await rigWith({ LEASE_SECONDS: "1" });
-  // It continues while somebody waits for it.
+  // It continues while a client waits for it.
   let waits = true;
   const waiter = async (id: string) => {
     while (waits) expect((await rig.call("GET", `/jobs/${id}?wait=2`)).status).toBe(200);

@@ -13,6 +13,11 @@ test.for([
   ["/**\n * A stream, which is\n * told of progress.\n */", "is told"],
   ["// Whoever asks first.", "Whoever"],
   ["// It is not needed any more.", "any more"],
+  ["/** What `npm pack` takes along. */", "takes along"],
+  ["/** Writes a file; gives its size. */", "; gives"],
+  ["/** The package that the table\n * tells of. */", "tells of"],
+  ["// A body that nobody reads.", "nobody"],
+  ["// A stopped run hears so at once.", "hears"],
   ["const a = <p>{/* Another sort of thing. */}</p>;", "sort of"],
 ])("finds the tell-tale words in %j", ([text, words]) => {
   expect(findTellTales({ path: "x.tsx", text: text ?? "" })).toEqual([`x.tsx:1: ${words}`]);

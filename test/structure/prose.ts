@@ -22,6 +22,18 @@ const TELL_TALES: readonly RegExp[] = [
   /\bcarr(y|ies) out\b/i,
   /\blook(s|ed)? into\b/i,
   /\bput together\b/i,
+  /\btells? (of|whether|nothing|how)\b/i,
+  /[;(] gives\b/,
+  /\b(nobody|somebody)\b/i,
+  /\bhears\b/i,
+  /\bheard of\b/i,
+  /\banew\b/i,
+  /\b(is|are|was|were) to be\b/i,
+  /\ball the same\b/i,
+  /\btakes? along\b/i,
+  /\bby and by\b/i,
+  /\bhowever it\b/i,
+  /\bstays? untouched\b/i,
 ];
 
 /** Lists the tell-tale words in a file's comments, each as `path:line: words`. */

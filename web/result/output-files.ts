@@ -10,7 +10,7 @@ export interface OutputFile {
   readonly path: string;
   /** In bytes; null when unknown before it is read. */
   readonly size: number | null;
-  /** Opens the file anew; holds nothing in memory. */
+  /** Reopens the file; holds nothing in memory. */
   open(): Promise<ReadableStream<Uint8Array>>;
 }
 

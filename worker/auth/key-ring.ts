@@ -40,7 +40,7 @@ export function createKeyRing(
   return {
     async find(key) {
       const hash = await digest(key);
-      // No early exit, so that the time taken does not tell which entry it was.
+      // No early exit, so that the time taken does not reveal which entry matched.
       let match: Principal | null = null;
       for (const entry of await known) if (equalDigests(entry.hash, hash)) match = entry.principal;
       if (match) return match;

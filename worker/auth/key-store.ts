@@ -59,7 +59,7 @@ const KEY = "key:";
 const USE = "used:";
 /** The shortest life of an entry in KV, in seconds. */
 const LEAST_TTL = 60;
-// Nobody asks for the last use of a key that has rested longer.
+// The last use of a key that rested longer is of no interest.
 const USE_TTL = 400 * 86_400;
 
 /** Keeps keys in a KV namespace. */

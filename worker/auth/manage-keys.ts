@@ -32,7 +32,7 @@ export function createKeys(
   async function load(project: string): Promise<{ secrets: StoredKey[]; keys: ApiKey[] }> {
     const [all, noted, latest] = await Promise.all([store.list(), store.uses(), live(project)]);
     const secrets = all.filter(({ record }) => record.project === project);
-    // Two rolls at once would leave two secrets that do not expire; it is one key all the same.
+    // Two simultaneous rolls leave two secrets that do not expire, but it is still one key.
     const current = secrets.filter(({ record }) => record.expires_at === undefined);
     const byId = new Map(current.map(({ record }) => [record.id, record]));
     const keys = [...byId.values()].map((record) =>
@@ -67,7 +67,7 @@ export function createKeys(
       const record = { id, name, project, scopes, created_at };
       const secret = await give(record);
       const expires_at = now() + keep_seconds * 1000;
-      // A secret that expires already does so when it was to, unless this is to be sooner.
+      // A secret that already expires keeps its time, unless this roll ends it sooner.
       for (const { hash, record: old } of secrets) {
         if ((old.expires_at ?? Infinity) <= expires_at) continue;
         if (keep_seconds === 0) await store.delete(hash);

@@ -4,9 +4,12 @@ import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
 export interface Seal {
   /** Encrypts a text under the newest key; it opens again only for the same `owner`, such as the id of its record. */
   seal(text: string, owner: string): Promise<string>;
-  /** Decrypts under whichever key it was sealed by; rejects with an Error that holds neither when that key is gone or the text was altered. */
+  /**
+   * Decrypts under whichever key it was sealed by; rejects with an Error that holds neither when that key is gone or the text was
+   * altered.
+   */
   open(sealed: string, owner: string): Promise<string>;
-  /** False for what an older key sealed: it is to be sealed again before that key is taken away. */
+  /** False for a secret sealed with an older key, which must be sealed again before that key is removed. */
   isCurrent(sealed: string): Promise<boolean>;
 }
 
@@ -15,7 +18,7 @@ interface SealKey {
   key: CryptoKey;
 }
 
-// https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, drawn anew for every text
+// https://csrc.nist.gov/pubs/sp/800/38/d/final: 96 bits, drawn at random for every text
 const IV_BYTES = 12;
 
 /** Builds a {@link Seal} by AES-256-GCM over secrets, the newest first; the keys come from them by HKDF-SHA-256 (RFC 5869). */
@@ -63,7 +66,7 @@ async function derive(secret: string): Promise<SealKey> {
     false,
     ["encrypt", "decrypt"],
   );
-  // A name for the key that tells nothing of it.
+  // A name for the key that reveals nothing about it.
   const name = new Uint8Array(await crypto.subtle.deriveBits(hkdf("connections, name of the key"), root, 48));
   return { id: toBase64Url(name), key };
 }

@@ -11,7 +11,7 @@ export async function signRequest(
   now: number,
 ): Promise<SignedRequest> {
   const keys = { ...connection, ...(force_path_style !== null && { force_path_style }) };
-  // What a page sends by itself is bound too, and not told as something to send.
+  // Headers that a page sends automatically are bound too, but not listed among those to send.
   const headers: Record<string, string> = content_type ? { "content-type": content_type } : {};
   const bound = {
     ...headers,

@@ -33,7 +33,7 @@ export async function findInstalled(limits: Limits): Promise<Installed> {
   const [version, encoders, prlimit, setpriv] = await Promise.all([
     ask("ffmpeg", "-version"),
     ask("ffmpeg", "-hide_banner", "-encoders"),
-    // A host may allow less than that, and nobody may raise it.
+    // The host's own limit may be lower, and no process may raise it.
     ask(...prlimitArgs(limits), "true"),
     ask("setpriv", "--pdeathsig", "KILL", "true"),
   ]);

@@ -21,7 +21,7 @@ export interface Jobs {
   remove(id: string): Promise<void>;
   running(): number;
   ending(): boolean;
-  /** Takes no more jobs, gives those that run so long to finish, hands back the rest and waits a moment for all to be asked after. */
+  /** Accepts no more jobs, lets running ones finish for so long, hands back the rest, and waits a moment for callers to notice. */
   finish(grace_ms: number): Promise<void>;
   /** Ends all jobs at once. */
   end(): Promise<void>;

@@ -9,7 +9,7 @@ import { doubling, retry } from "../../src/util/retry.ts";
 /** Tries of one range in all, and how long is waited between them: twice as long each further time. */
 export const READ_TRIES = { most: 5, pauseMs: 200 } as const;
 
-// A source of ours answers at once; one that is silent for so long is asked anew.
+// Our own sources respond at once; a request without a response for this long is repeated.
 const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
@@ -41,7 +41,7 @@ async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRa
     Range: `bytes=${start}-${end - 1}`,
     ...(strong && { "If-Range": `"${bare(etag)}"` }),
   };
-  // The service gives the place itself. One that leads on to another is not it, and could lead anywhere.
+  // The service names the final URL. A redirect does not come from the service, and could lead anywhere.
   const guard = (at: string | URL) => {
     if (String(at) === url) return;
     throw new MediaError("input_forbidden", "The source of a job must not be redirected.");

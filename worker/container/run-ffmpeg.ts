@@ -29,7 +29,9 @@ const LOG = { first: 20, last: 200, line: 500 } as const;
 const QUIET = ["-hide_banner", "-nostdin", "-loglevel", "warning", "-y"];
 const TELL = ["-stats", "-stats_period", "1", "-progress", "pipe:1"];
 
-/** Runs ffmpeg in a process group of its own, under limits and with hardly any environment; resolves when it is gone, however it ended. */
+/**
+ * Runs ffmpeg in a separate process group, under limits and with a minimal environment; resolves once it has ended in any way.
+ */
 export function runFfmpeg(run: FfmpegRun): Promise<RunEnd> {
   const [program = "ffmpeg", ...args] = [...wrap(run), "ffmpeg", ...QUIET, ...TELL, ...run.args];
   const { PATH = "/usr/local/bin:/usr/bin:/bin" } = process.env;

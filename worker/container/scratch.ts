@@ -38,7 +38,7 @@ async function removeLeftovers(home: string): Promise<void> {
     const [, pid, started] = NAME.exec(name) ?? [];
     return pid !== undefined && !isSame(Number(pid), Number(started));
   });
-  // One that belongs to somebody else is not ours to remove.
+  // Removing a folder of another user fails, as it should.
   await Promise.allSettled(left.map((name) => removeFolder(join(home, name))));
 }
 

@@ -8,8 +8,8 @@ const SWAGGER = new URL("node_modules/swagger-ui-dist/", ROOT);
 const LICENSES = ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"];
 
 /**
- * Writes the files of the reference page to `docs/` in the assets folder, `dist/assets/`, which the service Worker serves
- * them from. What is right already stays untouched, and what is not is replaced whole, so that it may run beside a service.
+ * Writes the files of the reference page to `docs/` in the assets folder, `dist/assets/`, from which the service Worker serves
+ * them. Skips files that are up to date and replaces others atomically, so that it can run beside a service.
  */
 export async function buildAssets(folder = new URL("dist/assets/", ROOT)): Promise<void> {
   const target = new URL("docs/", folder);

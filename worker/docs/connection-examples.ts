@@ -76,13 +76,13 @@ export const CONNECTION_TESTS: Record<string, ConnectionTest> = {
   },
 };
 
-/** What came of encrypting secrets anew. */
+/** The outcome of encrypting secrets again. */
 export const REENCRYPTIONS: Record<string, Reencryption> = {
   done: { object: "reencryption", connections: 3, webhook_secrets: 2, reencrypted: 5, failed: [] },
   again: { object: "reencryption", connections: 3, webhook_secrets: 2, reencrypted: 0, failed: [] },
 };
 
-/** Requests that are to be signed. */
+/** Requests to sign. */
 export const SIGN_REQUESTS: Record<string, SignRequest> = {
   put: {
     ...{ method: "PUT", bucket: "my-bucket", key: "films/clip.mp4" },

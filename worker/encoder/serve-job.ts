@@ -16,7 +16,7 @@ import type { Place, Turns } from "./turns.ts";
 // Milliseconds that a caller may take to send its bytes, or to take those of the answer, while others wait.
 const TRANSFER = 60_000;
 
-/** Answers a job with a stream of frames: it waits its turn, runs, and tells how it ended. */
+/** Answers a job with a stream of frames: waits for its turn, runs it, and reports the outcome. */
 export async function serveJob(given: Request, turns: Turns, host: LightHost): Promise<Response> {
   const { body } = given;
   if (!body || given.headers.get("Content-Type") !== FRAME_MIME) {
@@ -24,7 +24,7 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
     return answer(messageHead(errorMessage(fault)), 400);
   }
   const frames = readFrames(body);
-  // Begun before the answer is given: a body that nobody has touched by then is thrown away.
+  // Begun before the response: the runtime discards a body that is still untouched by then.
   const request = readLightRequest(frames, LIGHT_INPUT.most);
   let place: Place;
   try {
@@ -59,7 +59,7 @@ export async function serveJob(given: Request, turns: Turns, host: LightHost): P
       place.leave();
     }
   };
-  // A caller that has gone leaves nobody to tell.
+  // The caller may be gone.
   serve().catch(() => {});
   return answer(readable, 200);
 }

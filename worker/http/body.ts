@@ -34,14 +34,17 @@ function checkContentType(header: string | null): void {
   }
 }
 
-/** Reads the body of a request, empty when it has none; throws `payload_too_large` when it is too long, counted while reading, as Content-Length may be absent. */
+/**
+ * Reads the body of a request, empty when it has none; throws `payload_too_large` when it is too long, counted while reading, as
+ * Content-Length may be absent.
+ */
 export async function readBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get("Content-Length")) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request.body ?? []) {
     length += chunk.length;
-    // A client that still sends would not hear the answer, so a little more is read and dropped.
+    // A client does not read the response while it still sends, so a little more is read and discarded.
     if (length > MAX_BODY_BYTES + DROPPED_BYTES) break;
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }

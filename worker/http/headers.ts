@@ -60,7 +60,7 @@ export const noStore: MiddlewareHandler = async function noStore(c, next) {
   if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
 };
 
-/** Answers what a browser asks for by itself, also from a tab that shows a stored file, whose origin is nobody's. */
+/** Answers a browser's automatic requests, even from a tab that shows a stored file and has an opaque origin. */
 export const noIcon: MiddlewareHandler = async function noIcon(c) {
   c.header("Cross-Origin-Resource-Policy", "cross-origin");
   c.header("Cache-Control", "public, max-age=86400");

@@ -8,8 +8,8 @@ const CHECK_MS = 300_000;
 const RETRY_MS = 1000;
 
 /**
- * The queue of all runs of the service: one object, because what is shared fairly between projects is known in one place. A run comes here twice,
- * beside its requests; what an object bears is several times what the engine starts.
+ * The queue of all runs of the service: one object, because what is shared fairly between projects is known in one place. A run
+ * comes here twice, beside its requests; what an object bears is several times what the engine starts.
  */
 export class QueueObject extends DurableObject<Bindings> {
   readonly #queue: RunQueue;
@@ -21,7 +21,7 @@ export class QueueObject extends DurableObject<Bindings> {
     this.#queue = createRunQueue(ctx.storage.sql, { per_key, total });
   }
 
-  /** Takes a run; true when it may go on, else its TaskObject hears when it may. */
+  /** Accepts a run; returns true if it may proceed now, else notifies its TaskObject later. */
   async enter(run: QueuedRun): Promise<boolean> {
     const goes_on = this.#queue.enter(run, Date.now());
     await this.#arm();

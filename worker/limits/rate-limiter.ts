@@ -43,14 +43,15 @@ interface Window {
   until: number;
   used: Use;
   untold: Use;
-  /** False until the other places' counts were heard of. */
+  /** False until the counts of the other places have arrived. */
   heard: boolean;
   telling_until: number;
 }
 
 /**
- * Builds a rate limiter that costs a request no time: it counts in memory, and about once a second, beside the requests, tells the key's project,
- * which adds up what all instances of the Worker have counted. An instance may let through what others count within that second.
+ * Creates a rate limiter that adds no latency: it counts in memory and, about once a second in the background, reports to the
+ * key's project, which adds up the counts of all instances of the Worker. Within that second, an instance does not see the
+ * requests that the others admit.
  */
 export function createRateLimiter({ limits, home, later, now }: RateLimiterTools): RateLimiter {
   const windows = new Map<string, Window>();

@@ -16,9 +16,9 @@ export interface RunLimits {
 }
 
 /**
- * The runs that are running and those that wait. A free place goes to the project with the fewest running, among equals to the one served
- * longest ago; within it to a key by the same rule; within that key to the oldest run. A project that asks for much thus waits for itself,
- * and others do not wait for it.
+ * The runs that are running and those that wait. A free place goes to the project with the fewest running, among equals to the
+ * one served longest ago; within it to a key by the same rule; within that key to the oldest run. A project that asks for much
+ * thus waits for itself, and others do not wait for it.
  */
 export interface RunQueue {
   /** Takes a run, which may come again; true when it may go on. */
@@ -27,7 +27,7 @@ export interface RunQueue {
   leave(run_id: string): void;
   /** Assigns free slots to waiting runs. */
   fill(now: number): void;
-  /** The runs that may go on and have not heard so. */
+  /** The runs that may proceed but have not been notified. */
   untold(): string[];
   told(run_id: string): void;
   /** How many runs of a key wait. */
@@ -54,7 +54,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS lanes (project TEXT PRIMARY KEY, served INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-// A project that was served goes to the end, and so does a new one, ahead only of the last served: leaving and returning gains nothing.
+// A project that was served goes to the end, and so does a new one, ahead only of the last served: leaving and returning
+// gains nothing.
 const LAST = "(SELECT COALESCE(MAX(served), 0) + 2 FROM lanes)";
 const NEW = "(SELECT COALESCE(MAX(served), 0) - 1 FROM lanes)";
 const OF_PROJECT = "SELECT COUNT(*) FROM turn WHERE turn.project = lane.project AND goes_on = 1";

@@ -9,7 +9,7 @@ export interface RunTurn {
   ask(): Promise<void>;
   /** Takes its turn from the queue; false when the run is over. */
   take(): boolean;
-  /** Leaves the queue, whether the run was heard to enter or not. */
+  /** Leaves the queue, even if it is unknown whether the run entered. */
   leave(): Promise<void>;
 }
 

@@ -39,7 +39,7 @@ export function createR2Uploads(bucket: R2Bucket): Uploads {
   };
 }
 
-// R2 takes only streams that tell their length.
+// R2 accepts only streams of known length.
 async function sized<T>(
   body: ReadableStream<Uint8Array>,
   size: number,

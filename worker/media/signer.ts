@@ -12,8 +12,9 @@ export interface Grant {
 /** Makes media URLs that expire, and opens them. */
 export interface Signer {
   /**
-   * Returns `<base>/media/<signature>.<expires>/<key>`, good until `expires` (Unix seconds). The signature covers the run's folder,
-   * `out/<run>/` or `work/<run>/`, so that relative URLs inside a playlist work too. Throws for a key outside such a folder.
+   * Returns `<base>/media/<signature>.<expires>/<key>`, good until `expires` (Unix seconds). The signature covers the run's
+   * folder, `out/<run>/` or `work/<run>/`, so that relative URLs inside a playlist work too. Throws for a key outside such a
+   * folder.
    */
   sign(key: string, expires: number, base: string): Promise<string>;
   /** Opens a media URL, of any base; null when it is not one, is signed otherwise or has expired. */
@@ -21,8 +22,9 @@ export interface Signer {
   /** Returns the key behind one of our own media URLs, or null, so that a step reads it from storage without a request. */
   resolve(url: string): Promise<string | null>;
   /**
-   * Returns the URL of a folder that accepts files until `expires` (Unix seconds), each at the URL with its name appended. It grants no
-   * reads, as a URL for reading grants no writes. The folder is a run's, or one below it, with a slash at its end; throws for any other.
+   * Returns the URL of a folder that accepts files until `expires` (Unix seconds), each at the URL with its name appended. It
+   * grants no reads, as a URL for reading grants no writes. The folder is a run's, or one below it, with a slash at its end;
+   * throws for any other.
    */
   signFolder(folder: string, expires: number, base: string): Promise<string>;
   /** Opens the URL of a file in a folder signed for writing; null as by `open`. */
@@ -93,7 +95,7 @@ function folderOf(key: string): string | null {
   return safe ? `${top}/${run}/` : null;
 }
 
-// An encoded slash would make another folder of a file's name; what is not text is nobody's key.
+// An encoded slash would turn a file's name into a folder; a path that does not decode is no key.
 function decodeKey(path: string): string | null {
   try {
     const parts = path.split("/").map(decodeURIComponent);

@@ -12,7 +12,9 @@ export interface UploadedPart {
 
 /** A file on its way in, in parts that may come in any order. */
 export interface Upload {
-  /** Takes a part of exactly `size` bytes, in place of an earlier one of that number; gives its ETag. Nothing stays of a body that breaks off. */
+  /**
+   * Stores a part of exactly `size` bytes, replacing one of the same number; returns its ETag. Keeps nothing of a truncated body.
+   */
   part(number: number, body: ReadableStream<Uint8Array>, size: number): Promise<string>;
   /** Makes the file of its parts, all alike but the last; rejects with `request_invalid` when they do not make one. */
   complete(parts: readonly UploadedPart[]): Promise<StoredInfo>;
@@ -27,7 +29,7 @@ export interface Upload {
 export interface Uploads {
   /** Takes a file of exactly `size` bytes; nothing stays of a body that breaks off. */
   put(key: string, body: ReadableStream<Uint8Array>, size: number, mime: string): Promise<StoredInfo>;
-  /** Begins a file in parts; gives the id of the upload. */
+  /** Begins a multipart upload and returns its id. */
   begin(key: string, mime: string): Promise<string>;
   /** Returns the upload of that id, which may not exist. */
   resume(key: string, upload: string): Upload;

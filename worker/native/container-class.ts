@@ -5,12 +5,13 @@ import { serviceSettings } from "../settings/service-settings.ts";
 import { SERVICE_IN_CONTAINER } from "./native.ts";
 
 /**
- * A container with the native encoder, made of the Dockerfile beside this. It reaches nothing but the media routes of this service,
- * by the signed URLs of its jobs: it has no internet and no credentials. Every request keeps it awake, a client's poll too.
+ * A container with the native encoder, made of the Dockerfile beside this. It reaches nothing but the media routes of this
+ * service, by the signed URLs of its jobs: it has no internet and no credentials. Every request keeps it awake, a client's poll
+ * too.
  */
 export class NativeEncoder extends Container<Bindings> {
   override defaultPort = 8080;
-  // A job is asked after every few seconds; what nobody asks after for two minutes, the encoder ends by itself.
+  // Callers poll a job every few seconds; the encoder ends a job that has not been polled for two minutes.
   override sleepAfter = "5m";
   override enableInternet = false;
   override pingEndpoint = "localhost/health";

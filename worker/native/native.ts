@@ -20,12 +20,12 @@ export interface Natives {
 /** Processors that a native encoder is taken to have: those of the containers in wrangler.toml. */
 export const NATIVE_CORES = 2;
 
-/** Where the service's media are, to a container of its own: a host that nobody else can ask. */
+/** Where one of the service's containers finds its media: a host that no other client can reach. */
 export const SERVICE_IN_CONTAINER = "http://framewright.internal";
 
 /**
- * Creates the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the containers;
- * none where neither is set.
+ * Creates the native encoders of the settings: those of NATIVE_ENCODER_URL, which reach the service at `base`, else the
+ * containers; none where neither is set.
  */
 export function createNatives(env: NativeEnv, base: string): Natives {
   const { NATIVE, settings } = env;

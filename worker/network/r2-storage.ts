@@ -21,7 +21,7 @@ export function createR2Storage(bucket: R2Bucket): Storage {
       try {
         return toStored(await reading(() => bucket.get(key, { range: toR2Range(range) })));
       } catch (thrown) {
-        // R2 has no empty ranges: one that starts behind the end is an error there, told apart by nothing reliable.
+        // R2 has no empty ranges: a range that starts beyond the end fails, with no reliable way to recognize the error.
         const object = await reading(() => bucket.head(key));
         if (object && range.start < object.size) throw thrown;
         return empty(object);

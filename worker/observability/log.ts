@@ -9,7 +9,10 @@ import { encoderOf } from "./observe-end.ts";
 /** How much a line of the log matters. */
 export type LogLevel = ServiceSettings["LOG_LEVEL"];
 
-/** One line of the log, as JSON. What is in it comes from this service: ids, names of routes, kinds and numbers, never a URL, a header or a body. */
+/**
+ * One line of the log, as JSON. What is in it comes from this service: ids, names of routes, kinds and numbers, never a URL, a
+ * header or a body.
+ */
 export interface LogLine {
   message: string;
   request_id?: string | undefined;
@@ -55,10 +58,13 @@ function writeConsole(level: LogLevel, text: string): void {
   else console.log(text);
 }
 
-/** Fields of a line that tell where a fault happened, of this service's own making. */
+/** Fields of a log line that say where a fault happened; the service sets them itself. */
 export type FaultFields = Readonly<Record<string, string | number | undefined>>;
 
-/** Writes a fault as a line of JSON, with the stack of what was thrown and of its cause. Of URLs in it only the origin is kept, as the rest may be secret. */
+/**
+ * Writes a fault as a line of JSON, with the stack of what was thrown and of its cause. Of URLs in it only the origin is kept, as
+ * the rest may be secret.
+ */
 export function logFault(message: string, thrown: unknown, fields: FaultFields = {}): void {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   const told = { level: "error", message, ...fields, error: textOf(thrown) };

@@ -14,7 +14,7 @@ export interface ConnectionNeed {
   wanted?: string;
 }
 
-/** Checks that a task may read its input, and tells whether it needs a connection; throws `invalid_input`. */
+/** Checks that a task may read its input, and returns whether it needs a connection; throws `invalid_input`. */
 export async function checkTaskAccess(
   request: TaskRequest,
   project: string,
@@ -26,7 +26,7 @@ export async function checkTaskAccess(
   return own && request.output !== undefined ? { param: "output", what: "An S3 output" } : need;
 }
 
-/** Checks that a standalone step may read its input, and tells whether it needs a connection; throws `invalid_input`. */
+/** Checks that a standalone step may read its input, and returns whether it needs a connection; throws `invalid_input`. */
 export async function checkStepAccess(
   request: StepRequest,
   project: string,

@@ -9,7 +9,10 @@ import { creating } from "../idempotency/creating.ts";
 import { UPLOAD_LIMITS } from "../media/uploads.ts";
 import type { Services } from "../services.ts";
 
-/** Adds the routes of uploads: those that need a key, and the one that pages put parts to by signed URLs, which the document leaves out. */
+/**
+ * Adds the routes of uploads: those that need a key, and the one that pages put parts to by signed URLs, which the document
+ * leaves out.
+ */
 export function addUploadRoutes(app: Api, services: Services): void {
   const { page_uploads, connections, settings } = services;
 
@@ -71,7 +74,7 @@ export function addUploadRoutes(app: Api, services: Services): void {
   });
 }
 
-// A page that still sends would not hear why it was refused.
+// A page that is still sending does not read why it was refused.
 async function drop(body: ReadableStream<Uint8Array>): Promise<void> {
   if (body.locked) return;
   let left: number = UPLOAD_LIMITS.most;

@@ -17,8 +17,8 @@ type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_
 
 /**
  * Creates the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
- * outcome; a retryable one is tried again with a growing delay. While it works, the TaskObject hears from it, and a run
- * that is over has its signal aborted.
+ * outcome; a retryable one is tried again with a growing delay. While it works, it reports to the TaskObject, and the
+ * signal of a run that is over aborts.
  */
 export function createDurably(
   step: WorkflowStep,
@@ -54,8 +54,8 @@ export function createDurably(
 }
 
 /**
- * Returns a function that keeps the object informed of a piece of work until the function it returns is called, and aborts the work once
- * the run has ended. All pieces share one call at a time.
+ * Returns a function that keeps the object informed of a piece of work until the function it returns is called, and aborts the
+ * work once the run has ended. All pieces share one call at a time.
  */
 function createListener(
   object: () => DurableObjectStub<TaskObject>,

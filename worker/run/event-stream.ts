@@ -40,8 +40,8 @@ export function writeEvent<T extends Task | Step>(
 }
 
 /**
- * Streams how a run stands and then its changes above the version `seen`, until it is finished, or gone (`latest` gives null).
- * Nothing is made before the reader asks: one that is slow misses states in between, and holds up nobody.
+ * Streams the state of a run and then its changes after version `seen`, until it is finished or gone (`latest` returns null).
+ * Nothing is produced before the reader asks for it: a slow reader misses states in between but delays no other.
  */
 export function streamEvents(
   latest: () => RunEventBytes | null,

@@ -1,6 +1,6 @@
 const MAX_LISTEN_MS = 30_000;
 
-/** Those of a run that wait to hear that it must stop. */
+/** The callers that wait for a run's order to stop. */
 export interface RunListeners {
   /** Resolves to true after `ms`, at most half a minute; to false as soon as the run has ended. */
   listen(ms: number): Promise<boolean>;

@@ -23,7 +23,7 @@ export interface RunRow {
   /** When the run last gave a sign of life, or asked for its turn, and when its work last moved. */
   heard_at: number;
   progressed_at: number;
-  /** How often the silent run was woken since it was last heard. */
+  /** How often the silent run was woken since its last sign of life. */
   wakes: number;
   /** 1 once the run's Workflow instance stands. */
   started: number;

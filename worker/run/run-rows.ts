@@ -40,7 +40,7 @@ export interface RunRows {
 
 /** Keeps the row in a Durable Object's SQLite. */
 export function createRunRows(sql: SqlStorage): RunRows {
-  // The tables are made with the first record: asking for an id that nobody was given must leave nothing behind.
+  // The tables are created with the first record: a request for an unused id must leave nothing behind.
   let ready = sql.exec("SELECT name FROM sqlite_master WHERE name = 'run'").toArray().length > 0;
   // An object of an earlier version lacks what came later.
   if (ready) sql.exec(SCHEMA);

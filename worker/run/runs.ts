@@ -20,10 +20,16 @@ export interface Runs<T extends Task | Step> {
   /** Returns a run's own webhook URL; null when it has none. */
   webhookUrl(project: string, id: string): Promise<string | null>;
   get(project: string, id: string): Promise<T | null>;
-  /** Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when that was seen, null when there is none. */
+  /**
+   * Streams how the run stands and its changes above the version `seen` as server-sent events, until it is finished; `over` when
+   * that was seen, null when there is none.
+   */
   follow(project: string, id: string, seen: number): Promise<ReadableStream<Uint8Array> | "over" | null>;
   list(project: string, query: ListQuery): Promise<ListPage<T>>;
-  /** Stops the work and returns the cancelled record; rejects with `task_not_found`/`step_not_found` or `task_finished`/`step_finished`. */
+  /**
+   * Stops the work and returns the cancelled record; rejects with `task_not_found`/`step_not_found` or
+   * `task_finished`/`step_finished`.
+   */
   cancel(project: string, id: string): Promise<T>;
   /** Removes the record and its output; rejects with not found, or `task_running`/`step_running` while it runs. */
   delete(project: string, id: string): Promise<void>;
@@ -33,7 +39,7 @@ export interface Runs<T extends Task | Step> {
 export interface Versioned<T> {
   version: number;
   record: T;
-  /** The encoder that its encode was given to, where the record does not tell; absent or null while there is none. */
+  /** The encoder assigned to its encode, where the record does not say; absent or null while there is none. */
   choice?: EncoderChoice | null;
 }
 

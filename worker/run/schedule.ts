@@ -4,34 +4,43 @@ import type { RunRow } from "./run-row.ts";
 /** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
 export const MIRROR_MS = 1000;
 /**
- * Milliseconds before each clearing of what an unsuccessful run left. A run that is over hears so at once and stops by itself; its
- * files are cleared a second later. On a busy machine it takes longer to call off what works for it elsewhere, so it is ended only
- * later. Work that does not listen may still write for a while after that, so its files are cleared again each time.
+ * Milliseconds before each clearing of the files that an unsuccessful run leaves behind. A run that is over is notified at once
+ * and stops; its files are cleared a second later. On a busy machine it takes longer to cancel its work elsewhere, so the run is
+ * ended only later. Work that ignores the cancellation may write for a while even then, so its files are cleared again each time.
  */
 export const CLEANUPS_MS = [1000, 10_000, 60_000] as const;
 
 /** The count of clearings of a run whose output was kept as long as it should be and is gone. */
 export const EXPIRED = CLEANUPS_MS.length + 1;
 
-/** Milliseconds after which a run that waits asks again whether it is its turn: it hears so by itself, and this is for what gets lost. */
+/** Milliseconds after which a waiting run asks again whether it is its turn, in case the notification was lost. */
 export const ASK_MS = 600_000;
 
 // A run leaves the queue when it ends; this is for one that could not.
 const LEAVE_MS = 1000;
 
-/** Returns the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated step returns the same URL. */
+/**
+ * Returns the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated
+ * step returns the same URL.
+ */
 export function outputExpires({ created_at }: { created_at: number }, ttl_seconds: number): number {
   return Math.floor(created_at / 1000) + ttl_seconds;
 }
 
-/** Returns when files of a run are next due for removal; null when none are left. The output of a successful run is kept until `expires`; times are in milliseconds since the epoch. */
+/**
+ * Returns when files of a run are next due for removal; null when none are left. The output of a successful run is kept until
+ * `expires`; times are in milliseconds since the epoch.
+ */
 export function cleanupDue({ record, cleanups, cleanup_at }: RunRow, expires: number): number | null {
   if (!isFinished(record)) return null;
   if (cleanups < CLEANUPS_MS.length) return cleanup_at;
   return record.status === "succeeded" && cleanups < EXPIRED ? expires : null;
 }
 
-/** Returns when a run next needs attention, in milliseconds since the epoch and not before `now`; null when it never does. `watch` is in milliseconds too. */
+/**
+ * Returns when a run next needs attention, in milliseconds since the epoch and not before `now`; null when it never does. `watch`
+ * is in milliseconds too.
+ */
 export function nextAlarm(row: RunRow, watch: number, expires: number, now: number): number | null {
   const due: number[] = [];
   const finished = isFinished(row.record);

@@ -50,7 +50,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#index(project, record, 1);
   }
 
-  /** Returns the record as JSON, `deleted` when it was deleted or belongs to another project, null when this object never had one. */
+  /** Returns the record as JSON, `deleted` when deleted or of another project, null when this object never had one. */
   async read(project: string): Promise<string | "deleted" | null> {
     // A state returned here is in the lists, too.
     await this.#indexing;
@@ -59,7 +59,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#rows.wasDeleted() ? "deleted" : null;
   }
 
-  /** Streams how the run stands and its changes above the version `seen`, as server-sent events; `over` when its end was seen, null when it is not this project's. */
+  /** Streams state and changes after version `seen` as server-sent events; `over` after the end, null for another project. */
   follow(project: string, seen: number): ReadableStream<Uint8Array> | "over" | null {
     return this.#events.follow(project, seen);
   }
@@ -125,7 +125,7 @@ export class TaskObject extends DurableObject<Bindings> {
     await this.#indexing;
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
     const { record, version } = row;
-    // Its events are delivered all the same.
+    // Its events are still delivered.
     if (this.#mail.changes(record.id).changes.length > 0) await this.#handOver(project, record, version);
     await this.#unmirror(project, record);
     await terminateInstance(this.env.RUN, row.record.id);
@@ -147,7 +147,7 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#mail.replay(project, delivery_id);
   }
 
-  /** Delivers webhooks, starts the run, mirrors the record, watches over the run and clears its files; what fails is tried again. */
+  /** Delivers webhooks, starts the run, mirrors its record, watches over it and clears its files; retries what fails. */
   override async alarm(): Promise<void> {
     try {
       this.#mail.start();

@@ -21,7 +21,7 @@ export function watchTimes(settings: Pick<ServiceSettings, "WATCH_SECONDS" | "ST
 /** What the watch finds: all well, a silent run to wake, or a run to give up. */
 export type Finding = "well" | "silent" | "stalled" | "lost";
 
-/** Judges a run by when it was last heard and last moved. Time in which nobody could hear it does not count as a stall. */
+/** Judges a run by its last sign of life and its last progress. Time in which it could not report does not count as a stall. */
 export function judgeRun(row: RunRow, times: WatchTimes, now: number): Finding {
   if (isFinished(row.record) || !row.started) return "well";
   if (now - row.heard_at >= times.watch) return row.wakes * times.watch >= times.stall ? "lost" : "silent";

@@ -7,7 +7,10 @@ type Fields = Readonly<Record<string, z.ZodType>>;
 
 const TABLES = { service: tabulateService, native: tabulateNative } as const;
 
-/** Returns a document with its tables of settings written anew, each between `<!-- settings: NAME -->` and `<!-- /settings -->`; throws an Error when one has no place in it. */
+/**
+ * Returns a document with its tables of settings regenerated, each between `<!-- settings: NAME -->` and `<!-- /settings -->`;
+ * throws an Error when the document has no place for one.
+ */
 export function writeSettings(document: string): string {
   return Object.entries(TABLES).reduce((written, [name, tabulate]) => {
     const place = new RegExp(`(?<=<!-- settings: ${name} -->\n\n).*?(?=\n\n<!-- /settings -->)`, "s");

@@ -68,7 +68,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(meaning: 
 /** Any text. */
 export const text = (meaning: string, accepts: string) => z.string().register(FACTS, { meaning, accepts });
 
-/** A text that nobody else may know. */
+/** A text that must stay secret. */
 export const secret = (meaning: string) =>
   z.string().register(FACTS, { meaning, accepts: "a secret", hidden: true });
 
@@ -95,7 +95,7 @@ export const origins = (meaning: string) =>
     { meaning, accepts: "comma-separated origins such as https://media.example, without a path" },
   );
 
-/** Comma-separated hosts, in the form that `URL` gives them. */
+/** Comma-separated hosts, in the form that `URL` returns. */
 export const hosts = (meaning: string) =>
   list(z.string().transform(parseHost).pipe(z.string())).register(FACTS, {
     meaning,

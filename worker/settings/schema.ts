@@ -92,7 +92,10 @@ export type ServiceSettings = z.output<typeof ServiceSettings>;
 
 const { shape } = ServiceSettings;
 
-/** Settings of the local service: environment variables of `npm run dev`, `demo` and `keys`. What the service Worker knows too is passed on to it. */
+/**
+ * Settings of the local service: environment variables of `npm run dev`, `demo` and `keys`. What the service Worker knows too is
+ * passed on to it.
+ */
 export const LocalSettings = ServiceSettings.omit({ MEDIA_SIGNING_KEY: true, NATIVE_INSTANCES: true }).extend(
   {
     PORT: whole("Port on 127.0.0.1; 0 for any free one.", 0, 65_535).prefault("8787"),
@@ -110,7 +113,7 @@ export const LocalSettings = ServiceSettings.omit({ MEDIA_SIGNING_KEY: true, NAT
     ALLOW_PRIVATE_NETWORK: shape.ALLOW_PRIVATE_NETWORK.unwrap().prefault("true"),
     // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
     WATCH_SECONDS: shape.WATCH_SECONDS.unwrap().prefault("5"),
-    // A line for every request is for those who collect them.
+    // A line for every request only helps where logs are collected.
     LOG_LEVEL: shape.LOG_LEVEL.unwrap().prefault("error"),
   },
 );

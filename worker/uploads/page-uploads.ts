@@ -5,7 +5,10 @@ import type { UploadedPart, Uploads } from "../media/uploads.ts";
 import type { PartSigner } from "./part-signer.ts";
 import { type UploadEntry, type UploadHome, type UploadPlace, uploadKey } from "./place.ts";
 
-/** Uploads of pages straight to storage, each in its project. Those of other projects are unknown; unknown ones reject with `media_not_found`. */
+/**
+ * Uploads of pages straight to storage, each in its project. Those of other projects are unknown; unknown ones reject with
+ * `media_not_found`.
+ */
 export interface PageUploads {
   /** Begins an upload, by a connection of its project where it has one. */
   create(project: string, upload: NewUpload): Promise<Upload>;
@@ -16,7 +19,10 @@ export interface PageUploads {
   remove(project: string, id: string): Promise<void>;
   /** Stores a part by its signed URL and returns its ETag; rejects with `forbidden`. */
   put(part: PutPart): Promise<string>;
-  /** Returns where the file behind the URL of an upload is; null for any other URL. Rejects with `invalid_input` for an upload of another project. */
+  /**
+   * Returns where the file behind the URL of an upload is; null for any other URL. Rejects with `invalid_input` for an upload of
+   * another project.
+   */
   find(project: string, url: string): Promise<UploadedFile | null>;
 }
 
@@ -33,7 +39,7 @@ export interface NewUpload {
 /** A part as it comes. */
 export interface PutPart {
   url: string;
-  /** Null where the request does not tell. */
+  /** Null if the request does not say. */
   size: number | null;
   content_type: string;
   body: ReadableStream<Uint8Array>;

@@ -22,11 +22,11 @@ export interface Outbox {
   add(change: Change): void;
   /** Returns the changes not yet handed over, oldest first. */
   changes(): Change[];
-  /** Takes note that changes up to a version were handed over, and what is to be delivered of them. */
+  /** Records that changes up to a version were handed over, and which deliveries follow from them. */
   handedOver(version: number, project: string, shipments: readonly Shipment[], now: number): void;
   /** Removes what was handed over. */
   forget(): void;
-  /** Adds a delivery that is to be made now, from the beginning. */
+  /** Adds a delivery, due now, with its attempts counted from zero. */
   again(id: string, project: string, now: number): void;
   deliveries(): Due[];
   postpone(id: string, due_at: number, attempts: number): void;
@@ -47,7 +47,7 @@ const SCHEMA = `
 export function createOutbox(sql: Sql): Outbox {
   // An object that was never given anything must leave nothing behind.
   let ready = [...sql.exec("SELECT name FROM sqlite_master WHERE name = 'outbox'")].length > 0;
-  // To take them off the table at once would be another write before the caller hears of the first.
+  // Deleting their rows right away would add a write before the caller gets its response.
   let handed = 0;
   const write = (text: string, ...values: (string | number)[]) => {
     if (!ready) sql.exec(SCHEMA);

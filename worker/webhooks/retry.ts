@@ -1,4 +1,4 @@
-/** Milliseconds after which an event that nobody took is given up: three days. */
+/** Milliseconds after which an undelivered event is abandoned: three days. */
 export const GIVE_UP_MS = 3 * 86_400_000;
 
 const GROWTH = 4;
@@ -7,8 +7,9 @@ const LONGEST_MS = 12 * 3_600_000;
 const JITTER = 0.2;
 
 /**
- * Returns when to try again after a number of attempts, in milliseconds since the epoch: `first_ms` later, then four times as long each time up to
- * twelve hours, each a fifth more or less by `random` (0 to 1), and once more when three days are over. Null when that was the last.
+ * Returns when to try again after a number of attempts, in milliseconds since the epoch: `first_ms` later, then four times as
+ * long each time up to twelve hours, each a fifth more or less by `random` (0 to 1), and once more when three days are over. Null
+ * when that was the last.
  */
 export function nextAttempt(
   { attempts, since }: { attempts: number; since: number },

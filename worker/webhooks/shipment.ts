@@ -19,7 +19,7 @@ export interface ChangeSet {
   webhook_url: string | null;
 }
 
-/** A delivery that is to be made. */
+/** A delivery that is due. */
 export interface Shipment {
   /** Id of the delivery. */
   id: string;

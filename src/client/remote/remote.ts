@@ -94,7 +94,7 @@ export function createRemoteClient(options: RemoteClientOptions): RemoteClient {
     try {
       return await make({ ...(request as object), input: object === "task" ? url : { ...input, url } });
     } catch (thrown) {
-      // After a transient failure the record may exist all the same.
+      // After a transient failure the record may still exist.
       if (!toMediaError(thrown).retryable) await uploads.delete(id).catch(() => {});
       throw thrown;
     }

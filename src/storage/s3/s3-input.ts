@@ -18,7 +18,7 @@ export async function openS3(
   const open = () =>
     openHttp(`s3://${signer.bucket}/`, {
       ...options,
-      // Signs every request anew, because signatures expire.
+      // Signs every request separately, because signatures expire.
       async fetch(_, { headers, ...init }) {
         const signed = await signer.sign({ method: "GET", key });
         return options.fetch(signed.url, {

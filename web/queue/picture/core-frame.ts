@@ -12,7 +12,7 @@ export interface WantedFrame {
   height?: number;
 }
 
-// Each one loads the file anew, and the visitor's encodes come first.
+// Each one reloads the file, and the visitor's encodes come first.
 const inTurn = createTurns(1);
 
 /**

@@ -9,7 +9,7 @@ import "./compare.css";
 
 /** One of two pictures to compare; for a video, one frame. */
 export interface CompareSide {
-  /** Pass the same object each time: another one is read anew. */
+  /** Pass the same object each time: a different one is read again. */
   readonly input: MediaInput;
   readonly source: Pick<Source, "kind" | "width" | "height" | "filesize" | "fps">;
   /** Seconds into a video. Default 0; ignored for pictures. */
