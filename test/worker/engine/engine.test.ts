@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Step } from "../../../src/core/step.ts";
 import type { Task } from "../../../src/core/task.ts";
@@ -189,10 +190,14 @@ test("retries a network fault, but not a missing input", async () => {
 });
 
 test("rejects an input that is too long before copying it", async () => {
-  const input = origin.serve("/long.wav", { file: await clip("wav", { seconds: 12 }) });
+  const file = await clip("wav", { seconds: 12 });
+  const input = origin.serve("/long.wav", { file });
   const task = await rig.finished((await create("/tasks", { input, kind: "audio" })).id);
   expect(task.error).toMatchObject({ kind: "input_too_large", step_id: task.steps[1]?.id });
   expect(task.error?.message).toBe("The input lasts 12 seconds; the limit is 10.");
+  const sent = origin.log.reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(sent).toBeGreaterThan(0);
+  expect(sent).toBeLessThan((await stat(file)).size / 2);
 });
 
 test("rejects a file too large for the light encoder before copying it, with the reason", async () => {
