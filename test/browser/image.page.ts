@@ -13,14 +13,16 @@ export interface ImageWish {
   input: string;
   /** URL of the AVIF encoder's wasm; null for the canvas encoder. */
   wasm: string | null;
-  /** Aborts before the encode. */
-  abort?: boolean;
+  /** Aborts the encode before it begins, or as soon as it opens its input. */
+  abort?: "before" | "reading";
 }
 
 /** The worker's answer. */
 export interface ImageAnswer {
   refusal: RefusalReason | null;
   file: { name: string; mime: string; base64: string } | null;
+  /** How many pictures reached the wasm of the AVIF encoder. */
+  encodes: number;
   /** Milliseconds. */
   ms: number;
   error: { kind: string; message: string } | null;
@@ -28,23 +30,27 @@ export interface ImageAnswer {
 
 addEventListener("message", async ({ data }: MessageEvent<ImageWish>) => {
   const { plan, source } = data;
-  const answer: ImageAnswer = { refusal: null, file: null, ms: 0, error: null };
+  const answer: ImageAnswer = { refusal: null, file: null, encodes: 0, ms: 0, error: null };
   const [chunk] = plan.chunks;
   try {
     const blob = await (await fetch(data.input)).blob();
+    const stop = new AbortController();
+    const abort = () => stop.abort(new Error("the test has enough"));
     const input = {
-      blob,
+      get blob() {
+        if (data.abort === "reading") abort();
+        return blob;
+      },
       size: blob.size,
       read: async ({ start, end }: { start: number; end: number }) =>
         new Uint8Array(await blob.slice(start, end).arrayBuffer()),
     };
     const encoder = data.wasm
-      ? createAvifEncoder({ wasm: new URL(data.wasm, location.href) })
+      ? createAvifEncoder({ wasm: new URL(data.wasm, location.href), guard: () => answer.encodes++ })
       : createCanvasEncoder();
     await encoder.prepare(plan, source);
     answer.refusal = encoder.refuse(plan, source);
-    const stop = new AbortController();
-    if (data.abort) stop.abort(new Error("the test has enough"));
+    if (data.abort === "before") abort();
     const from = performance.now();
     if (answer.refusal === null && chunk) {
       const [file] = (await encoder.encode({

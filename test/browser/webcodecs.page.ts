@@ -26,7 +26,7 @@ export interface WebCodecsAnswer {
   /** The file of each chunk, as base64. */
   files: string[];
   shares: number[];
-  /** Milliseconds of the encode, and from the abort to its end. */
+  /** Milliseconds of the encode, even of one that failed, and from the abort to its end. */
   ms: number;
   abort_ms: number | null;
   /** Frames created but not closed. */
@@ -97,6 +97,7 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
   const { plan, chunks, source } = data;
   const stop = new AbortController();
   let aborted: number | null = null;
+  let from = performance.now();
   const answer: WebCodecsAnswer = {
     ...{ refusal: null, files: [], shares: [], ms: 0, abort_ms: null, open_frames: 0, error: null },
   };
@@ -106,7 +107,7 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
     const encoder = createWebCodecsEncoder({ sound: data.sound ? await soundFrom(data.sound) : null });
     await encoder.prepare(plan, source);
     answer.refusal = encoder.refuse(plan, source);
-    const from = performance.now();
+    from = performance.now();
     for (const chunk of answer.refusal === null ? chunks : []) {
       const onProgress = (share: number) => {
         answer.shares.push(share);
@@ -117,7 +118,6 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
       const encoded = await encoder.encode({ plan, chunk, source, input, signal: stop.signal, onProgress });
       answer.files.push(((await bytesOf(encoded)) as Uint8Array & { toBase64(): string }).toBase64());
     }
-    answer.ms = performance.now() - from;
   } catch (thrown) {
     const { name, message } = thrown as Error;
     answer.error = {
@@ -126,6 +126,7 @@ addEventListener("message", async ({ data }: MessageEvent<WebCodecsWish>) => {
       ...("kind" in (thrown as Error) && { kind: String(Reflect.get(thrown as Error, "kind")) }),
     };
   }
+  answer.ms = performance.now() - from;
   if (aborted !== null) answer.abort_ms = performance.now() - aborted;
   // Frames still in the decoder are closed once its work has settled.
   for (let turn = 0; turn < 50 && open > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -177,10 +177,15 @@ test("missing wasm fails with a clear error", async () => {
   expect(error).toEqual({ kind: "encoder_unavailable", message: "The AVIF encoder could not be loaded." });
 });
 
-test("aborts before encoding the picture", async () => {
-  const { error, file } = await run(await clip("png"), {}, { abort: true });
-  expect([error?.message, file]).toEqual(["the test has enough", null]);
-});
+test.each(["before", "reading"] as const)(
+  "an abort (%s) ends the work before the picture is encoded",
+  async (abort) => {
+    const input = await clip("png");
+    const { error, file, encodes } = await run(input, {}, { abort });
+    expect([error?.message, file, encodes]).toEqual(["the test has enough", null, 0]);
+    expect((await run(input, {})).encodes).toBe(1);
+  },
+);
 
 test("refuses work that it does not support", async () => {
   expect((await run(await clip("png"), { format: "webp" })).refusal).toEqual({ code: "other_work" });

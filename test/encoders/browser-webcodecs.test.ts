@@ -257,15 +257,21 @@ test("a file changed after selection fails with a clear error", async () => {
   expect(error?.message).toContain("was changed, moved or deleted");
 });
 
-test("a damaged source ends soon, with encode_failed or with a partial output", async () => {
+test("a damaged source fails soon with encode_failed, and leaves no file or frame", async () => {
   const path = join(rig.folder, "damaged.mp4");
   const bytes = readFileSync(await clip("mp4_silent", { seconds: 4 }));
-  // Overwrites most packets with noise.
+  // Overwrites most packets with noise; the index remains.
   for (let at = 40_000; at < bytes.length * 0.7; at++) bytes[at] = (at * 7919) % 251;
   await writeFile(path, bytes);
-  const { error, refusal, open_frames, ms } = await rig.encode(path, { width: 80 });
-  expect([refusal, open_frames]).toEqual([null, 0]);
-  if (error) expect(error).toMatchObject({ kind: "encode_failed" });
+  const { error, refusal, files, open_frames, shares, ms } = await rig.encode(path, { width: 80 });
+  expect(error).toMatchObject({
+    kind: "encode_failed",
+    message: "The source's pictures could not be decoded to the end.",
+  });
+  expect([refusal, files, open_frames]).toEqual([null, [], 0]);
+  // The pictures before the damage were encoded.
+  expect(shares.at(-1)).toBeGreaterThan(0);
+  expect(shares.at(-1)).toBeLessThan(1);
   expect(ms).toBeLessThan(20_000);
 });
 

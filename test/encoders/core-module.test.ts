@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { CORE_NAMES } from "../../src/encoders/core/core-module.ts";
-import { glueText } from "./stock-core.ts";
+import { isExit, startCore } from "../../src/encoders/core/core-start.ts";
+import { glueText, stockCore } from "./stock-core.ts";
 
 const NAMED = [
   ["memory", CORE_NAMES.exports.memory, /wasmMemory=Module\["asm"\]\["(\w+)"\]/],
@@ -14,6 +15,30 @@ test.for(NAMED)("the glue and the driver use the same minified name for %s", ([,
   expect(pattern.exec(glueText)?.[1]).toBe(name);
 });
 
-test("the core exits its main function through an abort without a message", () => {
-  expect(glueText).toContain('function _abort(){abort("")}');
+test.for([
+  ["a run that succeeds", ["-version"], 0],
+  ["a run that fails", ["-i", "/none", "/none.wav"], 1],
+] as const)("the core ends %s through an abort without a message", async ([, args, code]) => {
+  const { core } = await startCore(stockCore.createCore, stockCore.instantiate);
+  core.setLogger(() => {});
+  core.reset();
+  const all = [...core.DEFAULT_ARGS, ...args];
+  let thrown: unknown;
+  try {
+    core._ffmpeg(all.length, core.stringsToPtr(all));
+  } catch (error) {
+    thrown = error;
+  }
+  expect([isExit(thrown), core.ret]).toEqual([true, code]);
+});
+
+test.for([
+  [
+    "an abort with a message",
+    new WebAssembly.RuntimeError("Aborted(OOM). Build with -sASSERTIONS for more info."),
+  ],
+  ["a trap", new WebAssembly.RuntimeError("unreachable")],
+  ["a text", "Aborted()."],
+] as const)("%s is no exit", ([, thrown]) => {
+  expect(isExit(thrown)).toBe(false);
 });
