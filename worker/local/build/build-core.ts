@@ -40,8 +40,8 @@ export async function buildCore(folder = FOLDER): Promise<void> {
 const EMPTY_MODULE = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 /**
- * Writes the fast core to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages, `framewright-core.wasm.gz`.
- * Where it has not been built, the first is a module without contents and the other an empty file.
+ * Writes the fast core to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages,
+ * `framewright-core.wasm.gz`. Where it has not been built, the first is a module without contents and the other an empty file.
  */
 export async function buildFastCore(folder = FOLDER): Promise<void> {
   await mkdir(folder, { recursive: true });
