@@ -2,21 +2,19 @@ import { existsSync, globSync, statSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { type Browser, chromium, type Page } from "@playwright/test";
 import { publint } from "publint";
 import { build, createServer, type InlineConfig } from "vite";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findBuilt } from "../../core/cache.ts";
-import { SOURCES } from "../../core/recipe.ts";
-import { FAST_CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
 import { clip } from "../fixtures/clips.ts";
 import { openRig } from "../judge/rig.ts";
 import { importsOf } from "../structure/layers.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { LAUNCH } from "../worker/api/browser.ts";
 import { testBundlers } from "./bundlers.ts";
+import { testFastCore } from "./fast-core.ts";
 import { testNode } from "./node.ts";
 import { testRecipes } from "./recipes.ts";
 import { addFiles, codeBelow, install, judge, pack, runIn, serveFolder } from "./rig.ts";
@@ -134,28 +132,6 @@ test("every import in the package resolves to one of its files or dependencies; 
   for (const name of ["mediabunny", "zod", "@jsquash/avif", "@ffmpeg/core"]) expect(licenses).toContain(name);
 });
 
-test.skipIf(!findBuilt("core"))(
-  "the package ships the fast core with its license, its sources and its recipe",
-  async () => {
-    const root = join(project, "node_modules", "framewright");
-    const plain = await readFile(join(root, "dist", "core", "framewright-core.wasm"));
-    const packed = await readFile(join(root, "dist", "core", "framewright-core.wasm.gz"));
-    expect(plain.length).toBe(FAST_CORE_FILES.wasm.size);
-    expect(gunzipSync(packed).equals(plain)).toBe(true);
-    expect(await readFile(join(root, "dist", "core", "COPYING"), "utf8")).toMatch(
-      /GNU GENERAL PUBLIC LICENSE\s+Version 2/,
-    );
-    const licenses = await readFile(join(root, "dist", "LICENSES.txt"), "utf8");
-    for (const { path, version } of Object.values(SOURCES)) {
-      expect(licenses).toContain(version);
-      expect(licenses).toContain(path);
-    }
-    for (const name of ["recipe.ts", "compile.sh", "shim.c", "x264/sad.c"]) {
-      expect(existsSync(join(root, "core", name))).toBe(true);
-    }
-  },
-);
-
 test("a page's install is below 50 MB and has no server packages", async () => {
   const paths = globSync("node_modules/**/*", { cwd: project, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -266,6 +242,7 @@ const plain = (code: string) =>
 const inline = (code: string) => `${PAGE}${importMap}<script type="module">${plain(code)}</script>`;
 
 testNode(() => project);
+testFastCore(() => ({ project, folder, open, complaints: () => complaints }));
 testRecipes(() => ({ project, folder, importMap, open, complaints: () => complaints }));
 testBundlers(() => ({ tarball, code: plain(page), html: script, open, complaints: () => complaints }));
 

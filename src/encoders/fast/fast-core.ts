@@ -4,7 +4,7 @@ import { PageMiss } from "../core/paged-file.ts";
 import { createRunLog } from "../core/run-log.ts";
 import type { WasmCore } from "../core/wasm-core.ts";
 import { createWasi, Exit } from "./wasi.ts";
-import { createWasiFiles } from "./wasi-files.ts";
+import { createWasiFiles, type WasiFiles } from "./wasi-files.ts";
 
 export interface FastCoreOptions {
   /** The compiled core of this project. */
@@ -21,6 +21,11 @@ export interface FastCoreOptions {
   takeMemory?: () => WebAssembly.Memory;
   /** Modifies the functions that the core imports, before it is instantiated. */
   guard?: (imports: Record<string, Record<string, unknown>>) => void;
+}
+
+/** The fast core with its files. */
+export interface FastCore extends WasmCore {
+  readonly files: WasiFiles;
 }
 
 const PAGE = 65_536;
@@ -43,7 +48,7 @@ export function createFastMemory(limit: number): WebAssembly.Memory {
  * Creates a core from this project's own build of ffmpeg. Every run has an instance of its own, so nothing that one leaves
  * behind reaches the next. It has no ffprobe.
  */
-export function createFastCore(options: FastCoreOptions): WasmCore {
+export function createFastCore(options: FastCoreOptions): FastCore {
   const { module, memory: limit, onLine = () => {}, guard = () => {} } = options;
   const { takeMemory = () => createFastMemory(limit) } = options;
   let held = 0;
@@ -67,6 +72,7 @@ export function createFastCore(options: FastCoreOptions): WasmCore {
     },
     makeFolder: (path) => files.makeFolder(path),
     take: (folder) => files.take(folder),
+    files,
     exec(args) {
       check(INITIAL);
       const memory = takeMemory();

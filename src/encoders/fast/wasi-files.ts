@@ -9,13 +9,22 @@ export interface OutputFile {
   truncate(): void;
 }
 
-/** The files of one core: inputs that the host reads on demand, and outputs in memory. Paths have no leading slash. */
+/**
+ * The files of one core: inputs that the host reads on demand, and outputs in memory. Paths begin at the root, with or without
+ * a slash, and may contain `.` and `..`.
+ */
 export interface WasiFiles {
   input(path: string): SyncFile | undefined;
   output(path: string): OutputFile | undefined;
   isFolder(path: string): boolean;
   mount(path: string, file: SyncFile): void;
+  /** Removes the inputs below a folder. */
+  unmount(folder: string): void;
   makeFolder(path: string): void;
+  /** Removes a folder; returns false where there is none, or something in it. */
+  removeFolder(path: string): boolean;
+  /** Returns the names in a folder; null where there is none. */
+  list(folder: string): string[] | null;
   /** Creates an output, or returns the one that is there; null where its folder does not exist. */
   create(path: string): OutputFile | null;
   rename(from: string, to: string): boolean;
@@ -31,45 +40,66 @@ export function createWasiFiles(charge: (bytes: number) => void): WasiFiles {
   const folders = new Set([""]);
   const inputs = new Map<string, SyncFile>();
   const outputs = new Map<string, OutputFile & { release(): Uint8Array }>();
-  const trim = (path: string) => path.replace(/^\/+|\/+$/g, "");
   const parent = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
 
   function makeFolder(path: string): void {
-    const name = trim(path);
+    const name = normalize(path);
     if (name === "") return;
     makeFolder(parent(name));
     folders.add(name);
   }
 
+  function list(folder: string): string[] | null {
+    const name = normalize(folder);
+    if (!folders.has(name)) return null;
+    const all = [...folders, ...inputs.keys(), ...outputs.keys()];
+    return all
+      .filter((path) => path !== "" && parent(path) === name)
+      .map((path) => path.slice(path.lastIndexOf("/") + 1));
+  }
+
   return {
-    input: (path) => inputs.get(path),
-    output: (path) => outputs.get(path),
-    isFolder: (path) => folders.has(trim(path)),
+    input: (path) => inputs.get(normalize(path)),
+    output: (path) => outputs.get(normalize(path)),
+    isFolder: (path) => folders.has(normalize(path)),
     makeFolder,
+    removeFolder(path) {
+      const name = normalize(path);
+      return name !== "" && list(name)?.length === 0 && folders.delete(name);
+    },
+    list,
     mount(path, file) {
-      makeFolder(parent(trim(path)));
-      inputs.set(trim(path), file);
+      const name = normalize(path);
+      makeFolder(parent(name));
+      inputs.set(name, file);
+    },
+    unmount(folder) {
+      const prefix = `${normalize(folder)}/`;
+      for (const path of inputs.keys()) if (path.startsWith(prefix)) inputs.delete(path);
     },
     create(path) {
-      if (!folders.has(parent(path))) return null;
-      const file = outputs.get(path) ?? createOutput(charge);
-      outputs.set(path, file);
+      const name = normalize(path);
+      if (!folders.has(parent(name))) return null;
+      const file = outputs.get(name) ?? createOutput(charge);
+      outputs.set(name, file);
       return file;
     },
-    rename(from, to) {
+    rename(given, to) {
+      const [from, target] = [normalize(given), normalize(to)];
       const file = outputs.get(from);
-      if (!file) return false;
-      outputs.get(to)?.release();
+      if (!file || !folders.has(parent(target))) return false;
       outputs.delete(from);
-      outputs.set(to, file);
+      outputs.get(target)?.release();
+      outputs.set(target, file);
       return true;
     },
     remove(path) {
-      outputs.get(path)?.release();
-      return outputs.delete(path);
+      const name = normalize(path);
+      outputs.get(name)?.release();
+      return outputs.delete(name);
     },
     take(folder) {
-      const prefix = `${trim(folder)}/`;
+      const prefix = `${normalize(folder)}/`;
       const taken = [...outputs].filter(([path]) => path.startsWith(prefix));
       return taken.map(([path, file]) => {
         outputs.delete(path);
@@ -107,4 +137,14 @@ function createOutput(charge: (bytes: number) => void): OutputFile & { release()
       return bytes.subarray(0, size);
     },
   };
+}
+
+// Playlists name files of other folders through "..".
+function normalize(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return parts.join("/");
 }

@@ -42,7 +42,7 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
   let next = ROOT + 1;
   const view = () => new DataView(memory.buffer);
   const bytesAt = (at: number, length: number) => new Uint8Array(memory.buffer, at >>> 0, length >>> 0);
-  const text = (at: number, length: number) => normalize(new TextDecoder().decode(bytesAt(at, length)));
+  const text = (at: number, length: number) => new TextDecoder().decode(bytesAt(at, length));
   const encoded = args.map((arg) => new TextEncoder().encode(`${arg}\0`));
 
   // Vectors of address and length, as all reads and writes have them.
@@ -215,14 +215,4 @@ export function createWasi({ args, memory, files, print }: WasiHost): WebAssembl
     path_unlink_file: (_folder: number, path: number, length: number) =>
       files.remove(text(path, length)) ? OK : NOENT,
   };
-}
-
-// Playlists name files of other folders through "..".
-function normalize(path: string): string {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  return parts.join("/");
 }

@@ -41,7 +41,9 @@ export async function buildPackage(): Promise<void> {
 export async function buildPageParts(folder: string): Promise<ReadonlySet<string>> {
   const inside = await bundle(WORKER_FILES, "workers", folder);
   await copyFile(createRequire(import.meta.url).resolve(AVIF_WASM), join(folder, "workers", "avif_enc.wasm"));
-  return new Set([...inside, ...(await bundle(PAGE_FILES, "page", folder))]);
+  // Apart, so that it is one file without imports, which a blob's URL can stand for.
+  const core = await bundle(FFMPEG_FILES, "ffmpeg", folder);
+  return new Set([...inside, ...core, ...(await bundle(PAGE_FILES, "page", folder))]);
 }
 
 async function buildModules(folder: string): Promise<void> {
@@ -56,7 +58,7 @@ async function buildModules(folder: string): Promise<void> {
     const { stdout } = await promisify(execFile)(tsc, args, { cwd: ROOT, maxBuffer: 1 << 26 });
     for (const [, path = ""] of stdout.matchAll(/^TSFILE: (.+)$/gm)) written.add(path);
   }
-  const whole = new Set<string>(Object.values(WORKER_FILES));
+  const whole = new Set<string>(Object.values({ ...WORKER_FILES, ...FFMPEG_FILES }));
   for (const path of written) {
     const origin = relative(folder, path).replace(/(\.d\.ts|\.js)$/, ".ts");
     if (whole.has(origin)) await rm(path);
@@ -188,6 +190,8 @@ const WORKER_FILES = {
   "image-worker": "src/browser/encoders/image-worker.ts",
   "encoder-worker": "src/encoders/pool/encoder-worker.ts",
 } as const;
+/** What plain `@ffmpeg/ffmpeg` imports, in `dist/ffmpeg/`. */
+const FFMPEG_FILES = { "ffmpeg-core": "src/encoders/pool/ffmpeg-core.ts" } as const;
 /** The wasm of the AVIF encoder, which the package ships beside its workers. */
 const AVIF_WASM = "@jsquash/avif/codec/enc/avif_enc.wasm";
 
