@@ -1,5 +1,6 @@
 /* Checks swscale's kernels. */
 #include "check/check.h"
+#include "check_swscale.h"
 #include "swscale/common.h"
 #include "libswscale/swscale.h"
 
@@ -217,4 +218,5 @@ void check_swscale(void) {
     for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++)
         for (int k = 0; k < FF_ARRAY_ELEMS(formats); k++)
             check_formats(formats[i], formats[k]);
+    check_unscaled();
 }
