@@ -156,12 +156,14 @@ static void set_formats(SwsContext *c, enum AVPixelFormat from, enum AVPixelForm
     copy_filter(c, filter, positions, 1, 32, 32);
 }
 
-/* Fills both tables for these formats. swscale's own function calls one that is wrapped. */
+/* Fills both tables for these formats. swscale's own function calls one that is wrapped, so what that one put
+ * into the scalar table is cleared. */
 static void fill_tables(enum AVPixelFormat from, enum AVPixelFormat to, int flags) {
     SwsContext *c = &scalar;
     set_formats(&scalar, from, to, flags);
     set_formats(&simd, from, to, flags);
     __real_ff_sws_init_scale(c);
+    memset(&c->yuv2plane1, 0, offsetof(SwsContext, lumToYV12) - offsetof(SwsContext, yuv2plane1));
     __real_ff_sws_init_output_funcs(c, &c->yuv2plane1, &c->yuv2planeX, &c->yuv2nv12cX, &c->yuv2packed1,
                                     &c->yuv2packed2, &c->yuv2packedX, &c->yuv2anyX);
     ff_sws_init_scale(&simd);
@@ -213,6 +215,7 @@ void check_swscale(void) {
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(known); i++) {
         fill_tables(scaled[i], AV_PIX_FMT_YUV420P, SWS_BICUBIC);
+        finish(&table);
         memcpy(known[i], table.simd, sizeof(known[i]));
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(formats); i++)
