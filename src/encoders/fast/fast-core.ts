@@ -31,6 +31,8 @@ export interface FastCore extends WasmCore {
 const PAGE = 65_536;
 // What the core is linked with (core/compile.sh): its data, its stack of 5 MiB, and room to begin in.
 const INITIAL = 32 * MIB;
+// malloc asks for single pages, and each growth takes its time.
+const STEP = MIB;
 const NONE_LEFT = "There is no memory left for the encoder.";
 
 /** Creates a memory for the core that can grow up to a limit in bytes; throws `out_of_memory`. */
@@ -93,7 +95,8 @@ export function createFastCore(options: FastCoreOptions): FastCore {
           framewright: {
             grow(pages: number) {
               check(heap + pages * PAGE);
-              grow(memory, pages);
+              const room = Math.floor((limit - held - heap) / PAGE);
+              grow(memory, Math.max(pages, Math.min(STEP / PAGE, room)));
               heap = memory.buffer.byteLength;
             },
           },
