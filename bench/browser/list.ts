@@ -1,4 +1,5 @@
 import type { Benchmark } from "../benchmark.ts";
+import { coreBytesBenchmarks } from "./core-bytes.ts";
 import { firstProgressBenchmarks } from "./first-progress.ts";
 import { imagesBenchmarks } from "./images.ts";
 import { probeBenchmarks } from "./probe.ts";
@@ -13,6 +14,7 @@ export const BROWSER_BENCHMARKS: readonly Benchmark[] = [
   ...qualityBenchmarks,
   ...speedBenchmarks,
   ...probeBenchmarks,
+  ...coreBytesBenchmarks,
   ...firstProgressBenchmarks,
   ...trimBenchmarks,
   ...imagesBenchmarks,

@@ -14,7 +14,8 @@ export interface Site {
   /** Returns the path of a file that the page saved. */
   saved(name: string): string;
   url: string;
-  takeBytes(): number;
+  /** Returns the bytes that the server sent since the last call, as {@link servePage} does. */
+  takeBytes(paths?: RegExp): number;
   /** Opens the page in a separate browser, with a new profile or the given one. */
   open(profile?: string): Promise<Tab>;
 }

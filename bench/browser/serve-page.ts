@@ -8,8 +8,8 @@ import { answerFile } from "../../test/browser/serve-files.ts";
 
 export interface PageServer {
   url: string;
-  /** Returns the bytes sent below `/files/` since the last call. */
-  takeBytes(): number;
+  /** Returns the bytes sent since the last call, of paths that match; by default those below `/files/`. */
+  takeBytes(paths?: RegExp): number;
 }
 
 /** The server's folders: the page, the files it reads by URL, and the files it saves. */
@@ -27,7 +27,7 @@ const ISOLATED = {
 
 /** Serves the page and the cores of ffmpeg.wasm on a free port. */
 export async function servePage(folders: PageFolders, ends: AsyncDisposableStack): Promise<PageServer> {
-  let bytes = 0;
+  const sent: { path: string; bytes: number }[] = [];
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://page");
     if (folders.isolated) {
@@ -35,13 +35,11 @@ export async function servePage(folders: PageFolders, ends: AsyncDisposableStack
     }
     if (request.method === "PUT") return void save(folders.saved, pathname, request, response);
     const [folder, path] = placeOf(folders, pathname);
-    if (folder === folders.files) {
-      const before = response.socket?.bytesWritten ?? 0;
-      const { socket } = response;
-      response.on("close", () => {
-        bytes += (socket?.bytesWritten ?? 0) - before;
-      });
-    }
+    const before = response.socket?.bytesWritten ?? 0;
+    const { socket } = response;
+    response.on("close", () => {
+      sent.push({ path: pathname, bytes: (socket?.bytesWritten ?? 0) - before });
+    });
     void answerFile(folder, path, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -51,13 +49,14 @@ export async function servePage(folders: PageFolders, ends: AsyncDisposableStack
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    takeBytes() {
-      const taken = bytes;
-      bytes = 0;
-      return taken;
+    takeBytes(paths = FILES) {
+      const taken = sent.splice(0).filter(({ path }) => paths.test(path));
+      return taken.reduce((sum, { bytes }) => sum + bytes, 0);
     },
   };
 }
+
+const FILES = /^\/files\//;
 
 function placeOf({ page, files }: PageFolders, pathname: string): [folder: string, path: string] {
   const plain = /^\/plain\/(core|core-mt)(\/.*)$/.exec(pathname);

@@ -54,6 +54,31 @@ test("weights chunks by their seconds, reports at most once a second, and never 
   }
 });
 
+test("reports the first percent at once, though it has just reported none", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+  try {
+    const source = videoSource({ duration: 10 });
+    const plan = createPlan(source, "video", { width: 80 });
+    const reports: (number | null)[] = [];
+    const progress = createEncodeProgress(plan, source, async (percent) => void reports.push(percent));
+    const [chunk] = plan.chunks as [Chunk];
+    for (const [at, share] of [
+      [0, 0.001],
+      [100, 0.002],
+      [200, 0.02],
+      [300, 0.5],
+      [1200, 0.6],
+    ] as const) {
+      vi.setSystemTime(at);
+      progress.share(chunk, share);
+      await Promise.resolve();
+    }
+    expect(reports).toEqual([0, 1, 57]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("does not count audio encoded in parallel as a second video encoder", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: 0 });
   try {

@@ -19,8 +19,8 @@ const EVERY_MS = 1000;
 
 /**
  * Tracks the progress of a plan's chunks as a percentage of the time they take together: a last chunk that is encoded alone
- * takes as long as several encoded at once. Calls `report` at most once a second, and never before the previous call has
- * settled.
+ * takes as long as several encoded at once. Calls `report` at most once a second, but at once with the first percent, and never
+ * before the previous call has settled.
  */
 export function createEncodeProgress(
   plan: Plan,
@@ -36,6 +36,7 @@ export function createEncodeProgress(
   let reported = 0;
   let last = Number.NEGATIVE_INFINITY;
   let reporting = false;
+  let hasBegun = false;
 
   function timeLeft(): number {
     const begun = works.filter(({ share }) => share > 0 && share < 1);
@@ -53,7 +54,10 @@ export function createEncodeProgress(
 
   function reportPercent(percent: number | null): void {
     const now = Date.now();
-    if (reporting || now - last < EVERY_MS) return;
+    // The first percent is what a visitor waits for, so a report of none does not hold it back.
+    const isFirst = percent !== null && percent > 0 && !hasBegun;
+    if (reporting || (now - last < EVERY_MS && !isFirst)) return;
+    hasBegun ||= isFirst;
     last = now;
     reporting = true;
     const done = () => {
