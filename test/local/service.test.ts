@@ -198,7 +198,8 @@ test("restarts whatever is killed: a native encoder, the encoder worker, the ser
   for (const pid of api) process.kill(pid, "SIGKILL");
   await vi.waitFor(async () => expect(await health(service.url)).toBe(200), { timeout: 60_000 });
   await back();
-  expect(lines).toEqual([
+  // Where the fast core has not been built, the start says so.
+  expect(lines.filter((line) => !line.startsWith("The fast core"))).toEqual([
     "native-1 ended (SIGKILL); starting it again.",
     "framewright-encoder ended (SIGKILL); starting it again.",
     "framewright ended (SIGKILL); starting it again.",

@@ -101,7 +101,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     options.signal?.throwIfAborted();
     await requireFreePort(options.port);
     await buildAssets(pathToFileURL(`${assets}/`));
-    await buildFastCore();
+    await buildFastCore(undefined, tell);
     if (options.page) await buildPage(assets);
     const [, ...started] = await Promise.all([
       encoder.start(order("framewright-encoder")),

@@ -24,7 +24,7 @@ const FOLDER = join(ROOT, "dist", "core");
  * {@link buildFastCore} writes. Skips files that are up to date. Throws when a core is not the one in {@link CORE_FILES} or
  * {@link FAST_CORE_FILES}.
  */
-export async function buildCore(folder = FOLDER): Promise<void> {
+export async function buildCore(folder = FOLDER, tell?: (line: string) => void): Promise<void> {
   await mkdir(folder, { recursive: true });
   const [glue, wasm] = await Promise.all([
     readStock("@ffmpeg/core", "ffmpeg-core.js", CORE_FILES.glue),
@@ -33,7 +33,7 @@ export async function buildCore(folder = FOLDER): Promise<void> {
   await placeOnce(glue, join(folder, "ffmpeg-core.js"));
   await pack(glue, CORE_FILES.glue, join(folder, "ffmpeg-core.js.gz"));
   await pack(wasm, CORE_FILES.wasm, join(folder, "ffmpeg-core.wasm.gz"));
-  await buildFastCore(folder);
+  await buildFastCore(folder, tell);
 }
 
 // What stands in for the fast core where it has not been built, as bundlers fail on a missing file: a module without contents.
@@ -41,14 +41,16 @@ const EMPTY_MODULE = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 /**
  * Writes the fast core to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages,
- * `framewright-core.wasm.gz`. Where it has not been built, the first is a module without contents and the other an empty file.
+ * `framewright-core.wasm.gz`. Where it has not been built, the first is a module without contents, the other an empty file, and
+ * `tell` receives a line that says what that costs.
  */
-export async function buildFastCore(folder = FOLDER): Promise<void> {
+export async function buildFastCore(folder = FOLDER, tell: (line: string) => void = () => {}): Promise<void> {
   await mkdir(folder, { recursive: true });
   const plain = join(folder, "framewright-core.wasm");
   const packed = `${plain}.gz`;
   const built = findBuilt("core");
   if (!built) {
+    tell("The fast core is not built (npm run core:build): H.264 and sound take several times as long.");
     await placeOnce(EMPTY_MODULE, plain);
     return placeOnce(Buffer.alloc(0), packed);
   }
@@ -124,6 +126,6 @@ async function place(bytes: Buffer, path: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  await buildCore();
+  await buildCore(FOLDER, console.error);
   await buildThreadedCore();
 }

@@ -26,7 +26,7 @@ const HERE = "__framewright_here__";
  * `dist/core/`.
  */
 export async function buildPackage(): Promise<void> {
-  await buildCore();
+  await buildCore(undefined, console.error);
   await buildModules(join(DIST, "lib"));
   const inside = await buildPageParts(DIST);
   await writeFile(join(DIST, "LICENSES.txt"), await licensesOf(inside));

@@ -14,7 +14,7 @@ import { buildPage } from "./build-page.ts";
 runMain(async () => {
   await buildAssets();
   await buildPage(join(ROOT, "dist", "assets"));
-  await buildCore();
+  await buildCore(undefined, console.error);
   for (const [worker, config] of Object.entries(WORKERS)) {
     const folder = join(ROOT, "dist", worker);
     rmSync(folder, { recursive: true, force: true });
