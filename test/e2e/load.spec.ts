@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
@@ -105,7 +106,11 @@ test("serves each file of the page with the right headers, and the API without t
   const code = await worker.text();
   const facts = JSON.parse(/^const BUILD = (.*);$/m.exec(code)?.[1] ?? "{}");
   expect(facts.files).toContain("/");
-  expect([facts.core.length, facts.core_others.length, facts.later.length]).toEqual([2, 3, 1]);
+  expect([facts.core.length, facts.core_others.length, facts.later.length]).toEqual([
+    OFFLINE_CORE_FILES,
+    3,
+    1,
+  ]);
   for (const path of [...facts.files, ...facts.core, ...facts.core_others, ...facts.later]) {
     const { status, headers } = await get(path);
     expect([path, status]).toEqual([path, 200]);

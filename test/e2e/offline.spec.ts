@@ -1,6 +1,7 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
+import { OFFLINE_CORE_FILES } from "../fixtures/fast-encoder.ts";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { copyPage, makeLater, openSite } from "./site.ts";
@@ -46,7 +47,7 @@ test("works offline after a first visit and one encode", async ({
   // The core is cached in the background.
   await expect
     .poll(() => page.evaluate(async () => (await (await caches.open("framewright-core")).keys()).length))
-    .toBe(2);
+    .toBe(OFFLINE_CORE_FILES);
 
   site.close();
   await context.setOffline(true);
@@ -76,7 +77,7 @@ test("installs a new version completely, activates it on request, and keeps the 
   // The large files are cached when the page is idle.
   await expect
     .poll(() => page.evaluate(async () => (await (await caches.open("framewright-core")).keys()).length))
-    .toBe(2);
+    .toBe(OFFLINE_CORE_FILES);
   const other = await context.newPage();
   await other.goto(site.url);
   expect(await versionOf(other)).toBe(first);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
 import { ROOT } from "../settings.ts";
@@ -34,12 +34,15 @@ export async function buildOffline(folder: string): Promise<void> {
   const files = names
     .filter((path) => path !== `/${RULES}`)
     .map((path) => (path === "/index.html" ? "/" : path));
-  const core = files.filter((path) => path.endsWith(".gz"));
+  const packed = files.filter((path) => path.endsWith(".gz"));
+  const sizes = await Promise.all(packed.map(async (path) => (await stat(join(folder, path))).size));
+  // The fast core is an empty file where it has not been built.
+  const core = packed.filter((_, index) => sizes[index] !== 0);
   const isThreaded = (path: string) => path.includes("/ffmpeg-core-mt.");
   const later = files.filter((path) => path.endsWith(".wasm"));
   const facts = {
     version,
-    files: files.filter((path) => !core.includes(path) && !later.includes(path)),
+    files: files.filter((path) => !packed.includes(path) && !later.includes(path)),
     later,
     core: core.filter((path) => !isThreaded(path)),
     core_others: core.filter(isThreaded),
