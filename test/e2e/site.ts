@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
@@ -68,7 +68,7 @@ function headersFor(path: string, rules: string): [string, string][] {
   return found;
 }
 
-/** Copies the page's files from an assets folder, with a stand-in of a few bytes for the core. */
+/** Copies the page's files from an assets folder, with a stand-in of a few bytes for each core; one that has not been built stays empty. */
 export async function copyPage(assets: string, folder: string): Promise<void> {
   await mkdir(join(folder, "app"), { recursive: true });
   for (const name of ["index.html", "_headers", "icon.svg", "manifest.webmanifest", "icons"]) {
@@ -76,7 +76,8 @@ export async function copyPage(assets: string, folder: string): Promise<void> {
   }
   for (const name of await readdir(join(assets, "app"))) {
     const target = join(folder, "app", name);
-    if (name.endsWith(".gz")) await writeFile(target, STAND_IN);
+    const { size } = await stat(join(assets, "app", name));
+    if (name.endsWith(".gz") && size > 0) await writeFile(target, STAND_IN);
     else await cp(join(assets, "app", name), target);
   }
   await buildOffline(folder);
