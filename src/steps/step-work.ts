@@ -69,7 +69,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     context: StepContext,
     signal: AbortSignal,
   ) {
-    // A run that is over learns that from its signal.
+    // A run that has ended learns that from its signal.
     const onWait = throttle(() => context.progress(null).catch(() => undefined));
     return tools.probe(reader, { url, ...(mime ? { mime } : {}) }, signal, onWait);
   }

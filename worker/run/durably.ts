@@ -18,7 +18,7 @@ type Outcome<T> = { value: T } | { over: true } | { error: Omit<RunError, "step_
 /**
  * Creates the edge's {@link Durably}: each piece of work is a step of the Workflow. An error of the media is a remembered
  * outcome; a retryable one is tried again with a growing delay. While it works, it reports to the TaskObject, and the
- * signal of a run that is over aborts.
+ * signal of a run that has ended aborts.
  */
 export function createDurably(
   step: WorkflowStep,

@@ -19,7 +19,7 @@ import { outputExpires } from "./schedule.ts";
 
 // It does one job at a time, and the bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
-// No encode lasts longer, and writes into a run that is over are refused in any case.
+// No encode lasts longer, and writes into a run that has ended are refused in any case.
 const WRITE_SECONDS = 12 * 3600;
 
 /** What a run starts from. */

@@ -4,7 +4,7 @@ import type { RunRow } from "./run-row.ts";
 /** Milliseconds between two mirrors of a record: KV takes one write a second on a key. */
 export const MIRROR_MS = 1000;
 /**
- * Milliseconds before each clearing of the files that an unsuccessful run leaves behind. A run that is over is notified at once
+ * Milliseconds before each clearing of the files that an unsuccessful run leaves behind. A run that has ended is notified at once
  * and stops; its files are cleared a second later. On a busy machine it takes longer to cancel its work elsewhere, so the run is
  * ended only later. Work that ignores the cancellation may write for a while even then, so its files are cleared again each time.
  */

@@ -76,7 +76,7 @@ export function createRunUploads(
           NAMES,
           files.map((file) => file.name),
         );
-        // The signal stops a run that is over.
+        // The signal stops a run that has ended.
         const tell = throttle((share: number) => progress(share * 100).catch(() => {}));
         const { info, url, urlOf } = await uploadFiles({
           ...{ files: files.map(toOutput), main, bucket, key, signal },

@@ -63,7 +63,7 @@ export function createEncodeProgress(
     const done = () => {
       reporting = false;
     };
-    // A run that is over learns that from its signal.
+    // A run that has ended learns that from its signal.
     report(percent).then(done, done);
   }
 
