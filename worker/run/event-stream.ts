@@ -40,7 +40,7 @@ export function writeEvent<T extends Task | Step>(
 }
 
 /**
- * Streams the state of a run and then its changes after version `seen`, until it is finished or gone (`latest` returns null).
+ * Streams a run's state and then its changes after version `seen`, until it is finished or gone (`latest` returns null).
  * Nothing is produced before the reader asks for it: a slow reader misses states in between but delays no other.
  */
 export function streamEvents(

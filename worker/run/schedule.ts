@@ -20,7 +20,7 @@ export const ASK_MS = 600_000;
 const LEAVE_MS = 1000;
 
 /**
- * Returns the Unix seconds until which the output of a run and its URL are good: counted from the creation, so that a repeated
+ * Returns when a run's output and its URL expire, in Unix seconds: counted from the creation, so that a repeated
  * step returns the same URL.
  */
 export function outputExpires({ created_at }: { created_at: number }, ttl_seconds: number): number {

@@ -15,7 +15,7 @@ export interface KeptEvent {
 
 /** The events of one project, in the order in which they came. */
 export interface EventTable {
-  /** Creates the event for a change of a run; returns the existing event for a change seen before. */
+  /** Creates the event for a run's change; returns the existing event for a change seen before. */
   add(run_id: string, change: Change, now: number): KeptEvent & { is_new: boolean };
   get(id: string): KeptEvent | null;
   /** Returns a page of events as JSON texts. */
