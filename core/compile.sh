@@ -67,17 +67,21 @@ cd /build/ffmpeg
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-compile --target-os=none --arch=wasm32 \
     --cc=wasm-cc --ld=wasm-cc --host-cc=gcc --ar=$AR --ranlib=$RANLIB --nm=$NM --disable-stripping \
     --pkg-config=pkgconf --pkg-config-flags=--static \
-    --disable-everything --disable-autodetect --disable-ffplay --disable-ffprobe --disable-doc --disable-network \
+    --disable-everything --disable-autodetect --disable-iconv --disable-ffplay --disable-ffprobe --disable-doc --disable-network \
     --disable-pthreads --disable-avdevice --disable-asm --disable-debug --disable-runtime-cpudetect \
     --enable-gpl --enable-zlib --enable-libx264 --enable-libmp3lame --enable-libopus $FFMPEG_PARTS \
     --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
     --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
-for folder in swscale yadif; do
+# Nor does it know what wasm is fast at.
+sed -i 's/\(HAVE_FAST_\(CLZ\|64BIT\|UNALIGNED\)\) 0/\1 1/' config.h libavutil/avconfig.h
+for folder in swscale yadif h264; do
     compile_kernels $folder -std=c11 -DHAVE_AV_CONFIG_H -include /build/core/shim.h -I. -I../src/ffmpeg
     $AR rs /build/kernels/ffmpeg.a /build/kernels/$folder-*.o
 done
 echo 'LDEXEFLAGS += /build/kernels/ffmpeg.a' >>ffbuild/config.mak
+# What runs once for each packet may be small instead of fast.
+echo 'libavformat/%.o fftools/%.o: CFLAGS += -Os' >>ffbuild/config.mak
 make -j"$jobs" ffmpeg_g
 # Compares every kernel with the scalar function of these very libraries.
 wasm-cc $cflags -I/build/core /build/core/check/check.c /build/checks/*.o /build/kernels/ffmpeg.a \

@@ -58,5 +58,6 @@ void compare_numbers(const char *what, int64_t scalar, int64_t simd);
 void check_x264(void);
 void check_swscale(void);
 void check_yadif(void);
+void check_h264(void);
 
 #endif

@@ -9,6 +9,7 @@ import { createFastCore } from "../../../src/encoders/fast/fast-core.ts";
 import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-chunk.ts";
 import { WASM_TOOLS } from "../../../src/ffmpeg/toolset.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
+import { damage } from "./damage.ts";
 
 /** Work for the fast core, over one input at `/in/input`. */
 export interface FastTask {
@@ -16,6 +17,8 @@ export interface FastTask {
   core: string;
   /** Path of the input. */
   input: string;
+  /** Seed of damage to the input; 0 when absent, which leaves it whole. */
+  damage?: number;
   /** Arguments of each run; they write to `/out`. */
   runs?: readonly (readonly string[])[];
   /** A plan whose first chunk is encoded instead. */
@@ -40,7 +43,7 @@ export interface FastResult {
 
 const task = workerData as FastTask;
 const module = new WebAssembly.Module(readFileSync(task.core));
-const bytes = readFileSync(task.input);
+const bytes = damage(readFileSync(task.input), task.damage ?? 0);
 const file = createPagedFile(bytes.length, [{ start: 0, bytes: bytes.subarray(0, task.loaded) }]);
 let lines = 0;
 const core = createFastCore({ module, memory: task.memory ?? 512 * 2 ** 20, onLine: () => lines++ });

@@ -1,0 +1,56 @@
+import { describe, test } from "vitest";
+import { findBuilt } from "../../../core/cache.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
+import { CORE, runFast } from "./run-fast.ts";
+
+// Turned and noisy, so that blocks move by all fractions of a pixel and leave large residuals.
+const PICTURES =
+  "-f lavfi -i testsrc2=size=212x148:rate=25:duration=0.6 -vf rotate=0.4*t,noise=alls=12:allf=t";
+const FADING = `${PICTURES},fade=out:0:15`;
+const H264 = `${PICTURES} -c:v libx264 -crf 20 -pix_fmt yuv420p`;
+
+// Each takes other ways through the decoder.
+const SOURCES = [
+  ["B-frames and 8x8 transforms", `${H264} -preset slow -bf 4 -x264-params 8x8dct=1:partitions=all`],
+  ["4x4 transforms without arithmetic coding", `${H264} -coder vlc -x264-params 8x8dct=0:partitions=all`],
+  ["coarse quantizers", `${H264} -crf 40`],
+  ["fine quantizers", `${H264} -crf 4`],
+  ["intra pictures", `${H264} -g 1`],
+  [
+    "weighted prediction",
+    `${FADING} -c:v libx264 -pix_fmt yuv420p -x264-params weightp=2:weightb=1:bframes=3`,
+  ],
+  ["fields", `${H264} -flags +ilme+ildct -x264-params tff=1`],
+  ["fake fields", `${H264} -x264-params fake-interlaced=1`],
+  ["several slices and references", `${H264} -x264-params slices=5:ref=8:b-pyramid=normal`],
+  ["no deblocking", `${H264} -x264-params no-deblock=1`],
+  ["strong deblocking", `${H264} -crf 35 -x264-params deblock=6,6`],
+  ["chroma at half height", `${PICTURES} -c:v libx264 -pix_fmt yuv422p`],
+  ["full chroma", `${PICTURES} -c:v libx264 -pix_fmt yuv444p`],
+  ["10 bits", `${PICTURES} -c:v libx264 -pix_fmt yuv420p10le`],
+  ["gray", `${PICTURES} -c:v libx264 -pix_fmt gray`],
+] as const satisfies [string, string][];
+
+// Lossless, so that two outputs are equal only if all pictures are.
+const RUN = "-v quiet -i /in/input -an -c:v libx264 -preset ultrafast -qp 0 -f mp4 /out/output.mp4".split(
+  " ",
+);
+// Whole, and damaged in each way.
+const SEEDS = [0, 1, 2, 3, 4, 5];
+
+describe.skipIf(!CORE)("the decoders' kernels", () => {
+  test.for(SOURCES)("decode the pictures of scalar code from %s", async ([, args], { expect }) => {
+    const input = await makeClip("mp4", args.split(" "));
+    const scalar = findBuilt("scalar") ?? "";
+    for (const damage of SEEDS) {
+      const [ours] = await runFast({ input, damage, runs: [RUN] });
+      const [theirs] = await runFast({ input, damage, runs: [RUN], core: scalar });
+      expect({ damage, ...pick(ours) }).toEqual({ damage, ...pick(theirs) });
+      if (damage === 0) expect(ours?.code).toBe(0);
+    }
+  });
+});
+
+function pick(result: Awaited<ReturnType<typeof runFast>>[number] | undefined) {
+  return { code: result?.code, error: result?.error?.kind, sha256: result?.files[0]?.sha256 };
+}
