@@ -1,14 +1,17 @@
-/** Prints what work costs the light encoder's core, beside the estimates: `node bench/constants/light-constants.ts`. */
+/** Prints what work costs the light encoder's core, beside the estimates: `node bench/constants/light-constants.ts [stock | fast]`. */
 import { readFile, stat } from "node:fs/promises";
+import { findBuilt } from "../../core/cache.ts";
 import type { EncodeKind } from "../../src/core/formats.ts";
 import { createPagedFile } from "../../src/encoders/core/paged-file.ts";
 import { createWasmCore } from "../../src/encoders/core/wasm-core.ts";
+import { createFastCore } from "../../src/encoders/fast/fast-core.ts";
 import { runChunk } from "../../src/encoders/light/light-chunk.ts";
 import { heapOf, secondsOf } from "../../src/encoders/light/light-cost.ts";
-import { chooseLevel } from "../../src/encoders/light/light-estimate.ts";
+import { chooseLevel, coreOf } from "../../src/encoders/light/light-estimate.ts";
 import { LIGHT_LIMITS } from "../../src/encoders/light/light-limits.ts";
 import { lightTools } from "../../src/encoders/light/light-tools.ts";
 import { parseFfprobe } from "../../src/ffmpeg/parse-ffprobe.ts";
+import { FAST_TOOLS, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { stockCore } from "../../test/encoders/stock-core.ts";
 import { makeClip, runFfprobe } from "../../test/fixtures/make-clip.ts";
@@ -68,15 +71,12 @@ function rows(): Row[] {
   return list;
 }
 
-for (const [path, kind, options] of rows()) {
-  const file = await path;
-  const bytes = await readFile(file);
-  const probed = await runFfprobe(file, ["-show_frames", "-read_intervals", "%+#1"]);
-  const source = parseFfprobe(probed, { url: "file:clip", filesize: (await stat(file)).size });
-  const plan = createPlan(source, kind, options);
-  const [chunk] = plan.chunks;
-  if (!chunk) continue;
-  const core = await createWasmCore({
+const which = process.argv[2] === "fast" ? "fast" : "stock";
+const fastModule =
+  which === "fast" ? await WebAssembly.compile(await readFile(findBuilt("core") ?? "")) : null;
+
+function createStock() {
+  return createWasmCore({
     createCore: async (given) => {
       const module = await stockCore.createCore(given);
       module._malloc(BALLAST);
@@ -85,14 +85,31 @@ for (const [path, kind, options] of rows()) {
     instantiate: stockCore.instantiate,
     memory: 1024 * MIB,
   });
+}
+
+for (const [path, kind, options] of rows()) {
+  const file = await path;
+  const bytes = await readFile(file);
+  const probed = await runFfprobe(file, ["-show_frames", "-read_intervals", "%+#1"]);
+  const source = parseFfprobe(probed, { url: "file:clip", filesize: (await stat(file)).size });
+  const plan = createPlan(source, kind, options);
+  const [chunk] = plan.chunks;
+  if (!chunk) continue;
+  if (coreOf(plan, source, fastModule !== null) !== which) continue;
+  const core = fastModule ? createFastCore({ module: fastModule, memory: 1024 * MIB }) : await createStock();
   core.mount("/in/input", createPagedFile(bytes.length, [{ start: 0, bytes }]));
   const before = process.threadCpuUsage();
-  runChunk(core, { plan, chunk, source, tools: lightTools(plan, source) });
+  runChunk(core, {
+    plan,
+    chunk,
+    source,
+    tools: lightTools(plan, source, LIGHT_LIMITS.memory, fastModule ? FAST_TOOLS : WASM_TOOLS),
+  });
   const used = process.threadCpuUsage(before);
   const level = chooseLevel(plan, source, LIGHT_LIMITS.memory);
-  const estimate = secondsOf(plan, source, level);
+  const estimate = secondsOf(plan, source, level, which);
   const name = `${kind} ${source.format} ${source.width ?? ""}x${source.height ?? ""} ${JSON.stringify(options)}`;
-  const heap = `${((core.heap - BALLAST) / MIB).toFixed(1)} of ${heapOf(plan, source, level).toFixed(1)} MiB`;
+  const heap = `${((core.heap - (fastModule ? 0 : BALLAST)) / MIB).toFixed(1)} of ${heapOf(plan, source, level).toFixed(1)} MiB`;
   const time = `${((used.user + used.system) / 1e6).toFixed(2)} of ${estimate ? (estimate.pictures + estimate.sound).toFixed(2) : "?"} s`;
   console.log(name.padEnd(64), heap.padEnd(22), time.padEnd(18), level.args.at(-1));
 }

@@ -4,6 +4,7 @@ import wasm from "../../node_modules/@ffmpeg/core/dist/esm/ffmpeg-core.wasm";
 import type { CreateCore } from "../../src/encoders/core/core-module.ts";
 import { fastLightCore, stockLightCore } from "../../src/encoders/light/light-cores.ts";
 import { LIGHT_MEMORY } from "../../src/encoders/light/light-limits.ts";
+import type { LightHealth } from "../../src/encoders/light/light-wire.ts";
 import { serveJob } from "./serve-job.ts";
 import { createTurns } from "./turns.ts";
 
@@ -31,7 +32,9 @@ const host = {
 export default {
   fetch(request: Request): Response | Promise<Response> {
     const { pathname } = new URL(request.url);
-    if (request.method === "GET" && pathname === "/health") return Response.json({ status: "ok" });
+    if (request.method === "GET" && pathname === "/health") {
+      return Response.json({ status: "ok", fast: host.fast !== null } satisfies LightHealth);
+    }
     if (request.method === "POST" && pathname === "/") return serveJob(request, turns, host);
     return new Response("Not found", { status: 404 });
   },

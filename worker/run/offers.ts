@@ -1,9 +1,6 @@
 import type { Source } from "../../src/core/source.ts";
 import type { Encoder } from "../../src/encoders/encoder.ts";
 import type { LightEncoder } from "../../src/encoders/light/light.ts";
-import { secondsOf } from "../../src/encoders/light/light-cost.ts";
-import { chooseLevel } from "../../src/encoders/light/light-estimate.ts";
-import { LIGHT_LIMITS } from "../../src/encoders/light/light-limits.ts";
 import { cutPlan, type Plan } from "../../src/plan/index.ts";
 import { nativeOffer } from "../../src/route/native-offer.ts";
 import type { NativeHost } from "../../src/route/native-time.ts";
@@ -18,16 +15,16 @@ export interface EdgeEncoders extends NativeHost {
 /** Creates the offers of the edge's encoders for an uncut plan: the light one first, as it costs no container. */
 export function createOffers({ light, native, ...host }: EdgeEncoders) {
   return async (plan: Plan, source: Source): Promise<Offer[]> => [
-    lightOffer(light, plan, source),
+    await lightOffer(light, plan, source),
     nativeOffer(plan, source, { ...host, refusal: native.refuse(plan, source) }),
   ];
 }
 
-function lightOffer(light: LightEncoder, plan: Plan, source: Source): Offer {
+async function lightOffer(light: LightEncoder, plan: Plan, source: Source): Promise<Offer> {
+  await light.prepare();
   const chunk_seconds = plan.kind === "video" ? light.chunkSeconds(plan, source) : null;
   const cut = chunk_seconds === null ? plan : cutPlan(plan, { chunk_seconds });
-  const time = secondsOf(plan, source, chooseLevel(plan, source, LIGHT_LIMITS.memory));
-  const seconds = time && time.pictures + time.sound;
+  const seconds = light.seconds(plan, source);
   const chunks = cut.chunks.filter(({ track }) => track !== "audio").length;
   return { encoder: "light", refusal: light.refuse(cut, source), chunk_seconds, chunks, at_once: 1, seconds };
 }

@@ -1,19 +1,37 @@
 import type { RefusalReason } from "../../core/refusal.ts";
 import type { Source } from "../../core/source.ts";
-import { refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { FAST_TOOLS, refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import { CHUNK_SECONDS } from "../../plan/chunks.ts";
 import { estimateWork } from "../../plan/estimate.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { MIB } from "../../util/bytes.ts";
-import { heapOf, LIGHT_COST, secondsOf, type WorkTime, X264_LEVELS, type X264Level } from "./light-cost.ts";
+import {
+  type CoreName,
+  heapOf,
+  LIGHT_COST,
+  secondsOf,
+  type WorkTime,
+  X264_LEVELS,
+  type X264Level,
+} from "./light-cost.ts";
 import { heldBytes, LIGHT_INPUT, type LightLimits, soundRate, stretchSeconds } from "./light-limits.ts";
 
 // Margin for the estimates' error.
 const SPARE = 3 * MIB;
 const LOWEST: X264Level = X264_LEVELS[4];
 
-/** Returns why a plan exceeds the light encoder's limits; null when it fits. */
-export function refuseLight(plan: Plan, source: Source, limits: LightLimits): RefusalReason | null {
+/** Returns the core that runs a plan on a host: the fast one where the host has it and it can, the stock one for the rest. */
+export function coreOf(plan: Plan, source: Source, hasFast: boolean): CoreName {
+  return hasFast && refuseTools(plan, source, FAST_TOOLS) === null ? "fast" : "stock";
+}
+
+/** Returns why a plan exceeds the light encoder's limits on a core; null when it fits. */
+export function refuseLight(
+  plan: Plan,
+  source: Source,
+  limits: LightLimits,
+  core: CoreName = "stock",
+): RefusalReason | null {
   const tools = refuseTools(plan, source, WASM_TOOLS);
   if (tools) return tools;
   if (source.format === "heic") return { code: "input_format", format: "heic" };
@@ -26,7 +44,7 @@ export function refuseLight(plan: Plan, source: Source, limits: LightLimits): Re
   if (memory > limits.memory) {
     return { code: "memory", needed_bytes: Math.ceil(memory), available_bytes: limits.memory };
   }
-  const time = secondsOf(plan, source, level);
+  const time = secondsOf(plan, source, level, core);
   if (!time) return { code: "unknown_duration" };
   const pieces = plan.chunks.map((chunk) => shareOf(plan, chunk, time));
   const total = pieces.reduce((sum, piece) => sum + piece, 0);
@@ -53,9 +71,14 @@ export function chooseLevel(plan: Plan, source: Source, memory: number): X264Lev
  * Returns how many seconds of source, 2 to 60, a chunk of a plan should span to take the light encoder about `chunkSeconds`
  * of computing and to fit its memory: a hint for `createPlan`.
  */
-export function lightChunkSeconds(plan: Plan, source: Source, limits: LightLimits): number {
+export function lightChunkSeconds(
+  plan: Plan,
+  source: Source,
+  limits: LightLimits,
+  core: CoreName = "stock",
+): number {
   const level = chooseLevel(plan, source, limits.memory);
-  const time = secondsOf(plan, source, level);
+  const time = secondsOf(plan, source, level, core);
   const { duration, filesize } = source;
   if (!time || !plan.duration || !duration || time.pictures === 0) return CHUNK_SECONDS;
   // Decoding from a keyframe comes on top; shorter chunks would only repeat it more often.

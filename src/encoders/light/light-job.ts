@@ -2,7 +2,7 @@ import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
-import { FAST_TOOLS, refuseTools, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { FAST_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import type { Chunk, Plan } from "../../plan/plan.ts";
 import { KIB, MIB } from "../../util/bytes.ts";
 import {
@@ -17,6 +17,7 @@ import type { WasmCore } from "../core/wasm-core.ts";
 import type { EncodedFile } from "../encoder.ts";
 import { type HeaderFacts, readHeaderFacts } from "./header-facts.ts";
 import { runChunk } from "./light-chunk.ts";
+import { coreOf } from "./light-estimate.ts";
 import { inputBytes, LIGHT_INPUT, stretchBytes } from "./light-limits.ts";
 import { type FfprobeReport, reportOf, runProbe } from "./light-probe.ts";
 import { lightTools } from "./light-tools.ts";
@@ -84,7 +85,7 @@ export async function runLightJob(
   // For a picture this large the header is enough; anything more would mean reading all of it.
   const large = facts && (job.size > LIGHT_INPUT.image || facts.width * facts.height >= MOST_PIXELS);
   if (facts && large) return fromFacts(facts, job);
-  const core = coreOf(job, host);
+  const core = chooseCore(job, host);
   const run = async (depth: "frame" | "header"): Promise<LightAnswer> => {
     try {
       return await attempt((core) => work(core, depth), core, host);
@@ -110,10 +111,9 @@ export async function runLightJob(
 
 type Work = (core: WasmCore) => { report: FfprobeReport | null; files: EncodedFile[]; tally: Tally };
 
-// The fast core does what it can, and the stock core the rest.
-function coreOf(job: LightJob, { stock, fast }: LightHost): LightCore {
+function chooseCore(job: LightJob, { stock, fast }: LightHost): LightCore {
   if (!fast || job.kind === "probe") return stock;
-  return refuseTools(job.plan, job.source, FAST_TOOLS) === null ? fast : stock;
+  return coreOf(job.plan, job.source, true) === "fast" ? fast : stock;
 }
 
 async function attempt(work: Work, core: LightCore, host: LightHost): Promise<LightAnswer> {

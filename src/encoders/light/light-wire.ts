@@ -29,6 +29,13 @@ export type LightMessage =
     }
   | { state: "error"; kind: ErrorKind; message: string; retryable: boolean };
 
+/** The answer to `GET /health`. */
+export interface LightHealth {
+  status: "ok";
+  /** Whether the fast core is there. */
+  fast: boolean;
+}
+
 /** Parses the start of a request; rejects with `request_invalid`, or `payload_too_large` beyond `most` bytes of input. */
 export async function readLightRequest(frames: FrameReader, most: number): Promise<LightRequest> {
   const request = parseRequest(await frames.json());

@@ -8,11 +8,18 @@ import { limitTime, sleep } from "../../util/time.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import { takeSound } from "../run/sound-only.ts";
 import { FRAME_MIME, type FrameReader, readFrames, writeFrame } from "./frame.ts";
-import { lightChunkSeconds, refuseLight } from "./light-estimate.ts";
+import { secondsOf } from "./light-cost.ts";
+import { chooseLevel, coreOf, lightChunkSeconds, refuseLight } from "./light-estimate.ts";
 import { firstRange, type LightJob } from "./light-job.ts";
 import { LIGHT_LIMITS, type LightLimits, soundBytes } from "./light-limits.ts";
 import type { FfprobeReport } from "./light-probe.ts";
-import { type LightMessage, type LightRequest, readLightMessage, toError } from "./light-wire.ts";
+import {
+  type LightHealth,
+  type LightMessage,
+  type LightRequest,
+  readLightMessage,
+  toError,
+} from "./light-wire.ts";
 
 /** Options of {@link createLightEncoder}. */
 export interface LightEncoderOptions {
@@ -31,6 +38,10 @@ export interface LightEncoder extends Encoder {
    * media.
    */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
+  /** Asks once whether the encoder has the fast core; without an answer, the estimates are those of the stock core. Never rejects. */
+  prepare(): Promise<void>;
+  /** Estimates the seconds of work in a plan; null when its duration is unknown. */
+  seconds(plan: Plan, source: Source): number | null;
   /** Returns how many seconds of source, 2 to 60, a chunk of a plan should span to suit this encoder: a hint for `createPlan`. */
   chunkSeconds(plan: Plan, source: Source): number;
 }
@@ -53,6 +64,8 @@ interface Sending {
 /** Creates the client of the light encoder: stock ffmpeg as wasm in a separate Worker, for small jobs. */
 export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
   const limits: LightLimits = { ...LIGHT_LIMITS, ...options.limits };
+  let hasFast: boolean | null = null;
+  const coreFor = (plan: Plan, source: Source) => coreOf(plan, source, hasFast === true);
 
   async function run(job: LightJob, sending: Sending): Promise<{ done: Done; files: EncodedFile[] }> {
     const input = keepSlices(sending.input);
@@ -120,8 +133,16 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
 
   return {
     name: "light",
-    refuse: (plan, source) => refuseLight(plan, source, limits),
-    chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits),
+    async prepare() {
+      hasFast ??= await askForFast(options.fetch);
+    },
+    refuse: (plan, source) => refuseLight(plan, source, limits, coreFor(plan, source)),
+    chunkSeconds: (plan, source) => lightChunkSeconds(plan, source, limits, coreFor(plan, source)),
+    seconds(plan, source) {
+      const level = chooseLevel(plan, source, limits.memory);
+      const time = secondsOf(plan, source, level, coreFor(plan, source));
+      return time && time.pictures + time.sound;
+    },
     async encode({ plan, chunk, source, input, signal, onWait = () => {}, onTally = () => {} }) {
       const sound = await soundAlone({ plan, chunk, source, input, signal });
       const matroska = source.format === "matroska" || source.format === "webm";
@@ -139,6 +160,15 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
       return done.report;
     },
   };
+}
+
+async function askForFast(fetch: LightEncoderOptions["fetch"]): Promise<boolean> {
+  try {
+    const response = await fetch("http://framewright-encoder/health", { method: "GET" });
+    return ((await response.json()) as Partial<LightHealth>).fast === true;
+  } catch {
+    return false;
+  }
 }
 
 function needsCover({ cover }: Plan, { track }: Chunk): boolean {

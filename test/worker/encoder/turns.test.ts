@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findBuilt } from "../../../core/cache.ts";
 import { FRAME_MIME, frameHead, readFrames } from "../../../src/encoders/light/frame.ts";
 import { createPlan } from "../../../src/plan/index.ts";
 import { clip } from "../../fixtures/clips.ts";
@@ -163,6 +164,6 @@ test("rejects a request with more input than fits before reading it", async () =
 
 test("serves GET /health", async () => {
   const response = await rig.send("/health", {});
-  expect(await response.json()).toEqual({ status: "ok" });
+  expect(await response.json()).toEqual({ status: "ok", fast: findBuilt("core") !== null });
   expect((await rig.send("/other", {})).status).toBe(404);
 });
