@@ -128,6 +128,7 @@ int report(void) {
 int main(void) {
     check_x264();
     check_swscale();
+    check_tonemap();
     check_yadif();
     check_h264();
     return report();

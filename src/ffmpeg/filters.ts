@@ -15,10 +15,14 @@ export interface Mending {
   matte: string | null;
 }
 
+/** What maps HDR to SDR: the filters zscale and tonemap, or the fast core's own (core/tonemap), which does the same. */
+export type ToneMapper = "zscale" | "tonemap_bt709";
+
 /** The target that pictures are sized to. */
 export interface Sizing {
   geometry: Geometry;
-  tone_map: boolean;
+  /** Null keeps the colors. */
+  tone_map: ToneMapper | null;
   /** ffmpeg's pixel formats of the output, and of the canvas that is padded. */
   pixels: string;
   canvas: string;
@@ -49,7 +53,7 @@ export function sizeFilters(source: Source, sizing: Sizing): string[] {
   if (sizing.tone_map) {
     filters.push(
       ...(scale ? [scaleFilter(sizing, scale)] : []),
-      ...toneMapFilters(source),
+      ...toneMapFilters(source, sizing.tone_map),
       ...finish(sizing, null),
     );
   } else if (scale && sizing.alpha) {
@@ -90,12 +94,13 @@ function scaleFilter(sizing: Sizing, size: Size | null, color: readonly string[]
 
 // Repeats the source's color properties, because some decoders do not pass them to the filter. In full chroma, because zscale
 // rejects odd sizes with less.
-function toneMapFilters(source: Source): string[] {
+function toneMapFilters(source: Source, mapper: ToneMapper): string[] {
   const { primaries, transfer, matrix } = sourceColor(source);
-  const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}:rin=limited`;
+  const given = `pin=${primaries ?? "bt2020"}:tin=${transfer ?? "smpte2084"}:min=${matrix ?? "bt2020nc"}`;
+  if (mapper === "tonemap_bt709") return [`tonemap_bt709=${given}`];
   return [
     "format=yuv444p10le",
-    `zscale=${given}:t=linear:npl=100`,
+    `zscale=${given}:rin=limited:t=linear:npl=100`,
     "format=gbrpf32le",
     "zscale=p=bt709",
     "tonemap=hable:desat=0",

@@ -21,7 +21,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
     ...mendFilters({ ...image, fps: null, length: null, rotate: geometry.rotate }),
     ...sizeFilters(source, {
       geometry,
-      tone_map,
+      tone_map: tone_map ? toolset.toneMapper : null,
       alpha,
       flags: `${toolset.scaler}+${FULL_COLOR}`,
       ...pixelsOf(format, image),

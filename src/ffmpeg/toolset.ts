@@ -3,6 +3,8 @@ import type { RefusalReason } from "../core/refusal.ts";
 import type { Source } from "../core/source.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Size } from "../plan/size.ts";
+import { sourceColor } from "./color.ts";
+import type { ToneMapper } from "./filters.ts";
 
 /** One of ffmpeg's encoders, with its arguments besides rate and size. */
 export interface Tool {
@@ -34,8 +36,9 @@ export interface Toolset {
   unreadable: readonly string[];
   /** All that it reads; null for a build with whatever ffmpeg has. */
   readable: Readable | null;
-  /** Whether it maps HDR to SDR, and whether it flattens transparency. */
-  toneMaps: boolean;
+  /** How it maps HDR to SDR. */
+  toneMapper: ToneMapper;
+  /** Whether it flattens transparency. */
   flattens: boolean;
   /** Image formats whose transparency it cannot write. */
   opaque: readonly ImageFormat[];
@@ -83,7 +86,7 @@ export const WASM_TOOLS: Toolset = {
   animated: ANIMATED,
   unreadable: ["av1", "avif"],
   readable: null,
-  toneMaps: true,
+  toneMapper: "zscale",
   flattens: true,
   opaque: [],
   input: ["-threads", "1"],
@@ -129,7 +132,7 @@ export const FAST_TOOLS: Toolset = {
       ...["pcm_f32le", "pcm_s16be", "pcm_s16le", "pcm_s24be", "pcm_s24le", "pcm_s32le", "pcm_u8"],
     ]),
   },
-  toneMaps: false,
+  toneMapper: "tonemap_bt709",
   flattens: false,
 };
 
@@ -166,7 +169,7 @@ export const NATIVE_TOOLS: Toolset = {
   animated: ANIMATED,
   unreadable: [],
   readable: null,
-  toneMaps: true,
+  toneMapper: "zscale",
   flattens: true,
   // The AVIF muxer supports transparency since ffmpeg 6.0.
   opaque: ["avif"],
@@ -219,6 +222,19 @@ export function refuseTools(plan: Plan, source: Source, toolset: Toolset): Refus
   return null;
 }
 
+// What tonemap_bt709 reads: luma of R'G'B', as opposed to that of light.
+const LUMA_MATRICES: ReadonlySet<string | null> = new Set([
+  null,
+  "bt2020nc",
+  "bt709",
+  "bt470bg",
+  "smpte170m",
+]);
+
+function mapsTone(source: Source, { toneMapper }: Toolset): boolean {
+  return toneMapper === "zscale" || LUMA_MATRICES.has(sourceColor(source).matrix);
+}
+
 function refuseSource({ video, audio }: Plan, source: Source, toolset: Toolset): RefusalReason | null {
   const { readable } = toolset;
   const { format, codecs } = source;
@@ -230,6 +246,6 @@ function refuseSource({ video, audio }: Plan, source: Source, toolset: Toolset):
   const codec = decoded.find((name) => name && readable && !readable.codecs.has(name));
   if (codec) return { code: "input_codec", codec };
   if (video?.mode !== "encode") return null;
-  if (video.tone_map && !toolset.toneMaps) return { code: "tone_mapping" };
+  if (video.tone_map && !mapsTone(source, toolset)) return { code: "tone_mapping" };
   return source.has_alpha && !toolset.flattens ? { code: "input_transparent" } : null;
 }

@@ -44,7 +44,7 @@ export function videoSizing(
   const gray = geometry.pad ? isGray(geometry.pad.color) : true;
   return sizeFilters(source, {
     geometry,
-    tone_map: video.tone_map,
+    tone_map: video.tone_map ? toolset.toneMapper : null,
     pixels,
     // Padding in YUV supports only BT.601; black, white and gray are the same in all matrices.
     canvas: gray ? pixels : pixels.replace("yuv420p", "gbrp"),

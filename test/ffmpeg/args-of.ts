@@ -36,6 +36,7 @@ export const tags = (name: string) =>
 export const TONE_MAP =
   "format=yuv444p10le,zscale=pin=bt2020:tin=smpte2084:min=bt2020nc:rin=limited:t=linear:npl=100,format=gbrpf32le," +
   "zscale=p=bt709,tonemap=hable:desat=0,zscale=t=bt709:m=bt709:r=limited,format=yuv444p";
+export const FAST_TONE_MAP = "tonemap_bt709=pin=bt2020:tin=smpte2084:min=bt2020nc";
 export const COPIED_SOUND = "-map 0:a:0 -c:a copy";
 export const SILENT = { codecs: { video: "h264", audio: null } };
 export const BT709 = { color: { hdr: false, primaries: "bt709", transfer: "bt709", space: "bt709" } };

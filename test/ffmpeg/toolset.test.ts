@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { EncodeKind } from "../../src/core/formats.ts";
-import { NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, refuseTools, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { createPlan } from "../../src/plan/index.ts";
 import { audioSource, imageSource, videoSource } from "../plan/source.ts";
 
@@ -52,6 +52,24 @@ test.for([
     native,
   ]);
 });
+
+test.for([
+  ["bt2020nc", "smpte2084", null],
+  ["bt2020-ncl", "hlg", null],
+  [undefined, "arib-std-b67", null],
+  ["ictcp", "smpte2084", { code: "tone_mapping" }],
+] as const)(
+  "the fast core maps HDR of matrix %s and transfer %s to SDR: %o",
+  ([space, transfer, refusal]) => {
+    const color = { hdr: true, primaries: "bt2020", transfer, ...(space && { space }) };
+    const source = videoSource({ color });
+    const plan = createPlan(source, "video", {});
+    expect([refuseTools(plan, source, FAST_TOOLS), refuseTools(plan, source, WASM_TOOLS)]).toEqual([
+      refusal,
+      null,
+    ]);
+  },
+);
 
 test("the installed ffmpeg has every encoder in the toolsets", async () => {
   const { stdout } = await promisify(execFile)("ffmpeg", ["-hide_banner", "-encoders"]);

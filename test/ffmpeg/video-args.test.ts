@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import type { Source } from "../../src/core/source.ts";
 import { fpsText } from "../../src/ffmpeg/filters.ts";
-import { NATIVE_TOOLS, type Toolset, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
+import { FAST_TOOLS, NATIVE_TOOLS, type Toolset, WASM_TOOLS } from "../../src/ffmpeg/toolset.ts";
 import { imageSource, videoSource } from "../plan/source.ts";
 import {
   argsOf,
   BT709,
   CLEAN,
   COPIED_SOUND,
+  FAST_TONE_MAP,
   GIF,
   graph,
   HDR,
@@ -97,6 +98,11 @@ const VIDEO: [string, string, string][] = [
     argsOf(videoSource({ ...SILENT, ...hdr }), "video", { width: 640 }),
     `-i IN ${graph(`scale=640:360:flags=bicubic,${TONE_MAP},scale=flags=bicubic:out_range=tv,format=yuv420p,setsar=1`)} ${X264} -crf:v 23 -g 125 ${ticks(50)} ${tags("bt709")} ${SCALES} ${MP4}`,
   ]),
+  [
+    "HDR tone-mapped by the fast core",
+    argsOf(videoSource({ ...SILENT, ...HDR }), "video", { width: 640 }, { toolset: FAST_TOOLS }),
+    `-threads 1 -i IN ${graph(`scale=640:360:flags=bicubic,${FAST_TONE_MAP},scale=flags=bicubic:out_range=tv,format=yuv420p,setsar=1`)} -c:v libx264 ${FAST_TOOLS.video.h264?.args.join(" ")} -crf:v 23 -g 125 ${ticks(50)} ${tags("bt709")} ${SCALES} ${CLEAN} -threads 1 -movflags +faststart -f mp4 OUT`,
+  ],
   [
     "colored bars, drawn in RGB",
     argsOf(videoSource({ ...SILENT, ...BT709 }), "video", { width: 640, height: 640, background: "#1e90ff" }),
