@@ -1,4 +1,4 @@
-/* Scales columns and rounds to 8 bits: stands in for swscale's yuv2planeX and yuv2plane1. */
+/* Scales columns and rounds to 8 or 10 bits: stands in for swscale's yuv2planeX and yuv2plane1. */
 #include "common.h"
 
 void __real_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2planarX_fn *planeX,
@@ -8,8 +8,9 @@ void __real_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2
 /* swscale's own functions, for rows of less than one step. */
 static yuv2planarX_fn scalar_planeX;
 static yuv2planar1_fn scalar_plane1;
+static yuv2planarX_fn scalar_planeX_10;
 
-/* Four sums of eight columns' each: dither, then the taps two by two. */
+/* Four sums of four columns' each: what they start with, then the taps two by two. */
 INLINE void add_pair(v128_t sums[4], const int16_t *upper, const int16_t *lower, v128_t coefficients) {
     for (int half = 0; half < 2; half++) {
         v128_t a = wasm_v128_load(upper + 8 * half), b = wasm_v128_load(lower + 8 * half);
@@ -20,16 +21,20 @@ INLINE void add_pair(v128_t sums[4], const int16_t *upper, const int16_t *lower,
     }
 }
 
-INLINE void blend_16(const int16_t *filter, int taps, const int16_t **src, uint8_t *dst, int x,
-                     const v128_t starts[2]) {
-    v128_t sums[4] = {starts[0], starts[1], starts[0], starts[1]};
+INLINE void sum_16(v128_t sums[4], const int16_t *filter, int taps, const int16_t **src, int x, int shift) {
     int i = 0;
     for (; i + 2 <= taps; i += 2)
         add_pair(sums, src[i] + x, src[i + 1] + x, wasm_v128_load32_splat(filter + i));
     if (i < taps)
         add_pair(sums, src[i] + x, src[i] + x, wasm_i32x4_splat((uint16_t)filter[i]));
     for (int k = 0; k < 4; k++)
-        sums[k] = wasm_i32x4_shr(sums[k], 19);
+        sums[k] = wasm_i32x4_shr(sums[k], shift);
+}
+
+INLINE void blend_16(const int16_t *filter, int taps, const int16_t **src, uint8_t *dst, int x,
+                     const v128_t starts[2]) {
+    v128_t sums[4] = {starts[0], starts[1], starts[0], starts[1]};
+    sum_16(sums, filter, taps, src, x, 19);
     v128_t left = wasm_i16x8_narrow_i32x4(sums[0], sums[1]);
     v128_t right = wasm_i16x8_narrow_i32x4(sums[2], sums[3]);
     wasm_v128_store(dst + x, wasm_u8x16_narrow_i16x8(left, right));
@@ -67,6 +72,30 @@ static void blend_rows(const int16_t *filter, int taps, const int16_t **src, uin
     }
 }
 
+INLINE void blend_16_to_10(const int16_t *filter, int taps, const int16_t **src, uint16_t *dst, int x) {
+    v128_t half = wasm_i32x4_splat(1 << 16), most = wasm_u16x8_splat(1023);
+    v128_t sums[4] = {half, half, half, half};
+    sum_16(sums, filter, taps, src, x, 17);
+    for (int k = 0; k < 2; k++) {
+        v128_t samples = wasm_u16x8_narrow_i32x4(sums[2 * k], sums[2 * k + 1]);
+        wasm_v128_store(dst + x + 8 * k, wasm_u16x8_min(samples, most));
+    }
+}
+
+/* Without dither. */
+static void blend_rows_to_10(const int16_t *filter, int taps, const int16_t **src, uint8_t *dst, int width,
+                             const uint8_t *dither, int offset) {
+    int x = 0;
+    if (width < 16) {
+        scalar_planeX_10(filter, taps, src, dst, width, dither, offset);
+        return;
+    }
+    for (; x + 16 <= width; x += 16)
+        blend_16_to_10(filter, taps, src, (uint16_t *)dst, x);
+    if (x < width)
+        blend_16_to_10(filter, taps, src, (uint16_t *)dst, width - 16); /* overlaps the step before */
+}
+
 /* The sum saturates only where the result is 255 in any case. */
 INLINE void round_16(const int16_t *src, uint8_t *dst, v128_t dither) {
     v128_t left = wasm_i16x8_shr(wasm_i16x8_add_sat(wasm_v128_load(src), dither), 7);
@@ -93,6 +122,10 @@ void __wrap_ff_sws_init_output_funcs(SwsContext *c, yuv2planar1_fn *plane1, yuv2
                                      yuv2interleavedX_fn *nv12, yuv2packed1_fn *packed1,
                                      yuv2packed2_fn *packed2, yuv2packedX_fn *packedX, yuv2anyX_fn *any) {
     __real_ff_sws_init_output_funcs(c, plane1, planeX, nv12, packed1, packed2, packedX, any);
+    if (c->dstFormat == AV_PIX_FMT_YUV444P10) { /* what tone mapping reads */
+        scalar_planeX_10 = *planeX;
+        *planeX = blend_rows_to_10;
+    }
     if (av_pix_fmt_desc_get(c->dstFormat)->comp[0].depth > 8)
         return;
     scalar_planeX = *planeX;

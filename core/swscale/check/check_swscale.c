@@ -174,10 +174,11 @@ static void fill_tables(enum AVPixelFormat from, enum AVPixelFormat to, int flag
 static const enum AVPixelFormat formats[] = {
     AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV444P,   AV_PIX_FMT_YUVA420P,  AV_PIX_FMT_NV12,    AV_PIX_FMT_GRAY8,
     AV_PIX_FMT_RGB24,   AV_PIX_FMT_RGBA,      AV_PIX_FMT_GBRP,      AV_PIX_FMT_UYVY422, AV_PIX_FMT_YUV420P10,
-    AV_PIX_FMT_P010,    AV_PIX_FMT_YUV420P12, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_GRAYF32, AV_PIX_FMT_RGB565};
+    AV_PIX_FMT_P010,    AV_PIX_FMT_YUV420P12, AV_PIX_FMT_YUV420P16, AV_PIX_FMT_GRAYF32, AV_PIX_FMT_RGB565,
+    AV_PIX_FMT_YUV444P10};
 
 /* What a table has for the formats of each kernel that was checked. */
-static any_function known[3][SLOTS];
+static any_function known[4][SLOTS];
 
 static int is_known(int slot) {
     for (int i = 0; i < FF_ARRAY_ELEMS(known); i++)
@@ -197,8 +198,9 @@ static void check_formats(enum AVPixelFormat from, enum AVPixelFormat to) {
 }
 
 /* A check leaves its own filters' functions in the contexts. */
-static void check_kernel(const char *name, enum AVPixelFormat from, const void *slot, test run) {
-    fill_tables(from, AV_PIX_FMT_YUV420P, SWS_BICUBIC);
+static void check_kernel(const char *name, enum AVPixelFormat from, enum AVPixelFormat to, const void *slot,
+                         test run) {
+    fill_tables(from, to, SWS_BICUBIC);
     check(&table, name, slot, 0, 0, run);
 }
 
@@ -207,14 +209,16 @@ static const enum AVPixelFormat scaled[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV42
                                             AV_PIX_FMT_YUV420P16};
 
 void check_swscale(void) {
-    check_kernel("swscale yuv2planeX", AV_PIX_FMT_YUV420P, &scalar.yuv2planeX, compare_blended_rows);
-    check_kernel("swscale yuv2plane1", AV_PIX_FMT_YUV420P, &scalar.yuv2plane1, compare_rounded_rows);
+    const enum AVPixelFormat plain = AV_PIX_FMT_YUV420P, deep = AV_PIX_FMT_YUV444P10;
+    check_kernel("swscale yuv2planeX", plain, plain, &scalar.yuv2planeX, compare_blended_rows);
+    check_kernel("swscale yuv2plane1", plain, plain, &scalar.yuv2plane1, compare_rounded_rows);
+    check_kernel("swscale yuv2planeX to 10 bits", plain, deep, &scalar.yuv2planeX, compare_blended_rows);
     for (int i = 0; i < FF_ARRAY_ELEMS(scaled); i++) {
-        check_kernel("swscale hyScale", scaled[i], &scalar.hyScale, compare_luma_rows);
-        check_kernel("swscale hcScale", scaled[i], &scalar.hcScale, compare_chroma_rows);
+        check_kernel("swscale hyScale", scaled[i], plain, &scalar.hyScale, compare_luma_rows);
+        check_kernel("swscale hcScale", scaled[i], plain, &scalar.hcScale, compare_chroma_rows);
     }
     for (int i = 0; i < FF_ARRAY_ELEMS(known); i++) {
-        fill_tables(scaled[i], AV_PIX_FMT_YUV420P, SWS_BICUBIC);
+        fill_tables(i < 3 ? scaled[i] : plain, i < 3 ? plain : deep, SWS_BICUBIC);
         finish(&table);
         memcpy(known[i], table.simd, sizeof(known[i]));
     }
