@@ -127,6 +127,7 @@ int report(void) {
 
 int main(void) {
     check_x264();
+    check_lame();
     check_swscale();
     check_tonemap();
     check_yadif();
