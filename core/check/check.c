@@ -128,6 +128,7 @@ int report(void) {
 int main(void) {
     check_x264();
     check_lame();
+    check_aac();
     check_swscale();
     check_tonemap();
     check_yadif();

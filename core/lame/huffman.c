@@ -16,8 +16,8 @@ static book books[] = {{1, 1}, {2, 2}, {5, 2}, {7, 3}, {10, 3}, {13, 3}, {16, 2}
 static const uint8_t book_of[MOST + 1] = {0, 0, 1, 2, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5, 5, 5};
 static book *const escapes = &books[6];
 
-/* The bits of four lines of 0 and 1 in both tables for such, 16 bits apart. The index has a bit for each line,
- * the lowest for the first. */
+/* The bits of four lines of 0 and 1 in both tables for such, 16 bits apart. Each line is a bit of the index,
+ * the first the lowest. */
 static uint32_t quads[16];
 
 static void fill_book(book *b) {
