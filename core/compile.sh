@@ -48,7 +48,7 @@ cd /build/src/lame
 ./configure --host=arm-linux --prefix=$prefix --disable-shared --disable-frontend --disable-decoder \
     CFLAGS="$cflags -ffast-math -DUSE_FAST_LOG"
 make -j"$jobs" install
-compile_kernels lame -std=gnu99 -DHAVE_CONFIG_H -Iinclude -I. -Ilibmp3lame
+compile_kernels lame -std=gnu99 -DHAVE_CONFIG_H -DUSE_FAST_LOG -Iinclude -I. -Ilibmp3lame
 $AR rs $prefix/lib/libmp3lame.a /build/kernels/lame-*.o
 
 cd /build/src/opus

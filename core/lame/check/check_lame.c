@@ -9,7 +9,11 @@ int __real_count_bits(const lame_internal_flags *gfc, const FLOAT *xrpow, gr_inf
                       calc_noise_data *noise);
 int __real_noquant_count_bits(const lame_internal_flags *gfc, gr_info *granule, calc_noise_data *noise);
 
+int __real_calc_noise(const gr_info *granule, const FLOAT *allowed, FLOAT *distort, calc_noise_result *result,
+                      calc_noise_data *known);
+
 typedef int (*count_function)(const lame_internal_flags *, const FLOAT *, gr_info *, calc_noise_data *);
+typedef int (*noise_function)(const gr_info *, const FLOAT *, FLOAT *, calc_noise_result *, calc_noise_data *);
 typedef int (*recount_function)(const lame_internal_flags *, gr_info *, calc_noise_data *);
 typedef int (*choose_function)(const int *ix, const int *end, int *bits);
 typedef void (*power_function)(gr_info *, FLOAT *, int, FLOAT *);
@@ -139,6 +143,36 @@ static void compare_power(const subject *s) {
     }
 }
 
+/* Some bands as they were, so that their noise is known. */
+static void compare_noise(const subject *s) {
+    FLOAT allowed[SFBMAX], distort[2][SFBMAX];
+    calc_noise_result results[2];
+    for (int i = 0; i < ROUNDS && !has_failed(); i++) {
+        prepare_granule();
+        if (__real_count_bits(&scalar_flags, powers[0], &granules[0], NULL) == LARGE_BITS)
+            continue;
+        granules[0].psymax = granules[0].sfbmax;
+        granules[1] = granules[0];
+        for (int k = 0; k < SFBMAX; k++) {
+            allowed[k] = random_share() * ONE_OF(1, 100, 100000) + 1e-6f;
+            noises[0].noise[k] = noises[1].noise[k] = random_share() * 100;
+            noises[0].noise_log[k] = noises[1].noise_log[k] = random_share() * 2 - 1;
+        }
+        memset(results, 0, sizeof(results));
+        memset(distort, 0, sizeof(distort));
+        calc_noise_data *of_scalar = i & 1 ? &noises[0] : NULL, *of_simd = i & 1 ? &noises[1] : NULL;
+        int scalar = ((noise_function)s->scalar)(&granules[0], allowed, distort[0], &results[0], of_scalar);
+        int simd = ((noise_function)s->simd)(&granules[1], allowed, distort[1], &results[1], of_simd);
+        compare_numbers("number of bands", scalar, simd);
+        if (memcmp(&results[0], &results[1], sizeof(results[0])))
+            differs("noise of %d bands: %g %g, scalar %g %g", granules[0].psymax, results[1].tot_noise,
+                    results[1].over_noise, results[0].tot_noise, results[0].over_noise);
+        if (memcmp(distort[0], distort[1], sizeof(distort[0])))
+            differs("distortion");
+        compare_granules();
+    }
+}
+
 #define CHECK(name, scalar, simd, run)                                                                       \
     check_functions("lame " name, (any_function)(scalar), (any_function)(simd), 0, 0, run)
 
@@ -156,5 +190,6 @@ void check_lame(void) {
     CHECK("init_xrpow", scalar_flags.init_xrpow_core, flags->init_xrpow_core, compare_power);
     CHECK("noquant_count_bits", __real_noquant_count_bits, noquant_count_bits, compare_recount);
     CHECK("count_bits", __real_count_bits, count_bits, compare_count);
+    CHECK("calc_noise", __real_calc_noise, calc_noise, compare_noise);
     lame_close(settings);
 }
