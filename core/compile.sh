@@ -77,7 +77,7 @@ PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-c
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
 # Nor does it know what wasm is fast at.
 sed -i 's/\(HAVE_FAST_\(CLZ\|64BIT\|UNALIGNED\)\) 0/\1 1/' config.h libavutil/avconfig.h
-for folder in aac h264 swscale tonemap yadif; do
+for folder in aac h264 swresample swscale tonemap yadif; do
     compile_kernels $folder -std=c11 -DHAVE_AV_CONFIG_H -include /build/core/shim.h -I. -I../src/ffmpeg
     $AR rs /build/kernels/ffmpeg.a /build/kernels/$folder-*.o
 done

@@ -129,6 +129,7 @@ int main(void) {
     check_x264();
     check_lame();
     check_aac();
+    check_swresample();
     check_swscale();
     check_tonemap();
     check_yadif();

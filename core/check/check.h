@@ -58,6 +58,7 @@ void compare_numbers(const char *what, int64_t scalar, int64_t simd);
 void check_x264(void);
 void check_lame(void);
 void check_aac(void);
+void check_swresample(void);
 void check_swscale(void);
 void check_tonemap(void);
 void check_yadif(void);

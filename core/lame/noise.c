@@ -14,7 +14,7 @@ INLINE v128_t error_of(const gr_info *granule, int at, int start, v128_t step) {
     return start > granule->count1 ? xr : wasm_f32x4_sub(xr, decode_lines(granule, at, start, step));
 }
 
-/* Adds squares in the order that the compiler gives LAME's loop: eight lines at a time, by four sums of pairs. */
+/* Adds squares in the order that the compiler gives LAME's loop: of eight lines at a time, in four sums. */
 static FLOAT measure_lines(const gr_info *granule, int start, int count, FLOAT step) {
     v128_t steps = wasm_f32x4_splat(step), sums = wasm_f32x4_const_splat(0);
     int i = start, end = start + count;

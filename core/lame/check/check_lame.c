@@ -13,7 +13,8 @@ int __real_calc_noise(const gr_info *granule, const FLOAT *allowed, FLOAT *disto
                       calc_noise_data *known);
 
 typedef int (*count_function)(const lame_internal_flags *, const FLOAT *, gr_info *, calc_noise_data *);
-typedef int (*noise_function)(const gr_info *, const FLOAT *, FLOAT *, calc_noise_result *, calc_noise_data *);
+typedef int (*noise_function)(const gr_info *, const FLOAT *, FLOAT *, calc_noise_result *,
+                              calc_noise_data *);
 typedef int (*recount_function)(const lame_internal_flags *, gr_info *, calc_noise_data *);
 typedef int (*choose_function)(const int *ix, const int *end, int *bits);
 typedef void (*power_function)(gr_info *, FLOAT *, int, FLOAT *);

@@ -1,0 +1,116 @@
+/* Resamples sound of 16-bit integers and floats: stands in for swresample's resample_common. */
+#include "libswresample/resample.h"
+#include "libavutil/common.h"
+#include "libavutil/attributes.h"
+#include <wasm_simd128.h>
+
+#define INLINE static av_always_inline
+
+void __real_swri_resample_dsp_init(ResampleContext *c);
+
+/* Where an output sample is: the first input sample that it is made of, and the filter to use. */
+typedef struct {
+    int sample, index, frac;
+} position;
+
+INLINE void wrap_index(const ResampleContext *c, position *p) {
+    while (p->index >= c->phase_count) {
+        p->sample++;
+        p->index -= c->phase_count;
+    }
+}
+
+INLINE position first_position(const ResampleContext *c) {
+    position p = {0, c->index, c->frac};
+    wrap_index(c, &p);
+    return p;
+}
+
+INLINE void advance(const ResampleContext *c, position *p) {
+    p->frac += c->dst_incr_mod;
+    p->index += c->dst_incr_div;
+    if (p->frac >= c->src_incr) {
+        p->frac -= c->src_incr;
+        p->index++;
+    }
+    wrap_index(c, p);
+}
+
+INLINE int finish(ResampleContext *c, const position *p, int update) {
+    if (update) {
+        c->frac = p->frac;
+        c->index = p->index;
+    }
+    return p->sample;
+}
+
+INLINE v128_t add_products(v128_t sums, v128_t a, v128_t b) {
+    return wasm_i32x4_add(sums, wasm_i32x4_dot_i16x8(a, b));
+}
+
+/* The sum of products of an even number of samples. */
+INLINE int64_t dot_int16(const int16_t *src, const int16_t *filter, int length) {
+    v128_t sums = wasm_i32x4_const_splat(0);
+    int i = 0;
+    for (; i + 8 <= length; i += 8)
+        sums = add_products(sums, wasm_v128_load(src + i), wasm_v128_load(filter + i));
+    for (; i < length; i += 2)
+        sums = add_products(sums, wasm_v128_load32_zero(src + i), wasm_v128_load32_zero(filter + i));
+    v128_t wide = wasm_i64x2_add(wasm_i64x2_extend_low_i32x4(sums), wasm_i64x2_extend_high_i32x4(sums));
+    return wasm_i64x2_extract_lane(wide, 0) + wasm_i64x2_extract_lane(wide, 1);
+}
+
+static int resample_int16(ResampleContext *c, void *dst, const void *src, int count, int update) {
+    position p = first_position(c);
+    for (int i = 0; i < count; i++, advance(c, &p)) {
+        const int16_t *filter = (int16_t *)c->filter_bank + c->filter_alloc * p.index;
+        int64_t sum = dot_int16((const int16_t *)src + p.sample, filter, c->filter_length) + (1 << 14);
+        ((int16_t *)dst)[i] = av_clip_int16(sum >> 15);
+    }
+    return finish(c, &p, update);
+}
+
+/* Two pairs of floats. */
+INLINE v128_t load_pairs(const float *a, const float *b) {
+    return wasm_v128_load64_lane(b, wasm_v128_load64_zero(a), 1);
+}
+
+/* Two output samples, each by a sum over even and one over odd samples, as swresample's. */
+INLINE v128_t dot_floats(const ResampleContext *c, const float *src, const position *p, const position *q) {
+    const float *filters = (const float *)c->filter_bank;
+    const float *f = filters + c->filter_alloc * p->index, *g = filters + c->filter_alloc * q->index;
+    const float *x = src + p->sample, *y = src + q->sample;
+    v128_t sums = wasm_f32x4_const_splat(0);
+    for (int i = 0; i < c->filter_length; i += 2)
+        sums = wasm_f32x4_add(sums, wasm_f32x4_mul(load_pairs(x + i, y + i), load_pairs(f + i, g + i)));
+    v128_t even = wasm_i32x4_shuffle(sums, sums, 0, 2, 0, 2);
+    v128_t odd = wasm_i32x4_shuffle(sums, sums, 1, 3, 1, 3);
+    return wasm_f32x4_add(even, odd);
+}
+
+static int resample_float(ResampleContext *c, void *dst, const void *src, int count, int update) {
+    position p = first_position(c), q;
+    float *out = dst;
+    for (int i = 0; i + 2 <= count; i += 2, advance(c, &p)) {
+        q = p;
+        advance(c, &q);
+        wasm_v128_store64_lane(out + i, dot_floats(c, src, &p, &q), 0);
+        p = q;
+    }
+    if (count & 1) {
+        wasm_v128_store32_lane(out + count - 1, dot_floats(c, src, &p, &p), 0);
+        advance(c, &p);
+    }
+    return finish(c, &p, update);
+}
+
+/* A filter has an even number of taps, or just one. */
+void __wrap_swri_resample_dsp_init(ResampleContext *c) {
+    __real_swri_resample_dsp_init(c);
+    if (c->filter_length & 1)
+        return;
+    if (c->format == AV_SAMPLE_FMT_S16P)
+        c->dsp.resample_common = resample_int16;
+    else if (c->format == AV_SAMPLE_FMT_FLTP)
+        c->dsp.resample_common = resample_float;
+}
