@@ -22,6 +22,13 @@ const STREAMS = [
   ["deinterlaced pictures", "mp4_interlaced", "-vf yadif,scale=42:24 -crf 26"],
 ] as const satisfies [string, ClipName, string][];
 
+const SOUNDS = [
+  ["MP3", "aac", ["-b:a 128k", "-b:a 320k", "-q:a 2", "-b:a 32k -ar 22050 -ac 1"], "-c:a libmp3lame -f mp3"],
+  ["AAC", "wav", ["-b:a 128k", "-b:a 32k", "-aac_coder fast", "-q:a 2"], "-c:a aac -f adts"],
+  ["resampled integers", "wav", ["-ar 48000", "-ar 22050", "-ar 11025"], "-c:a pcm_s16le -f wav"],
+  ["resampled floats", "aac", ["-ar 48000", "-ar 22050", "-ar 11025"], "-c:a pcm_s16le -f wav"],
+] as const satisfies [string, ClipName, string[], string][];
+
 describe.skipIf(!CORE)("the kernels", () => {
   test("return what the scalar functions return, on random and extreme input", async () => {
     const { code, output } = await runCheck();
@@ -39,6 +46,17 @@ describe.skipIf(!CORE)("the kernels", () => {
     const scalar = findBuilt("scalar") ?? "";
     const [ours, theirs] = [await runFast({ input, runs }), await runFast({ input, runs, core: scalar })];
     expect(ours.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(ours.map(({ files }) => files[0]?.sha256)).toEqual(theirs.map(({ files }) => files[0]?.sha256));
+  });
+
+  test.for(SOUNDS)("write the bytes of scalar code for %s", async ([, name, options, rest], { expect }) => {
+    const input = await clip(name, { seconds: 3 });
+    const runs = options.map((each) =>
+      `-v error -i /in/input -vn ${each} ${rest} -bitexact /out/output`.split(" "),
+    );
+    const scalar = findBuilt("scalar") ?? "";
+    const [ours, theirs] = [await runFast({ input, runs }), await runFast({ input, runs, core: scalar })];
+    expect(ours.map(({ code }) => code)).toEqual(options.map(() => 0));
     expect(ours.map(({ files }) => files[0]?.sha256)).toEqual(theirs.map(({ files }) => files[0]?.sha256));
   });
 });
