@@ -4,7 +4,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { BUILT, CACHE, coreFolder, findBuilt } from "./cache.ts";
-import { DEBIAN, type ForeignSource, HELPERS, PARTS, SOURCES, TOOLCHAIN } from "./recipe.ts";
+import { DEBIAN, type ForeignSource, HELPERS, PARTS, SOURCES, TOOLCHAIN, VP9_PARTS } from "./recipe.ts";
 
 // So that a gate can tell a machine that cannot from a recipe that fails.
 const CANNOT = 3;
@@ -100,8 +100,10 @@ async function unpack({ path, sha256 }: ForeignSource, folder: string): Promise<
 }
 
 async function compile(root: string): Promise<void> {
-  const parts = Object.entries(PARTS).map(([kind, names]) => `--enable-${kind}=${names.join()}`);
-  await show("chroot", [root, "env", `FFMPEG_PARTS=${parts.join(" ")}`, "sh", "/build/core/compile.sh"]);
+  const flags = (parts: Readonly<Record<string, readonly string[]>>) =>
+    Object.entries(parts).map(([kind, names]) => `--enable-${kind}=${names.join()}`);
+  const parts = [`FFMPEG_PARTS=${flags(PARTS).join(" ")}`, `FFMPEG_VP9_PARTS=${flags(VP9_PARTS).join(" ")}`];
+  await show("chroot", [root, "env", ...parts, "sh", "/build/core/compile.sh"]);
 }
 
 // A compiler's words are long and wanted only when it fails.

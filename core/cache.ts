@@ -18,10 +18,15 @@ export function recipeHash(): string {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** What a build leaves: the core, the same without our kernels, the program that checks each kernel, and the core's license. */
+/**
+ * What a build leaves: the core, the one for VP9, both as scalar code, the program that checks each kernel, and the cores'
+ * license.
+ */
 export const BUILT = {
   core: "framewright-core.wasm",
+  vp9: "framewright-core-vp9.wasm",
   scalar: "framewright-core-scalar.wasm",
+  vp9_scalar: "framewright-core-vp9-scalar.wasm",
   check: "framewright-check.wasm",
   license: "COPYING",
 } as const;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the core inside the toolchain's root: /build/src has the sources, /build/core this folder.
-# Leaves the files of BUILT (cache.ts) in /build. FFMPEG_PARTS lists the parts for ffmpeg's configure.
+# Leaves the files of BUILT (cache.ts) in /build. FFMPEG_PARTS and FFMPEG_VP9_PARTS list the parts for ffmpeg's configure.
 set -eu
 cd /build
 jobs=$(nproc)
@@ -64,26 +64,61 @@ done
 $AR rs $prefix/lib/libz.a objects/*.o
 cp zlib.h zconf.h $prefix/include
 
-mkdir -p /build/ffmpeg
-cd /build/ffmpeg
-PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-compile --target-os=none --arch=wasm32 \
-    --cc=wasm-cc --ld=wasm-cc --host-cc=gcc --ar=$AR --ranlib=$RANLIB --nm=$NM --disable-stripping \
-    --pkg-config=pkgconf --pkg-config-flags=--static \
-    --disable-everything --disable-autodetect --disable-iconv --disable-ffplay --disable-ffprobe --disable-doc --disable-network \
-    --disable-pthreads --disable-avdevice --disable-asm --disable-debug --disable-runtime-cpudetect \
-    --enable-gpl --enable-zlib --enable-libx264 --enable-libmp3lame --enable-libopus $FFMPEG_PARTS \
-    --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
-    --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
+# libvpx's code for 64-bit ARM compiles by way of SIMDe. Its configure adds -march, which clang refuses for wasm.
+cat >/usr/local/bin/vpx-cc <<'CC'
+#!/bin/sh
+for word; do
+    shift
+    case $word in -march=*) ;; *) set -- "$@" "$word" ;; esac
+done
+exec wasm-cc "$@"
+CC
+chmod +x /usr/local/bin/vpx-cc
+# compile_libvpx FOLDER FLAGS…
+compile_libvpx() {
+    mkdir "/build/$1"
+    cd "/build/$1"
+    shift
+    CC=vpx-cc LD=vpx-cc AS=vpx-cc CXX=false ../src/libvpx/configure "$@" --disable-runtime-cpu-detect \
+        --disable-multithread --disable-pic --disable-vp8 --disable-vp9-decoder --disable-examples --disable-tools \
+        --disable-docs --disable-unit-tests --disable-webm-io --disable-libyuv \
+        --extra-cflags="-I/build/core/vpx $cflags"
+    make -j"$jobs" libvpx.a
+}
+
+compile_libvpx vpx-scalar --target=generic-gnu
+compile_libvpx vpx --target=armv8-linux-gcc --disable-neon_dotprod --disable-neon_i8mm --disable-sve --disable-sve2
+compile_kernels vpx -std=gnu99 -I/build/core/vpx -I. -I../src/libvpx
+$AR rs libvpx.a /build/kernels/vpx-*.o
+cp libvpx.a $prefix/lib
+cp -r ../src/libvpx/vpx $prefix/include
+
+# Configures ffmpeg in a folder of its own and goes there: configure_ffmpeg FOLDER FLAGS…
+configure_ffmpeg() {
+    mkdir -p "/build/$1"
+    cd "/build/$1"
+    shift
+    PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig ../src/ffmpeg/configure --enable-cross-compile --target-os=none \
+        --arch=wasm32 --cc=wasm-cc --ld=wasm-cc --host-cc=gcc --ar=$AR --ranlib=$RANLIB --nm=$NM --disable-stripping \
+        --pkg-config=pkgconf --pkg-config-flags=--static \
+        --disable-everything --disable-autodetect --disable-iconv --disable-ffplay --disable-ffprobe --disable-doc \
+        --disable-network --disable-pthreads --disable-avdevice --disable-asm --disable-debug --disable-runtime-cpudetect \
+        --enable-gpl --enable-zlib --enable-libopus "$@" \
+        --extra-cflags="-include /build/core/shim.h -I$prefix/include $cflags" \
+        --extra-ldflags="/build/shim.o -L$prefix/lib -lwasi-emulated-signal -lwasi-emulated-process-clocks \
 -lwasi-emulated-getpid -lwasi-emulated-mman $memory$wraps"
-# Nor does it know what wasm is fast at.
-sed -i 's/\(HAVE_FAST_\(CLZ\|64BIT\|UNALIGNED\)\) 0/\1 1/' config.h libavutil/avconfig.h
+    # Nor does it know what wasm is fast at.
+    sed -i 's/\(HAVE_FAST_\(CLZ\|64BIT\|UNALIGNED\)\) 0/\1 1/' config.h libavutil/avconfig.h
+    echo 'LDEXEFLAGS += /build/kernels/ffmpeg.a' >>ffbuild/config.mak
+    # What runs once for each packet may be small instead of fast.
+    echo 'libavformat/%.o fftools/%.o: CFLAGS += -Os' >>ffbuild/config.mak
+}
+
+configure_ffmpeg ffmpeg --enable-libx264 --enable-libmp3lame $FFMPEG_PARTS
 for folder in aac h264 swresample swscale tonemap yadif; do
     compile_kernels $folder -std=c11 -DHAVE_AV_CONFIG_H -include /build/core/shim.h -I. -I../src/ffmpeg
     $AR rs /build/kernels/ffmpeg.a /build/kernels/$folder-*.o
 done
-echo 'LDEXEFLAGS += /build/kernels/ffmpeg.a' >>ffbuild/config.mak
-# What runs once for each packet may be small instead of fast.
-echo 'libavformat/%.o fftools/%.o: CFLAGS += -Os' >>ffbuild/config.mak
 make -j"$jobs" ffmpeg_g
 # Compares every kernel with the scalar function of these very libraries.
 wasm-cc $cflags -I/build/core /build/core/check/check.c /build/checks/*.o /build/kernels/ffmpeg.a \
@@ -91,9 +126,19 @@ wasm-cc $cflags -I/build/core /build/core/check/check.c /build/checks/*.o /build
     -lwasi-emulated-signal -lwasi-emulated-process-clocks -lwasi-emulated-getpid -lwasi-emulated-mman \
     -o /build/framewright-check.wasm
 llvm-strip-19 --strip-all -o /build/framewright-core.wasm ffmpeg_g
-# The same without our kernels, to compare streams with.
-rm ffmpeg_g
-sed -i 's/-Wl,--wrap=[a-z0-9_]*//g' ffbuild/config.mak
-make ffmpeg_g
-llvm-strip-19 --strip-all -o /build/framewright-core-scalar.wasm ffmpeg_g
+# The same without our kernels, to compare streams with: link_scalar FILE
+link_scalar() {
+    rm ffmpeg_g
+    sed -i 's/-Wl,--wrap=[a-z0-9_]*//g' ffbuild/config.mak
+    make ffmpeg_g
+    llvm-strip-19 --strip-all -o "/build/$1" ffmpeg_g
+}
+
+link_scalar framewright-core-scalar.wasm
+
+configure_ffmpeg ffmpeg-vp9 --enable-libvpx $FFMPEG_VP9_PARTS
+make -j"$jobs" ffmpeg_g
+llvm-strip-19 --strip-all -o /build/framewright-core-vp9.wasm ffmpeg_g
+cp /build/vpx-scalar/libvpx.a $prefix/lib
+link_scalar framewright-core-vp9-scalar.wasm
 cp /build/src/ffmpeg/COPYING.GPLv2 /build/COPYING

@@ -7,6 +7,7 @@ export const TOOLCHAIN = {
   "libclang-rt-19-dev-wasm32": "1:19.1.7-3",
   "lld-19": "1:19.1.7-3+b1",
   "llvm-19": "1:19.1.7-3+b1",
+  "libsimde-dev": "0.8.2-3",
   "wasi-libc": "0.0~git20241209.574b88d-2",
 } as const;
 
@@ -40,6 +41,12 @@ export const SOURCES = {
     version: "1.5.2",
     path: "pool/main/o/opus/opus_1.5.2.orig.tar.gz",
     sha256: "65c1d2f78b9f2fb20082c38cbe47c951ad5839345876e46941612ee87f9a7ce1",
+    license: "BSD-3-Clause",
+  },
+  libvpx: {
+    version: "1.15.0",
+    path: "pool/main/libv/libvpx/libvpx_1.15.0.orig.tar.xz",
+    sha256: "a6cfd199c5c567cfa4e6d991ec36690d9af801585b5db959c1494b5b15f821a5",
     license: "BSD-3-Clause",
   },
   // For covers in PNG, whose size muxers ask for.
@@ -135,4 +142,11 @@ export const PARTS = {
     ],
     ...["setsar", "settb", "split", "tpad", "transpose", "trim", "vflip", "yadif"],
   ],
+} as const;
+
+/** The parts of the second core, for VP9 alone: a page loads it only for a WebM. */
+export const VP9_PARTS = {
+  ...PARTS,
+  encoder: ["libopus", "libvpx_vp9"],
+  muxer: ["framecrc", "matroska", "webm"],
 } as const;

@@ -134,5 +134,6 @@ int main(void) {
     check_tonemap();
     check_yadif();
     check_h264();
+    check_vpx();
     return report();
 }

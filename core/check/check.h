@@ -63,5 +63,6 @@ void check_swscale(void);
 void check_tonemap(void);
 void check_yadif(void);
 void check_h264(void);
+void check_vpx(void);
 
 #endif

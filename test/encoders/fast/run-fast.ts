@@ -4,6 +4,8 @@ import type { FastResult, FastTask } from "./fast-thread.ts";
 
 /** Path of the fast core; null where it has not been built. */
 export const CORE = findBuilt("core");
+/** Path of the fast core for VP9, built with it. */
+export const VP9_CORE = findBuilt("vp9");
 
 if (!CORE) console.warn("The fast core is not built here (npm run core:build): its tests are skipped.");
 
