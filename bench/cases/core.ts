@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { findBuilt } from "../../core/cache.ts";
+import { VP9_TOOLS, videoTool } from "../../src/ffmpeg/toolset.ts";
+import { rateArgs } from "../../src/ffmpeg/video-args.ts";
 import { makeClip } from "../../test/fixtures/make-clip.ts";
 import { wrong } from "../../worker/local/cli.ts";
 import type { Benchmark, Contest, Sample } from "../benchmark.ts";
@@ -17,12 +19,20 @@ interface Job {
   peer: "stock" | "native";
   input: "raw" | "film";
   args: string;
+  /** Which of our cores; that for H.264 when absent. */
+  core?: "vp9";
 }
 
 const SECONDS = 6;
 const SIZE = "854x480";
 const RAW = `-f rawvideo -pix_fmt yuv420p -video_size ${SIZE} -framerate 25`;
 const ENCODE = "-an -c:v libx264 -crf 23 -threads 1 -f mp4";
+
+// What a page asks for at medium quality.
+const { encoder, args } = videoTool(VP9_TOOLS, "vp9", { width: 854, height: 480 });
+const ENCODE_VP9 = ["-an -c:v", encoder, ...args, ...rateArgs("vp9", { crf: 32 }), "-g 125 -f webm"].join(
+  " ",
+);
 
 const JOBS: readonly Job[] = [
   { name: "core-x264-medium-vs-stock", peer: "stock", input: "raw", args: `${ENCODE} -preset medium` },
@@ -34,12 +44,13 @@ const JOBS: readonly Job[] = [
     input: "film",
     args: `${ENCODE} -preset medium -vf scale=854:-2`,
   },
+  { name: "core-vp9-vs-stock", peer: "stock", input: "raw", args: ENCODE_VP9, core: "vp9" },
 ].map((job) => ({
   ...job,
   what: `${SECONDS} s of ${job.input === "raw" ? `raw ${SIZE}` : "1280x720 H.264"}, ${job.args}`,
 })) as Job[];
 
-/** The fast core against the stock core, and against native ffmpeg, by CPU seconds on one thread. */
+/** The fast cores against the stock core, and against native ffmpeg, by CPU seconds on one thread. */
 export const coreBenchmarks: readonly Benchmark[] = JOBS.map((job) => ({
   name: job.name,
   unit: "CPU s",
@@ -47,7 +58,8 @@ export const coreBenchmarks: readonly Benchmark[] = JOBS.map((job) => ({
 }));
 
 async function openCore(job: Job, ends: AsyncDisposableStack): Promise<Contest> {
-  const core = findBuilt("core") ?? wrong("The fast core is not built here: run npm run core:build.");
+  const core =
+    findBuilt(job.core ?? "core") ?? wrong("The fast core is not built here: run npm run core:build.");
   const film = await makeFootage(SECONDS);
   const raw = () =>
     makeClip("yuv", [
