@@ -28,6 +28,12 @@ export interface CoreFiles {
    */
   fast?: string | null;
   /**
+   * URL of `framewright-core-vp9.wasm`, the fast core for VP9, plain or gzipped; unused where `fast` is null.
+   *
+   * @default that of the package
+   */
+  vp9?: string;
+  /**
    * Name of the cache that keeps it for the next visit; null disables caching.
    *
    * @default `framewright-core`
@@ -36,7 +42,7 @@ export interface CoreFiles {
 }
 
 /** Where to load ffmpeg's threaded core from, which the package does not contain. */
-export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast"> {
+export interface ThreadedCoreFiles extends Omit<CoreFiles, "fast" | "vp9"> {
   wasm: string;
   glue: string;
   /** URL of `ffmpeg-core.worker.js`. */

@@ -136,6 +136,13 @@ export const FAST_TOOLS: Toolset = {
   flattens: false,
 };
 
+/** The second file of that core, which has libvpx in place of x264: for WebM alone, so that no other job downloads it. */
+export const VP9_TOOLS: Toolset = {
+  ...FAST_TOOLS,
+  video: { vp9: WASM_TOOLS.video.vp9 as Tool },
+  audio: { opus: AUDIO.opus },
+};
+
 const X265 = tool(
   "libx265",
   "-preset",

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clip } from "../fixtures/clips.ts";
-import { PAGE_CORE_BYTES } from "../fixtures/fast-encoder.ts";
+import { PAGE_CORE_BYTES, PAGE_VP9_CORE_BYTES } from "../fixtures/fast-encoder.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
@@ -64,4 +64,12 @@ test("usage() counts what is stored, and clear() frees what is finished", async 
     made.ids[2] ?? "",
   );
   expect(error).toBe("task_not_found");
+});
+
+test("a WebM loads the core for VP9 and no other", async () => {
+  await rig.lab.page.evaluate(async () => {
+    const input = await kit.file("/files/clip.mp4");
+    await kit.client.run({ input, kind: "video", options: { format: "webm", width: 80 } });
+  });
+  expect((await usage()).core).toBe(PAGE_VP9_CORE_BYTES);
 });

@@ -78,7 +78,7 @@ const ROWS: readonly Row[] = [
   video("h264", "mov", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
   // WebCodecs would do it too on a machine with an H.265 encoder.
   video("h265", "mp4", [PICTURES, OTHER, OTHER, OTHER, "output_codec", YES, "output_codec"]),
-  video("vp9", "webm", [PICTURES, OTHER, OTHER, OTHER, YES, OTHER, YES]),
+  video("vp9", "webm", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
   video("av1", "mp4", [PICTURES, OTHER, OTHER, OTHER, "output_codec", OTHER, YES]),
   video("av1", "webm", [PICTURES, OTHER, OTHER, OTHER, "output_codec", OTHER, YES]),
   {

@@ -110,7 +110,7 @@ test.concurrent("stitched chunks end when the source does", async () => {
 
 const MADE_IN_PAGE = [
   [PAGE_ENCODER, "quality", "mp4", "mp4"],
-  ["wasm", "quality", "webm", "webm"],
+  [PAGE_ENCODER, "quality", "webm", "webm"],
   [PAGE_ENCODER, "quality", "mkv", "mov"],
   ["webcodecs", "speed", "mp4", "mp4"],
   ["webcodecs", "speed", "webm", "mp4"],

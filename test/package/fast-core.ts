@@ -6,7 +6,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "vitest";
 import { findBuilt } from "../../core/cache.ts";
 import { SOURCES } from "../../core/recipe.ts";
-import { FAST_CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
+import { FAST_CORE_FILES, VP9_CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
 import { clip } from "../fixtures/clips.ts";
 import { ROOT } from "../structure/source-files.ts";
 import { addFiles, codeBelow, judge, serveFolder } from "./rig.ts";
@@ -67,6 +67,8 @@ export function testFastCore(rig: () => FastCoreRig): void {
     const packed = await readFile(join(root, "dist", "core", "framewright-core.wasm.gz"));
     expect(plain.length).toBe(FAST_CORE_FILES.wasm.size);
     expect(gunzipSync(packed).equals(plain)).toBe(true);
+    const vp9 = await readFile(join(root, "dist", "core", "framewright-core-vp9.wasm.gz"));
+    expect(gunzipSync(vp9).length).toBe(VP9_CORE_FILES.wasm.size);
     const license = await readFile(join(root, "dist", "core", "COPYING"), "utf8");
     expect(license).toMatch(/GNU GENERAL PUBLIC LICENSE\s+Version 2/);
     const licenses = await readFile(join(root, "dist", "LICENSES.txt"), "utf8");
@@ -74,7 +76,7 @@ export function testFastCore(rig: () => FastCoreRig): void {
       expect(licenses).toContain(version);
       expect(licenses).toContain(path);
     }
-    for (const name of ["recipe.ts", "compile.sh", "shim.c", "x264/sad.c"]) {
+    for (const name of ["recipe.ts", "compile.sh", "shim.c", "x264/sad.c", "vpx/arm_neon.h"]) {
       expect(existsSync(join(root, "core", name))).toBe(true);
     }
   });

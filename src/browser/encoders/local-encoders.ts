@@ -1,5 +1,5 @@
 import type { Source } from "../../core/source.ts";
-import { loadCore, loadFastCore } from "../../encoders/core/core-load.ts";
+import { loadCore, loadFastCore, loadVp9Core } from "../../encoders/core/core-load.ts";
 import { createAvifEncoder } from "../../encoders/images/avif.ts";
 import { createCanvasEncoder } from "../../encoders/images/canvas.ts";
 import { createWasmMt } from "../../encoders/pool/wasm-mt.ts";
@@ -35,10 +35,11 @@ const SILENCE_SECONDS = 300;
 /** Creates the encoders of this machine in order of preference; copying always comes first. */
 export function createLocalEncoders(settings: EncoderSettings): LocalEncoders {
   const { prefer, encoderWorkers, core, threadedCore, avif } = settings;
-  const { fast: url, ...stock } = core ?? {};
+  const { fast: url, vp9, ...stock } = core ?? {};
   const pool = createWasmPool({
     load: () => loadCore(stock),
     loadFast: () => loadFastCore({ wasm: url ?? undefined, cache: stock.cache }),
+    loadVp9: () => loadVp9Core({ wasm: vp9, cache: stock.cache }),
     ...(encoderWorkers !== null && { workers: encoderWorkers }),
   });
   const wasms = url === null ? [pool] : [pool.fast, pool];

@@ -16,6 +16,11 @@ export const FAST_CORE_FILES = {
   wasm: { size: 8_399_191, sha256: "d9630b0e7b65ae4aea29517535d4f343e16a260e962a7da06d3e2a3766663613" },
 } as const satisfies Record<string, CoreFile>;
 
+/** This project's own core for VP9, from the same recipe; a test checks it against the build. */
+export const VP9_CORE_FILES = {
+  wasm: { size: 8_117_367, sha256: "8ad3944c00cdbaa3deca068defea691215e985ad68e899d6ceb9ac7531dd41a9" },
+} as const satisfies Record<string, CoreFile>;
+
 /** The files of `@ffmpeg/core-mt` 0.12.10 (multi-threaded, ESM); each thread loads `threads`. */
 export const CORE_MT_FILES = {
   glue: { size: 128_947, sha256: "270a2e6ff945e173238610669a3f7132df5f9c52698a9bf708cf5c2ab6bda0de" },

@@ -1,4 +1,10 @@
-import { CORE_FILES, CORE_MT_FILES, type CoreFile, FAST_CORE_FILES } from "./core-load-facts.ts";
+import {
+  CORE_FILES,
+  CORE_MT_FILES,
+  type CoreFile,
+  FAST_CORE_FILES,
+  VP9_CORE_FILES,
+} from "./core-load-facts.ts";
 import { loadFile } from "./core-load-file.ts";
 import { freeBuffer } from "./free-buffer.ts";
 
@@ -63,6 +69,16 @@ export interface FastCoreLoadOptions extends LoadOptions {
   wasm?: string | URL | undefined;
 }
 
+/** Where to load the fast core for VP9. */
+export interface Vp9CoreLoadOptions extends LoadOptions {
+  /**
+   * URL of `framewright-core-vp9.wasm`, plain or gzipped.
+   *
+   * @default the gzipped file that ships with this package
+   */
+  wasm?: string | URL | undefined;
+}
+
 /** Where to load the threaded core from, which this package does not ship. Each file may be plain or gzipped. */
 export interface MtCoreLoadOptions extends LoadOptions {
   /** URLs of `ffmpeg-core.wasm`, `ffmpeg-core.js` (ESM) and `ffmpeg-core.worker.js` of `@ffmpeg/core-mt`. */
@@ -90,6 +106,13 @@ export async function loadCore(options: CoreLoadOptions = {}): Promise<LoadedCor
 export async function loadFastCore(options: FastCoreLoadOptions = {}): Promise<LoadedCore> {
   const wasm = options.wasm ?? new URL("../../../dist/core/framewright-core.wasm.gz", import.meta.url);
   const loaded = await loadAll(FAST_CORE_FILES, { wasm }, options);
+  return { module: await compile(loaded.wasm) };
+}
+
+/** Loads the fast core for VP9; otherwise like {@link loadFastCore}. */
+export async function loadVp9Core(options: Vp9CoreLoadOptions = {}): Promise<LoadedCore> {
+  const wasm = options.wasm ?? new URL("../../../dist/core/framewright-core-vp9.wasm.gz", import.meta.url);
+  const loaded = await loadAll(VP9_CORE_FILES, { wasm }, options);
   return { module: await compile(loaded.wasm) };
 }
 

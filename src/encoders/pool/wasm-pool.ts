@@ -1,10 +1,11 @@
 import { MediaError } from "../../core/errors.ts";
+import type { VideoCodec } from "../../core/formats.ts";
 import type { ByteReader } from "../../core/ports.ts";
 import type { Source } from "../../core/source.ts";
-import { FAST_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
+import { FAST_TOOLS, VP9_TOOLS, WASM_TOOLS } from "../../ffmpeg/toolset.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { GIB, MIB } from "../../util/bytes.ts";
-import { type LoadedCore, loadCore, loadFastCore } from "../core/core-load.ts";
+import { type LoadedCore, loadCore, loadFastCore, loadVp9Core } from "../core/core-load.ts";
 import type { ChunkJob, EncodedFile, Encoder } from "../encoder.ts";
 import type { FfprobeReport } from "../light/light-probe.ts";
 import {
@@ -44,6 +45,12 @@ export interface WasmPoolOptions {
    */
   loadFast?: (() => Promise<LoadedCore>) | undefined;
   /**
+   * Loads the fast core for VP9; called once.
+   *
+   * @default {@link loadVp9Core} with the file that ships with this package
+   */
+  loadVp9?: (() => Promise<LoadedCore>) | undefined;
+  /**
    * Starts an encoder worker from `encoder-worker.ts`.
    *
    * @default the one that ships with this package
@@ -71,17 +78,17 @@ export interface PoolEncoder extends Encoder {
 }
 
 /**
- * The encoder "fast", on this project's own core: H.264 and sound, several times faster than on the stock core. A package
- * built without that core refuses all plans.
+ * The encoder "fast", on this project's own cores, one for H.264 and sound and one for VP9: several times faster than the
+ * stock core. A package built without them refuses all plans.
  */
 export interface FastEncoder extends PoolEncoder {
-  /** Loads the core if a plan is for it, so that `refuse` knows whether it is there. Never rejects. */
+  /** Loads the core that a plan is for, so that `refuse` knows whether it is there. Never rejects. */
   prepare(plan: Plan, source: Source): Promise<void>;
 }
 
 /** A pool of encoder workers, each with one core. It is the encoder "wasm", on the stock core, and can also probe files. */
 export interface WasmPool extends PoolEncoder {
-  /** The same workers with the fast core; both take their turns in one queue. */
+  /** The same workers with the fast cores; all take their turns in one queue. */
   readonly fast: FastEncoder;
   /** Returns ffprobe's report on a file; rejects with `input_unsupported` when it is not media. */
   probe(input: ByteReader, signal: AbortSignal, onWait?: () => void): Promise<FfprobeReport>;
@@ -91,7 +98,9 @@ export interface WasmPool extends PoolEncoder {
   close(): void;
 }
 
-const TOOLS = { stock: WASM_TOOLS, fast: FAST_TOOLS } as const;
+const TOOLS = { stock: WASM_TOOLS, fast: FAST_TOOLS, vp9: VP9_TOOLS } as const;
+// Which fast core encodes a codec; the first does everything else.
+const FAST_CORES: Partial<Record<VideoCodec, keyof typeof TOOLS>> = { vp9: "vp9" };
 const SILENCE_SECONDS = 30;
 const PROBE_MEMORY = 256 * MIB;
 
@@ -103,14 +112,18 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
   const silence = options.silenceSeconds ?? SILENCE_SECONDS;
   const pool = createPoolRun({
     ...{ workers, budget },
-    cores: { stock: options.load ?? loadCore, fast: options.loadFast ?? loadFastCore },
+    cores: {
+      stock: options.load ?? loadCore,
+      fast: options.loadFast ?? loadFastCore,
+      vp9: options.loadVp9 ?? loadVp9Core,
+    },
     createWorker: options.createWorker ?? startEncoderWorker,
   });
 
-  function encoderOn(core: keyof typeof TOOLS): Omit<PoolEncoder, "name"> {
+  function encoderOn(coreOf: (plan: Plan) => keyof typeof TOOLS): Omit<PoolEncoder, "name"> {
     return {
       workers,
-      refuse: (plan, source) => refusePool(plan, source, memory, TOOLS[core]),
+      refuse: (plan, source) => refusePool(plan, source, memory, TOOLS[coreOf(plan)]),
       chunkSeconds(plan, source) {
         const [chunk] = plan.chunks;
         const each = chunk ? memoryOf(plan, source, chunk, memory) : memory;
@@ -118,6 +131,7 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
       },
       async encode(job) {
         const { plan, chunk, source } = job;
+        const core = coreOf(plan);
         const tools = poolTools(plan, source, memory, TOOLS[core]);
         const { files, tally } = await pool.run({
           ...followChunk(job),
@@ -132,26 +146,27 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
     };
   }
 
-  const { refuse, ...fast } = encoderOn("fast");
-  let isLoaded = false;
+  const { refuse, ...fast } = encoderOn(fastCoreOf);
+  const loaded = new Set<keyof typeof TOOLS>();
   return {
     name: "wasm",
-    ...encoderOn("stock"),
+    ...encoderOn(() => "stock"),
     fast: {
       name: "fast",
       ...fast,
       async prepare(plan, source) {
         if (refuse(plan, source)) return;
-        isLoaded = await pool.load("fast").then(
-          () => true,
-          () => false,
+        const core = fastCoreOf(plan);
+        await pool.load(core).then(
+          () => loaded.add(core),
+          () => loaded.delete(core),
         );
       },
       refuse(plan, source) {
         const refusal = refuse(plan, source);
         // What it was not made for is nothing to explain.
         if (plan.kind === "image" || refusal?.code === "output_codec") return { code: "other_work" };
-        return refusal ?? (isLoaded ? null : { code: "not_loaded" });
+        return refusal ?? (loaded.has(fastCoreOf(plan)) ? null : { code: "not_loaded" });
       },
     },
     async load() {
@@ -170,6 +185,10 @@ export function createWasmPool(options: WasmPoolOptions = {}): WasmPool {
     },
     close: pool.close,
   };
+}
+
+function fastCoreOf({ video }: Plan): keyof typeof TOOLS {
+  return (video?.mode === "encode" && FAST_CORES[video.codec]) || "fast";
 }
 
 function deviceMemory(): number {

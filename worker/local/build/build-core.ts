@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import { findBuilt } from "../../../core/cache.ts";
@@ -10,6 +10,7 @@ import {
   CORE_MT_FILES,
   type CoreFile,
   FAST_CORE_FILES,
+  VP9_CORE_FILES,
 } from "../../../src/encoders/core/core-load-facts.ts";
 import { MIB } from "../../../src/util/bytes.ts";
 import { ROOT } from "../settings.ts";
@@ -21,8 +22,7 @@ const FOLDER = join(ROOT, "dist", "core");
 /**
  * Writes the cores to a folder, `dist/core/` by default, in the form that a page loads: `ffmpeg-core.wasm.gz`, `ffmpeg-core.js`,
  * a packed copy of that script for servers that transform any `.js` they find (`ffmpeg-core.js.gz`), and what
- * {@link buildFastCore} writes. Skips files that are up to date. Throws when a core is not the one in {@link CORE_FILES} or
- * {@link FAST_CORE_FILES}.
+ * {@link buildFastCore} writes. Skips files that are up to date. Throws when a core is not the one in core-load-facts.ts.
  */
 export async function buildCore(folder = FOLDER, tell?: (line: string) => void): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -40,27 +40,32 @@ export async function buildCore(folder = FOLDER, tell?: (line: string) => void):
 const EMPTY_MODULE = Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
 /**
- * Writes the fast core to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages,
- * `framewright-core.wasm.gz`. Where it has not been built, the first is a module without contents, the other an empty file, and
- * `tell` receives a line that says what that costs.
+ * Writes the fast cores to a folder, `dist/core/` by default: `framewright-core.wasm` for Workers and, for pages,
+ * `framewright-core.wasm.gz` and `framewright-core-vp9.wasm.gz`. Where they have not been built, the first is a module without
+ * contents, the others are empty files, and `tell` receives a line that says what that costs.
  */
 export async function buildFastCore(folder = FOLDER, tell: (line: string) => void = () => {}): Promise<void> {
   await mkdir(folder, { recursive: true });
   const plain = join(folder, "framewright-core.wasm");
-  const packed = `${plain}.gz`;
-  const built = findBuilt("core");
-  if (!built) {
-    tell("The fast core is not built (npm run core:build): H.264 and sound take several times as long.");
+  const packed = { core: `${plain}.gz`, vp9: join(folder, "framewright-core-vp9.wasm.gz") };
+  const [core, vp9] = [findBuilt("core"), findBuilt("vp9")];
+  if (!core || !vp9) {
+    tell("The fast core is not built (npm run core:build): video and sound take several times as long.");
     await placeOnce(EMPTY_MODULE, plain);
-    return placeOnce(Buffer.alloc(0), packed);
+    for (const path of Object.values(packed)) await placeOnce(Buffer.alloc(0), path);
+    return;
   }
-  const bytes = await readFile(built);
-  if (!isRight(bytes, FAST_CORE_FILES.wasm)) {
-    const found = `${bytes.length} bytes, SHA-256 ${hashOf(bytes)}`;
-    throw new Error(`The core that was built is not the one in core-load-facts.ts: it has ${found}.`);
-  }
+  const bytes = await readRight(core, FAST_CORE_FILES.wasm);
   await placeOnce(bytes, plain);
-  await pack(bytes, FAST_CORE_FILES.wasm, packed);
+  await pack(bytes, FAST_CORE_FILES.wasm, packed.core);
+  await pack(await readRight(vp9, VP9_CORE_FILES.wasm), VP9_CORE_FILES.wasm, packed.vp9);
+}
+
+async function readRight(path: string, file: CoreFile): Promise<Buffer> {
+  const bytes = await readFile(path);
+  if (isRight(bytes, file)) return bytes;
+  const found = `${bytes.length} bytes, SHA-256 ${hashOf(bytes)}`;
+  throw new Error(`${basename(path)} is not the one in core-load-facts.ts: it has ${found}.`);
 }
 
 async function placeOnce(bytes: Buffer, path: string): Promise<void> {

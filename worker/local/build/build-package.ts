@@ -155,8 +155,8 @@ const CORE = `@ffmpeg/core (dist/core/): GPL-2.0-or-later, a program of its own 
 License: https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt
 Source: https://github.com/ffmpegwasm/ffmpeg.wasm`;
 
-const FAST_CORE = `framewright-core (dist/core/framewright-core.wasm): GPL-2.0-or-later (dist/core/COPYING), a program of its own that is
-loaded at run time. The recipe that builds it, with this project's own kernels, is in core/; it fetches these sources:
+const FAST_CORE = `framewright-core (dist/core/framewright-core*.wasm): GPL-2.0-or-later (dist/core/COPYING), programs of their own that are
+loaded at run time. The recipe that builds them, with this project's own kernels, is in core/; it fetches these sources:
 ${Object.entries(SOURCES)
   .map(([name, { version, license, path }]) => `${name} ${version}: ${license}, ${DEBIAN.mirror}/${path}`)
   .join("\n")}`;
