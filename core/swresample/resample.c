@@ -1,4 +1,4 @@
-/* Resamples sound of 16-bit integers and floats: stands in for swresample's resample_common. */
+/* Resamples sound of 16-bit integers: stands in for swresample's resample_common. */
 #include "libswresample/resample.h"
 #include "libavutil/common.h"
 #include "libavutil/attributes.h"
@@ -70,47 +70,9 @@ static int resample_int16(ResampleContext *c, void *dst, const void *src, int co
     return finish(c, &p, update);
 }
 
-/* Two pairs of floats. */
-INLINE v128_t load_pairs(const float *a, const float *b) {
-    return wasm_v128_load64_lane(b, wasm_v128_load64_zero(a), 1);
-}
-
-/* Two output samples, each by a sum over even and one over odd samples, as swresample's. */
-INLINE v128_t dot_floats(const ResampleContext *c, const float *src, const position *p, const position *q) {
-    const float *filters = (const float *)c->filter_bank;
-    const float *f = filters + c->filter_alloc * p->index, *g = filters + c->filter_alloc * q->index;
-    const float *x = src + p->sample, *y = src + q->sample;
-    v128_t sums = wasm_f32x4_const_splat(0);
-    for (int i = 0; i < c->filter_length; i += 2)
-        sums = wasm_f32x4_add(sums, wasm_f32x4_mul(load_pairs(x + i, y + i), load_pairs(f + i, g + i)));
-    v128_t even = wasm_i32x4_shuffle(sums, sums, 0, 2, 0, 2);
-    v128_t odd = wasm_i32x4_shuffle(sums, sums, 1, 3, 1, 3);
-    return wasm_f32x4_add(even, odd);
-}
-
-static int resample_float(ResampleContext *c, void *dst, const void *src, int count, int update) {
-    position p = first_position(c), q;
-    float *out = dst;
-    for (int i = 0; i + 2 <= count; i += 2, advance(c, &p)) {
-        q = p;
-        advance(c, &q);
-        wasm_v128_store64_lane(out + i, dot_floats(c, src, &p, &q), 0);
-        p = q;
-    }
-    if (count & 1) {
-        wasm_v128_store32_lane(out + count - 1, dot_floats(c, src, &p, &p), 0);
-        advance(c, &p);
-    }
-    return finish(c, &p, update);
-}
-
 /* A filter has an even number of taps, or just one. */
 void __wrap_swri_resample_dsp_init(ResampleContext *c) {
     __real_swri_resample_dsp_init(c);
-    if (c->filter_length & 1)
-        return;
-    if (c->format == AV_SAMPLE_FMT_S16P)
+    if (c->format == AV_SAMPLE_FMT_S16P && c->filter_length % 2 == 0)
         c->dsp.resample_common = resample_int16;
-    else if (c->format == AV_SAMPLE_FMT_FLTP)
-        c->dsp.resample_common = resample_float;
 }

@@ -1,4 +1,4 @@
-/* Checks swresample's kernels with filters of every length and rates up and down. */
+/* Checks swresample's kernel with filters of every length and rates up and down. */
 #include "check/check.h"
 #include "libswresample/resample.h"
 
@@ -10,25 +10,19 @@ void __real_swri_resample_dsp_init(ResampleContext *c);
 
 typedef int (*resample_function)(ResampleContext *c, void *dst, const void *src, int count, int update);
 
-static float filters[PHASES * LONGEST], sound[MOST * 8 + LONGEST];
+static int16_t filters[PHASES * LONGEST], sound[MOST * 8 + LONGEST];
 
 /* As loud as sound gets, with filters whose taps add up to less than 2. */
-static void fill_sound(enum AVSampleFormat format, int length) {
+static void fill_sound(int length) {
     int extreme = between(0, 1);
     for (int i = 0; i < FF_ARRAY_ELEMS(filters); i++)
-        if (format == AV_SAMPLE_FMT_FLTP)
-            filters[i] = between(-65536, 65536) / 65536.0f;
-        else
-            ((int16_t *)filters)[i] = between(-65535, 65535) / length;
+        filters[i] = between(-65535, 65535) / length;
     for (int i = 0; i < FF_ARRAY_ELEMS(sound); i++)
-        if (format == AV_SAMPLE_FMT_FLTP)
-            sound[i] = between(-65536, 65536) / 65536.0f;
-        else
-            ((int16_t *)sound)[i] = extreme ? ONE_OF(-32768, 32767) : (int)next_random();
+        sound[i] = extreme ? ONE_OF(-32768, 32767) : (int)next_random();
 }
 
-static ResampleContext random_context(enum AVSampleFormat format) {
-    ResampleContext c = {.format = format, .filter_bank = (uint8_t *)filters};
+static ResampleContext random_context(void) {
+    ResampleContext c = {.format = AV_SAMPLE_FMT_S16P, .filter_bank = (uint8_t *)filters};
     c.filter_length = 2 * between(1, between(1, LONGEST / 2));
     c.filter_alloc = FFALIGN(c.filter_length, 8);
     c.phase_count = between(1, PHASES);
@@ -41,13 +35,12 @@ static ResampleContext random_context(enum AVSampleFormat format) {
 }
 
 static void compare_sound(const subject *s) {
-    enum AVSampleFormat format = s->width;
     for (int i = 0; i < ROUNDS && !has_failed(); i++) {
-        ResampleContext scalar = random_context(format), simd = scalar;
+        ResampleContext scalar = random_context(), simd = scalar;
         int count = between(0, MOST), update = between(0, 1), at = 4 * between(0, 99);
         if (IS_NEW_INPUT(i))
             fill_arenas();
-        fill_sound(format, scalar.filter_length);
+        fill_sound(scalar.filter_length);
         compare_numbers("samples taken",
                         ((resample_function)s->scalar)(&scalar, scalar_arena + at, sound, count, update),
                         ((resample_function)s->simd)(&simd, simd_arena + at, sound, count, update));
@@ -57,16 +50,11 @@ static void compare_sound(const subject *s) {
     }
 }
 
-static void check_format(const char *name, enum AVSampleFormat format) {
-    ResampleContext scalar = {.format = format, .filter_length = 2}, simd = scalar;
-    tables table = {name, (any_function *)&scalar.dsp, (any_function *)&simd.dsp, 3, {0}};
+void check_swresample(void) {
+    ResampleContext scalar = {.format = AV_SAMPLE_FMT_S16P, .filter_length = 2}, simd = scalar;
+    tables table = {"swresample", (any_function *)&scalar.dsp, (any_function *)&simd.dsp, 3, {0}};
     __real_swri_resample_dsp_init(&scalar);
     swri_resample_dsp_init(&simd);
-    check(&table, name, &scalar.dsp.resample_common, format, 0, compare_sound);
+    check(&table, "swresample int16", &scalar.dsp.resample_common, 0, 0, compare_sound);
     finish(&table);
-}
-
-void check_swresample(void) {
-    check_format("swresample int16", AV_SAMPLE_FMT_S16P);
-    check_format("swresample float", AV_SAMPLE_FMT_FLTP);
 }

@@ -25,8 +25,7 @@ const STREAMS = [
 const SOUNDS = [
   ["MP3", "aac", ["-b:a 128k", "-b:a 320k", "-q:a 2", "-b:a 32k -ar 22050 -ac 1"], "-c:a libmp3lame -f mp3"],
   ["AAC", "wav", ["-b:a 128k", "-b:a 32k", "-aac_coder fast", "-q:a 2"], "-c:a aac -f adts"],
-  ["resampled integers", "wav", ["-ar 48000", "-ar 22050", "-ar 11025"], "-c:a pcm_s16le -f wav"],
-  ["resampled floats", "aac", ["-ar 48000", "-ar 22050", "-ar 11025"], "-c:a pcm_s16le -f wav"],
+  ["resampled sound", "wav", ["-ar 48000", "-ar 22050", "-ar 11025"], "-c:a pcm_s16le -f wav"],
 ] as const satisfies [string, ClipName, string[], string][];
 
 describe.skipIf(!CORE)("the kernels", () => {
@@ -35,7 +34,11 @@ describe.skipIf(!CORE)("the kernels", () => {
     expect(output.filter((line) => /differs|unchecked/.test(line))).toEqual([]);
     expect(code).toBe(0);
     // Without one of the linker's wraps, those of its table would be missing.
+<<<<<<< HEAD
     expect(output.at(-1)).toMatch(/^308 kernels/);
+=======
+    expect(output.at(-1)).toMatch(/^193 kernels/);
+>>>>>>> cc72e6bb (core: resample integers only with a kernel, and list what sound saves)
   });
 
   test.for(STREAMS)("write the bytes of scalar code for %s", async ([, name, options], { expect }) => {
