@@ -6,7 +6,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { LocalClientOptions } from "../../src/browser/page/local-client.ts";
 import type { NewTask } from "../../src/client/client.ts";
 import { clip } from "../fixtures/clips.ts";
-import { PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { CLIP_FOLDER, makeClip } from "../fixtures/make-clip.ts";
 import { CORE } from "./client-core.ts";
 import { type ClientLab, openClientLab, spoilWorkers } from "./client-rig.ts";
@@ -253,17 +252,6 @@ test("a fast core that cannot be loaded leaves the work to the stock core, and i
   expect(await run()).toEqual({ encoder: "wasm", refusals: [{ encoder: "fast", code: "not_loaded" }] });
   await rig.put("fast.wasm.gz", fast);
   expect(await run()).toMatchObject({ encoder: fast.length > 0 ? "fast" : "wasm" });
-});
-
-test("relative URLs of the cores are the page's", async () => {
-  const relative = Object.fromEntries(Object.entries(CORE).map(([name, path]) => [name, path.slice(1)]));
-  await open({ name: "relative", core: { ...relative, cache: null } });
-  const encoder = await rig.lab.page.evaluate(async () => {
-    const input = await kit.file("/files/sound.wav");
-    const { source } = await kit.client.run({ input, kind: "audio", options: { format: "mp3" } });
-    return source.encoder;
-  });
-  expect(encoder).toBe(PAGE_ENCODER);
 });
 
 const NO_FILES = "The browser denies this page files of its own, as in some private windows.";

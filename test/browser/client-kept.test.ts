@@ -3,6 +3,7 @@ import { VP9_CORE_FILES } from "../../src/encoders/core/core-load-facts.ts";
 import { clip } from "../fixtures/clips.ts";
 import { PAGE_CORE_BYTES, PAGE_ENCODER } from "../fixtures/fast-encoder.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { CORE } from "./client-core.ts";
 import { type ClientLab, openClientLab, openKit } from "./client-rig.ts";
 
 let rig: ClientLab;
@@ -73,4 +74,16 @@ test.skipIf(PAGE_ENCODER !== "fast")("a WebM loads the core for VP9 and no other
     await kit.client.run({ input, kind: "video", options: { format: "webm", width: 80 } });
   });
   expect((await usage()).core).toBe(VP9_CORE_FILES.wasm.size);
+});
+
+test("relative URLs of the cores are the page's", async () => {
+  const relative = Object.fromEntries(Object.entries(CORE).map(([name, path]) => [name, path.slice(1)]));
+  await rig.lab.page.evaluate(() => kit.client.close());
+  await openKit(rig.lab.page, { name: "relative", core: { ...relative, cache: null } });
+  const encoder = await rig.lab.page.evaluate(async () => {
+    const input = await kit.file("/files/clip.mp4");
+    const { source } = await kit.client.run({ input, kind: "audio", options: { format: "mp3" } });
+    return source.encoder;
+  });
+  expect(encoder).toBe(PAGE_ENCODER);
 });

@@ -2,6 +2,7 @@ import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Page } from "@playwright/test";
+import type { LocalClientOptions } from "../../src/browser/page/local-client.ts";
 import { buildCore } from "../../worker/local/build/build-core.ts";
 import { CLIP_FOLDER, runFfprobe } from "../fixtures/make-clip.ts";
 import { type Lab, type LabOptions, openLab } from "./lab.ts";
@@ -88,4 +89,5 @@ interface KitOptions {
   prefer?: "quality" | "speed";
   keepSeconds?: number;
   workers?: string;
+  core?: NonNullable<LocalClientOptions["core"]>;
 }

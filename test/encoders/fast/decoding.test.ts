@@ -31,10 +31,11 @@ const SOURCES = [
   ["gray", `${PICTURES} -c:v libx264 -pix_fmt gray`],
 ] as const satisfies [string, string][];
 
-// Lossless, so that two outputs are equal only if all pictures are.
-const RUN = "-v quiet -i /in/input -an -c:v libx264 -preset ultrafast -qp 0 -f mp4 /out/output.mp4".split(
-  " ",
-);
+// Lossless, so that two outputs are equal only if all pictures are; x264 is built for 8 bits.
+const RUN =
+  "-v quiet -i /in/input -an -vf format=yuv420p|yuv422p|yuv444p|gray -c:v libx264 -preset ultrafast -qp 0 /out/output.mp4".split(
+    " ",
+  );
 // Whole, and damaged in each way.
 const SEEDS = [0, 1, 2, 3, 4, 5];
 

@@ -7,7 +7,7 @@ import { createPagedFile, PageMiss } from "../../../src/encoders/core/paged-file
 import type { WrittenFile } from "../../../src/encoders/core/wasm-core.ts";
 import { createFastCore } from "../../../src/encoders/fast/fast-core.ts";
 import { type EncodedChunk, runChunk } from "../../../src/encoders/light/light-chunk.ts";
-import { FAST_TOOLS } from "../../../src/ffmpeg/toolset.ts";
+import { FAST_TOOLS, VP9_TOOLS } from "../../../src/ffmpeg/toolset.ts";
 import type { Plan } from "../../../src/plan/plan.ts";
 import { damage } from "./damage.ts";
 
@@ -74,7 +74,9 @@ const results = plan
       attempt(() => {
         const [chunk] = plan.plan.chunks;
         if (!chunk) throw new Error("The plan has no chunk.");
-        const encoded = runChunk(core, { ...plan, chunk, tools: FAST_TOOLS, status_seconds: 0.1 });
+        const { video } = plan.plan;
+        const tools = video?.mode === "encode" && video.codec === "vp9" ? VP9_TOOLS : FAST_TOOLS;
+        const encoded = runChunk(core, { ...plan, chunk, tools, status_seconds: 0.1 });
         return { chunk: encoded, files: encoded.files.map(hashed) };
       }),
     ]
