@@ -160,3 +160,18 @@ test("respects custom limits", () => {
   });
   expect(LIGHT_INPUT.most).toBeLessThan(LIGHT_MEMORY);
 });
+
+test("accepts clips three times as long on the fast core", () => {
+  const source = video(854, 480, 300);
+  const whole = createPlan(source, "video", { height: 478 });
+  const longest = (["stock", "fast"] as const).map((core) => {
+    const chunk_seconds = lightChunkSeconds(whole, source, LIGHT_LIMITS, core);
+    const fits = (duration: number) => {
+      const clip = video(854, 480, duration);
+      const plan = createPlan(clip, "video", { height: 478 }, { chunk_seconds });
+      return refuseLight(plan, clip, LIGHT_LIMITS, core) === null;
+    };
+    return Array.from({ length: 200 }, (_, index) => 5 * (index + 1)).filter(fits).at(-1);
+  });
+  expect(longest).toEqual([100, 315]);
+});
