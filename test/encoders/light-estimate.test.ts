@@ -171,7 +171,9 @@ test("accepts clips three times as long on the fast core", () => {
       const plan = createPlan(clip, "video", { height: 478 }, { chunk_seconds });
       return refuseLight(plan, clip, LIGHT_LIMITS, core) === null;
     };
-    return Array.from({ length: 200 }, (_, index) => 5 * (index + 1)).filter(fits).at(-1);
+    return Array.from({ length: 200 }, (_, index) => 5 * (index + 1))
+      .filter(fits)
+      .at(-1);
   });
   expect(longest).toEqual([100, 315]);
 });
