@@ -85,6 +85,10 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      // A command of its own, as nothing else needs Firefox.
+      ...(process.env.FRAMEWRIGHT_FIREFOX
+        ? [{ test: { name: "firefox", include: ["test/browser/firefox.suite.ts"], ...LIMITS } }]
+        : []),
     ],
   },
 });

@@ -1,26 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { createWasi, Exit } from "../../../src/encoders/fast/wasi.ts";
-import { createWasiFiles } from "../../../src/encoders/fast/wasi-files.ts";
+import { runProgram } from "./run-program.ts";
 
-// Runs a program that was linked as the core is, and posts its exit code and the lines that it printed.
 const { program } = workerData as { program: string };
-const module = new WebAssembly.Module(readFileSync(program));
-const memory = new WebAssembly.Memory({ initial: 512, maximum: 2048 });
-let text = "";
-const print = (bytes: Uint8Array) => {
-  text += new TextDecoder().decode(bytes);
-};
-const { exports } = new WebAssembly.Instance(module, {
-  env: { memory },
-  framewright: { grow: (pages: number) => void memory.grow(pages) },
-  wasi_snapshot_preview1: createWasi({ args: ["check"], memory, files: createWasiFiles(() => {}), print }),
-});
-let code = 0;
-try {
-  (exports._start as () => void)();
-} catch (thrown) {
-  if (!(thrown instanceof Exit)) throw thrown;
-  code = thrown.code;
-}
-parentPort?.postMessage({ code, output: text.trim().split("\n") });
+parentPort?.postMessage(runProgram(new WebAssembly.Module(readFileSync(program))));
