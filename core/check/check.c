@@ -134,6 +134,7 @@ int main(void) {
     check_tonemap();
     check_yadif();
     check_h264();
+    check_hevc();
     check_vpx();
     return report();
 }

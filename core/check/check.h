@@ -23,7 +23,7 @@ typedef struct {
     const char *name;
     any_function *scalar, *simd;
     int slots;
-    uint8_t checked[256];
+    uint8_t checked[512];
 } tables;
 
 /* Two copies of memory for what a function writes: everything in them must be the same afterwards. */
@@ -63,6 +63,7 @@ void check_swscale(void);
 void check_tonemap(void);
 void check_yadif(void);
 void check_h264(void);
+void check_hevc(void);
 void check_vpx(void);
 
 #endif

@@ -9,6 +9,11 @@ const PICTURES =
 const FADING = `${PICTURES},fade=out:0:15`;
 const H264 = `${PICTURES} -c:v libx264 -crf 20 -pix_fmt yuv420p`;
 
+function hevc(pictures: string, params = "", format = "yuv420p"): string {
+  const all = ["log-level=error", "pools=1", "crf=22", params].filter(Boolean).join(":");
+  return `${pictures} -c:v libx265 -preset medium -pix_fmt ${format} -tag:v hvc1 -x265-params ${all}`;
+}
+
 // Each takes other ways through the decoder.
 const SOURCES = [
   ["B-frames and 8x8 transforms", `${H264} -preset slow -bf 4 -x264-params 8x8dct=1:partitions=all`],
@@ -29,6 +34,27 @@ const SOURCES = [
   ["full chroma", `${PICTURES} -c:v libx264 -pix_fmt yuv444p`],
   ["10 bits", `${PICTURES} -c:v libx264 -pix_fmt yuv420p10le`],
   ["gray", `${PICTURES} -c:v libx264 -pix_fmt gray`],
+  ["HEVC", hevc(PICTURES)],
+  ["HEVC of 10 bits", hevc(PICTURES, "", "yuv420p10le")],
+  ["HEVC with all partitions", hevc(PICTURES, "rect=1:amp=1:bframes=4:ref=5:b-pyramid=1")],
+  ["HEVC of 10 bits with all partitions", hevc(PICTURES, "rect=1:amp=1:bframes=4", "yuv420p10le")],
+  ["HEVC of odd sizes", hevc(`${PICTURES},scale=106:74`, "ctu=64")],
+  ["HEVC of odd sizes and 10 bits", hevc(`${PICTURES},scale=106:74`, "ctu=32", "yuv420p10le")],
+  ["HEVC with small units", hevc(PICTURES, "ctu=16:min-cu-size=8:max-tu-size=16")],
+  ["HEVC with weighted prediction", hevc(FADING, "weightp=1:weightb=1:bframes=3")],
+  ["HEVC of 10 bits with weighted prediction", hevc(FADING, "weightp=1:weightb=1:bframes=3", "yuv420p10le")],
+  ["HEVC with coarse quantizers", hevc(PICTURES, "crf=42:deblock=6,6")],
+  ["HEVC of 10 bits with coarse quantizers", hevc(PICTURES, "crf=42:deblock=6,6", "yuv420p10le")],
+  ["HEVC with fine quantizers and skipped transforms", hevc(PICTURES, "crf=3:tskip=1:scaling-list=default")],
+  ["lossless HEVC", hevc(PICTURES, "lossless=1")],
+  ["HEVC of 10 bits that is lossless in parts", hevc(PICTURES, "cu-lossless=1:crf=8", "yuv420p10le")],
+  ["HEVC with intra pictures", hevc(PICTURES, "keyint=1")],
+  ["HEVC of 10 bits with constrained intra blocks", hevc(PICTURES, "constrained-intra=1", "yuv420p10le")],
+  ["HEVC without filters", hevc(PICTURES, "no-deblock=1:no-sao=1")],
+  ["HEVC with slices and wavefronts", hevc(PICTURES, "slices=2:wpp=1")],
+  ["HEVC with chroma at half height", hevc(PICTURES, "", "yuv422p10le")],
+  ["HEVC with full chroma", hevc(PICTURES, "", "yuv444p")],
+  ["gray HEVC", hevc(PICTURES, "", "gray")],
 ] as const satisfies [string, string][];
 
 // Lossless, so that two outputs are equal only if all pictures are; x264 is built for 8 bits.

@@ -40,6 +40,14 @@ const pngCovered = () => {
 const X264 = "-i /in/input -c:v libx264 -preset ultrafast -an /out/output.mp4".split(" ");
 
 describe.skipIf(!CORE)("the fast core", () => {
+  test("ends a run over HEVC of 12 bits, which it does not decode, with an error", async () => {
+    const pictures = "-f lavfi -i testsrc2=size=128x96:duration=0.2 -c:v libx265 -pix_fmt yuv420p12le";
+    const [result] = await runFast({ input: await makeClip("mp4", pictures.split(" ")), runs: [X264] });
+    expect(result?.code).toBe(1);
+    expect(result?.files.map(({ bytes }) => bytes.length)).toEqual([0]);
+    expect(result?.log.at(-1)).toBe("Conversion failed!");
+  });
+
   test.for([
     ["mp4", "h264 and aac"],
     ["mp4_h265", "h265"],
@@ -101,12 +109,16 @@ describe.skipIf(!CORE)("the fast core", () => {
     expect(Math.abs(duration - 3)).toBeLessThan(0.06);
   });
 
-  test("gives every run a memory of its own, and the same bytes", async () => {
+  test("runs a thousand times with the same bytes, and holds no more memory than before", async () => {
     const input = await clip("mp4", { seconds: 1 });
-    const results = await runFast({ input, runs: Array.from({ length: 50 }, () => X264) });
+    const short = X264.toSpliced(-1, 0, "-frames:v", "3");
+    const results = await runFast({ input, runs: Array.from({ length: 1000 }, () => short) });
     expect(new Set(results.map(({ code }) => code))).toEqual(new Set([0]));
     expect(new Set(results.map(({ files }) => files[0]?.sha256)).size).toBe(1);
     expect(new Set(results.map(({ heap }) => heap)).size).toBe(1);
+    const [early, late] = [results[199], results[999]].map((result) => result?.resident ?? Number.NaN);
+    // One run's memory is 32 MiB.
+    expect((late ?? 0) - (early ?? 0)).toBeLessThan(96 * 2 ** 20);
   });
 
   test("returns ffmpeg's exit code and words, and works on", async () => {

@@ -37,6 +37,8 @@ export interface FastResult {
   /** What the core printed while it ran. */
   lines: number;
   heap: number;
+  /** Bytes of the whole process in memory after it. */
+  resident: number;
   files: { name: string; bytes: Uint8Array; sha256: string }[];
   chunk?: EncodedChunk;
 }
@@ -53,17 +55,19 @@ function hashed({ name, bytes }: WrittenFile): FastResult["files"][number] {
   return { name, bytes: bytes.slice(), sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
+const held = () => ({ heap: core.heap, resident: process.memoryUsage.rss() });
+
 function attempt(run: () => Partial<FastResult>): FastResult {
   lines = 0;
   const none = { log: [], files: [] };
   try {
     const done = run();
-    return { ...none, ...done, lines, heap: core.heap };
+    return { ...none, ...done, lines, ...held() };
   } catch (thrown) {
     if (!(thrown instanceof MediaError || thrown instanceof PageMiss)) throw thrown;
     const kind = thrown instanceof MediaError ? { kind: thrown.kind } : {};
     const error = { name: thrown.name, message: thrown.message, ...kind };
-    return { ...none, error, lines, heap: core.heap };
+    return { ...none, error, lines, ...held() };
   }
 }
 

@@ -6,6 +6,7 @@ import { findBuilt } from "../../../core/cache.ts";
 import { createPlan } from "../../../src/plan/index.ts";
 import { probe } from "../../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../../fixtures/clips.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
 import { readFacts } from "../../judge/facts.ts";
 import { measureLikeness } from "../../judge/likeness.ts";
 import { runFast, VP9_CORE } from "./run-fast.ts";
@@ -54,6 +55,16 @@ describe.skipIf(!VP9_CORE)("the fast core for VP9", () => {
     if (name === "mpegts_interlaced") return;
     const likeness = await measureLikeness(output, input, { filter: "scale=80:44" });
     expect(likeness.mean).toBeGreaterThan(0.9);
+  });
+
+  test("maps HDR to SDR", async () => {
+    const source =
+      "-f lavfi -i testsrc2=s=320x180:r=25:d=1 -c:v libx265 -preset ultrafast -pix_fmt yuv420p10le";
+    const hdr = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -tag:v hvc1";
+    const input = await makeClip("mp4", `${source} -x265-params log-level=none ${hdr}`.split(" "));
+    const output = await encode(input, { width: 160, codec: "vp9" });
+    expect((await readFacts(output)).picture).toMatchObject({ codec: "vp9", width: 160 });
+    expect((await probe(output)).color).toMatchObject({ transfer: "bt709", bit_depth: 8 });
   });
 
   test.for(STREAMS)("writes the bytes of scalar code for %s", async ([, options], { expect }) => {
