@@ -27,8 +27,9 @@ const UNREADABLE =
 const READER_FAILED = /^(\/in\/input: (?!Cannot allocate)|https?:\/\/\S+: )/m;
 const URL = /\b[a-z][a-z0-9+.-]*:\/\/\S+/gi;
 const DISK_FULL = /No space left on device|File too large|Disk quota exceeded/;
-// x264 and x265, SVT-AV1 and C++ each phrase it differently.
-const NO_MEMORY = /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed/i;
+// x264 and x265, SVT-AV1 and C++ each phrase it differently; what a thread lacks is memory for its stack.
+const NO_MEMORY =
+  /Cannot allocate memory|malloc of size|malloc failed|bad_alloc|allocate memory failed|pthread_create\(\) failed/i;
 const STATUS = /^(frame|size)=/;
 const EMPTY = /^frame=\s*0 |^size=.*time=(-|N|00:00:00\.00)|nothing was encoded/;
 

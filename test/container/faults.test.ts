@@ -144,7 +144,7 @@ test.for([
     return request < 1 ? answer : { ...answer, ...change };
   });
   const message = expect.stringContaining("changed after it was probed");
-  expect(await rig.run(job)).toEqual(failed("input_unreachable", false, message));
+  expect(await rig.run(job)).toEqual(failed("input_changed", false, message));
 });
 
 test.for([

@@ -38,12 +38,23 @@ afterAll(() => rm(app, { recursive: true, force: true }));
 test("is a slim Debian with the repository's Node, and does not run as root", async () => {
   const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
   const [major] = devDependencies.node.split(".");
-  expect(all(build, "FROM")).toEqual([`node:${major}-bookworm-slim AS node`]);
-  expect(all(image, "FROM")).toEqual(["debian:bookworm-slim"]);
-  expect(all(image, "USER")).toEqual(["encoder"]);
-  expect(all(image, "RUN").at(-1)).toContain("useradd --system");
-  expect(JSON.parse(all(image, "CMD")[0] ?? "")).toEqual(["node", "worker/container/main.ts"]);
+  expect(all(build, "FROM").map(withoutDigest)).toEqual([`node:${major}-trixie-slim AS node`]);
+  expect(all(image, "FROM").map(withoutDigest)).toEqual(["debian:trixie-slim"]);
+  expect(all(image, "RUN").at(-1)).toMatch(/useradd --system .*encoder\b.*useradd --system .*ffmpeg$/);
+  const command: string[] = JSON.parse(all(image, "CMD")[0] ?? "");
+  expect(command.slice(-2)).toEqual(["node", "worker/container/main.ts"]);
+  if (process.getuid?.() !== 0) return;
+  // The same with users that every Debian has.
+  const [program = "", ...words] = command.slice(0, -2).map((word) => word.replace("=encoder", "=daemon"));
+  const { stdout } = await run(program, [...words, "sh", "-c", "id -un; grep CapEff /proc/self/status"]);
+  // CAP_KILL, CAP_SETGID and CAP_SETUID of capabilities(7).
+  expect(stdout).toBe("daemon\nCapEff:\t00000000000000e0\n");
 });
+
+function withoutDigest(base: string): string {
+  expect(base).toMatch(/@sha256:[0-9a-f]{64}\b/);
+  return base.replace(/@sha256:[0-9a-f]{64}/, "");
+}
 
 test("its packages install on an empty system, and bring ffmpeg and the tools to bound it", async ({
   skip,
@@ -62,7 +73,8 @@ test("its packages install on an empty system, and bring ffmpeg and the tools to
   const options = ["--simulate", "--yes", "--no-install-recommends"];
   const simulated = await apt("apt-get", ...nothing, "install", ...options, ...names);
   const installed = [...simulated.matchAll(/^Inst (\S+)/gm)].map(([, name]) => name);
-  expect(installed).toEqual(expect.arrayContaining(["ffmpeg", "util-linux", "libc6", "libx264-164"]));
+  expect(installed).toEqual(expect.arrayContaining(["ffmpeg", "util-linux", "libc6"]));
+  expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libx264-/)]));
   expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libx265-/)]));
   expect(installed).toEqual(expect.arrayContaining([expect.stringMatching(/^libsvtav1enc/)]));
 });
@@ -100,7 +112,7 @@ test("the server runs from the copied files and encodes", async () => {
   );
   expect(env).toMatchObject({ HOST: "0.0.0.0", PORT: "8080" });
   const rig = await startRig(
-    { ...env, HOST: "127.0.0.1", PORT: "0" },
+    { ...env, HOST: "127.0.0.1", PORT: "0", FFMPEG_USER: "" },
     join(app, "worker", "container", "main.ts"),
   );
   try {

@@ -33,7 +33,7 @@ test("reads ahead for a sequential reader, in few reads and each block once", as
   expect(await readThrough(read, 0, COUNT)).toEqual(Array.from({ length: COUNT }, (_, index) => index));
   expect(log.flat()).toEqual(Array.from({ length: COUNT }, (_, index) => index));
   const lengths = log.map((indexes) => indexes.length);
-  expect(lengths).toEqual([1, 1, 1, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 3]);
+  expect(lengths).toEqual([1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 2, 2, 3, 2, 3, 3, 3, 4, 5, 2]);
 });
 
 test("reads nothing ahead for a reader that jumps", async () => {
@@ -55,9 +55,9 @@ test("keeps recently read blocks, and reads older ones again", async () => {
 
 test("retries a failed read-ahead when one of its blocks is requested", async () => {
   const { log, broken, read } = openFile();
-  broken.add(5);
+  broken.add(4);
   await readThrough(read, 0, 4);
-  expect(log).toContainEqual([5, 6]);
+  expect(log).toContainEqual([4]);
   broken.clear();
   expect(await readThrough(read, 4, 8)).toEqual([4, 5, 6, 7]);
   broken.add(30);

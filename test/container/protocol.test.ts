@@ -1,9 +1,11 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { parseSettings } from "../../worker/container/settings.ts";
 import { clip } from "../fixtures/clips.ts";
 import type { Answer } from "../fixtures/origin.ts";
-import { startRig, until } from "./rig.ts";
+import { MAIN, startRig, until } from "./rig.ts";
 
 const token = "a-token-of-the-encoder";
 const rig = await startRig({ PLACES: "1", NATIVE_ENCODER_TOKEN: token });
@@ -18,7 +20,7 @@ test("health reports ffmpeg and places, and needs no token", async () => {
   const answer = await rig.call("GET", "/health", undefined, { Authorization: "" });
   expect(answer.status).toBe(200);
   expect(await answer.json()).toEqual({
-    ...{ protocol: 2, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
+    ...{ protocol: 3, ffmpeg: expect.stringMatching(/^\d+\.\d+/), places: 2, running: 0, ending: false },
   });
 });
 
@@ -151,6 +153,28 @@ test("with SERVICE_ORIGINS set, rejects jobs that read or write elsewhere", asyn
   for (const SERVICE_ORIGINS of ["https://media.example/path", "media.example", "file:///", "*"]) {
     expect(() => parseSettings({ SERVICE_ORIGINS })).toThrow("SERVICE_ORIGINS");
   }
+});
+
+test.for([
+  [{}, "NATIVE_ENCODER_TOKEN and SERVICE_ORIGINS must be set"],
+  [{ NATIVE_ENCODER_TOKEN: token }, "SERVICE_ORIGINS must be set"],
+  [{ SERVICE_ORIGINS: "https://media.example" }, "NATIVE_ENCODER_TOKEN must be set"],
+] as const)("does not start where other machines reach it with only %j", async ([env, words]) => {
+  for (const HOST of ["0.0.0.0", "::", "192.0.2.1"]) {
+    const run = promisify(execFile)(process.execPath, [MAIN], {
+      env: { PATH: process.env.PATH, PORT: "0", HOST, ...env },
+    });
+    const stderr = `error: ${words}, because other machines can reach HOST ${HOST}.\n`;
+    await expect(run).rejects.toMatchObject({ code: 1, stdout: "", stderr });
+  }
+});
+
+test("starts where other machines reach it with a token and origins", async () => {
+  const env = { NATIVE_ENCODER_TOKEN: token, SERVICE_ORIGINS: "https://media.example" };
+  const open = await startRig({ HOST: "0.0.0.0", ...env });
+  const { port } = new URL(open.url);
+  expect((await fetch(`http://127.0.0.1:${port}/jobs/a`)).status).toBe(401);
+  await open.close();
 });
 
 test.for([

@@ -38,7 +38,7 @@ export interface Rig {
   finish(id: string): Promise<NativeState>;
   /** Process ids of the server's ffmpegs. */
   ffmpegs(): Promise<number[]>;
-  /** Everything left in the folders of its jobs. */
+  /** Everything left in its folder. */
   left(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -109,8 +109,16 @@ export async function startRig(env: Record<string, string> = {}, main = MAIN): P
     },
     ffmpegs: () => childrenOf(child.pid ?? 0, "ffmpeg"),
     async left() {
-      const paths = await readdir(home, { recursive: true });
-      return paths.filter((path) => path.includes("job-"));
+      for (;;) {
+        try {
+          const paths = await readdir(home, { recursive: true });
+          // All but the folder of the server itself.
+          return paths.filter((path) => path.includes("/"));
+        } catch (thrown) {
+          // A folder went while it was read.
+          if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
+        }
+      }
     },
     async close() {
       if (child.connected) child.disconnect();

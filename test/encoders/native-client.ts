@@ -39,6 +39,7 @@ export const QUICK = {
     pollMs: 200,
     answerMs: 200,
     restartMs: 300,
+    queueMs: 100,
     busyMs: 20,
     busyMostMs: 50,
     endMs: 1200,
@@ -75,4 +76,4 @@ export const WRITTEN = { written: [{ name: "out.mp4", mime: "video/mp4", size: 1
 export const running = (share: number): NativeState => ({ state: "running", share, speed: 2 });
 /** Counts the jobs sent to each encoder. */
 export const posts = (...encoders: ScriptedNative[]) =>
-  encoders.map(({ log }) => log.filter((line) => line === "POST /jobs").length);
+  encoders.map(({ log }) => log.filter((line) => line.startsWith("POST /jobs")).length);

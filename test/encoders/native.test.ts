@@ -16,7 +16,7 @@ test("sends a job with its input and output, reports progress, and returns the s
   const { plan, source, chunk } = job();
   expect(one.jobs).toEqual([
     {
-      ...{ protocol: 2, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
+      ...{ protocol: 3, id: "run_1-0", plan, source, chunk, name: "out.mp4", folder: "http://service/out/" },
       input: { url: "http://service/in", size: 5000, etag: "v1" },
     },
   ]);
@@ -84,7 +84,7 @@ test("waits while all encoders are busy and reports each wait", async () => {
     waits++;
   };
   expect(await client([one, two]).encode(job({ onWait }))).toEqual(WRITTEN);
-  expect(waits).toBe(3);
+  expect(waits).toBe(5);
   expect(posts(one, two)).toEqual([4, 3]);
 });
 

@@ -56,19 +56,16 @@ export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions):
     throw new MediaError("payload_too_large", `A job must not exceed ${MAX_JOB_BYTES} bytes.`);
   };
   app.post("/jobs", bodyLimit({ maxSize: MAX_JOB_BYTES, onError }), async (c) => {
-    const started = jobs.start(parseJob(await readJson(c), origins));
+    const wait_ms = parseWait(c.req.query("wait"));
+    const started = await jobs.start(parseJob(await readJson(c), origins), wait_ms, c.req.raw.signal);
     if (started) return c.json(started.state, started.fresh ? 202 : 200);
     const why = jobs.ending() ? "is about to end" : "has no free place";
     throw new MediaError("service_unavailable", `This encoder ${why}; ask another, or later.`);
   });
 
   app.get("/jobs/:id", async (c) => {
-    const wait = c.req.query("wait") ?? "0";
-    if (!/^\d+(\.\d+)?$/.test(wait)) {
-      throw new MediaError("request_invalid", "wait must be a number of seconds.", { param: "wait" });
-    }
-    const seconds = Math.min(Number(wait), MAX_WAIT_SECONDS);
-    const state = await jobs.ask(c.req.param("id"), seconds * 1000, c.req.raw.signal);
+    const wait_ms = parseWait(c.req.query("wait"));
+    const state = await jobs.ask(c.req.param("id"), wait_ms, c.req.raw.signal);
     if (!state) throw new MediaError("route_not_found", "There is no such job.");
     return c.json(state);
   });
@@ -78,6 +75,11 @@ export function createApp({ jobs, token, origins, ffmpeg, places }: AppOptions):
     return c.body(null, 204);
   });
   return app;
+}
+
+function parseWait(wait = "0"): number {
+  if (/^\d+(\.\d+)?$/.test(wait)) return Math.min(Number(wait), MAX_WAIT_SECONDS) * 1000;
+  throw new MediaError("request_invalid", "wait must be a number of seconds.", { param: "wait" });
 }
 
 async function readJson(c: Context): Promise<unknown> {

@@ -4,6 +4,9 @@ export type ReadBlock = (index: number) => Promise<Uint8Array>;
 /** Reads so many blocks of a file, one after another, in one go. */
 export type ReadBlocks = (first: number, count: number) => Promise<Uint8Array[]>;
 
+// Of what was read in a row, this much is fetched ahead, so that little is wasted when the reader jumps.
+const AHEAD_SHARE = 0.25;
+
 /** How a file is read in blocks. */
 export interface BlockOptions {
   /** Number of blocks of the file. */
@@ -51,11 +54,11 @@ export function createBlocks(read: ReadBlocks, { count, keep, ahead }: BlockOpti
     last = index;
     const block = touch(index) ?? fetch(index, 1);
     // Few at first: a reader that looks for the index of a file soon jumps on.
-    const wanted = Math.min(run, ahead, count - 1 - index);
+    const wanted = Math.min(Math.ceil(run * AHEAD_SHARE), ahead, count - 1 - index);
     let there = 0;
     while (there < wanted && touch(index + there + 1)) there++;
     // Not before half of them are used up, so that there are several to fetch.
-    if (there < wanted && there <= ahead / 2) void fetch(index + there + 1, wanted - there);
+    if (there < wanted && there <= wanted / 2) void fetch(index + there + 1, wanted - there);
     for (const old of kept.keys()) {
       if (kept.size <= keep + ahead) break;
       kept.delete(old);

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { type MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { MIB } from "../../src/util/bytes.ts";
+import { sleep } from "../../src/util/time.ts";
 import { createBlocks, type ReadBlock, type ReadBlocks } from "./input-blocks.ts";
 import { readInput } from "./read-input.ts";
 
@@ -34,9 +35,10 @@ interface Entry {
   waiting: number;
 }
 
-const BLOCK_BYTES = MIB;
+const BLOCK_BYTES = MIB / 4;
+const JUMP_MS = 10;
 // 24 MB a job; a file whose pictures and sound lie far apart is read at two places in turn.
-const BLOCKS = { keep: 16, ahead: 8 } as const;
+const BLOCKS = { keep: 64, ahead: 32 } as const;
 
 /** Starts the proxy on a free port. */
 export async function startInputProxy(): Promise<InputProxy> {
@@ -111,6 +113,8 @@ async function answer(entry: Entry, request: IncomingMessage, response: ServerRe
     at += piece.length;
     if (!response.write(piece)) await drained(response);
     entry.given += piece.length;
+    // A reader of a header jumps on at once: what follows is not worth fetching before that is known.
+    if (index === Math.floor(start / BLOCK_BYTES)) await sleep(JUMP_MS);
   }
   response.end();
 }

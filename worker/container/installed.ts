@@ -11,8 +11,8 @@ export interface Installed {
   version: string;
   /** True where prlimit (util-linux) bounds a program's resources. */
   prlimit: boolean;
-  /** True where setpriv (util-linux) ends a program when the one that started it is gone. */
-  setpriv: boolean;
+  /** The command that has another one end when the server is gone, as a user of its own if there is one; empty without setpriv (util-linux). */
+  setpriv: readonly string[];
 }
 
 /** What one ffmpeg may take. */
@@ -28,17 +28,33 @@ export function prlimitArgs({ max_file_bytes, max_memory_bytes }: Limits): strin
   return ["prlimit", ...limits, "--"];
 }
 
-/** Looks for ffmpeg and its encoders; throws an `encoder_unavailable` in one line when it or one of them is not there. */
-export async function findInstalled(limits: Limits): Promise<Installed> {
-  const [version, encoders, prlimit, setpriv] = await Promise.all([
+// Of the server's rights only the group is left, for the files of a job.
+function setprivArgs(user: string | null): string[] {
+  const end = ["setpriv", "--pdeathsig", "KILL"];
+  if (user === null) return end;
+  const group = ["--regid", String(process.getgid?.() ?? 0), "--clear-groups"];
+  const rights = ["--inh-caps=-all", "--ambient-caps=-all", "--no-new-privs"];
+  return [...end, "--reuid", user, ...group, ...rights];
+}
+
+/**
+ * Looks for ffmpeg and its encoders; throws an `encoder_unavailable` in one line when it or one of them is not there, or the user
+ * cannot be changed to.
+ */
+export async function findInstalled(limits: Limits, user: string | null = null): Promise<Installed> {
+  const setpriv = setprivArgs(user);
+  const [version, encoders, prlimit, changed] = await Promise.all([
     ask("ffmpeg", "-version"),
     ask("ffmpeg", "-hide_banner", "-encoders"),
     // The host's own limit may be lower, and no process may raise it.
     ask(...prlimitArgs(limits), "true"),
-    ask("setpriv", "--pdeathsig", "KILL", "true"),
+    ask(...setpriv, "true"),
   ]);
   if (version === null) {
     throw new MediaError("encoder_unavailable", "ffmpeg is not installed, or does not start.");
+  }
+  if (changed === null && user !== null) {
+    throw new MediaError("encoder_unavailable", `ffmpeg cannot run as ${user} (FFMPEG_USER) here.`);
   }
   const { video, audio, image, animated } = NATIVE_TOOLS;
   const wanted = [video, audio, image, animated].flatMap((tools) => Object.values(tools));
@@ -50,7 +66,7 @@ export async function findInstalled(limits: Limits): Promise<Installed> {
   return {
     version: /version (?:n|\D*-)?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? "unknown",
     prlimit: prlimit !== null,
-    setpriv: setpriv !== null,
+    setpriv: changed === null ? [] : setpriv,
   };
 }
 

@@ -26,7 +26,8 @@ export function jobTools(threads: number, readers: string): Toolset {
       ...NATIVE_TOOLS.input,
       ...["-protocol_whitelist", "http,tcp", "-format_whitelist", readers],
       // What the system holds for ffmpeg is lost with every jump in the file, and was read over the network.
-      ...["-recv_buffer_size", "65536", ...limit(decoding)],
+      // Large segments make loopback hold megabytes that ffmpeg may never read.
+      ...["-recv_buffer_size", "65536", "-tcp_mss", "1460", ...limit(decoding)],
     ],
     output: [...NATIVE_TOOLS.output, ...limit(threads)],
   };

@@ -1,6 +1,9 @@
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
+import { nativeWork } from "../../src/route/native-cost.ts";
 import { sleep, within } from "../../src/util/time.ts";
+import { createJobQueue, type WaitingJob } from "./job-queue.ts";
+import type { Memory, Share } from "./memory.ts";
 import { isShort, type JobHooks, type JobResult } from "./run-job.ts";
 
 /** What the table of jobs is built with. */
@@ -8,13 +11,17 @@ export interface JobsOptions {
   /** Jobs with pictures in motion at once; one more job may run when one of all is an image or sound alone. */
   places: number;
   lease_seconds: number;
+  memory: Memory;
   run(job: NativeJob, hooks: JobHooks): Promise<JobResult>;
 }
 
 /** The jobs of a server: those that run, and for a while those that ended. */
 export interface Jobs {
-  /** Starts a job, unless it has it already; null when there is no place. One that failed is started again. */
-  start(job: NativeJob): { state: NativeState; fresh: boolean } | null;
+  /**
+   * Starts a job, unless it has it already, as soon as it is its turn; null when there is no place for it within `wait_ms`. One
+   * that failed is started again.
+   */
+  start(job: NativeJob, wait_ms?: number, signal?: AbortSignal): Promise<Started | null>;
   /** Returns the state of a job once it has changed or the time is up; null when there is no such job. */
   ask(id: string, wait_ms: number, signal?: AbortSignal): Promise<NativeState | null>;
   /** Ends a job and forgets it; resolves when nothing is left of it. One that comes only now, within seconds, does not start. */
@@ -27,7 +34,14 @@ export interface Jobs {
   end(): Promise<void>;
 }
 
+/** A job that was sent: its state, and whether it begins only now. */
+export interface Started {
+  state: NativeState;
+  fresh: boolean;
+}
+
 interface Entry {
+  lane: string;
   short: boolean;
   state: NativeState;
   abort: AbortController;
@@ -54,7 +68,7 @@ const MOST_REMEMBERED = 1000;
 const CALLED_OFF_MS = 10_000;
 
 /** Builds the table of jobs. */
-export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
+export function createJobs({ places, lease_seconds, memory, run }: JobsOptions): Jobs {
   const entries = new Map<string, Entry>();
   const leaving = new Map<Promise<void>, string>();
   const called_off = new Map<string, number>();
@@ -74,21 +88,41 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
   );
   lookAround.unref();
 
-  function hasPlace(short: boolean): boolean {
+  // Images and sound leave the other places to a job that needs one and waits.
+  function hasPlace(short: boolean, behind: boolean): boolean {
     const all = active();
-    return all.length <= places && (short || all.filter((entry) => !entry.short).length < places);
+    const long = all.filter((entry) => !entry.short).length;
+    if (all.length > places) return false;
+    return short ? !behind || all.length === long : long < places;
   }
 
-  function begin(job: NativeJob): Entry {
+  const queue = createJobQueue<WaitingJob & { sent: NativeJob }, Started>({
+    running: (lane) => active().filter((entry) => entry.lane === lane).length,
+    take({ sent, short, lane }, behind) {
+      const known = entries.get(sent.id);
+      if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
+      if (ending || !hasPlace(short, behind)) return null;
+      const share = memory.take(nativeWork(sent.plan, sent.source).memory);
+      if (!share) return null;
+      const entry = begin(sent, { lane, short }, share);
+      entries.delete(sent.id);
+      entries.set(sent.id, entry);
+      forgetOldest(entries);
+      return { state: entry.state, fresh: true };
+    },
+  });
+
+  function begin(job: NativeJob, kind: Pick<Entry, "lane" | "short">, share: Share): Entry {
     const abort = new AbortController();
     const entry: Entry = {
-      ...{ short: isShort(job), abort, over: Promise.resolve(), changed: Promise.withResolvers() },
+      ...{ ...kind, abort, over: Promise.resolve(), changed: Promise.withResolvers() },
       ...{ state: { state: "running", share: 0, speed: null }, asked: Date.now(), waiting: 0, told: false },
     };
     const change = (state: NativeState) => {
       entry.state = state;
       entry.changed.resolve();
       entry.changed = Promise.withResolvers();
+      if (state.state !== "running") queue.fill();
     };
     let told = 0;
     const onProgress = (share: number, speed: number | null) => {
@@ -102,14 +136,17 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
       told = Date.now();
       change(next);
     };
-    entry.over = run(job, { signal: abort.signal, onProgress }).then(
-      (result) => change({ state: "done", ...result }),
-      (thrown: unknown) => change({ state: "failed", error: faultOf(abort.signal, thrown) }),
-    );
+    entry.over = run(job, { signal: abort.signal, onProgress, fits: share.fits })
+      .finally(share.end)
+      .then(
+        (result) => change({ state: "done", ...result }),
+        (thrown: unknown) => change({ state: "failed", error: faultOf(abort.signal, thrown) }),
+      );
     return entry;
   }
 
   async function remove(id: string): Promise<void> {
+    queue.end(id);
     const entry = entries.get(id);
     if (entry) {
       // It is no longer visible, though removing it may take a moment.
@@ -132,19 +169,13 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
   }
 
   return {
-    start(job) {
-      const known = entries.get(job.id);
-      if (known && known.state.state !== "failed") return { state: tell(known), fresh: false };
-      if ((called_off.get(job.id) ?? 0) > Date.now()) {
+    async start(job, wait_ms = 0, signal) {
+      if ((called_off.get(job.id) ?? 0) > Date.now() && !entries.has(job.id)) {
         const error = { kind: "worker_lost", message: "The job was called off.", retryable: true } as const;
         return { state: { state: "failed", error }, fresh: false };
       }
-      if (ending || !hasPlace(isShort(job))) return null;
-      const entry = begin(job);
-      entries.delete(job.id);
-      entries.set(job.id, entry);
-      forgetOldest(entries);
-      return { state: entry.state, fresh: true };
+      const waiting = { id: job.id, lane: job.lane ?? "", short: isShort(job), sent: job };
+      return queue.wait(waiting, ending ? 0 : wait_ms, signal);
     },
     async ask(id, wait_ms, signal) {
       const entry = entries.get(id);
@@ -161,6 +192,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
     ending: () => ending,
     async finish(grace_ms) {
       ending = true;
+      queue.end();
       const all = Promise.all(active().map(({ over }) => over));
       await within(all, grace_ms, () => {});
       const lost = new MediaError(
@@ -176,6 +208,7 @@ export function createJobs({ places, lease_seconds, run }: JobsOptions): Jobs {
     },
     async end() {
       ending = true;
+      queue.end();
       clearInterval(lookAround);
       await Promise.all([...entries.keys(), ...leaving.values()].map(remove));
     },

@@ -20,6 +20,8 @@ const box = { x: pixels, y: pixels, width: pixels, height: pixels };
 
 const geometry = z.looseObject({
   rotate: z.literal([0, 90, 180, 270]),
+  turn: z.literal([0, 90, 180, 270]),
+  mirror: z.boolean(),
   crop: z.looseObject(box).nullable(),
   scale: z.looseObject({ width: pixels, height: pixels }).nullable(),
   pad: z.looseObject({ ...box, color }).nullable(),
@@ -106,6 +108,7 @@ const url = z.url({ protocol: /^https?$/ }).max(8192);
 const Job = z.object({
   protocol: z.literal(NATIVE_PROTOCOL),
   id: z.string().regex(/^[\w.-]{1,128}$/),
+  lane: z.string().max(128).exactOptional(),
   plan,
   chunk,
   source: Source.superRefine(({ format, color: colors = {} }, context) => {

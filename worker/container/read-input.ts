@@ -2,7 +2,7 @@ import { MediaError, toMediaError } from "../../src/core/errors.ts";
 import type { ByteRange } from "../../src/core/ports.ts";
 import type { RemoteFiles } from "../../src/encoders/encoder.ts";
 import { readExactly } from "../../src/storage/http/http-body.ts";
-import { parseContentRange } from "../../src/storage/http/http-facts.ts";
+import { contentLength, parseContentRange } from "../../src/storage/http/http-facts.ts";
 import { discard, requestHttp, unreachable } from "../../src/storage/http/http-request.ts";
 import { doubling, retry } from "../../src/util/retry.ts";
 
@@ -14,7 +14,7 @@ const TIMEOUTS = { headersMs: 15_000, idleMs: 15_000 } as const;
 
 /**
  * Reads a range of a job's input. Network faults are tried again a few times. Rejects with `input_unreachable`,
- * `input_not_found` or `input_forbidden`, and at once when the source is not the one that was probed.
+ * `input_not_found` or `input_forbidden`, and at once with `input_changed` when the source is not the one that was probed.
  */
 export function readInput(
   input: RemoteFiles["input"],
@@ -47,13 +47,15 @@ async function readOnce({ url, size, etag }: RemoteFiles["input"], range: ByteRa
     throw new MediaError("input_forbidden", "The source of a job must not be redirected.");
   };
   const options = { fetch: (at: string, init: RequestInit) => fetch(at, init), guard, signal };
-  const { response } = await requestHttp(url, headers, { ...options, timeouts: TIMEOUTS }, [416]);
+  const { response } = await requestHttp(url, headers, { ...options, timeouts: TIMEOUTS }, [412, 416]);
   try {
+    if (response.status === 412) throw changed();
     const got = parseContentRange(response.headers.get("content-range"));
     const now = response.headers.get("etag");
     const same = now === null || etag === "" || bare(now) === bare(etag);
     // With If-Range, an answer of the whole file says that it is another one.
-    if (!same || (got && got.total !== null && got.total !== size)) throw changed();
+    const total = response.status === 206 ? got?.total : contentLength(response);
+    if (!same || (total != null && total !== size)) throw changed();
     if (response.status !== 206) {
       throw now === null ? unreachable(url, "gives no ranges", false) : changed();
     }
@@ -72,6 +74,8 @@ function bare(etag: string): string {
 }
 
 function changed(): MediaError {
-  const message = "The source changed after it was probed; start again to encode what it is now.";
-  return new MediaError("input_unreachable", message, { retryable: false });
+  return new MediaError(
+    "input_changed",
+    "The source changed after it was probed; start again to encode what it is now.",
+  );
 }

@@ -68,10 +68,7 @@ export function runFfmpeg(run: FfmpegRun): Promise<RunEnd> {
 
 // Each of these becomes the next by exec, so that the process stays the same one.
 function wrap({ installed, limits }: FfmpegRun): string[] {
-  return [
-    ...(installed.setpriv ? ["setpriv", "--pdeathsig", "KILL"] : []),
-    ...(installed.prlimit ? prlimitArgs(limits) : []),
-  ];
+  return [...installed.setpriv, ...(installed.prlimit ? prlimitArgs(limits) : [])];
 }
 
 // A status line replaces the one before it, and of a long log the middle goes.

@@ -34,6 +34,8 @@ export interface JobHooks {
   /** Ends the job at once. */
   signal: AbortSignal;
   onProgress(share: number, speed: number | null): void;
+  /** Returns whether the machine has so many bytes for this job, beside the others. */
+  fits(bytes: number): boolean;
 }
 
 /** What a job that went well gave. */
@@ -46,7 +48,7 @@ const ENCODE_SHARE = 0.95;
 export async function runJob(
   job: NativeJob,
   bench: Bench,
-  { signal, onProgress }: JobHooks,
+  { signal, onProgress, fits }: JobHooks,
 ): Promise<JobResult> {
   const { plan, chunk, source } = job;
   const readers = readersOf(source.format);
@@ -56,12 +58,14 @@ export async function runJob(
     const refusals = [{ encoder: "native", ...refusal }];
     throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
   }
-  const folder = await bench.scratch.create();
+  const home = await bench.scratch.create();
+  // ffmpeg also makes folders beside the one it works in: `../360p`, of the name of a stream's first segment.
+  const folder = join(home, "work");
   const puts = createPuts(job.folder, signal);
   try {
     const out = join(folder, "out");
-    await mkdir(out);
-    await encode(job, bench, { folder, tools, puts, signal, onProgress });
+    await mkdir(out, { recursive: true });
+    await encode(job, bench, { folder, tools, puts, signal, onProgress, fits });
     const tally = await readTally(job, folder);
     const single = job.name === null ? null : { name: job.name, mime: outputFile(plan, chunk).mime };
     const files = await listOutput(out, single);
@@ -79,7 +83,7 @@ export async function runJob(
     return { written, playlists, tally };
   } finally {
     await puts.stop();
-    await removeFolder(folder);
+    await removeFolder(home);
   }
 }
 
@@ -97,7 +101,7 @@ interface Encode extends JobHooks {
 async function encode(
   job: NativeJob,
   bench: Bench,
-  { folder, tools, puts, signal, onProgress }: Encode,
+  { folder, tools, puts, signal, onProgress, fits }: Encode,
 ): Promise<void> {
   const { plan, chunk, source } = job;
   const { settings, installed, proxy } = bench;
@@ -131,6 +135,7 @@ async function encode(
         watchdog = watch({
           ffmpeg,
           progress,
+          fits,
           waits: input.waits,
           folder: join(folder, "out"),
           stall_seconds,
@@ -140,8 +145,8 @@ async function encode(
     signal.throwIfAborted();
     failed.signal.throwIfAborted();
     puts.failed.throwIfAborted();
-    const stalled = watchdog?.fault();
-    if (stalled) throw stalled;
+    const ended = watchdog?.fault();
+    if (ended) throw ended;
     checkRun(end, plan, chunk, source);
   } finally {
     watchdog?.stop();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The folder of one server, in which each job has its own. */
@@ -14,15 +14,22 @@ export interface Scratch {
 
 const NAME = /^framewright-native-(\d+)-(\d+)-[0-9a-f]+$/;
 
-/** Makes the folder of this server in `home`, and removes those of servers that ended without doing so. */
-export async function createScratch(home: string): Promise<Scratch> {
+/**
+ * Makes the folder of this server in `home`, and removes those of servers that ended without doing so. The group may write in the
+ * folders of jobs where ffmpeg is another user of it.
+ */
+export async function createScratch(home: string, shared = false): Promise<Scratch> {
   await removeLeftovers(home);
   const { pid } = process;
   const path = join(home, `framewright-native-${pid}-${startOf(pid) ?? 0}-${randomBytes(4).toString("hex")}`);
-  await mkdir(path, { mode: 0o700, recursive: true });
+  await mkdir(path, { mode: shared ? 0o710 : 0o700, recursive: true });
   return {
     path,
-    create: () => mkdtemp(join(path, "job-")),
+    async create() {
+      const folder = await mkdtemp(join(path, "job-"));
+      if (shared) await chmod(folder, 0o770);
+      return folder;
+    },
     end: () => removeFolder(path),
   };
 }

@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import type { NativeJob } from "../../src/encoders/native/native-wire.ts";
 import { createApp } from "./app.ts";
 import { startInputProxy } from "./input-proxy.ts";
 import { findInstalled } from "./installed.ts";
 import { createJobs } from "./jobs.ts";
-import { runJob } from "./run-job.ts";
+import { createMemory } from "./memory.ts";
+import { type JobHooks, runJob } from "./run-job.ts";
 import { createScratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
 
@@ -21,11 +23,17 @@ export interface NativeServer {
 
 /** Starts the native encoder; rejects with a MediaError when ffmpeg is not there or lacks an encoder, and as the system says when it cannot listen. */
 export async function startServer(settings: Settings): Promise<NativeServer> {
-  const installed = await findInstalled(settings);
-  const [scratch, proxy] = await Promise.all([createScratch(settings.tmpdir), startInputProxy()]);
+  const { ffmpeg_user } = settings;
+  const installed = await findInstalled(settings, ffmpeg_user);
+  // What either of them writes, both may read and remove, but no other user.
+  if (ffmpeg_user !== null) process.umask(0o007);
+  const shared = ffmpeg_user !== null;
+  const [scratch, proxy] = await Promise.all([createScratch(settings.tmpdir, shared), startInputProxy()]);
   const bench = { scratch, proxy, installed, settings };
   const { places, lease_seconds, token, origins } = settings;
-  const jobs = createJobs({ places, lease_seconds, run: (job, hooks) => runJob(job, bench, hooks) });
+  const memory = createMemory(settings.max_memory_bytes);
+  const run = (job: NativeJob, hooks: JobHooks) => runJob(job, bench, hooks);
+  const jobs = createJobs({ places, lease_seconds, memory, run });
   // The extra place is for images and sound.
   const app = createApp({ jobs, token, origins, ffmpeg: installed.version, places: places + 1 });
   const server = createAdaptorServer({ fetch: app.fetch });

@@ -1,5 +1,7 @@
 import { availableParallelism, tmpdir, totalmem } from "node:os";
+import { MediaError } from "../../src/core/errors.ts";
 import { placesOf } from "../../src/route/native-time.ts";
+import { isLoopback } from "../../src/util/loopback.ts";
 import { readSettings, type Variables } from "../settings/read.ts";
 import { NativeSettings } from "../settings/schema.ts";
 
@@ -19,12 +21,18 @@ export interface Settings {
   stall_seconds: number;
   max_file_bytes: number;
   max_memory_bytes: number;
+  /** User that ffmpeg runs as; null for the server's own. */
+  ffmpeg_user: string | null;
   tmpdir: string;
 }
 
-/** Reads the settings from the environment; throws a {@link SettingsError}. */
+/**
+ * Reads the settings from the environment; throws a {@link SettingsError}, or `request_invalid` for an encoder that other
+ * machines could reach without a token or send anywhere.
+ */
 export function parseSettings(env: Variables, cores: number = availableParallelism()): Settings {
   const settings = readSettings(NativeSettings, env);
+  requireProtection(settings);
   const { PLACES: places = placesOf(cores).places } = settings;
   return {
     port: settings.PORT,
@@ -37,9 +45,21 @@ export function parseSettings(env: Variables, cores: number = availableParalleli
     grace_seconds: settings.GRACE_SECONDS,
     stall_seconds: settings.STALL_SECONDS,
     max_file_bytes: settings.MAX_FILE_BYTES,
-    max_memory_bytes: settings.MAX_MEMORY_BYTES ?? machineMemory(),
+    max_memory_bytes: settings.MAX_MEMORY_BYTES ?? Math.floor(machineMemory() * FFMPEG_SHARE),
+    ffmpeg_user: settings.FFMPEG_USER ?? null,
     tmpdir: settings.TMPDIR ?? tmpdir(),
   };
+}
+
+// The rest is for the server and the system.
+const FFMPEG_SHARE = 0.9;
+
+function requireProtection({ HOST, ...settings }: NativeSettings): void {
+  if (isLoopback(HOST)) return;
+  const missing = (["NATIVE_ENCODER_TOKEN", "SERVICE_ORIGINS"] as const).filter((name) => !settings[name]);
+  if (missing.length === 0) return;
+  const message = `${missing.join(" and ")} must be set, because other machines can reach HOST ${HOST}.`;
+  throw new MediaError("request_invalid", message, { param: missing[0] });
 }
 
 // Of a container, what it may take rather than what its host has.

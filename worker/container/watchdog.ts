@@ -11,6 +11,8 @@ export interface Watched {
   progress(): number;
   /** True while it waits for something that has a time limit of its own. */
   waits(): boolean;
+  /** Returns whether the machine has so many bytes of memory for it. */
+  fits(bytes: number): boolean;
   /** Folder of the output: files that grow or change are progress too. */
   folder: string;
   stall_seconds: number;
@@ -28,13 +30,23 @@ export const KILL_AFTER_SECONDS = 5;
 // A slow codec may compute for long without a word; one that does so for this many times as long turns in circles.
 const BUSY_PATIENCE = 10;
 
-/** Watches a running ffmpeg and ends it, gently and then not, when it has been silent for too long. */
-export function watch({ ffmpeg, progress, waits, folder, stall_seconds }: Watched): Watchdog {
+/**
+ * Watches a running ffmpeg. Ends it, gently and then not, when it has been silent for too long, and at once when it takes more
+ * memory than the machine has beside its other jobs.
+ */
+export function watch({ ffmpeg, progress, waits, fits, folder, stall_seconds }: Watched): Watchdog {
   let fault: MediaError | null = null;
   let killer: NodeJS.Timeout | undefined;
   let last = { at: Date.now(), moved: progress(), busy: Date.now(), cpu: cpuTicks(ffmpeg.pid), wrote: 0 };
 
   const look = async () => {
+    if (fault) return;
+    if (!fits(residentBytes(ffmpeg.pid))) {
+      const message = "The work needs more memory than this encoder has beside its other jobs; try again.";
+      fault = new MediaError("out_of_memory", message, { retryable: true });
+      ffmpeg.kill("SIGKILL");
+      return;
+    }
     const now = Date.now();
     const moved = progress();
     const cpu = cpuTicks(ffmpeg.pid);
@@ -42,14 +54,14 @@ export function watch({ ffmpeg, progress, waits, folder, stall_seconds }: Watche
     if (cpu > last.cpu) last = { ...last, busy: now, cpu };
     const silent = now - Math.max(last.at, last.busy) >= stall_seconds * 1000;
     const endless = now - last.at >= stall_seconds * 1000 * BUSY_PATIENCE;
-    if (fault || !(silent || endless)) return;
+    if (!(silent || endless)) return;
     // Moving the index to the front of a large file makes no progress but writes.
     const wrote = await lastWrite(folder);
     if (wrote > last.wrote && now - wrote < stall_seconds * 1000) {
       last = { ...last, at: now, busy: now, wrote };
       return;
     }
-    if (stopped) return;
+    if (stopped || fault) return;
     fault = new MediaError("stalled", `ffmpeg made no progress for ${stall_seconds} s and was ended.`);
     ffmpeg.kill("SIGTERM");
     killer = setTimeout(() => ffmpeg.kill("SIGKILL"), KILL_AFTER_SECONDS * 1000);
@@ -73,6 +85,16 @@ function cpuTicks(pid: number): number {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return Number(fields[11]) + Number(fields[12]);
+  } catch {
+    return 0;
+  }
+}
+
+// Memory that a process holds; 0 where there is none.
+function residentBytes(pid: number): number {
+  try {
+    const [, kib = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kib) * 1024;
   } catch {
     return 0;
   }

@@ -1,8 +1,9 @@
 import { Container } from "@cloudflare/containers";
+import { toBase64Url } from "../../src/util/bytes.ts";
 import { serveApi } from "../serve-api.ts";
-import type { ServiceSettings } from "../settings/schema.ts";
-import { serviceSettings } from "../settings/service-settings.ts";
 import { SERVICE_IN_CONTAINER } from "./native.ts";
+
+const TOKEN = "token";
 
 /**
  * A container with the native encoder, made of the Dockerfile beside this. It reaches nothing but the media routes of this
@@ -15,16 +16,27 @@ export class NativeEncoder extends Container<Bindings> {
   override sleepAfter = "5m";
   override enableInternet = false;
   override pingEndpoint = "localhost/health";
-  override envVars = containerVariables(serviceSettings(this.env));
-}
-
-function containerVariables({ NATIVE_ENCODER_TOKEN }: ServiceSettings): Record<string, string> {
-  return {
+  // Stored, because a container outlives the object in memory, and keeps the variables that it started with.
+  readonly #token = this.ctx.storage.kv.get<string>(TOKEN) ?? this.#drawToken();
+  override envVars = {
     HOST: "0.0.0.0",
     PORT: "8080",
     SERVICE_ORIGINS: SERVICE_IN_CONTAINER,
-    ...(NATIVE_ENCODER_TOKEN !== undefined && { NATIVE_ENCODER_TOKEN }),
+    NATIVE_ENCODER_TOKEN: this.#token,
   };
+
+  /** Passes a request on with the container's token, which only this object knows. */
+  override fetch(request: Request): Promise<Response> {
+    const headers = new Headers(request.headers);
+    headers.set("Authorization", `Bearer ${this.#token}`);
+    return super.fetch(new Request(request, { headers }));
+  }
+
+  #drawToken(): string {
+    const token = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+    this.ctx.storage.kv.put(TOKEN, token);
+    return token;
+  }
 }
 
 // Assigned, as a static field would hide the setter of the library, which then finds no handler.

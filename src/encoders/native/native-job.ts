@@ -15,7 +15,9 @@ export interface NativeTimeouts {
   answerMs: number;
   /** For an unreachable encoder to come back. */
   restartMs: number;
-  /** The first wait when every encoder is busy; later waits grow up to `busyMostMs`. */
+  /** How long a job waits in the queue of one busy encoder before it tries the next one. */
+  queueMs: number;
+  /** The first pause after an encoder that does not queue the job; later ones grow up to `busyMostMs`. */
   busyMs: number;
   busyMostMs: number;
   /** For the answer to a cancellation. */
@@ -28,6 +30,7 @@ export const NATIVE_TIMEOUTS: Readonly<NativeTimeouts> = {
   pollMs: 15_000,
   answerMs: 10_000,
   restartMs: 7000,
+  queueMs: 5000,
   busyMs: 500,
   busyMostMs: 10_000,
   endMs: 1200,
@@ -51,10 +54,14 @@ const FIRST_END_PAUSE_MS = 50;
 const ARRIVAL_MS = 300;
 
 /**
- * Submits a job and returns the answer, or `busy` when the encoder has no room. Rejects with `worker_lost` when it does not
+ * Submits a job and returns the answer, or `busy` when the encoder has no room within `waitMs`. Rejects with `worker_lost` when it does not
  * answer or denies access, and with `encode_failed` when it rejects the job, as any other encoder would.
  */
-export async function startJob(call: NativeCall, job: NativeJob): Promise<NativeAnswer | "busy"> {
+export async function startJob(
+  call: NativeCall,
+  job: NativeJob,
+  waitMs: number,
+): Promise<NativeAnswer | "busy"> {
   const { instance, timeouts, signal } = call;
   signal.throwIfAborted();
   const headers = { ...call.headers, "Content-Type": "application/json" };
@@ -64,8 +71,9 @@ export async function startJob(call: NativeCall, job: NativeJob): Promise<Native
   const abortLater = () => setTimeout(() => arrival.abort(), ARRIVAL_MS);
   signal.addEventListener("abort", abortLater, { once: true });
   try {
-    const limits = { ms: timeouts.startMs, signal: arrival.signal };
-    const answer = await callNative(instance, "/jobs", init, limits);
+    const limits = { ms: timeouts.startMs + waitMs, signal: arrival.signal };
+    const path = waitMs > 0 ? `/jobs?wait=${waitMs / 1000}` : "/jobs";
+    const answer = await callNative(instance, path, init, limits);
     if (answer.status === 503) return "busy";
     if (answer.status === 200 || answer.status === 202) return answer;
     throw faulted(instance, answer) ?? refused(instance, answer);

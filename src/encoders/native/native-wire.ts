@@ -6,16 +6,18 @@ import type { Chunk, Plan } from "../../plan/plan.ts";
 import type { RemoteFiles, WrittenFile } from "../encoder.ts";
 
 /** Version of the protocol between the service and the native encoder; each side rejects any other. */
-export const NATIVE_PROTOCOL = 2;
+export const NATIVE_PROTOCOL = 3;
 
 /**
- * Body of `POST /jobs`. Answers: 202 with a {@link NativeState}; 200 when the job already exists; 503 with Retry-After when
- * all slots are taken or the encoder is shutting down.
+ * Body of `POST /jobs?wait=SECONDS`. Answers: 202 with a {@link NativeState}; 200 when the job already exists; 503 with Retry-After
+ * when all slots are still taken after that time, or the encoder is shutting down.
  */
 export interface NativeJob extends RemoteFiles {
   protocol: typeof NATIVE_PROTOCOL;
   /** Letters, digits, `_`, `-` and `.`, at most 128; the same id is the same job. */
   id: string;
+  /** Jobs of different lanes take turns at a slot that is free, however many there are of each; at most 128 characters. */
+  lane?: string;
   plan: Plan;
   chunk: Chunk;
   source: Source;

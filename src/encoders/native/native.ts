@@ -23,6 +23,8 @@ export interface NativeEncoderOptions {
   instances: readonly NativeInstance[];
   /** Bearer token for the Authorization header; absent when they need none or the instance adds it. */
   token?: string | undefined;
+  /** The jobs' lane, such as the project that they are of: see {@link NativeJob}. */
+  lane?: string | undefined;
   /** Timeouts that differ from {@link NATIVE_TIMEOUTS}. */
   timeouts?: Partial<NativeTimeouts> | undefined;
 }
@@ -44,7 +46,8 @@ interface Deal {
  * Each job goes to one that has room. If that encoder disappears, returns an invalid answer or loses the job, another takes
  * over, up to three starts.
  */
-export function createNativeEncoder({ instances, token, timeouts: waits }: NativeEncoderOptions): Encoder {
+export function createNativeEncoder(options: NativeEncoderOptions): Encoder {
+  const { instances, token, lane, timeouts: waits } = options;
   const timeouts: NativeTimeouts = { ...NATIVE_TIMEOUTS, ...waits };
   const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
   const callTo = (instance: NativeInstance, signal: AbortSignal): NativeCall => ({
@@ -66,7 +69,10 @@ export function createNativeEncoder({ instances, token, timeouts: waits }: Nativ
       throw new MediaError("encoder_unavailable", describeRefusals(refusals), { refusals });
     }
     const { id, files } = await placesOf(given);
-    const job: NativeJob = { protocol: NATIVE_PROTOCOL, id, plan, chunk, source, ...files };
+    const job: NativeJob = {
+      ...{ protocol: NATIVE_PROTOCOL, id, ...(lane !== undefined && { lane }) },
+      ...{ plan, chunk, source, ...files },
+    };
     // Losses by encoder; the ones that lost jobs come last.
     const losses = new Map<NativeInstance, number>();
     const asked = new Set<NativeInstance>();
@@ -99,29 +105,45 @@ export function createNativeEncoder({ instances, token, timeouts: waits }: Nativ
     }
   }
 
-  // Submits the job to the first encoder that accepts it; keeps trying while they are busy, and for a limited time while none can
-  // be reached.
+  // Submits the job to the first encoder that accepts it; while all are busy, waits in the queue of one after the other, and for a
+  // limited time while none can be reached.
   async function deal({ job, instances: order, signal, onWait }: Deal, asked: Set<NativeInstance>) {
     let lastAnswer = Date.now();
-    for (let wait = timeouts.busyMs; ; wait = Math.min(wait * 1.5, timeouts.busyMostMs)) {
-      let fault: unknown;
-      for (const instance of order) {
-        asked.add(instance);
-        try {
-          const answer = await startJob(callTo(instance, signal), job);
-          if (answer !== "busy") return { instance, answer };
-          lastAnswer = Date.now();
-          asked.delete(instance);
-        } catch (thrown) {
-          signal.throwIfAborted();
-          if (!isLost(thrown)) throw thrown;
-          fault = thrown;
-        }
+    // Tries in a row that no encoder answered.
+    let silent = 0;
+    let fault: unknown;
+    async function submit(instance: NativeInstance, waitMs: number) {
+      asked.add(instance);
+      try {
+        const answer = await startJob(callTo(instance, signal), job, waitMs);
+        if (answer !== "busy") return { instance, answer };
+        lastAnswer = Date.now();
+        silent = 0;
+        asked.delete(instance);
+      } catch (thrown) {
+        signal.throwIfAborted();
+        if (!isLost(thrown)) throw thrown;
+        fault = thrown;
+        silent++;
       }
-      if (fault !== undefined && Date.now() - lastAnswer > timeouts.restartMs) throw fault;
+      return null;
+    }
+
+    for (const instance of order) {
+      const started = await submit(instance, 0);
+      if (started) return started;
+    }
+    for (let turn = 0, pause = timeouts.busyMs; ; turn++) {
+      if (silent >= order.length && Date.now() - lastAnswer > timeouts.restartMs) throw fault;
       onWait();
-      // Random, so that jobs waiting for the same slot do not retry in step.
-      await sleep(wait * (0.5 + Math.random() / 2), signal);
+      signal.throwIfAborted();
+      const begun = Date.now();
+      const started = await submit(order[turn % order.length] as NativeInstance, timeouts.queueMs);
+      if (started) return started;
+      // One that cannot be reached, or is about to end, queues no job.
+      if (Date.now() - begun >= timeouts.queueMs / 2) continue;
+      await sleep(pause * (0.5 + Math.random() / 2), signal);
+      pause = Math.min(pause * 1.5, timeouts.busyMostMs);
     }
   }
 

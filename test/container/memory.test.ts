@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { nativeWork } from "../../src/route/native-cost.ts";
+import { createMemory } from "../../worker/container/memory.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Rig, startRig, until } from "./rig.ts";
+
+const MIB = 2 ** 20;
+const film = () => clip("mp4", { size: "1280x720", seconds: 8 });
+
+test("admits jobs while their estimates fit, and any job alone", () => {
+  const memory = createMemory(100);
+  const large = memory.take(500);
+  expect(large).not.toBeNull();
+  expect(memory.take(1)).toBeNull();
+  large?.end();
+  const [one, two] = [memory.take(60), memory.take(40)];
+  expect([one === null, two === null, memory.take(1)]).toEqual([false, false, null]);
+  two?.end();
+  expect(memory.take(40)).not.toBeNull();
+});
+
+test("a job may take more than its estimate, as long as all fit", () => {
+  const memory = createMemory(100);
+  const [one, two] = [memory.take(30), memory.take(30)];
+  expect([one?.fits(70), one?.fits(71), two?.fits(30), two?.fits(31)]).toEqual([true, false, true, false]);
+  one?.end();
+  expect([two?.fits(100), two?.fits(101)]).toEqual([true, false]);
+});
+
+async function withMemory(bytes: number, work: (rig: Rig) => Promise<void>): Promise<void> {
+  const rig = await startRig({ PLACES: "3", MAX_MEMORY_BYTES: String(bytes) });
+  try {
+    await work(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
+test("two jobs that together exceed the machine do not run at once", () =>
+  withMemory(400 * MIB, async (rig) => {
+    const jobs = await Promise.all([1, 2].map(async () => rig.job(await film(), "video", { codec: "h265" })));
+    const needs = jobs.map(({ plan, source }) => nativeWork(plan, source).memory);
+    for (const need of needs) expect([need > 200 * MIB, need < 400 * MIB]).toEqual([true, true]);
+    const [first, second] = jobs;
+    expect((await rig.call("POST", "/jobs", first)).status).toBe(202);
+    const refused = await rig.call("POST", "/jobs", second);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    // Small work fits beside it.
+    const still = await rig.job(await clip("png"), "image", { width: 20 });
+    expect(await rig.run(still)).toMatchObject({ state: "done" });
+    await rig.call("DELETE", `/jobs/${first?.id}`);
+    expect((await rig.call("POST", "/jobs", second)).status).toBe(202);
+    await rig.call("DELETE", `/jobs/${second?.id}`);
+  }));
+
+test("a job that takes far more than its estimate is ended, to be tried elsewhere", () =>
+  withMemory(300 * MIB, async (rig) => {
+    const first = await rig.job(await clip("mp4", { size: "640x360", seconds: 20 }), "video", {
+      codec: "h265",
+    });
+    const grown = await rig.job(await film(), "video", { codec: "h265" });
+    // As if its pictures were small: the estimate goes by what the source claims.
+    const { geometry } = grown.plan.video as { geometry: { width: number; height: number } };
+    Object.assign(geometry, { width: 64, height: 64 });
+    Object.assign(grown.source, { width: 64, height: 64 });
+    expect((await rig.call("POST", "/jobs", first)).status).toBe(202);
+    await until(async () => ((await rig.ffmpegs()).length > 0 ? true : null));
+    const state = await rig.run(grown);
+    await rig.call("DELETE", `/jobs/${first.id}`);
+    expect(state).toMatchObject({ state: "failed", error: { kind: "out_of_memory", retryable: true } });
+  }));
