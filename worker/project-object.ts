@@ -1,12 +1,15 @@
-import { DurableObject, RpcTarget } from "cloudflare:workers";
+import { DurableObject } from "cloudflare:workers";
 import { createIds } from "../src/core/ids.ts";
 import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { isFinished } from "../src/core/transitions.ts";
+import { locatorOf } from "./auth/keys.ts";
 import { createUseNotes } from "./auth/use-notes.ts";
 import { createConnectionTable } from "./connections/table.ts";
 import { createIdempotencyTable } from "./idempotency/table.ts";
+import { createQuota, type DayBytes, storedBytes } from "./limits/quota.ts";
 import { createUsage, type KeyWindow, type Use } from "./limits/usage.ts";
+import { toTarget } from "./network/rpc-target.ts";
 import { writePoints } from "./observability/analytics.ts";
 import { createLog, logEnd } from "./observability/log.ts";
 import { createMetricTable } from "./observability/metric-table.ts";
@@ -41,8 +44,12 @@ export class ProjectObject extends DurableObject<Bindings> {
   readonly #metrics = createMetricTable(this.ctx.storage.sql);
   readonly #office = createPostOffice(this.ctx.storage.sql, createIds(random), this.#keep_ms);
   readonly #log = createLog(serviceSettings(this.env).LOG_LEVEL);
+  readonly #quota = createQuota(this.ctx.storage.sql, dayLimits(this.env), () => Date.now());
   readonly #usage = createUsage();
-  readonly #useNotes = createUseNotes(this.env.KV);
+  readonly #useNotes = createUseNotes(async (key_id, at) => {
+    const locator = await locatorOf(this.ctx.id.name ?? "");
+    await this.env.KEYS.getByName(locator).keys.noteUse(key_id, at);
+  });
   #armed = false;
 
   // RPC offers getters, not fields.
@@ -53,6 +60,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     endpoints: toTarget(this.#office.endpoints),
     secrets: toTarget(this.#office.secrets),
     mail: toTarget(mailOf(this.#office)),
+    quota: toTarget(this.#quota),
   };
 
   /** The lists of runs, and the tasks of steps. */
@@ -85,6 +93,11 @@ export class ProjectObject extends DurableObject<Bindings> {
     return this.#targets.mail;
   }
 
+  /** The bytes that the project may move in a day. */
+  get quota() {
+    return this.#targets.quota;
+  }
+
   /** Counts what a key of the project has used in one place, and returns all that it has used in the current minute. */
   async countUse(key_id: string, use: Use): Promise<KeyWindow> {
     const now = Date.now();
@@ -103,6 +116,7 @@ export class ProjectObject extends DurableObject<Bindings> {
     if (this.#runs.put(record, version) && isFinished(record)) {
       this.#connections.release(record.id);
       this.#observe(record);
+      this.#quota.addStored(storedBytes(record));
     }
     const now = Date.now();
     if (!this.#armed) void this.ctx.storage.setAlarm(now + this.#keep_ms);
@@ -148,9 +162,7 @@ function mailOf({ endpoints: _, secrets: __, post: ___, prune: ____, ...mail }: 
   return mail;
 }
 
-/** Makes the methods of an object callable over RPC, which offers only those of a prototype. */
-function toTarget<T extends object>(methods: T): T & RpcTarget {
-  class Target extends RpcTarget {}
-  Object.assign(Target.prototype, methods);
-  return new Target() as RpcTarget & T;
+function dayLimits(bindings: Bindings): DayBytes {
+  const { DAILY_FETCHED_BYTES: fetched, DAILY_STORED_BYTES: stored } = serviceSettings(bindings);
+  return { fetched, stored };
 }

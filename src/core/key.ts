@@ -2,8 +2,11 @@ import { z } from "zod";
 import { closed, wholeWithin } from "./fields.ts";
 import { parseBody } from "./parse-body.ts";
 
-/** The permissions of keys: to read, to change, and to manage keys and see the service's figures; none includes another. */
-export const SCOPES = ["read", "write", "admin"] as const;
+/**
+ * The permissions of keys, none of which includes another: to read, to change, to manage keys and see the service's figures, to sign
+ * requests to the storage of connections, and to create, change and delete connections.
+ */
+export const SCOPES = ["read", "write", "admin", "connections.sign", "connections.manage"] as const;
 /** A permission of a key. */
 export type Scope = (typeof SCOPES)[number];
 
@@ -37,7 +40,7 @@ export const KeyRequest = closed({
     .min(1)
     .optional()
     .meta({
-      description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` keys and metrics. Default ${USUAL_SCOPES.join(", ")}.`,
+      description: `What the key may do: \`read\` is GET and HEAD, \`write\` all that changes something, \`admin\` manages keys and reads metrics, \`connections.sign\` signs requests to the storage of connections, \`connections.manage\` creates, changes and deletes connections. Only scopes of the key that asks. Default ${USUAL_SCOPES.join(", ")}, as far as that has them.`,
       example: ["read"],
     }),
 }).meta({ id: "KeyRequest" });
@@ -76,7 +79,7 @@ export const NewApiKey = ApiKey.extend({
   secret: z.string().optional().meta({
     description:
       "Goes after `Bearer`. Returned only once: the repeated answer to an `Idempotency-Key` lacks it.",
-    example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghi",
+    example: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ01234",
   }),
 }).meta({ id: "NewKey" });
 /** The answer to `POST /keys` and `POST /keys/{id}/roll`: the only one with the secret. */

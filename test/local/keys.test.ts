@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -17,8 +17,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function keys(...args: string[]): Promise<{ code: unknown; output: string }> {
-  const script = runScript("keys", args, { STATE_DIR: folder });
+const keys = (...args: string[]) => keysWith({ STATE_DIR: folder }, ...args);
+
+async function keysWith(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ code: unknown; output: string }> {
+  const script = runScript("keys", args, env);
   return { code: await script.ended, output: script.output() };
 }
 
@@ -79,6 +84,38 @@ test("stores no key in plain text", async () => {
   const texts = await Promise.all(files.map((path) => readFile(path)));
   expect(texts.filter((text) => text.includes("secret one")).length).toBeGreaterThan(0);
   expect(texts.filter((text) => text.includes(key))).toEqual([]);
+});
+
+test("manages the keys of a service elsewhere with its operator's key, and only with that", async () => {
+  const OPERATOR_KEY = await readFile(join(folder, "operator-key"), "utf8");
+  expect((await stat(join(folder, "operator-key"))).mode & 0o777).toBe(0o600);
+  const there = ["--url", `${service.url}/`];
+  // Nothing is in this folder.
+  const STATE_DIR = join(folder, "none");
+  const made = await keysWith({ STATE_DIR, OPERATOR_KEY }, "create", "from afar", ...there);
+  const key = keyIn(made.output);
+  const [id = ""] = /key_\w+/.exec(made.output) ?? [];
+  expect(made.output).toMatch(/^key_\w{26}, project proj_\w{26}\. Store the key now/);
+  expect(await status(key)).toBe(200);
+  expect((await keysWith({ STATE_DIR, OPERATOR_KEY }, "revoke", id, ...there)).code).toBe(0);
+  expect(await status(key)).toBe(401);
+  const refused = await keysWith({ STATE_DIR, OPERATOR_KEY: "listed" }, "list", ...there);
+  expect(refused).toEqual({
+    code: 1,
+    output: expect.stringMatching(/^error: http:\S+ Only an operator's key may\.$/m),
+  });
+  expect(await keysWith({ STATE_DIR }, "list", ...there)).toEqual({
+    ...{ code: 1, output: "error: OPERATOR_KEY must be set to that of the service.\n" },
+  });
+});
+
+test("starts a service that does not run, and ends it", async () => {
+  const env = { STATE_DIR: join(folder, "stopped") };
+  const made = await keysWith(env, "create", "early", "--project", "ours");
+  expect([made.code, keyIn(made.output).length]).toEqual([0, 73]);
+  expect(await readdir(env.STATE_DIR)).not.toContain("service.json");
+  const { output } = await keysWith(env, "list");
+  expect(output).toMatch(/^key_\w+ {2}\S+Z {2}ours {2}read,write {2}never used {2}early$/m);
 });
 
 test.for([[["create"]], [["forget", "x"]], [[]], [["create", "a", "--project", "no spaces"]]])(

@@ -3,6 +3,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { ApiEnv } from "../http/context.ts";
 import { countRequest, type Limits } from "../limits/enforce.ts";
 import type { KeyRing, Principal } from "./key-ring.ts";
+import { OPERATOR, operatorOf } from "./operator.ts";
 import { checkScope } from "./scopes.ts";
 
 /** What requests are checked by before a route gets them. */
@@ -21,7 +22,7 @@ export function bearer(
     const principal = await authenticate(c, keys);
     c.set("principal", principal);
     c.set("project", principal.project);
-    countRequest(c, limits);
+    if (principal.id !== OPERATOR) countRequest(c, limits);
     checkScope(c, principal);
     return next();
   };
@@ -34,6 +35,7 @@ async function authenticate(c: Context<ApiEnv>, keys: KeyRing): Promise<Principa
   }
   // https://www.rfc-editor.org/rfc/rfc6750#section-2.1, with any printable character in the key
   const key = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
+  if (key !== undefined && (await keys.isOperator(key))) return operatorOf(c);
   const principal = key === undefined ? null : await keys.find(key);
   if (principal) return principal;
   const fault = key === undefined ? "The Authorization header is malformed" : "The API key is not valid";

@@ -1,8 +1,10 @@
+import { MediaError } from "../../src/core/errors.ts";
 import { SCOPES, type Scope } from "../../src/core/key.ts";
 import { toHex } from "../../src/util/bytes.ts";
+import type { Remote } from "../network/remote.ts";
 import type { ListedKey } from "../settings/fields.ts";
-import type { KeyStore } from "./key-store.ts";
-import { digest, equalDigests, isPlausibleKey } from "./keys.ts";
+import type { KeyTable } from "./key-table.ts";
+import { digest, equalDigests, readLocator } from "./keys.ts";
 
 /** Whom a key belongs to. */
 export interface Principal {
@@ -12,52 +14,94 @@ export interface Principal {
   project: string;
   /** What the key is allowed. */
   scopes: readonly Scope[];
+  /** Hash of the secret, by which its project's object knows it; null for a key of the settings. */
+  hash: string | null;
 }
 
 /** Knows the API keys. */
 export interface KeyRing {
   /** Returns the owner of a key; null for an unknown or expired one. */
   find(key: string): Promise<Principal | null>;
+  /** Returns whether a key is an operator's, who manages the keys of all projects. */
+  isOperator(key: string): Promise<boolean>;
+  /** Drops a changed key from the cache. */
+  forget(id: string): void;
 }
 
-/** Milliseconds that a key found in the store is remembered: a removed key dies at most this much later. */
-export const KEY_CACHE_MS = 30_000;
+/** What a key ring is built on. */
+export interface KeyRingTools {
+  /** Returns the keys in the object of that name. */
+  home(locator: string): Pick<Remote<KeyTable>, "find">;
+  /** The keys of the settings, which have every scope. */
+  listed: readonly ListedKey[];
+  /** Keys of operators. */
+  operators: readonly string[];
+  now(): number;
+}
+
+/**
+ * Milliseconds for which an isolate caches a key. A revoked key is rejected within this time everywhere, and at once where it was
+ * revoked. Changes of keys are always checked by the object itself.
+ */
+export const KEY_CACHE_MS = 5000;
 const CACHE_SIZE = 1000;
 
-/** Creates a key ring from a store and the keys of the settings, which have every permission. */
-export function createKeyRing(
-  store: Pick<KeyStore, "get">,
-  settled: readonly ListedKey[],
-  now: () => number,
-): KeyRing {
-  const listed = settled.map(async ({ key, project }) => {
-    const hash = await digest(key);
-    const id = `key_${toHex(hash).slice(0, 12)}`;
-    return { hash, principal: { id, project: project ?? (await ownProject(key)), scopes: SCOPES } };
-  });
-  const known = Promise.all(listed);
+/** Creates a key ring from the objects that keep keys, and the keys of the settings. */
+export function createKeyRing({ home, listed, operators, now }: KeyRingTools): KeyRing {
+  const settled = Promise.all(
+    listed.map(async ({ key, project }) => {
+      const hash = await digest(key);
+      const id = `key_${toHex(hash).slice(0, 12)}`;
+      const own = project ?? (await ownProject(key));
+      return { hash, principal: { id, project: own, scopes: SCOPES, hash: null } satisfies Principal };
+    }),
+  );
+  const operating = Promise.all(operators.map(digest));
+  // Values, not promises: a request must not wait for another request's I/O.
   const cache = new Map<string, { principal: Principal; until: number }>();
+  let forgotten = 0;
+
+  async function lookUp(locator: string, hash: string): Promise<Principal | null> {
+    const [asked_at, before] = [now(), forgotten];
+    const found = await home(locator)
+      .find(hash, asked_at)
+      .catch((thrown: unknown) => {
+        const message = "The key could not be looked up; try again.";
+        throw new MediaError("service_unavailable", message, { cause: thrown });
+      });
+    if (!found) return null;
+    const { id, project, scopes, expires_at } = found;
+    const principal = { id, project, scopes, hash };
+    // A key that changed during the look-up must not be cached.
+    if (forgotten !== before) return principal;
+    if (cache.size >= CACHE_SIZE) cache.clear();
+    cache.set(hash, { principal, until: Math.min(asked_at + KEY_CACHE_MS, expires_at ?? Infinity) });
+    return principal;
+  }
+
   return {
     async find(key) {
       const hash = await digest(key);
       // No early exit, so that the time taken does not reveal which entry matched.
       let match: Principal | null = null;
-      for (const entry of await known) if (equalDigests(entry.hash, hash)) match = entry.principal;
+      for (const entry of await settled) if (equalDigests(entry.hash, hash)) match = entry.principal;
       if (match) return match;
       const name = toHex(hash);
       const cached = cache.get(name);
       if (cached && now() < cached.until) return cached.principal;
-      if (!(await isPlausibleKey(key))) return null;
-      const record = await store.get(name);
       cache.delete(name);
-      // An entry may be there a while longer than it is good.
-      const { expires_at = Infinity } = record ?? {};
-      if (!record || now() >= expires_at) return null;
-      const { id, project, scopes } = record;
-      const principal = { id, project, scopes };
-      if (cache.size >= CACHE_SIZE) cache.clear();
-      cache.set(name, { principal, until: Math.min(now() + KEY_CACHE_MS, expires_at) });
-      return principal;
+      const locator = await readLocator(key);
+      return locator === null ? null : lookUp(locator, name);
+    },
+    async isOperator(key) {
+      const hash = await digest(key);
+      let match = false;
+      for (const each of await operating) if (equalDigests(each, hash)) match = true;
+      return match;
+    },
+    forget(id) {
+      forgotten++;
+      for (const [hash, { principal }] of cache) if (principal.id === id) cache.delete(hash);
     },
   };
 }

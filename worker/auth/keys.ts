@@ -2,26 +2,40 @@ import { toHex } from "../../src/util/bytes.ts";
 
 const PREFIX = "fw_live_";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-// 62^43 > 2^256 and 62^6 > 2^32
+// 62^16 > 2^95, 62^43 > 2^256 and 62^6 > 2^32
+const LOCATOR_LENGTH = 16;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
+const KEY = new RegExp(
+  `^${PREFIX}(([0-9A-Za-z]{${LOCATOR_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`,
+);
 
-/** Makes an API key: `fw_live_`, 256 random bits and a checksum in base 62, so that a mistyped key is known without a look-up. */
-export async function createKey(random = crypto.getRandomValues(new Uint8Array(32))): Promise<string> {
-  const secret = toBase62(random, SECRET_LENGTH);
+/** Returns the name of the object that keeps a project's keys: a hash of the project, which the keys carry so that they are found. */
+export async function locatorOf(project: string): Promise<string> {
+  return toBase62((await digest(`keys of ${project}`)).subarray(0, 12), LOCATOR_LENGTH);
+}
+
+/**
+ * Makes an API key: `fw_live_`, the locator of its project, 256 random bits and a checksum in base 62, so that a mistyped key is
+ * known without a look-up.
+ */
+export async function createKey(
+  locator: string,
+  random = crypto.getRandomValues(new Uint8Array(32)),
+): Promise<string> {
+  const secret = locator + toBase62(random, SECRET_LENGTH);
   return PREFIX + secret + (await checksum(secret));
+}
+
+/** Returns the locator in a key; null for a text that is no key of ours or is mistyped. */
+export async function readLocator(key: string): Promise<string | null> {
+  const [, secret = "", locator = "", sum] = KEY.exec(key) ?? [];
+  return sum !== undefined && sum === (await checksum(secret)) ? locator : null;
 }
 
 /** Returns the SHA-256 of a key in hex, which is stored in its place. */
 export async function hashKey(key: string): Promise<string> {
   return toHex(await digest(key));
-}
-
-/** False for a key with our prefix whose length or checksum is wrong; keys of another shape cannot be checked. */
-export async function isPlausibleKey(key: string): Promise<boolean> {
-  if (!key.startsWith(PREFIX)) return true;
-  const secret = key.slice(PREFIX.length, -CHECKSUM_LENGTH);
-  return secret.length === SECRET_LENGTH && key.endsWith(await checksum(secret));
 }
 
 /** Returns the SHA-256 of a text. */

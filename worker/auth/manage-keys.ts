@@ -6,81 +6,107 @@ import {
   type NewApiKey,
   USUAL_SCOPES,
 } from "../../src/core/key.ts";
-import type { KeyRecord, KeyStore, StoredKey } from "./key-store.ts";
-import { createKey, hashKey } from "./keys.ts";
+import type { Remote } from "../network/remote.ts";
+import type { Principal } from "./key-ring.ts";
+import type { KeyRefusal, KeyTable, StoredKey } from "./key-table.ts";
+import { createKey, hashKey, locatorOf } from "./keys.ts";
+import type { ProjectDirectory } from "./project-directory.ts";
 
-/** The keys of one project; those of the setting `API_KEYS` are not among them. Ids of other projects are unknown. */
+/** The key that requests a change; it can pass on only its own scopes. */
+export type KeyMaker = Pick<Principal, "project" | "scopes" | "hash">;
+
+/**
+ * The keys of projects; those of the setting `API_KEYS` are not among them. Ids of other projects are unknown. Changes reject with
+ * `token_invalid` if the requesting key was revoked in the meantime, and with `forbidden` if it lacks a scope of the key.
+ */
 export interface Keys {
-  /** Creates a key with that id; only this answer has its secret. */
-  create(project: string, id: string, request: KeyRequest): Promise<NewApiKey>;
+  /** Creates a key with that id; only this answer has its secret. Rejects with `forbidden` where there are too many. */
+  create(maker: KeyMaker, id: string, request: KeyRequest): Promise<NewApiKey>;
   /** Returns the keys, in any order. */
   list(project: string): Promise<ApiKey[]>;
   /** Returns a key; rejects with `key_not_found`. */
   get(project: string, id: string): Promise<ApiKey>;
   /** Replaces the secret of a key; the old one stays valid for a while. Rejects with `key_not_found`. */
-  roll(project: string, id: string, keep_seconds?: number): Promise<NewApiKey>;
+  roll(maker: KeyMaker, id: string, keep_seconds?: number): Promise<NewApiKey>;
   /** Revokes a key with all its secrets; rejects with `key_not_found`. */
-  revoke(project: string, id: string): Promise<void>;
+  revoke(maker: KeyMaker, id: string): Promise<void>;
+  /** Returns the names of all projects that have had keys. */
+  projects(): Promise<string[]>;
 }
 
-/** Creates the keys over their store. `live` returns last uses that the store may not have yet. */
-export function createKeys(
-  store: KeyStore,
-  now: () => number,
-  live: (project: string) => Promise<ReadonlyMap<string, number>> = async () => new Map(),
-): Keys {
-  async function load(project: string): Promise<{ secrets: StoredKey[]; keys: ApiKey[] }> {
-    const [all, noted, latest] = await Promise.all([store.list(), store.uses(), live(project)]);
-    const secrets = all.filter(({ record }) => record.project === project);
-    // Two simultaneous rolls leave two secrets that do not expire, but it is still one key.
-    const current = secrets.filter(({ record }) => record.expires_at === undefined);
-    const byId = new Map(current.map(({ record }) => [record.id, record]));
-    const keys = [...byId.values()].map((record) =>
-      toApiKey(record, latest.get(record.id) ?? noted.get(record.id) ?? null),
-    );
-    return { secrets, keys };
+/** What keys are managed with. */
+export interface KeyTools {
+  /** Returns the keys in the object of that name. */
+  home(locator: string): Remote<KeyTable>;
+  directory(): Remote<ProjectDirectory>;
+  /** Returns recent uses, which may not be stored yet. */
+  live(project: string): Promise<ReadonlyMap<string, number>>;
+  /** Keys that a project may have. */
+  most: number;
+  now(): number;
+}
+
+/** Creates the keys over the objects that keep them. */
+export function createKeys({ home, directory, live, most, now }: KeyTools): Keys {
+  const named = new Set<string>();
+  const tableOf = async (project: string) => home(await locatorOf(project));
+
+  async function list(project: string): Promise<ApiKey[]> {
+    const table = await tableOf(project);
+    const [all, latest] = await Promise.all([table.list(), live(project)]);
+    return all.map((key) => toApiKey(key, latest.get(key.id)));
   }
 
-  async function find(project: string, id: string): Promise<{ secrets: StoredKey[]; key: ApiKey }> {
-    const { secrets, keys } = await load(project);
-    const key = keys.find((each) => each.id === id);
-    if (key) return { secrets: secrets.filter(({ record }) => record.id === id), key };
-    throw new MediaError("key_not_found", "There is no key with that id.");
+  async function get(project: string, id: string): Promise<ApiKey> {
+    const found = (await list(project)).find((each) => each.id === id);
+    if (!found) throw refuse("unknown");
+    return found;
   }
 
-  async function give(record: KeyRecord): Promise<string> {
-    const secret = await createKey();
-    await store.put(await hashKey(secret), record);
-    return secret;
+  function refuse(refusal: KeyRefusal): MediaError {
+    const full = `A project may have ${most} keys, and this one has; revoke one that is not needed.`;
+    const [kind, message] = refusal === "full" ? (["forbidden", full] as const) : REFUSALS[refusal];
+    return new MediaError(kind, message);
   }
 
   return {
-    async create(project, id, { name, scopes = [...USUAL_SCOPES] }) {
-      const record = { id, name, project, scopes: [...new Set(scopes)], created_at: now() };
-      return { ...toApiKey(record, null), secret: await give(record) };
+    async create({ project, scopes: own, hash: by }, id, { name, scopes }) {
+      const chosen = scopes ?? USUAL_SCOPES.filter((scope) => own.includes(scope));
+      if (chosen.length === 0) throw refuse("exceeds");
+      const key = { id, name, project, scopes: [...new Set(chosen)], created_at: now(), used_at: null };
+      if (!named.has(project)) await directory().add(project);
+      named.add(project);
+      const secret = await createKey(await locatorOf(project));
+      const table = await tableOf(project);
+      const answer = await table.create(key, await hashKey(secret), by, most, now());
+      if (answer !== "done") throw refuse(answer);
+      return { ...toApiKey(key), secret };
     },
-    list: async (project) => (await load(project)).keys,
-    get: async (project, id) => (await find(project, id)).key,
-    async roll(project, id, keep_seconds = KEY_BOUNDS.keep_seconds.default) {
-      const { secrets, key } = await find(project, id);
-      const { name, scopes, created_at } = key;
-      const record = { id, name, project, scopes, created_at };
-      const secret = await give(record);
-      const expires_at = now() + keep_seconds * 1000;
-      // A secret that already expires keeps its time, unless this roll ends it sooner.
-      for (const { hash, record: old } of secrets) {
-        if ((old.expires_at ?? Infinity) <= expires_at) continue;
-        if (keep_seconds === 0) await store.delete(hash);
-        else await store.put(hash, { ...record, expires_at });
-      }
+    list,
+    get,
+    async roll({ project, hash: by }, id, keep_seconds = KEY_BOUNDS.keep_seconds.default) {
+      const key = await get(project, id);
+      const secret = await createKey(await locatorOf(project));
+      const until = now() + keep_seconds * 1000;
+      const table = await tableOf(project);
+      const answer = await table.roll(id, await hashKey(secret), until, by, now());
+      if (answer !== "done") throw refuse(answer);
       return { ...key, secret };
     },
-    async revoke(project, id) {
-      for (const { hash } of (await find(project, id)).secrets) await store.delete(hash);
+    async revoke({ project, hash: by }, id) {
+      const answer = await (await tableOf(project)).revoke(id, by, now());
+      if (answer !== "done") throw refuse(answer);
     },
+    projects: () => directory().list(),
   };
 }
 
-function toApiKey({ id, name, scopes, created_at }: KeyRecord, last_used_at: number | null): ApiKey {
-  return { id, object: "key", name, scopes, created_at, last_used_at };
+const REFUSALS = {
+  barred: ["token_invalid", "The API key was revoked, or replaced by one without the scope admin."],
+  exceeds: ["forbidden", "A key can create and roll only keys whose scopes it has itself."],
+  unknown: ["key_not_found", "There is no key with that id."],
+} as const;
+
+function toApiKey({ id, name, scopes, created_at, used_at }: StoredKey, latest = used_at): ApiKey {
+  return { id, object: "key", name, scopes: [...scopes], created_at, last_used_at: latest };
 }

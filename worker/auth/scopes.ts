@@ -5,11 +5,17 @@ import type { ApiEnv } from "../http/context.ts";
 import type { Principal } from "./key-ring.ts";
 
 const ADMIN = /^\/(keys|metrics)(\/|$)/;
+const CONNECTIONS = /^\/connections(\/|$)/;
 
-/** Returns the permission that a request needs; the path may be a template, as in the document. */
+/**
+ * Returns the permission that a request needs; the path may be a template, as in the document. A connection decides where outputs go
+ * and what may be signed, so to change one takes more than `write`.
+ */
 export function scopeOf(method: string, path: string): Scope {
   if (ADMIN.test(path)) return "admin";
-  return /^(get|head)$/i.test(method) ? "read" : "write";
+  if (/^(get|head)$/i.test(method)) return "read";
+  if (!CONNECTIONS.test(path) || path.endsWith("/test")) return "write";
+  return path.endsWith("/sign") ? "connections.sign" : "connections.manage";
 }
 
 /** Throws `forbidden` for a request that its key is not allowed. */

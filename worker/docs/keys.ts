@@ -12,7 +12,7 @@ const KEY = {
   last_used_at: 1_795_171_200_000,
 };
 const READER = { ...KEY, name: "Dashboard", scopes: ["read"], last_used_at: null };
-const SECRET = { secret: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghi" };
+const SECRET = { secret: "fw_live_0123456789abcdefghijABCDEFGHIJ0123456789abcdefghijABCDEFGHIJ01234" };
 
 const one = idParameter("key", KEY.id);
 
@@ -25,7 +25,7 @@ export const createKey = operation({
   tag,
   summary: "Create a key",
   description:
-    "Makes an API key of the project that the asking key belongs to. Its secret is in this answer alone: only a hash of it is stored, so the repeated answer to an `Idempotency-Key` is without it.",
+    "Creates an API key in the project of the requesting key. It can have only scopes of the requesting key; otherwise, and when the project has its maximum of keys, the answer is `forbidden`. Its secret is in this answer alone: only a hash of it is stored, so the repeated answer to an `Idempotency-Key` is without it.",
   body: {
     schema: "KeyRequest",
     examples: { usual: { name: "Web shop" }, reader: { name: "Dashboard", scopes: ["read"] } },
@@ -47,8 +47,7 @@ export const listKeys = operation({
   operationId: "listKeys",
   tag,
   summary: "List keys",
-  description:
-    "Gives the project's keys, the newest first, but for those of the setting `API_KEYS`. What was changed a moment ago may take a minute to be seen everywhere.",
+  description: "Gives the project's keys, the newest first, but for those of the setting `API_KEYS`.",
   parameters: listParameters("key", null, null, KEY.id),
   answers: {
     200: {
@@ -88,7 +87,7 @@ export const rollKey = operation({
   tag,
   summary: "Roll a key",
   description:
-    "Gives a key another secret, which is in this answer alone. The secret so far is good beside it for a while, so that whoever uses it can change over.",
+    "Gives a key another secret, which is in this answer alone. The previous secret stays valid for a while, so that its users can change over; at most four previous secrets do. The requesting key needs all scopes of the key.",
   parameters: one,
   body: {
     schema: "RollRequest",
@@ -112,7 +111,7 @@ export const revokeKey = operation({
   tag,
   summary: "Revoke a key",
   description:
-    "Ends a key with all its secrets, within half a minute where it was used just now, and within a minute more at the other end of the world. Its tasks go on.",
+    "Revokes a key with all its secrets: at once for changes of keys, within 5 seconds for everything else. Its tasks continue.",
   parameters: one,
   answers: { 204: { description: "The key is gone." } },
   errors: ["key_not_found"],

@@ -1,23 +1,22 @@
 import { parseArgs } from "node:util";
 import { createIds } from "../../src/core/ids.ts";
 import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
-import { createKeyStore, type KeyStore } from "../auth/key-store.ts";
-import { createKeys, type Keys } from "../auth/manage-keys.ts";
 import { runMain, wrong } from "./cli.ts";
-import { wranglerNamespace } from "./keys-namespace.ts";
-import { dataOf } from "./service.ts";
+import { createOperator, type Operator } from "./operator.ts";
+import { startService } from "./service.ts";
 import { parseSettings } from "./settings.ts";
+import { findService } from "./state.ts";
 
-const USAGE = `npm run keys -- create NAME [--project PROJECT] [--scopes read,write,admin]
+const USAGE = `npm run keys -- create NAME [--project PROJECT] [--scopes read,write,admin,…]
                                     creates a key and prints it once; default read,write in a new project
 npm run keys -- list                lists the keys: id, creation time, project, scopes, last use and name
 npm run keys -- roll ID [--keep SECONDS]
                                     prints a new secret for a key, once; the old one keeps working for a day
-npm run keys -- revoke ID           revokes a key; it stops working within half a minute
+npm run keys -- revoke ID           revokes a key; it stops working within five seconds
 
-The keys are those of the local service (STATE_DIR) or, with --remote, of the deployed one that wrangler.toml names.`;
+The keys are those of the local service (STATE_DIR) or, with --url URL, of the one deployed there, whose OPERATOR_KEY must be set here too.`;
 
-// npm run keys: stores only the SHA-256 of a key, in KV, where the service looks it up.
+// npm run keys: asks the service, which alone keeps keys. A local one that does not run is started for it.
 runMain(async () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -25,45 +24,71 @@ runMain(async () => {
       project: { type: "string" },
       scopes: { type: "string" },
       keep: { type: "string" },
-      remote: { type: "boolean" },
+      url: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });
   const [command, argument, ...rest] = positionals;
-  const where = values.remote
-    ? ["--remote"]
-    : ["--local", "--persist-to", dataOf(parseSettings(process.env))];
-  const store = listedOnce(createKeyStore(wranglerNamespace(where)));
-  // The output of create and roll has no last use.
-  const keys = createKeys({ ...store, uses: async () => new Map() }, Date.now);
+  const { project, scopes, keep } = values;
   if (values.help || rest.length > 0) console.log(USAGE);
-  else if (command === "create" && argument) await create(keys, argument, values);
-  else if (command === "list" && !argument) await list(store);
-  else if (command === "roll" && argument)
-    await roll(keys, await projectOf(store, argument), argument, values);
-  else if (command === "revoke" && argument) {
-    await keys.revoke(await projectOf(store, argument), argument);
+  else if (command === "create" && argument) {
+    const own = parseProject(project);
+    const request = parseKeyRequest({
+      name: argument,
+      ...(scopes !== undefined && { scopes: scopes.split(",") }),
+    });
+    await using service = await reach(values.url);
+    const made = await service.operator.create(own, request);
+    show(made, `${made.id}, project ${own}.`);
+  } else if (command === "list" && !argument) {
+    await using service = await reach(values.url);
+    await list(service.operator);
+  } else if (command === "roll" && argument) {
+    const request = parseRollRequest(keep === undefined ? {} : { keep_seconds: numberOf(keep) });
+    await using service = await reach(values.url);
+    const { operator } = service;
+    show(
+      await operator.roll(await operator.projectOf(argument), argument, request),
+      `${argument} has a new secret.`,
+    );
+  } else if (command === "revoke" && argument) {
+    await using service = await reach(values.url);
+    const { operator } = service;
+    await operator.revoke(await operator.projectOf(argument), argument);
     console.error(`${argument} is revoked.`);
   } else wrong(`Unknown command or wrong arguments.\n\n${USAGE}`);
 });
 
-async function create(
-  keys: Keys,
-  name: string,
-  { project, scopes }: { project?: string; scopes?: string },
-): Promise<void> {
-  if (project !== undefined && !/^[\w-]{1,64}$/.test(project)) {
-    wrong("--project must be 1 to 64 letters, digits, _ or -.", "project");
+async function reach(url: string | undefined): Promise<AsyncDisposable & { operator: Operator }> {
+  if (url !== undefined) {
+    const key =
+      process.env.OPERATOR_KEY ?? wrong("OPERATOR_KEY must be set to that of the service.", "OPERATOR_KEY");
+    return { operator: createOperator(url, newest(key)), [Symbol.asyncDispose]: async () => {} };
   }
-  const request = parseKeyRequest({ name, ...(scopes !== undefined && { scopes: scopes.split(",") }) });
-  const id = createIds(Math.random)("key", Date.now());
-  const own = project ?? id.replace("key_", "proj_");
-  show(await keys.create(own, id, request), `${id}, project ${own}.`);
+  const settings = parseSettings(process.env);
+  const own = settings.operator_key === undefined ? {} : { operator_key: newest(settings.operator_key) };
+  const running = findService(settings.state_dir);
+  if (running) {
+    const { url: base, operator_key } = { ...running, ...own };
+    return { operator: createOperator(base, operator_key), [Symbol.asyncDispose]: async () => {} };
+  }
+  const service = await startService({ ...settings, port: 0, native: 0 });
+  const { operator_key = "" } = { ...findService(settings.state_dir), ...own };
+  return {
+    operator: createOperator(service.url, operator_key),
+    [Symbol.asyncDispose]: () => service.stop(),
+  };
 }
 
-async function roll(keys: Keys, project: string, id: string, { keep }: { keep?: string }): Promise<void> {
-  const { keep_seconds } = parseRollRequest(keep === undefined ? {} : { keep_seconds: numberOf(keep) });
-  show(await keys.roll(project, id, keep_seconds), `${id} has a new secret.`);
+function newest(keys: string): string {
+  return keys.split(",")[0]?.trim() ?? "";
+}
+
+function parseProject(given: string | undefined): string {
+  const own = given ?? createIds(Math.random)("key", Date.now()).replace("key_", "proj_");
+  return /^[\w-]{1,64}$/.test(own)
+    ? own
+    : wrong("--project must be 1 to 64 letters, digits, _ or -.", "project");
 }
 
 // NaN fails the validation that follows.
@@ -76,31 +101,10 @@ function show({ secret }: NewApiKey, told: string): void {
   console.log(secret);
 }
 
-async function list(store: KeyStore): Promise<void> {
-  const [all, uses] = await Promise.all([store.list(), store.uses()]);
-  for (const { record } of all) {
-    if (record.expires_at !== undefined) continue;
-    const { id, created_at, project, scopes, name } = record;
-    const used = uses.get(id);
-    const last = used === undefined ? "never used" : `used ${new Date(used).toISOString()}`;
-    const parts = [id, new Date(created_at).toISOString(), project, scopes.join(","), last, name];
-    console.log(parts.join("  "));
+async function list(operator: Operator): Promise<void> {
+  for (const { project, key } of await operator.list()) {
+    const { id, created_at, scopes, last_used_at, name } = key;
+    const last = last_used_at === null ? "never used" : `used ${new Date(last_used_at).toISOString()}`;
+    console.log([id, new Date(created_at).toISOString(), project, scopes.join(","), last, name].join("  "));
   }
-}
-
-async function projectOf(store: KeyStore, id: string): Promise<string> {
-  const found = (await store.list()).find(({ record }) => record.id === id);
-  return found?.record.project ?? wrong(`There is no key ${id}; npm run keys -- list shows them all.`);
-}
-
-// Each listing starts a process, so the first result is reused.
-function listedOnce(store: KeyStore): KeyStore {
-  let listed: ReturnType<KeyStore["list"]> | undefined;
-  return {
-    ...store,
-    list() {
-      listed ??= store.list();
-      return listed;
-    },
-  };
 }

@@ -1,5 +1,6 @@
 import { isId } from "../../src/core/ids.ts";
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
+import { createMac } from "./mac.ts";
 
 /** What a valid media URL opens. */
 export interface Grant {
@@ -33,35 +34,23 @@ export interface Signer {
 
 const MEDIA_PATH = /\/media\/([\w-]{43})\.(\d{1,12})\/(.+)$/;
 
-/** Builds a {@link Signer} over a secret, by HMAC-SHA-256; throws when the secret is empty. */
-export function createSigner(secret: string, now: () => number): Signer {
-  if (secret === "") throw new Error("The secret that signs media URLs is empty; set MEDIA_SIGNING_KEY.");
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const hmac = crypto.subtle.importKey("raw", new TextEncoder().encode(secret), algorithm, false, [
-    "sign",
-    "verify",
-  ]);
+/** Builds a {@link Signer} over secrets, the newest first, by HMAC-SHA-256: the newest signs, and all of them open; throws without any. */
+export function createSigner(secrets: readonly string[], now: () => number): Signer {
+  const mac = createMac(secrets);
   async function open(url: string, purpose: Purpose): Promise<Grant | null> {
     const [, signature, digits, path] = MEDIA_PATH.exec(URL.parse(url)?.pathname ?? "") ?? [];
     const key = path === undefined ? null : decodeKey(path);
     const folder = key === null ? null : folderOf(key);
     if (signature === undefined || key === null || folder === null) return null;
     const expires = Number(digits);
-    // Web Crypto compares in constant time.
-    const valid = await crypto.subtle.verify(
-      "HMAC",
-      await hmac,
-      fromBase64Url(signature),
-      message(folder, expires, purpose),
-    );
+    const valid = await mac.verify(message(folder, expires, purpose), fromBase64Url(signature));
     return valid && now() < expires * 1000 ? { key, expires } : null;
   }
   async function sign(key: string, until: number, base: string, purpose: Purpose): Promise<string> {
     const expires = Math.floor(until);
     const folder = folderOf(key);
     if (folder === null) throw new Error("Only files of a run have media URLs.");
-    const data = message(folder, expires, purpose);
-    const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", await hmac, data));
+    const bytes = await mac.sign(message(folder, expires, purpose));
     const path = key.split("/").map(encodeURIComponent).join("/");
     return `${base.replace(/\/+$/, "")}/media/${toBase64Url(bytes)}.${expires}/${path}`;
   }

@@ -1,5 +1,7 @@
+import { MediaError } from "../../src/core/errors.ts";
 import { type NewApiKey, parseKeyRequest, parseRollRequest } from "../../src/core/key.ts";
 import type { ListPage, ListQuery } from "../../src/core/lists.ts";
+import { OPERATOR, PROJECTS_PATH } from "../auth/operator.ts";
 import * as docs from "../docs/keys.ts";
 import { readJson } from "../http/body.ts";
 import { type Api, baseUrl, idInPath } from "../http/context.ts";
@@ -10,7 +12,7 @@ import { answerList, readListQuery } from "./lists.ts";
 
 /** Adds the routes of API keys. */
 export function addKeyRoutes(app: Api, services: Services): void {
-  const { managed_keys: keys, settings } = services;
+  const { managed_keys: keys, keys: ring, settings } = services;
 
   serve(
     app,
@@ -18,7 +20,7 @@ export function addKeyRoutes(app: Api, services: Services): void {
     creating<NewApiKey>(services, {
       sort: "key",
       make: async (request, c, id) =>
-        keys.create(c.get("project"), id, parseKeyRequest(await readJson(request))),
+        keys.create(c.get("principal"), id, parseKeyRequest(await readJson(request))),
       // The secret of an existing key is unknown, so it gets a new one.
       find: async () => null,
       keep: ({ secret: _, ...key }) => key,
@@ -36,12 +38,22 @@ export function addKeyRoutes(app: Api, services: Services): void {
   serve(app, docs.rollKey, async (c) => {
     const id = idInPath(c, "key");
     const { keep_seconds } = parseRollRequest(await readJson(c.req.raw));
-    return c.json(await keys.roll(c.get("project"), id, keep_seconds));
+    const rolled = await keys.roll(c.get("principal"), id, keep_seconds);
+    ring.forget(id);
+    return c.json(rolled);
   });
 
   serve(app, docs.revokeKey, async (c) => {
-    await keys.revoke(c.get("project"), idInPath(c, "key"));
+    const id = idInPath(c, "key");
+    await keys.revoke(c.get("principal"), id);
+    ring.forget(id);
     return c.body(null, 204);
+  });
+
+  // Not in the document: npm run keys is its one client.
+  app.get(PROJECTS_PATH, async (c) => {
+    if (c.get("principal").id !== OPERATOR) throw new MediaError("forbidden", "Only an operator's key may.");
+    return c.json(await keys.projects());
   });
 }
 

@@ -1,17 +1,29 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createKey, hashKey } from "../../../worker/auth/keys.ts";
-import { startService } from "./service.ts";
+import type { NewApiKey } from "../../../src/core/key.ts";
+import { createKey, hashKey, locatorOf } from "../../../worker/auth/keys.ts";
+import { OPERATOR_KEY, startService } from "./service.ts";
 
 let service: Awaited<ReturnType<typeof startService>>;
-const stored = await createKey();
+let stored: string;
 
 beforeAll(async () => {
   service = await startService("boot-key, team:team-key ,team:second-key,colon:a:b");
-  const record = { id: "key_1", name: "laptop", project: "kept", created_at: 1 };
-  await service.bindings.KV.put(`key:${await hashKey(stored)}`, JSON.stringify(record));
+  stored = (await operate<NewApiKey>("POST", "/keys", "kept", { name: "laptop" })).body.secret ?? "";
 });
 afterAll(() => service?.close());
+
+async function operate<Body>(method: string, path: string, project?: string, body?: object) {
+  const headers = {
+    Authorization: `Bearer ${OPERATOR_KEY}`,
+    "Content-Type": "application/json",
+    ...(project !== undefined && { "Framewright-Project": project }),
+  };
+  const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+  const response = await fetch(service.base + path, init);
+  const text = await response.text();
+  return { status: response.status, body: (text === "" ? null : JSON.parse(text)) as Body };
+}
 
 async function ask(authorization: string | null, path = "/tasks") {
   const headers: Record<string, string> = authorization === null ? {} : { Authorization: authorization };
@@ -79,7 +91,10 @@ test("accepts a stored key and rejects one that differs in a letter", async () =
     status: 401,
     kind: "token_invalid",
   });
-  expect(await ask(`Bearer ${await createKey()}`)).toMatchObject({ status: 401, kind: "token_invalid" });
+  for (const project of ["kept", "team", "no-such-project"]) {
+    const unknown = await createKey(await locatorOf(project));
+    expect(await ask(`Bearer ${unknown}`)).toMatchObject({ status: 401, kind: "token_invalid" });
+  }
 });
 
 test("rejects the hash that a key is stored under", async () => {
@@ -87,18 +102,27 @@ test("rejects the hash that a key is stored under", async () => {
   expect(await ask(`Bearer key:${await hashKey(stored)}`)).toMatchObject({ status: 401 });
 });
 
-test("accepts a new key at once, even right after rejecting it", async () => {
-  const fresh = await createKey();
-  expect(await ask(`Bearer ${fresh}`)).toMatchObject({ status: 401 });
-  const record = { id: "key_2", name: "new", project: "kept", created_at: 2 };
-  await service.bindings.KV.put(`key:${await hashKey(fresh)}`, JSON.stringify(record));
-  expect(await ask(`Bearer ${fresh}`)).toMatchObject({ status: 200 });
+test("accepts a new key at once, and rejects one at once that was revoked", async () => {
+  const { body } = await operate<NewApiKey>("POST", "/keys", "brief", { name: "new" });
+  expect(await ask(`Bearer ${body.secret}`)).toMatchObject({ status: 200 });
+  expect(await operate("DELETE", `/keys/${body.id}`, "brief")).toEqual({ status: 204, body: null });
+  expect(await ask(`Bearer ${body.secret}`)).toMatchObject({ status: 401, kind: "token_invalid" });
 });
 
-test("rejects a key whose stored record is malformed", async () => {
-  const broken = await createKey();
-  await service.bindings.KV.put(`key:${await hashKey(broken)}`, JSON.stringify({ project: 5 }));
-  expect(await ask(`Bearer ${broken}`)).toMatchObject({ status: 401, kind: "token_invalid" });
+test("an operator manages the keys of a project that it names, and nothing else", async () => {
+  const listed = await operate<NewApiKey[]>("GET", "/keys", "kept");
+  expect(listed.body).toMatchObject([{ name: "laptop", scopes: ["read", "write"] }]);
+  expect((await operate<string[]>("GET", "/operator/projects")).body).toEqual(
+    expect.arrayContaining(["brief", "kept"]),
+  );
+  expect(await operate("GET", "/keys")).toMatchObject({ status: 400, body: { kind: "request_invalid" } });
+  expect(await operate("GET", "/keys", "no spaces")).toMatchObject({ status: 400 });
+  for (const path of ["/tasks", "/connections", "/metrics", "/keysx"])
+    expect(await operate("GET", path, "kept")).toMatchObject({ status: 403, body: { kind: "forbidden" } });
+  // No other key may, and the header changes nothing for it.
+  expect(await ask("Bearer boot-key", "/operator/projects")).toMatchObject({ status: 403 });
+  const headers = { Authorization: "Bearer boot-key", "Framewright-Project": "kept" };
+  expect(await (await fetch(`${service.base}/keys`, { headers })).json()).toEqual([]);
 });
 
 test("open paths need no key and ignore a wrong one", async () => {
@@ -153,5 +177,5 @@ test("keys of one project share records; keys of other projects see none of them
 });
 
 test("never logs a key", () => {
-  for (const key of ["boot-key", "team-key", stored]) expect(service.logs()).not.toContain(key);
+  for (const key of ["boot-key", "team-key", stored, OPERATOR_KEY]) expect(service.logs()).not.toContain(key);
 });

@@ -1,11 +1,13 @@
 import { createKeyRing } from "../../../worker/auth/key-ring.ts";
-import { createKeyStore, type KeyNamespace } from "../../../worker/auth/key-store.ts";
+import { createKeyTable, type KeyTable } from "../../../worker/auth/key-table.ts";
 import { createKeys } from "../../../worker/auth/manage-keys.ts";
 import { createRateLimiter } from "../../../worker/limits/rate-limiter.ts";
 import { createUsage, type Usage } from "../../../worker/limits/usage.ts";
 import type { Services } from "../../../worker/services.ts";
 import { readSettings } from "../../../worker/settings/read.ts";
 import { ServiceSettings } from "../../../worker/settings/schema.ts";
+import { asRemote } from "./as-remote.ts";
+import { createMemorySql } from "./memory-connections.ts";
 
 /** Limits and clock of the in-memory API, which is practically unlimited by default. */
 export interface MemoryLimits {
@@ -13,28 +15,61 @@ export interface MemoryLimits {
   creations?: number;
   /** Runs of a key that may wait; in memory nothing ever runs. */
   waiting?: number;
+  /** Keys of one project. */
+  keys?: number;
   now?: () => number;
+  /** Where the keys are; default an empty one. APIs that share it are instances of one service. */
+  homes?: KeyHomes;
 }
 
 const MANY = 1_000_000;
 
+/** The tables of keys by the name of their object. */
+export type KeyHomes = (locator: string) => KeyTable;
+
+/** Keeps the keys of each project in an in-memory SQLite. */
+export function createKeyHomes(): KeyHomes {
+  const tables = new Map<string, KeyTable>();
+  return (locator) => {
+    const table = tables.get(locator) ?? createKeyTable(createMemorySql());
+    tables.set(locator, table);
+    return table;
+  };
+}
+
 /** Keeps keys and their limits as the service does, in memory. */
 export function createMemoryKeys(
   listed: string,
-  { requests = MANY, creations = MANY, waiting = MANY, now = Date.now }: MemoryLimits = {},
+  {
+    requests = MANY,
+    creations = MANY,
+    waiting = MANY,
+    keys = 100,
+    now = Date.now,
+    homes = createKeyHomes(),
+  }: MemoryLimits = {},
 ): Pick<Services, "keys" | "managed_keys" | "limits"> {
-  const { API_KEYS = [] } = readSettings(ServiceSettings, { API_KEYS: listed, MEDIA_SIGNING_KEY: "-" });
+  const { API_KEYS = [] } = readSettings(ServiceSettings, {
+    API_KEYS: listed,
+    MEDIA_SIGNING_KEY: "-".repeat(32),
+  });
   let taken = 0;
-  const store = createKeyStore(createMemoryNamespace());
   const usages = new Map<string, Usage>();
   const usageOf = (project: string) => {
     const usage = usages.get(project) ?? createUsage();
     usages.set(project, usage);
     return usage;
   };
+  const home = (locator: string) => asRemote(homes(locator));
   return {
-    keys: createKeyRing(store, API_KEYS, now),
-    managed_keys: createKeys(store, now, async (project) => usageOf(project).lastUses()),
+    keys: createKeyRing({ home, listed: API_KEYS, operators: [], now }),
+    managed_keys: createKeys({
+      home,
+      directory: () => ({ add: async () => {}, list: async () => [] }),
+      live: async (project) => usageOf(project).lastUses(),
+      most: keys,
+      now,
+    }),
     limits: {
       rate: createRateLimiter({
         limits: { requests, creations },
@@ -44,26 +79,5 @@ export function createMemoryKeys(
       }),
       room: { most: waiting, take: async () => taken++ < waiting },
     },
-  };
-}
-
-/** An in-memory namespace whose entries never expire. */
-export function createMemoryNamespace(): KeyNamespace & { entries: Map<string, string> } {
-  const entries = new Map<string, string>();
-  const metadata = new Map<string, object>();
-  return {
-    entries,
-    get: async (name) => JSON.parse(entries.get(name) ?? "null"),
-    async put(name, value, options) {
-      entries.set(name, value);
-      metadata.set(name, options.metadata);
-    },
-    delete: async (name) => void entries.delete(name),
-    list: async ({ prefix }) => ({
-      keys: [...entries.keys()]
-        .filter((name) => name.startsWith(prefix))
-        .map((name) => ({ name, metadata: metadata.get(name) })),
-      list_complete: true,
-    }),
   };
 }

@@ -4,7 +4,7 @@ import { createSigner } from "../../../worker/media/signer.ts";
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
 const OTHER = "step_01kbb1d3x4e8v0t6m9q2y5z7aw";
 const NOW = 1_795_170_600;
-const signer = createSigner("secret", () => NOW * 1000);
+const signer = createSigner(["secret"], () => NOW * 1000);
 const BASE = "https://media.example";
 
 test("a URL carries its signature and expiry in the path and opens to its key", async () => {
@@ -49,7 +49,7 @@ test("a URL opens under any base, even one with a path", async () => {
 
 test("a URL works until its expiry second, and no longer in that second", async () => {
   const url = await signer.sign(`out/${RUN}/a`, NOW, BASE);
-  const at = (seconds: number) => createSigner("secret", () => seconds * 1000).resolve(url);
+  const at = (seconds: number) => createSigner(["secret"], () => seconds * 1000).resolve(url);
   expect(await at(NOW - 0.001)).toBe(`out/${RUN}/a`);
   expect(await at(NOW)).toBe(null);
 });
@@ -58,7 +58,7 @@ const valid = await signer.sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE);
 const grant = valid.split("/")[4] ?? "";
 
 test.each([
-  ["another secret", await createSigner("other", () => 0).sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE)],
+  ["another secret", await createSigner(["other"], () => 0).sign(`out/${RUN}/clip.mp4`, NOW + 60, BASE)],
   ["a later expiry", valid.replace(`.${NOW + 60}/`, `.${NOW + 61}/`)],
   ["an expiry with a leading zero", valid.replace(`.${NOW + 60}/`, `.0${NOW + 60}/`).replace(RUN, OTHER)],
   ["no expiry", valid.replace(`.${NOW + 60}/`, "/")],
@@ -120,7 +120,7 @@ test("a folder URL opens for writing with a file name appended, and read and wri
   expect(await signer.openWrite(folder)).toBe(null);
   expect(await signer.openWrite(`${folder}..%2fa`)).toBe(null);
   expect(await signer.openWrite(`${folder.replace("/work/", "/out/")}a`)).toBe(null);
-  expect(await createSigner("secret", () => (NOW + 60) * 1000).openWrite(`${folder}a`)).toBe(null);
+  expect(await createSigner(["secret"], () => (NOW + 60) * 1000).openWrite(`${folder}a`)).toBe(null);
 });
 
 test("the write signature is HMAC-SHA-256 of a prefix, folder and expiry", async () => {
@@ -145,6 +145,19 @@ test.each([
   await expect(signer.signFolder(folder, NOW + 1, BASE)).rejects.toThrow(/^(Only files of|The URL of a)/);
 });
 
+test("signs with the newest secret and opens what an older one signed, until that is removed", async () => {
+  const ring = (...secrets: string[]) => createSigner(secrets, () => NOW * 1000);
+  const key = `out/${RUN}/clip.mp4`;
+  const urls = await Promise.all(
+    ["new", "old", "older"].map((secret) => ring(secret).sign(key, NOW + 60, BASE)),
+  );
+  expect(await ring("new", "old").sign(key, NOW + 60, BASE)).toBe(urls[0]);
+  const opened = (...secrets: string[]) => Promise.all(urls.map((url) => ring(...secrets).resolve(url)));
+  expect(await opened("new", "old")).toEqual([key, key, null]);
+  expect(await opened("new")).toEqual([key, null, null]);
+});
+
 test("fails to start without a secret", () => {
-  expect(() => createSigner("", () => 0)).toThrow("MEDIA_SIGNING_KEY");
+  for (const secrets of [[], [""], ["secret", ""]])
+    expect(() => createSigner(secrets, () => 0)).toThrow("MEDIA_SIGNING_KEY");
 });

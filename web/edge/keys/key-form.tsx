@@ -10,6 +10,8 @@ const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   read: "See tasks, files and settings",
   write: "Create, change and delete them",
   admin: "Manage keys and see the service's metrics",
+  "connections.sign": "Sign requests to your storage, for pages without its keys",
+  "connections.manage": "Create, change and delete connections",
 };
 
 export function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void; onClose: () => void }) {
@@ -31,7 +33,12 @@ export function KeyForm({ onMade, onClose }: { onMade: (key: NewApiKey) => void;
         <Choices legend="It may" fault={form.at("scopes")}>
           {SCOPES.map((scope) => (
             <label key={scope} class="choice">
-              <input type="checkbox" name="scopes" value={scope} defaultChecked={scope !== "admin"} />
+              <input
+                type="checkbox"
+                name="scopes"
+                value={scope}
+                defaultChecked={scope === "read" || scope === "write"}
+              />
               <span>
                 <code>{scope}</code> <span class="soft">· {SCOPE_WORDS[scope]}</span>
               </span>

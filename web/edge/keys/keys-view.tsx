@@ -124,7 +124,7 @@ function Dialogs({
           }}
           onClose={close}
         >
-          It stops working within half a minute. This can't be undone.
+          It stops working within five seconds. This can't be undone.
         </Confirm>
       );
   }

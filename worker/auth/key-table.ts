@@ -1,0 +1,137 @@
+import { SCOPES, type Scope } from "../../src/core/key.ts";
+import type { Sql } from "../sql.ts";
+
+/** What is stored of a key, beside the hashes of its secrets. */
+export interface StoredKey {
+  id: string;
+  name: string;
+  project: string;
+  scopes: readonly Scope[];
+  /** Milliseconds since the Unix epoch. */
+  created_at: number;
+  /** The last use that was noted; null before the first. */
+  used_at: number | null;
+}
+
+/** The key that a secret belongs to, and until when the secret is valid; null for good. */
+export interface FoundKey extends StoredKey {
+  expires_at: number | null;
+}
+
+/** Why a change was rejected: its maker was revoked, lacks a scope of the key, or the key is unknown or one too many. */
+export type KeyRefusal = "barred" | "exceeds" | "unknown" | "full";
+
+/**
+ * The keys of one project. Each change is one transaction, which also checks `by`, the hash of the secret that requested it (null for
+ * a key of the settings): a revoked key leaves no other one behind, however its requests and the revocation interleave.
+ */
+export interface KeyTable {
+  /** Returns the key of a secret's hash; null for an unknown or expired one. */
+  find(hash: string, now: number): FoundKey | null;
+  list(): StoredKey[];
+  /** Adds a key with a secret, unless there are `most` already; replaces one with the same id. */
+  create(key: StoredKey, hash: string, by: string | null, most: number, now: number): "done" | KeyRefusal;
+  /** Adds a new secret to a key. Earlier ones expire at `until`, or at once when that has passed. */
+  roll(id: string, hash: string, until: number, by: string | null, now: number): "done" | KeyRefusal;
+  /** Removes a key with all its secrets. */
+  revoke(id: string, by: string | null, now: number): "done" | KeyRefusal;
+  /** Notes when a key was last used. */
+  noteUse(id: string, at: number): void;
+}
+
+const SCHEMA = `
+  CREATE TABLE api_key (
+    id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, scopes TEXT NOT NULL,
+    created_at INTEGER NOT NULL, used_at INTEGER
+  ) WITHOUT ROWID;
+  CREATE TABLE api_secret (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL, expires_at INTEGER) WITHOUT ROWID;
+  CREATE INDEX api_secret_of ON api_secret (key_id);
+`;
+
+/** How many replaced secrets of a key stay valid beside the current one; the first to expire are dropped. */
+const MOST_REPLACED = 4;
+
+type Row = {
+  id: string;
+  project: string;
+  name: string;
+  scopes: string;
+  created_at: number;
+  used_at: number | null;
+};
+
+/** Creates the table of a project's keys. It stores nothing before the first key, since forged keys cause look-ups too. */
+export function createKeyTable(sql: Sql): KeyTable {
+  const one = "SELECT 1 FROM sqlite_master WHERE name = 'api_key'";
+  let made = [...sql.exec(one)].length > 0;
+
+  const rows = <T extends Row>(text: string, ...values: (string | number)[]): T[] =>
+    made ? [...sql.exec<T>(text, ...values)] : [];
+  const toKey = ({ scopes, ...row }: Row): StoredKey => ({ ...row, scopes: scopes.split(",") as Scope[] });
+  const get = (id: string): StoredKey | null =>
+    rows("SELECT * FROM api_key WHERE id = ?", id).map(toKey)[0] ?? null;
+
+  function find(hash: string, now: number): FoundKey | null {
+    const join = `SELECT api_key.*, expires_at FROM api_secret JOIN api_key ON id = key_id
+      WHERE hash = ? AND COALESCE(expires_at > ?, 1)`;
+    const [row] = rows<Row & { expires_at: number | null }>(join, hash, now);
+    return row ? { ...toKey(row), expires_at: row.expires_at } : null;
+  }
+
+  // The scopes that the maker of a change may pass on; null if it may change no keys.
+  function scopesOf(by: string | null, now: number): readonly Scope[] | null {
+    if (by === null) return SCOPES;
+    const scopes = find(by, now)?.scopes;
+    return scopes?.includes("admin") ? scopes : null;
+  }
+
+  function addSecret(id: string, hash: string, now: number): void {
+    sql.exec("DELETE FROM api_secret WHERE expires_at <= ?", now);
+    sql.exec("INSERT OR REPLACE INTO api_secret VALUES (?, ?, NULL)", hash, id);
+  }
+
+  return {
+    find,
+    list: () => rows("SELECT * FROM api_key ORDER BY id DESC").map(toKey),
+    create(key, hash, by, most, now) {
+      const allowed = scopesOf(by, now);
+      if (!allowed) return "barred";
+      if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
+      if (!made) sql.exec(SCHEMA);
+      made = true;
+      // A repeated request: the first answer was lost, and the secret with it.
+      sql.exec("DELETE FROM api_secret WHERE key_id = ?", key.id);
+      sql.exec("DELETE FROM api_key WHERE id = ?", key.id);
+      if (rows("SELECT * FROM api_key LIMIT ?", most).length >= most) return "full";
+      const { id, project, name, scopes, created_at } = key;
+      const insert = "INSERT INTO api_key VALUES (?, ?, ?, ?, ?, NULL)";
+      sql.exec(insert, id, project, name, scopes.join(), created_at);
+      addSecret(id, hash, now);
+      return "done";
+    },
+    roll(id, hash, until, by, now) {
+      const allowed = scopesOf(by, now);
+      if (!allowed) return "barred";
+      const key = get(id);
+      if (!key) return "unknown";
+      if (!key.scopes.every((scope) => allowed.includes(scope))) return "exceeds";
+      // A secret that already expires keeps its time, unless this roll ends it sooner.
+      const end = "UPDATE api_secret SET expires_at = MIN(COALESCE(expires_at, ?), ?) WHERE key_id = ?";
+      sql.exec(end, until, until, id);
+      const replaced = `SELECT hash FROM api_secret WHERE key_id = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?`;
+      sql.exec(`DELETE FROM api_secret WHERE hash IN (${replaced})`, id, MOST_REPLACED);
+      addSecret(id, hash, now);
+      return "done";
+    },
+    revoke(id, by, now) {
+      if (!scopesOf(by, now)) return "barred";
+      if (!get(id)) return "unknown";
+      sql.exec("DELETE FROM api_secret WHERE key_id = ?", id);
+      sql.exec("DELETE FROM api_key WHERE id = ?", id);
+      return "done";
+    },
+    noteUse(id, at) {
+      if (made) sql.exec("UPDATE api_key SET used_at = MAX(COALESCE(used_at, 0), ?) WHERE id = ?", at, id);
+    },
+  };
+}
