@@ -21,6 +21,12 @@ export async function startWorker(
   ends.defer(() => state.release());
   const host = createHost(workerProgram(name, state), state, (line) => console.error(line));
   ends.defer(() => host.end());
-  const places = { data: join(state.dir, "data"), registry: registryOf(state), assets: null, dns: null };
+  const places = {
+    data: join(state.dir, "data"),
+    registry: registryOf(state),
+    assets: null,
+    media: null,
+    dns: null,
+  };
   return host.start({ config, ...places, port: 0, watch: false, vars: {}, secrets: {} });
 }

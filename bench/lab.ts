@@ -2,8 +2,9 @@ import { glob, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Step } from "../src/core/step.ts";
+import type { Task } from "../src/core/task.ts";
 import { NO_LIMITS } from "../test/fixtures/no-limits.ts";
-import { type Service, startService } from "../worker/local/service.ts";
+import { mediaOf, type Service, startService } from "../worker/local/service.ts";
 import { makeScratch } from "./scratch.ts";
 
 export const KEY = "bench-key";
@@ -23,6 +24,8 @@ export interface Lab {
    * succeeds.
    */
   runStep(body: unknown, most_ms?: number): Promise<Step>;
+  /** Creates a task and waits for its end, as `runStep` does; returns it and the seconds from the request to its end. */
+  runTask(body: unknown, most_ms?: number): Promise<{ task: Task; seconds: number }>;
   /** Discards all stored bytes behind the service's back: writing them to disk would slow the next round. */
   discardStored(): Promise<void>;
 }
@@ -43,22 +46,30 @@ export async function openLab(
   ends.defer(() => service.stop());
   const call = <T>(method: string, path: string, body?: unknown) =>
     callApi<T>(service.url, method, path, body);
+  async function run<T extends Task | Step>(path: string, body: unknown, most_ms: number = POLL.most_ms) {
+    let record = await call<T>("POST", path, body);
+    for (const started = Date.now(); !record.finished_at; ) {
+      const waited = Date.now() - started;
+      await sleep(Math.min(most_ms, Math.max(POLL.first_ms, waited * POLL.part)));
+      if (waited > LIMIT_MS) throw new Error(`The ${record.object} ${record.kind} did not end.`);
+      record = await call<T>("GET", `${path}/${record.id}`);
+    }
+    if (record.status === "succeeded") return record;
+    throw new Error(
+      `The ${record.object} ${record.kind} is ${record.status}: ${record.error?.message ?? ""}`,
+    );
+  }
   return {
     service,
     dir,
     call,
-    async runStep(body, most_ms = POLL.most_ms) {
-      let step = await call<Step>("POST", "/steps", body);
-      for (const started = Date.now(); !step.finished_at; ) {
-        const waited = Date.now() - started;
-        await sleep(Math.min(most_ms, Math.max(POLL.first_ms, waited * POLL.part)));
-        if (waited > LIMIT_MS) throw new Error(`The step ${step.kind} did not end.`);
-        step = await call<Step>("GET", `/steps/${step.id}`);
-      }
-      if (step.status === "succeeded") return step;
-      throw new Error(`The step ${step.kind} is ${step.status}: ${step.error?.message ?? ""}`);
+    runStep: (body, most_ms) => run<Step>("/steps", body, most_ms),
+    async runTask(body, most_ms) {
+      const started = performance.now();
+      const task = await run<Task>("/tasks", body, most_ms);
+      return { task, seconds: (performance.now() - started) / 1000 };
     },
-    discardStored: () => removeBlobs(state_dir),
+    discardStored: () => rm(join(mediaOf({ state_dir }), "bytes"), { recursive: true, force: true }),
   };
 }
 

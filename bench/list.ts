@@ -8,6 +8,8 @@ import { ladderBenchmarks } from "./cases/ladder.ts";
 import { lightBenchmarks } from "./cases/light.ts";
 import { listBenchmarks } from "./cases/lists.ts";
 import { nativeBenchmarks } from "./cases/native.ts";
+import { overlapBenchmarks } from "./cases/overlap.ts";
+import { pinnedBenchmarks } from "./cases/pinned.ts";
 import { probeBenchmarks } from "./cases/probe.ts";
 import { s3Benchmarks } from "./cases/s3.ts";
 import { scaleBenchmarks } from "./cases/scale-simulation.ts";
@@ -21,6 +23,8 @@ export const BENCHMARKS: readonly Benchmark[] = [
   ...sseBenchmarks,
   ...webhookBenchmarks,
   ...probeBenchmarks,
+  ...pinnedBenchmarks,
+  ...overlapBenchmarks,
   ...ingestBenchmarks,
   ...s3Benchmarks,
   ...coreBenchmarks,

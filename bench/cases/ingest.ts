@@ -32,7 +32,7 @@ async function openTime(ends: AsyncDisposableStack): Promise<Contest> {
     ours: () => ingest(lab, url, BYTES),
     notes(ours, peer) {
       const speed = (samples: readonly Sample[]) => `${short(BYTES / 1e6 / medianOf(samples, "value"))} MB/s`;
-      return `2 GB; ours ${speed(ours)} from POST /steps to its end, curl ${speed(peer)}; the simulated R2 alone takes ${short(storage)} s for as much from memory`;
+      return `2 GB; ours ${speed(ours)} from POST /steps to its end, curl ${speed(peer)}; Miniflare's R2 would take ${short(storage)} s for as much from memory`;
     },
   };
 }
@@ -60,7 +60,7 @@ async function openMemory(ends: AsyncDisposableStack): Promise<Contest> {
       return [
         `2 GB; peak of a round over what workerd had before it (${short(first?.before ?? null)} MB), worst ${short(worst)};`,
         `the warm-up, the first large ingest of the process, grew ${short(cold?.growth ?? null)};`,
-        `${short(kept)} more resident after ${ours.length} rounds; storage is simulated in the same process`,
+        `${short(kept)} more resident after ${ours.length} rounds`,
       ].join(" ");
     },
   };
@@ -75,7 +75,7 @@ async function openIngest(ends: AsyncDisposableStack) {
   return { lab, url: await serve("/large.mp4", BYTES), small: await serve("/small.mp4", SMALL) };
 }
 
-// Local R2 is a simulation in JavaScript; no ingest can be faster than that.
+// What the local service used before it kept its media in files.
 async function timeStorage(lab: Lab, ends: AsyncDisposableStack): Promise<number> {
   const bare = await startBare(lab.dir, ends);
   const started = performance.now();

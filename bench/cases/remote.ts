@@ -22,12 +22,20 @@ export interface Remote {
 const PIECE = 16_384;
 const PAUSE_MS = 1;
 
-/** Serves one file with byte ranges, at about 12 MB per second, and counts what is sent. */
+/** Waits until so many more bytes may be sent. */
+type Pace = (bytes: number) => Promise<void>;
+
+/**
+ * Serves one file with byte ranges and counts what is sent: each response at about 12 MB per second, or all together at a
+ * given number of bytes per second.
+ */
 export async function startRemote(
   file: VirtualFile,
   name: string,
   ends: AsyncDisposableStack,
+  bytesPerSecond?: number,
 ): Promise<Remote> {
+  const pace: Pace = bytesPerSecond ? createPace(bytesPerSecond) : () => sleep(PAUSE_MS);
   let fetched: Fetched = { bytes: 0, requests: 0 };
   let open = 0;
   const server = createServer((request, response) => {
@@ -41,7 +49,7 @@ export async function startRemote(
     const count = (bytes: number) => {
       fetched.bytes += bytes;
     };
-    sendPaced(response, file.read(start, end), count).finally(() => {
+    sendPaced(response, file.read(start, end), pace, count).finally(() => {
       open--;
       response.end();
     });
@@ -65,6 +73,7 @@ export async function startRemote(
 async function sendPaced(
   response: ServerResponse,
   pieces: Iterable<Uint8Array>,
+  pace: Pace,
   count: (bytes: number) => void,
 ): Promise<void> {
   for (const piece of pieces) {
@@ -72,13 +81,30 @@ async function sendPaced(
       if (response.destroyed) return;
       const bytes = piece.subarray(at, at + PIECE);
       count(bytes.length);
-      if (!response.write(bytes))
-        await new Promise<void>((resolve) => {
-          response.once("drain", resolve).once("close", resolve);
-        });
-      await sleep(PAUSE_MS);
+      if (!response.write(bytes)) await drained(response);
+      await pace(bytes.length);
     }
   }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      response.off("drain", over).off("close", over);
+      resolve();
+    };
+    response.on("drain", over).on("close", over);
+  });
+}
+
+function createPace(bytesPerSecond: number): Pace {
+  // When everything taken so far will have been sent.
+  let sent = 0;
+  return async (bytes) => {
+    const now = performance.now();
+    sent = Math.max(sent, now) + (bytes / bytesPerSecond) * 1000;
+    if (sent - now > PAUSE_MS) await sleep(sent - now);
+  };
 }
 
 function readRange(header: string | undefined, size: number) {

@@ -2,6 +2,7 @@ import { MediaError } from "../core/errors.ts";
 import type { ByteReader, Storage } from "../core/ports.ts";
 import type { HttpFile } from "../storage/http/http-reader.ts";
 import type { Watch } from "../storage/http/http-stream.ts";
+import type { Pin } from "../storage/pinned/pin.ts";
 
 export interface Inputs {
   /** Opens a URL that the host can read; rejects as `openHttp` does. */
@@ -14,6 +15,8 @@ export interface OpenInput {
   mime: string | null;
   /** The whole file, as `runIngest` takes it. */
   file: HttpFile;
+  /** What pins it, so that it need not be copied; null or absent where only a copy stays as it is. */
+  pin?: Pin | null;
 }
 
 /** Opens a stored object as input with the given reader; rejects with `input_not_found` when it no longer exists. */

@@ -11,6 +11,11 @@ export function runFolder(folder: MediaFolder, run_id: string): string {
   return `${folder}/${run_id}/`;
 }
 
+/** Returns the key of a run's input: of its copy, or of what it is pinned to. */
+export function sourceKey(run_id: string): string {
+  return `${runFolder("work", run_id)}source`;
+}
+
 export function runOf(key: string): string {
   return key.split("/")[1] ?? "";
 }

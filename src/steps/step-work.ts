@@ -8,11 +8,12 @@ import { runEncode } from "../encoders/run/run-encode.ts";
 import { createPlan, listDropped } from "../plan/index.ts";
 import { measureWhole } from "../probe/probe.ts";
 import { runIngest } from "../storage/ingest.ts";
+import type { Pin } from "../storage/pinned/pin.ts";
 import { describeDecision } from "../words/decision-words.ts";
 import { decideEncode, encoderOf, type Hosts, placeCuts } from "./decide-encode.ts";
 import { describeStream } from "./describe-stream.ts";
 import type { Inputs, OpenInput } from "./inputs.ts";
-import { runFolder } from "./media-keys.ts";
+import { runFolder, sourceKey } from "./media-keys.ts";
 import { throttle } from "./throttle.ts";
 import { type Destination, uploadOutput } from "./upload-output.ts";
 
@@ -38,6 +39,16 @@ export interface StepTools extends Hosts {
   remote: { url(key: string): Promise<string>; folder(prefix: string): Promise<string> } | null;
   /** Probes media by random access; calls `onWait` from time to time while waiting for an encoder. */
   probe(reader: ByteReader, given: Given, signal: AbortSignal, onWait: () => void): Promise<Source>;
+  /**
+   * Pins the run's input: from then on, storage shows it under the key of its working copy. False when the run is over; absent
+   * where every input is copied.
+   */
+  pin?(pin: Pin): Promise<boolean>;
+  /**
+   * Waits until the run may use an encoder that is scarce, and calls `onWait` from time to time; rejects with the signal's reason
+   * when it aborts. Absent where none is.
+   */
+  turn?(encoder: Encoder, signal: AbortSignal, onWait: () => Promise<void>): Promise<void>;
   /** Base name of the output, without an extension. */
   stem: string;
   url(key: string): Promise<string>;
@@ -60,6 +71,11 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       context.progress(size ? (received / size) * 100 : null),
     );
     return runIngest({ open: async () => input.file, storage, key, signal, progress });
+  }
+
+  // A standalone step reads its input once, and copies what it ingests.
+  async function pinInput({ pin }: OpenInput): Promise<boolean> {
+    return !standalone && pin != null && ((await tools.pin?.(pin)) ?? false);
   }
 
   function probe(
@@ -103,14 +119,17 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     probe: (url, context) =>
       context.durably("probe", async (signal) => {
         const input = await inputs.open(url, signal);
+        const key = sourceKey(context.run_id);
         try {
-          if (input.reader) {
-            const seen = await probe(input.reader, url, input.mime, context, signal);
+          // Of a pinned input, the encode uses what the probe has read.
+          const pinned = await pinInput(input);
+          const reader = pinned ? await tools.open(key) : input.reader;
+          if (reader) {
+            const seen = await probe(reader, url, input.mime, context, signal);
             const etag = bareEtag(input);
             return { ...seen, ...(etag && { etag }) };
           }
           // A server without ranges can only be read sequentially, so read it once, into storage.
-          const key = workingCopy(context);
           await copyInput(input, key, context, signal);
           return await probeStored(key, url, context, signal);
         } finally {
@@ -123,18 +142,15 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
       // Fail on impossible requests before copying anything.
       if (request) await decideOnce(source, request, context);
       return context.durably("ingest", async (signal) => {
-        const key = standalone ? `${runFolder("out", context.run_id)}${tools.stem}` : workingCopy(context);
-        // The probe may have fetched it already.
-        let info = await storage.head(key);
-        let etag: string | undefined;
-        if (!info) {
-          const input = await inputs.open(source.url, signal);
-          etag = bareEtag(input);
-          info = await copyInput(input, key, context, signal);
-        }
-        // The source may have changed since it was probed.
-        const other = isOther(source.filesize, info.size) || isOther(source.etag, etag);
-        const seen = standalone || other ? await probeStored(key, source.url, context, signal) : source;
+        const key = standalone
+          ? `${runFolder("out", context.run_id)}${tools.stem}`
+          : sourceKey(context.run_id);
+        // The probe may have pinned or copied it already.
+        const there = await storage.head(key);
+        const info = there ?? (await copyInput(await inputs.open(source.url, signal), key, context, signal));
+        // A source that is read again may be another one than that of the probe, whatever its size and ETag say.
+        const seen = standalone || !there ? await probeStored(key, source.url, context, signal) : source;
+        checkDuration(seen, tools.max_seconds);
         // Large raw sound is measured here, where its bytes are at hand.
         const exact = seen.duration_estimated
           ? await measureWhole(seen, await tools.open(key), signal)
@@ -146,7 +162,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
     async encode(given, wanted, context) {
       const { key, source } = await context.durably("open", async (signal) => {
         const own = await tools.key(given.url);
-        const key = own ?? workingCopy(context);
+        const key = own ?? sourceKey(context.run_id);
         // It may exist already: from before a restart, or because the host put it there.
         if (own === null && !(await storage.head(key)))
           await copyInput(await inputs.open(given.url, signal), key, context, signal);
@@ -166,7 +182,9 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         ...(refusals.length > 0 && { refusals }),
       };
       await context.chosen(choice);
-      const { remote } = tools;
+      const { remote, turn } = tools;
+      if (turn)
+        await context.durably("turn", (signal) => turn(encoder, signal, () => context.progress(null)));
       const encoded = await runEncode({
         ...{ plan, source, encoder, storage },
         max_in_flight: tools.inFlight(encoder),
@@ -203,7 +221,7 @@ export function createStepWork(tools: StepTools, request: EncodeRequest | null):
         let key = await tools.key(source.url);
         if (destination) {
           if (key === null) {
-            key = workingCopy(context);
+            key = sourceKey(context.run_id);
             await copyInput(await inputs.open(source.url, signal), key, context, signal);
           }
           return uploadOutput(source, key, destination, tools, context, signal);
@@ -227,17 +245,8 @@ function bareEtag({ file }: OpenInput): string | undefined {
   return file.etag?.replaceAll('"', "") || undefined;
 }
 
-// Unknown values count as equal.
-function isOther<T>(then: T | undefined, now: T | undefined): boolean {
-  return then !== undefined && now !== undefined && then !== now;
-}
-
 function checkDuration({ duration }: Source, most: number): void {
   if (duration === undefined || duration <= most) return;
   const message = `The input lasts ${Math.round(duration)} seconds; the limit is ${most}.`;
   throw new MediaError("input_too_large", message);
-}
-
-function workingCopy(context: StepContext): string {
-  return `${runFolder("work", context.run_id)}source`;
 }

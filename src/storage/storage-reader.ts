@@ -25,5 +25,10 @@ export async function storageReader(
     if (!bytes) await stored?.body.cancel();
     throw new MediaError("internal_error", `The object stored as ${key} changed while it was being read.`);
   };
-  return createRangeCache(info.size, fetchRange, cache);
+  return {
+    ...createRangeCache(info.size, fetchRange, cache),
+    ...(storage.prefetch && {
+      prefetch: (range: ByteRange) => storage.prefetch?.(key, range) ?? Promise.resolve(),
+    }),
+  };
 }

@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,6 +26,20 @@ test("serves the whole file under its own name", async () => {
   expect(response.headers.get("Accept-Ranges")).toBe("bytes");
   expect(response.headers.get("Content-Length")).toBe("10");
   expect(await response.text()).toBe(TEXT);
+});
+
+test("does not serve it for a host name that was rebound to this machine", async () => {
+  const { port } = new URL(served.url);
+  const status = (host: string) =>
+    new Promise((resolve, reject) => {
+      const sent = request(served.url, { headers: { Host: host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      sent.on("error", reject).end();
+    });
+  const hosts = [`127.0.0.1:${port}`, `evil.example:${port}`, `localhost:${port}`];
+  expect(await Promise.all(hosts.map(status))).toEqual([200, 403, 403]);
 });
 
 test.for([

@@ -13,7 +13,8 @@ export interface ServedFile {
 }
 
 /**
- * Serves one file on loopback, with range requests (RFC 9110, section 14); throws a {@link MediaError} when the file does not
+ * Serves one file on loopback, with range requests (RFC 9110, section 14), but not to a page that DNS rebinding made one of this
+ * machine; throws a {@link MediaError} when the file does not
  * exist.
  */
 export async function serveFile(path: string): Promise<ServedFile> {
@@ -21,6 +22,10 @@ export async function serveFile(path: string): Promise<ServedFile> {
   if (!found?.isFile()) wrong(`There is no file ${path}.`);
   const { size, mtimeMs } = found;
   const server = createServer((request, response) => {
+    if (request.headers.host !== `127.0.0.1:${request.socket.localPort}`) {
+      response.writeHead(403).end();
+      return;
+    }
     response.setHeader("Accept-Ranges", "bytes");
     response.setHeader("ETag", `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}"`);
     const range = parseRange(request.headers.range, size);

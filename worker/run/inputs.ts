@@ -1,57 +1,93 @@
 import { MediaError } from "../../src/core/errors.ts";
-import type { Storage } from "../../src/core/ports.ts";
-import { type Inputs, openStored } from "../../src/steps/inputs.ts";
+import type { ByteRange, Storage } from "../../src/core/ports.ts";
+import { type Inputs, type OpenInput, openStored } from "../../src/steps/inputs.ts";
+import type { ByteSource } from "../../src/storage/http/byte-source.ts";
 import { createHostGuard } from "../../src/storage/http/host-guard.ts";
-import { openHttp } from "../../src/storage/http/http-reader.ts";
+import { type HttpFile, openHttp } from "../../src/storage/http/http-reader.ts";
+import type { HttpOptions } from "../../src/storage/http/http-request.ts";
+import { createHttpSource } from "../../src/storage/http/http-stream.ts";
+import { type Pin, pinnedFacts, pinOf } from "../../src/storage/pinned/pin.ts";
 import { storageReader } from "../../src/storage/storage-reader.ts";
-import type { OwnStorage } from "../connections/own-storage.ts";
+import { createOwnStorage } from "../connections/own-storage.ts";
 import type { Env } from "../env.ts";
+import { requireQuota } from "../limits/quota.ts";
 import type { Signer } from "../media/signer.ts";
 import { createOutsideOf, hostRules } from "../network/outside-of.ts";
+import { patiently } from "../network/retry-object-call.ts";
 import { createPageUploadsOf } from "../uploads/place-of.ts";
+
+/** Whose inputs are read. */
+export interface InputOwner {
+  project: string;
+  run_id: string;
+  /** Base of the run's URLs. */
+  base: string;
+}
+
+/** The inputs of a run. */
+export interface RunInputs extends Inputs {
+  /** Opens a range of a pinned input; reading rejects with `input_changed` when it has another version by now. */
+  openPinned(pin: Pin, range: ByteRange, signal?: AbortSignal): Promise<ByteSource>;
+}
+
+// Where the bytes behind a URL are.
+type Place = { stored: string } | { s3: string; connection_id: string | null } | { http: string };
 
 /** Creates the inputs of a run from its storage, the network and the caller's own storage, within the limits of the settings. */
 export function createInputs(
   env: Env,
-  { project, base }: { project: string; base: string },
+  { project, run_id, base }: InputOwner,
   storage: Storage,
   signer: Signer,
-  own: OwnStorage,
-): Inputs {
+): RunInputs {
   const guard = createHostGuard(hostRules(env));
   const outside = createOutsideOf(env);
   const uploads = createPageUploadsOf(env);
+  const own = createOwnStorage(env, project, run_id);
   const { MAX_INPUT_BYTES: maxBytes, INGEST_SECONDS } = env.settings;
   const totalMs = INGEST_SECONDS * 1000;
+  const quota = async (bytes: number) =>
+    requireQuota(await patiently(() => env.PROJECT.getByName(project).quota.takeFetched(bytes)));
+  const limits = { maxBytes, admit: quota };
   const timeouts = { totalMs, headersMs: Math.min(20_000, totalMs), idleMs: Math.min(30_000, totalMs) };
+  const httpOptions = (signal?: AbortSignal): HttpOptions => ({
+    ...{ fetch: outside.fetch, guard, signal, timeouts, ...limits },
+  });
+
+  async function find(url: string): Promise<Place> {
+    if (/^s3:/i.test(url)) return { s3: url, connection_id: null };
+    const stored = await signer.resolve(url);
+    if (stored !== null) return { stored };
+    const upload = await uploads.find(project, url);
+    if (upload?.key) return { stored: upload.key };
+    if (upload?.output) return { s3: upload.output, connection_id: upload.connection_id };
+    if (!url.startsWith(`${base}/uploads/`)) return { http: url };
+    const message = "There is no such upload any more; they are kept for a limited time.";
+    throw new MediaError("input_not_found", message);
+  }
+
+  const opened = (url: string, file: HttpFile): OpenInput => {
+    return { reader: file.reader, mime: file.mime, file, pin: pinOf(url, file) };
+  };
+
   return {
     async open(url, signal) {
-      if (/^s3:/i.test(url)) {
-        const file = await own.open(url, { signal, timeouts, maxBytes });
-        return { reader: file.reader, mime: file.mime, file };
+      const place = await find(url);
+      if ("stored" in place) {
+        await quota(0);
+        return openStored(storage, place.stored, url, (stored) => storageReader(storage, stored));
       }
-      const key = await signer.resolve(url);
-      if (key !== null) return openStored(storage, key, url, (stored) => storageReader(storage, stored));
-      const upload = await uploads.find(project, url);
-      if (upload?.key)
-        return openStored(storage, upload.key, url, (stored) => storageReader(storage, stored));
-      if (upload?.output) {
-        const file = await own.open(upload.output, { signal, timeouts, maxBytes }, upload.connection_id);
-        return { reader: file.reader, mime: file.mime, file };
-      }
-      if (url.startsWith(`${base}/uploads/`))
-        throw new MediaError(
-          "input_not_found",
-          "There is no such upload any more; they are kept for a limited time.",
-        );
-      const file = await openHttp(url, {
-        fetch: outside.fetch,
-        guard,
-        signal,
-        timeouts,
-        maxBytes,
-      });
-      return { reader: file.reader, mime: file.mime, file };
+      if ("http" in place) return opened(url, await openHttp(url, httpOptions(signal)));
+      return opened(url, await own.open(place.s3, { signal, timeouts, ...limits }, place.connection_id));
+    },
+    async openPinned(pin, range, signal) {
+      const place = await find(pin.url);
+      if ("stored" in place) throw new MediaError("internal_error", "A stored file is never pinned.");
+      const { url, options } =
+        "http" in place
+          ? { url: place.http, options: httpOptions(signal) }
+          : await own.source(place.s3, { signal, timeouts, ...limits }, place.connection_id);
+      return createHttpSource(pinnedFacts(pin, url), options, { range });
     },
   };
 }

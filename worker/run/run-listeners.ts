@@ -1,10 +1,10 @@
 const MAX_LISTEN_MS = 30_000;
 
-/** The callers that wait for a run's order to stop. */
+/** The callers that wait for an event of a run: its end, or its turn. */
 export interface RunListeners {
-  /** Resolves to true after `ms`, at most half a minute; to false as soon as the run has ended. */
+  /** Resolves to true after `ms`, at most half a minute; to false as soon as the event happens. */
   listen(ms: number): Promise<boolean>;
-  /** Notifies all listeners that the run is over. */
+  /** Notifies all listeners of the event. */
   end(): void;
 }
 

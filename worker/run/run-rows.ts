@@ -11,6 +11,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, key TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS turn (one INTEGER PRIMARY KEY CHECK (one = 1), key_id TEXT NOT NULL, turn TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS choice (one INTEGER PRIMARY KEY CHECK (one = 1), choice TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS pin (one INTEGER PRIMARY KEY CHECK (one = 1), pin TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS deleted (one INTEGER PRIMARY KEY CHECK (one = 1));
 `;
 
@@ -33,6 +34,9 @@ export interface RunRows {
   noteUpload(id: string, key: string): void;
   forgetUpload(id: string): void;
   uploads(): { id: string; key: string }[];
+  /** Sets the pin of the run's source, as JSON. */
+  setPin(pin: string): void;
+  pin(): string | null;
   /** Removes the row for good; {@link RunRows.wasDeleted} is true from then on. */
   delete(): void;
   wasDeleted(): boolean;
@@ -81,8 +85,11 @@ export function createRunRows(sql: SqlStorage): RunRows {
     noteUpload: (id, key) => void sql.exec("INSERT OR IGNORE INTO uploads VALUES (?, ?)", id, key),
     forgetUpload: (id) => void (ready && sql.exec("DELETE FROM uploads WHERE id = ?", id)),
     uploads: () => (ready ? sql.exec<{ id: string; key: string }>("SELECT * FROM uploads").toArray() : []),
+    setPin: (pin) => void sql.exec("INSERT OR REPLACE INTO pin VALUES (1, ?)", pin),
+    pin: () => (ready ? (sql.exec<{ pin: string }>("SELECT pin FROM pin").toArray()[0]?.pin ?? null) : null),
     delete() {
       sql.exec("DELETE FROM run");
+      sql.exec("DELETE FROM pin");
       sql.exec("INSERT OR IGNORE INTO deleted VALUES (1)");
     },
     wasDeleted() {

@@ -1,3 +1,4 @@
+import { RunOver } from "../../src/core/pipeline.ts";
 import type { Step } from "../../src/core/step.ts";
 import type { Task } from "../../src/core/task.ts";
 import { createLightEncoder } from "../../src/encoders/light/light.ts";
@@ -12,13 +13,16 @@ import { createOwnStorage } from "../connections/own-storage.ts";
 import type { Env } from "../env.ts";
 import { createSigner } from "../media/signer.ts";
 import { createNatives, NATIVE_CORES } from "../native/native.ts";
-import { createR2Storage } from "../network/r2-storage.ts";
+import { patiently } from "../network/retry-object-call.ts";
 import { createInputs } from "./inputs.ts";
 import { createOffers } from "./offers.ts";
+import { createPinnedMedia } from "./pinned-media.ts";
 import { outputExpires } from "./schedule.ts";
 
 // It does one job at a time, and the bytes pass through memory here.
 const LIGHT_IN_FLIGHT = 1;
+// How long to wait for a turn before the run shows that it is alive.
+const TURN_MS = 5000;
 // No encode lasts longer, and writes into a run that has ended are refused in any case.
 const WRITE_SECONDS = 12 * 3600;
 
@@ -33,11 +37,11 @@ export interface RunBegin {
 /** Creates the tools of one run from the bindings of the Worker; its URLs are valid as long as the output is kept. */
 export function createRunTools(env: Env, { project, base, record }: RunBegin): StepTools {
   const { settings } = env;
-  const storage = createR2Storage(env.MEDIA);
   const signer = createSigner(settings.MEDIA_SIGNING_KEY, () => Date.now());
+  const storage = createPinnedMedia(env, signer);
   const light = createLightEncoder({ fetch: (url, init) => env.ENCODER.fetch(url, init) });
   const { instances, base: native_base, max_in_flight } = createNatives(env, base);
-  const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN });
+  const native = createNativeEncoder({ instances, token: settings.NATIVE_ENCODER_TOKEN, lane: project });
   const expires = outputExpires(record, settings.MEDIA_TTL);
   const own = createOwnStorage(env, project, record.id);
   const wanted = destinationOf(record);
@@ -47,11 +51,22 @@ export function createRunTools(env: Env, { project, base, record }: RunBegin): S
     storage,
     stem: outputStem(input),
     max_seconds: settings.MAX_INPUT_SECONDS,
-    inputs: createInputs(env, { project, base }, storage, signer, own),
+    inputs: createInputs(env, { project, run_id: record.id, base }, storage, signer),
+    pin: (pin) => patiently(() => env.TASK.getByName(record.id).pin.set(pin)),
     destination: destination && { key: destination.key, open: () => own.bucket(destination.bucket) },
     encoders: instances.length > 0 ? [light, native] : [light],
     offers: createOffers({ light, native, instances: instances.length, cores: NATIVE_CORES, max_in_flight }),
     inFlight: (encoder) => (encoder === light ? LIGHT_IN_FLIGHT : max_in_flight),
+    async turn(encoder, signal, onWait) {
+      if (encoder !== native) return;
+      for (;;) {
+        signal.throwIfAborted();
+        const granted = await patiently(() => env.TASK.getByName(record.id).awaitHeavy(TURN_MS));
+        if (granted === null) throw new RunOver();
+        if (granted) return;
+        await onWait();
+      }
+    },
     open: (key) => storageReader(storage, key),
     remote:
       instances.length > 0

@@ -7,35 +7,39 @@ import { clearMedia } from "../../src/steps/media-keys.ts";
 import { instanceStatus, startInstance, terminateInstance, wakeInstance } from "../instance.ts";
 import { QUEUE_NAME } from "../limits/queue-name.ts";
 import { createRunTurn } from "../limits/run-turn.ts";
-import { createR2Storage } from "../network/r2-storage.ts";
+import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { logFault, nameRun } from "../observability/log.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
 import { createRunMail, type RunMail } from "../webhooks/run-mail.ts";
 import { clearRun } from "./clear-run.ts";
-import { mirrorKey } from "./mirror-key.ts";
 import { createRunEvents } from "./run-events.ts";
 import { createRunListeners } from "./run-listeners.ts";
+import { createRunMirror } from "./run-mirror.ts";
+import { RunPin } from "./run-pin.ts";
 import type { RunRow } from "./run-row.ts";
 import { createRunRows } from "./run-rows.ts";
 import type { Made } from "./runs.ts";
-import { CLEANUPS_MS, cleanupDue, EXPIRED, MIRROR_MS, nextAlarm, outputExpires } from "./schedule.ts";
+import { CLEANUPS_MS, cleanupDue, EXPIRED, nextAlarm, outputExpires } from "./schedule.ts";
 import { failureOf, judgeRun, watchTimes } from "./watch.ts";
 
-const ALARM_RETRY_MS = 2000;
+const ALARM_RETRY_MS = { first: 2000, most: 60_000 } as const;
 
 /**
  * The record of one task or standalone step and its only writer: state changes, the mirror in KV and in the project's
  * index, the start of the run, the watch over it and the clearing of its files all happen here.
  */
 export class TaskObject extends DurableObject<Bindings> {
-  #indexing: Promise<void> = Promise.resolve();
-  #indexed = 0;
+  /** How often in a row the alarm has failed. */
+  #failures = 0;
   readonly #listeners = createRunListeners();
-  readonly #storage = createR2Storage(this.env.MEDIA);
+  readonly #heavyTurn = createRunListeners();
+
+  readonly #storage = mediaStorage(this.env);
   readonly #rows = createRunRows(this.ctx.storage.sql);
   readonly #events = createRunEvents(() => this.#rows.get());
   readonly #turn = createRunTurn(this.#rows, () => this.env.QUEUE.getByName(QUEUE_NAME));
   readonly #mail = createRunMail(this.ctx.storage.sql, this.env, () => this.#arm());
+  readonly #mirror = createRunMirror(this.env, this.#rows, this.#mail);
 
   /** Stores a new record; its run enters the queue and starts by the alarm, so that a crash right after loses nothing. */
   async create(project: string, record: Task | Step, { base, key_id, webhook_url }: Made): Promise<void> {
@@ -47,13 +51,11 @@ export class TaskObject extends DurableObject<Bindings> {
       this.#mail.note(record, null, 1);
     });
     await this.ctx.storage.setAlarm(now);
-    await this.#index(project, record, 1);
+    await this.#mirror.index(project, record, 1);
   }
 
   /** Returns the record as JSON, `deleted` when deleted or of another project, null when this object never had one. */
   async read(project: string): Promise<string | "deleted" | null> {
-    // A state returned here is in the lists, too.
-    await this.#indexing;
     const row = this.#rows.get();
     if (row) return row.project === project ? JSON.stringify(row.record) : "deleted";
     return this.#rows.wasDeleted() ? "deleted" : null;
@@ -66,10 +68,8 @@ export class TaskObject extends DurableObject<Bindings> {
 
   /** Returns what the run needs to start, as JSON; null when there is nothing to run. */
   begin(): string | null {
-    const row = this.#rows.get();
-    if (!row || isFinished(row.record)) return null;
-    const { project, base, record } = row;
-    return JSON.stringify({ project, base, record });
+    const { project, base, record } = this.#rows.get() ?? {};
+    return record && !isFinished(record) ? JSON.stringify({ project, base, record }) : null;
   }
 
   /** True while the run may write: it is there and not finished. */
@@ -78,11 +78,33 @@ export class TaskObject extends DurableObject<Bindings> {
     return row !== null && !isFinished(row.record);
   }
 
+  /** The pin of the run's source. */
+  get pin(): RunPin {
+    return new RunPin(this.#rows);
+  }
+
   /** Starts a run that has waited for its turn; false when it is over. */
   async go(): Promise<boolean> {
     const goes_on = this.#turn.take();
     if (goes_on) await this.#arm();
     return goes_on;
+  }
+
+  /** Lets a run that has waited begin its heavy work; false when it is over. */
+  goHeavy(): boolean {
+    const goes_on = this.#turn.takeHeavy();
+    this.#heavyTurn.end();
+    return goes_on;
+  }
+
+  /** Asks for a turn at heavy work and waits for it up to `ms`: true when the run has it, null when the run is over. */
+  async awaitHeavy(ms: number): Promise<boolean | null> {
+    if (this.#hear() === null) return null;
+    const granted = await this.#turn.askHeavy();
+    if (granted !== false) return granted;
+    await this.#heavyTurn.listen(ms);
+    const row = this.#rows.get();
+    return row && !isFinished(row.record) ? row.turn === "heavy" : null;
   }
 
   /** Remembers an upload into the run's folder that has begun, to drop it should it not be complete when the run ends. */
@@ -112,8 +134,7 @@ export class TaskObject extends DurableObject<Bindings> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (isFinished(row.record)) return "finished";
-    const record = await this.#apply(row, { type: "cancelled" });
-    return { record: JSON.stringify(record) };
+    return { record: JSON.stringify(await this.#apply(row, { type: "cancelled" })) };
   }
 
   /** Removes the record, its mirrors and its files. */
@@ -121,13 +142,8 @@ export class TaskObject extends DurableObject<Bindings> {
     const row = this.#rows.get();
     if (!row || row.project !== project) return "unknown";
     if (!isFinished(row.record)) return "running";
-    // Its last state may be on its way into the lists.
-    await this.#indexing;
     await clearMedia(this.#storage, row.record.id, ["work", "out"]);
-    const { record, version } = row;
-    // Its events are still delivered.
-    if (this.#mail.changes(record.id).changes.length > 0) await this.#handOver(project, record, version);
-    await this.#unmirror(project, record);
+    await this.#mirror.remove(project, row.record, row.version);
     await terminateInstance(this.env.RUN, row.record.id);
     await this.#turn.leave();
     await this.ctx.storage.deleteAlarm();
@@ -147,20 +163,32 @@ export class TaskObject extends DurableObject<Bindings> {
     return this.#mail.replay(project, delivery_id);
   }
 
-  /** Delivers webhooks, starts the run, mirrors its record, watches over it and clears its files; retries what fails. */
+  /**
+   * Delivers webhooks, starts the run, watches over it, clears its files and mirrors its record. What fails is tried again, later
+   * each time, and keeps nothing else from being done: the mirrors, which depend on others, come last.
+   */
   override async alarm(): Promise<void> {
-    try {
-      this.#mail.start();
-      await this.#turn.ask();
-      await this.#start();
-      await this.#mirror();
-      await this.#watch();
-      await this.#cleanup();
-      await this.#arm();
-    } catch (thrown) {
-      logFault("alarm failed", thrown, nameRun(this.ctx.id.name));
-      await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS);
+    const duties = {
+      mail: async () => this.#mail.start(),
+      turn: () => this.#turn.ask(),
+      start: () => this.#start(),
+      watch: () => this.#watch(),
+      cleanup: () => this.#cleanup(),
+      mirror: () => this.#mirror.write(),
+    };
+    let failed = false;
+    for (const [duty, work] of Object.entries(duties)) {
+      try {
+        await work();
+      } catch (thrown) {
+        failed = true;
+        logFault("alarm failed", thrown, { ...nameRun(this.ctx.id.name), work: duty });
+      }
     }
+    this.#failures = failed ? this.#failures + 1 : 0;
+    await this.#arm(
+      failed ? Math.min(ALARM_RETRY_MS.first * 2 ** (this.#failures - 1), ALARM_RETRY_MS.most) : 0,
+    );
   }
 
   #hear(): RunRow | null {
@@ -181,35 +209,22 @@ export class TaskObject extends DurableObject<Bindings> {
       return record;
     }
     const version = row.version + 1;
-    const good = record.status === "succeeded";
-    const ended = isFinished(record) ? { cleanup_at: good ? now : now + CLEANUPS_MS[0] } : {};
+    const cleanup_at = now + (record.status === "succeeded" ? 0 : CLEANUPS_MS[0]);
     this.ctx.storage.transactionSync(() => {
-      this.#rows.update({ record, version, progressed_at: now, ...ended });
+      this.#rows.update({ record, version, progressed_at: now, ...(isFinished(record) && { cleanup_at }) });
       this.#mail.note(record, before, version);
     });
-    if (isFinished(record)) this.#listeners.end();
+    if (isFinished(record)) {
+      this.#listeners.end();
+      this.#heavyTurn.end();
+    }
     this.#events.changed();
     await this.#arm();
     // Should it fail, the alarm does it.
     const leaving = isFinished(record) ? this.#turn.leave().catch(() => {}) : null;
-    if (event.type !== "step_progressed") await this.#index(row.project, record, version);
+    if (event.type !== "step_progressed") await this.#mirror.index(row.project, record, version);
     await leaving;
     return record;
-  }
-
-  // Lists are right at once where this succeeds; where it fails, the alarm writes the index with the mirror.
-  async #index(project: string, record: Task | Step, version: number): Promise<void> {
-    this.#indexing = this.#handOver(project, record, version).catch((thrown: unknown) => {
-      logFault("index failed", thrown, nameRun(record.id));
-    });
-    await this.#indexing;
-  }
-
-  async #handOver(project: string, record: Task | Step, version: number): Promise<void> {
-    const set = this.#mail.changes(record.id);
-    const shipments = await this.env.PROJECT.getByName(project).put(record, version, set);
-    this.#mail.handedOver(version, project, shipments);
-    this.#indexed = Math.max(this.#indexed, version);
   }
 
   async #start(): Promise<void> {
@@ -217,24 +232,6 @@ export class TaskObject extends DurableObject<Bindings> {
     if (!row || row.started || row.turn !== "goes_on" || isFinished(row.record)) return;
     await startInstance(this.env.RUN, row.record.id);
     this.#rows.update({ started: 1 });
-  }
-
-  async #mirror(): Promise<void> {
-    const row = this.#rows.get();
-    const now = Date.now();
-    if (!row || row.mirrored >= row.version || now < row.mirrored_at + MIRROR_MS) return;
-    const { project, record, version } = row;
-    if (this.#indexed < version) await this.#handOver(project, record, version);
-    await this.env.KV.put(mirrorKey(record), JSON.stringify({ project, record }));
-    // It was deleted meanwhile, and so is what was just written.
-    if (!this.#rows.get()) return this.#unmirror(project, record);
-    this.#mail.forget();
-    this.#rows.update({ mirrored: version, mirrored_at: now });
-  }
-
-  async #unmirror(project: string, record: Task | Step): Promise<void> {
-    await this.env.PROJECT.getByName(project).remove(record.id);
-    await this.env.KV.delete(mirrorKey(record));
   }
 
   async #watch(): Promise<void> {
@@ -249,12 +246,15 @@ export class TaskObject extends DurableObject<Bindings> {
     // The record may have been finished while the status was asked for.
     const current = this.#rows.get();
     if (!current || isFinished(current.record)) return;
+    const now = Date.now();
+    // A crash came between the creation of the instance and the moment when the engine kept it: it is created again.
+    const unborn = status === null && current.record.status === "queued" && finding !== "lost";
+    if (unborn) return this.#rows.update({ started: 0, heard_at: now, wakes: row.wakes + 1 });
     if (ended || finding === "lost")
       return this.#fail("worker_lost", "The run was lost; create the task again.");
     // A run that waits its turn has nothing to say yet, however long that takes.
     const waits = status === "queued";
     if (!waits) await wakeInstance(this.env.RUN, row.record.id, status);
-    const now = Date.now();
     this.#rows.update({ heard_at: now, progressed_at: now, wakes: waits ? 0 : row.wakes + 1 });
   }
 
@@ -275,7 +275,7 @@ export class TaskObject extends DurableObject<Bindings> {
     }
     const good = row.record.status === "succeeded";
     if (!good && row.cleanups > 0) await terminateInstance(this.env.RUN, row.record.id);
-    await clearRun(this.env.MEDIA, row.record, this.#rows);
+    await clearRun(mediaBucket(this.env), row.record, this.#rows);
     const cleanups = good ? most : row.cleanups + 1;
     this.#rows.update({ cleanups, cleanup_at: Date.now() + (CLEANUPS_MS[cleanups] ?? 0) });
   }
@@ -284,10 +284,10 @@ export class TaskObject extends DurableObject<Bindings> {
     return outputExpires(record, serviceSettings(this.env).MEDIA_TTL) * 1000;
   }
 
-  // One alarm serves all: it is set to the earliest thing that is due.
-  async #arm(): Promise<void> {
+  // One alarm serves all: it is set to the earliest thing that is due, after a failure not before `pause` milliseconds.
+  async #arm(pause = 0): Promise<void> {
     const row = this.#rows.get();
-    const now = Date.now();
+    const now = Date.now() + pause;
     const due = [
       row && nextAlarm(row, watchTimes(serviceSettings(this.env)).watch, this.#expires(row), now),
       this.#mail.dueAt(),

@@ -12,6 +12,8 @@ export interface HttpFacts {
   ranges: boolean;
   /** Changes with the file: its ETag, or else its modification time; null when neither is known. */
   version: string | null;
+  /** True when only this version may be read: `etag` is strong, and every request demands it. */
+  pinned?: boolean;
 }
 
 export function readFacts(response: Response, url: string): HttpFacts {

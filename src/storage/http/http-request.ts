@@ -37,6 +37,8 @@ export interface HttpOptions {
   timeouts?: Partial<HttpTimeouts> | undefined;
   /** Largest file allowed, in bytes; unlimited when absent. */
   maxBytes?: number | undefined;
+  /** Called with the bytes of a file or range before they are read; reading fails as it does. */
+  admit?: ((bytes: number) => Promise<void>) | undefined;
 }
 
 /** A successful response, and the URL it came from. */

@@ -1,5 +1,6 @@
 import { MediaError } from "../../core/errors.ts";
 import type { ByteRange } from "../../core/ports.ts";
+import { MIB } from "../../util/bytes.ts";
 import { sleep } from "../../util/time.ts";
 import { BrokenBody, Silence } from "./broken-body.ts";
 import { type ByteSource, createByteSource } from "./byte-source.ts";
@@ -11,6 +12,8 @@ import { discard, HTTP_TIMEOUTS, type HttpOptions, requestHttp, unreachable } fr
 export const MAX_RESUMES = 5;
 // Ranges are short: a server that stalls twice on one is dead, and the error should come soon.
 const RANGE_SILENCE_RESUMES = 3;
+// A body of unknown length is admitted in portions.
+const PORTION_BYTES = 16 * MIB;
 
 /** Called with the bytes received so far; reading waits for it and fails with it. */
 export type Watch = (received: number) => Promise<void> | void;
@@ -26,7 +29,8 @@ export interface HttpReading {
 /**
  * Reads a file, or a range of it, in order. A read rejects with `input_too_large`; with `timeout` when the whole takes too
  * long; and with `input_unreachable` when the bytes stall, break off, differ from the declared size or belong to another
- * version. After a break it requests the rest, where the server supports ranges.
+ * version; of a pinned file another version rejects with `input_changed`. After a break it requests the rest, where the
+ * server supports ranges.
  */
 export function createHttpSource(
   facts: HttpFacts,
@@ -43,6 +47,7 @@ export function createHttpSource(
   let body: ByteSource | null = null;
   let received = 0;
   let resumes = 0;
+  let admitted = 0;
 
   const open = async () => {
     const known = ready;
@@ -87,6 +92,13 @@ export function createHttpSource(
     }
   };
 
+  const admit = async () => {
+    if (!options.admit || received < admitted) return;
+    const portion = due ?? PORTION_BYTES;
+    admitted = due === null ? admitted + portion : Number.POSITIVE_INFINITY;
+    await options.admit(portion);
+  };
+
   const cancel = async () => {
     if (timer !== undefined) clearTimeout(timer);
     await body?.cancel();
@@ -97,6 +109,7 @@ export function createHttpSource(
     async read(view) {
       timer ??= setTimeout(() => over.abort(tooSlow(totalMs)), totalMs);
       try {
+        await admit();
         const bytes = await nextOrResume(view);
         if (!bytes) clearTimeout(timer);
         received += bytes?.length ?? 0;
@@ -130,9 +143,13 @@ interface Asked {
 // Uses a range even from the start where possible, because that response states its position and the total.
 async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: HttpOptions): Promise<Response> {
   const last = end === undefined ? "" : end - 1;
-  const headers: Record<string, string> = facts.ranges ? { Range: `bytes=${start}-${last}` } : {};
+  const headers = {
+    ...(facts.ranges && { Range: `bytes=${start}-${last}` }),
+    // Servers that ignore one of them often know the other.
+    ...(facts.pinned && facts.etag && { "If-Match": facts.etag, "If-Range": facts.etag }),
+  };
   try {
-    return (await requestHttp(facts.url, headers, options, [416])).response;
+    return (await requestHttp(facts.url, headers, options, facts.pinned ? [412, 416] : [416])).response;
   } catch (cause) {
     if (!(cause instanceof MediaError && cause.retryable)) throw cause;
     const Fault = cause.cause instanceof Silence ? Silence : BrokenBody;
@@ -143,6 +160,7 @@ async function requestFrom({ start, end }: Asked, facts: HttpFacts, options: Htt
 function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts): void {
   const { status, headers } = response;
   const version = headers.get("etag") ?? headers.get("last-modified");
+  if (facts.pinned) checkPinned(response, facts);
   if (facts.version !== null && version !== null && version !== facts.version) {
     throw unreachable(facts.url, "changed while it was being read", true);
   }
@@ -151,6 +169,18 @@ function checkAnswer(response: Response, { start, end }: Asked, facts: HttpFacts
   const fits = range?.start === start && (end === undefined || range.end === end);
   if (status === 206 && fits && range.total === facts.size) return;
   throw unreachable(facts.url, "did not send the requested range", true);
+}
+
+// With If-Range, an answer of the whole file means that it has another version.
+function checkPinned({ status, headers }: Response, { etag, size }: HttpFacts): void {
+  const now = headers.get("etag");
+  const total = parseContentRange(headers.get("content-range"))?.total ?? size;
+  const same = now === null ? status === 206 : now === etag;
+  if (same && total === size && status !== 412) return;
+  throw new MediaError(
+    "input_changed",
+    "The source changed while it was in use; start again to process what it is now.",
+  );
 }
 
 function checkDeclared(

@@ -15,19 +15,7 @@ export async function openS3(
   key: string,
   options: Omit<HttpOptions, "guard">,
 ): Promise<HttpFile> {
-  const open = () =>
-    openHttp(`s3://${signer.bucket}/`, {
-      ...options,
-      // Signs every request separately, because signatures expire.
-      async fetch(_, { headers, ...init }) {
-        const signed = await signer.sign({ method: "GET", key });
-        return options.fetch(signed.url, {
-          ...init,
-          headers: { ...(headers as Record<string, string>), ...signed.headers },
-        });
-      },
-      guard: null,
-    });
+  const open = () => openHttp(`s3://${signer.bucket}/`, signedOptions(signer, key, options));
   try {
     return await open();
   } catch (thrown) {
@@ -38,4 +26,23 @@ export async function openS3(
     await discard(await bucket.send({ method: "GET", key, headers: { range: "bytes=0-0" } }, asked));
     return open();
   }
+}
+
+/** Returns options that read one object, whatever URL is requested; every request is signed by itself, because signatures expire. */
+export function signedOptions(
+  signer: S3Signer,
+  key: string,
+  options: Omit<HttpOptions, "guard">,
+): HttpOptions {
+  return {
+    ...options,
+    async fetch(_, { headers, ...init }) {
+      const signed = await signer.sign({ method: "GET", key });
+      return options.fetch(signed.url, {
+        ...init,
+        headers: { ...(headers as Record<string, string>), ...signed.headers },
+      });
+    },
+    guard: null,
+  };
 }

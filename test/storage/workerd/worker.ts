@@ -1,6 +1,7 @@
 import type { KVNamespace, R2Bucket } from "@cloudflare/workers-types";
 import { Task } from "../../../src/core/task.ts";
 import { createKvStore } from "../../../src/stores/kv.ts";
+import { createDiskBucket, type DiskService } from "../../../worker/network/disk-bucket.ts";
 import { createR2Storage } from "../../../worker/network/r2-storage.ts";
 import { STORE_CONTRACT } from "../../stores/contract.ts";
 import { STORAGE_CONTRACT } from "../contract.ts";
@@ -10,13 +11,15 @@ import { R2_FAULTS } from "../r2-faults.ts";
 interface Env {
   KV: KVNamespace;
   MEDIA: R2Bucket;
+  /** A directory in the place of MEDIA. */
+  DISK?: DiskService;
 }
 
 /** Runs the contracts on the real bindings, and HTTP operations on workerd's own network. */
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const url = new URL(request.url);
-    const storage = createR2Storage(env.MEDIA);
+    const storage = createR2Storage(env.DISK ? createDiskBucket(env.DISK) : env.MEDIA);
     if (url.pathname === "/http") {
       return Response.json(await runHttpOperation((await request.json()) as HttpOperation, storage));
     }

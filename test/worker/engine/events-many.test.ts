@@ -18,7 +18,7 @@ const server = createTestHarness({
       vars: { ALLOW_PRIVATE_NETWORK: "true", NATIVE_INSTANCES: "0", ...NO_LIMITS },
       secrets: {
         API_KEYS: KEY,
-        MEDIA_SIGNING_KEY: "a-signing-key-for-tests",
+        MEDIA_SIGNING_KEY: "a-signing-key-of-32-characters-for-tests",
         CONNECTION_KEYS: "a-connection-key-for-tests",
       },
       bindingOverrides: { ENCODER: "framewright", RUN: "idle-runs" },

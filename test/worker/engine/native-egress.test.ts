@@ -5,10 +5,10 @@ import { SERVICE_IN_CONTAINER } from "../../../worker/native/native.ts";
 import type { Bindings } from "../api/service.ts";
 
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
-const secrets = { API_KEYS: "k", MEDIA_SIGNING_KEY: "a signing key of the tests" };
+const secrets = { API_KEYS: "k", MEDIA_SIGNING_KEY: "the signing key of these very tests" };
 const configPath = new URL("native-egress/wrangler.toml", import.meta.url);
 const server = createTestHarness({ workers: [{ configPath, secrets }] });
-const signer = createSigner(secrets.MEDIA_SIGNING_KEY, Date.now);
+const signer = createSigner([secrets.MEDIA_SIGNING_KEY], Date.now);
 const soon = () => Date.now() / 1000 + 60;
 
 beforeAll(async () => {

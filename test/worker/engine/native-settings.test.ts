@@ -15,7 +15,7 @@ const NATIVE = {
   }),
 };
 const natives = (variables: Record<string, string>, bindings: { NATIVE?: typeof NATIVE } = { NATIVE }) => {
-  const settings = readSettings(ServiceSettings, { MEDIA_SIGNING_KEY: "-", ...variables });
+  const settings = readSettings(ServiceSettings, { MEDIA_SIGNING_KEY: "-".repeat(32), ...variables });
   return createNatives({ ...bindings, settings }, "https://media.example");
 };
 

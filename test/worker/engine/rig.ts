@@ -33,7 +33,7 @@ export function createRig(vars: Record<string, string> = {}) {
         },
         secrets: {
           API_KEYS: KEYS,
-          MEDIA_SIGNING_KEY: "a-signing-key-for-tests",
+          MEDIA_SIGNING_KEY: "a-signing-key-of-32-characters-for-tests",
           CONNECTION_KEYS: "a-connection-key-for-tests",
         },
       },

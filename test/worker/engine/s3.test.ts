@@ -22,7 +22,10 @@ beforeAll(async () => {
   [ceph, origin] = await Promise.all([startCeph(), startOrigin(), rig.server.listen()]);
   env = await rig.worker().getEnv();
   await Promise.all(["in", "out"].map((name) => ceph.createBucket(`bucket-${name}`)));
-  connection = await create("/connections", { ...{ name: "Ceph", kind: "s3" }, ...ceph.connection });
+  connection = await create("/connections", {
+    ...{ name: "Ceph", kind: "s3", signing: [{ bucket: "bucket-in", methods: ["GET", "PUT"] }] },
+    ...ceph.connection,
+  });
 });
 afterAll(async () => {
   await rig.server.close();

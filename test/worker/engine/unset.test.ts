@@ -21,7 +21,7 @@ test("a service with invalid settings answers 503 naming each, and logs the reje
   const response = await server.fetch("/health");
   const rules = [
     "API_KEYS must be comma-separated KEY or PROJECT:KEY; entry 2 is not.",
-    "MEDIA_SIGNING_KEY must be set to a secret.",
+    "MEDIA_SIGNING_KEY must be set to comma-separated secrets of at least 32 characters, the newest first.",
     "CONNECTION_KEYS must be comma-separated secrets of at least 16 characters, the newest first; entry 1 is not.",
     "MAX_INPUT_BYTES must be a number of bytes, or a size such as 500 MB or 2 GiB, from 1 B to 50 GB.",
     "NATIVE_ENCODER_URL must be comma-separated http or https URLs without a query or a password; entry 1 is not.",

@@ -1,3 +1,5 @@
+import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import type { unstable_startWorker } from "wrangler";
 import { createLookUp } from "./look-up.ts";
 
@@ -29,4 +31,24 @@ export function outsideBindings(dns: readonly string[] | null): Bindings {
     OUTSIDE: { type: "fetcher", fetcher: network as unknown as Handler },
     LOOKUP: { type: "fetcher", fetcher: answer as unknown as Handler },
   };
+}
+
+/** Returns the binding through which the local service Worker keeps its media in a folder, which is created. */
+export function diskBinding(path: string): Bindings {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  removeEmpty(path);
+  // wrangler passes fetchers to Miniflare unchanged, and Miniflare accepts workerd's disk service too.
+  const disk = { disk: { path, writable: true } };
+  return { DISK: { type: "fetcher", fetcher: disk as unknown as Handler } };
+}
+
+// The disk service removes files, and folders only with what is in them.
+function removeEmpty(folder: string): boolean {
+  let empty = true;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && removeEmpty(path)) rmdirSync(path);
+    else empty = false;
+  }
+  return empty;
 }

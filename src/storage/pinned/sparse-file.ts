@@ -1,0 +1,161 @@
+import type { ByteRange } from "../../core/ports.ts";
+import { KIB } from "../../util/bytes.ts";
+import type { ByteSource } from "../http/byte-source.ts";
+import { type Extents, STRETCH_BYTES, stretchAt } from "./extents.ts";
+
+export interface SparseOptions {
+  /** Bytes of the whole file. */
+  size: number;
+  /** What is kept of it. */
+  extents: Extents;
+  /** Opens a range of the source. */
+  open(range: ByteRange): Promise<ByteSource>;
+  /** Keeps a promise alive that is not awaited. */
+  later(work: Promise<unknown>): void;
+}
+
+/** A file of which those parts are kept that were read once. */
+export interface SparseFile {
+  /** Reads a range within the file, in pieces: what is kept from there, and the rest from the source. */
+  read(range: ByteRange): AsyncGenerator<Uint8Array>;
+  /** Fetches what is not kept of a range. */
+  prefetch(range: ByteRange): Promise<void>;
+}
+
+// What is asked of the source begins and ends at multiples of this.
+const BLOCK_BYTES = 64 * KIB;
+// Stretches that are looked up at once, and the most bytes asked of the source in one request, in stretches.
+const WINDOW = 8;
+const PIECE_BYTES = 256 * KIB;
+// Stretches on their way into storage while more arrives; bounds the memory.
+const WRITES_AT_ONCE = 3;
+
+interface Part extends ByteRange {
+  /** The extent that holds it; null when the source has to be asked. */
+  kept: ByteRange | null;
+}
+
+/** Creates a file over a source and what is kept of it. Reads of one file share what each has found. */
+export function createSparseFile({ size, extents, open, later }: SparseOptions): SparseFile {
+  const known = new Map<number, Promise<ByteRange[]>>();
+  const writes = new Set<Promise<void>>();
+
+  const keptIn = (stretch: number): Promise<ByteRange[]> => {
+    const listed = known.get(stretch) ?? extents.list(stretch);
+    known.set(stretch, listed);
+    listed.catch(() => known.delete(stretch));
+    return listed;
+  };
+
+  const keep = async (start: number, bytes: Uint8Array): Promise<void> => {
+    if (bytes.length === 0) return;
+    const extent = { start, end: start + bytes.length };
+    // A part that cannot be kept is fetched again when it is needed.
+    const write: Promise<void> = extents
+      .write(extent, bytes)
+      .then(async () => void (await keptIn(stretchAt(start))).push(extent))
+      .catch(() => {})
+      .finally(() => writes.delete(write));
+    writes.add(write);
+    later(write);
+    if (writes.size >= WRITES_AT_ONCE) await Promise.race(writes);
+  };
+
+  async function* fetchGap(gap: ByteRange): AsyncGenerator<Uint8Array> {
+    const source = await open(gap);
+    let at = gap.start;
+    let stretch = startStretch(gap);
+    let filled = 0;
+    try {
+      while (at < gap.end) {
+        const bytes = await source.read(new Uint8Array(Math.min(PIECE_BYTES, stretch.length - filled)));
+        if (!bytes) return;
+        stretch.set(bytes, filled);
+        filled += bytes.length;
+        at += bytes.length;
+        if (filled === stretch.length) {
+          await keep(at - filled, stretch);
+          stretch = startStretch({ start: at, end: gap.end });
+          filled = 0;
+        }
+        yield bytes;
+      }
+      // The end of the body has yet to be seen, or the connection cannot be used again.
+      await source.read(new Uint8Array(1));
+    } finally {
+      // Of a read that broke off or was called off, what arrived.
+      await keep(at - filled, stretch.subarray(0, filled));
+      await source.cancel();
+    }
+  }
+
+  async function* readPart({ kept, ...part }: Part): AsyncGenerator<Uint8Array> {
+    const bytes = kept && (await extents.read(kept, part).catch(() => null));
+    if (bytes?.length === part.end - part.start) yield bytes;
+    else yield* fetchGap(part);
+  }
+
+  // The parts of a range, looked up a window at a time.
+  async function* partsIn({ start, end }: ByteRange): AsyncGenerator<Part> {
+    for (let at = start; at < end; ) {
+      const first = stretchAt(at);
+      const stop = Math.min(end, (first + WINDOW) * STRETCH_BYTES);
+      const count = stretchAt(stop - 1) - first + 1;
+      const lists = Array.from({ length: count }, (_, index) => keptIn(first + index));
+      yield* partsOf({ start: at, end: stop }, (await Promise.all(lists)).flat(), size);
+      at = stop;
+    }
+  }
+
+  return {
+    async *read({ start, end }) {
+      for await (const part of partsIn({ start, end })) {
+        let place = part.start;
+        for await (const bytes of readPart(part)) {
+          const from = Math.max(0, start - place);
+          const to = Math.min(bytes.length, end - place);
+          if (from < to) yield bytes.subarray(from, to);
+          place += bytes.length;
+        }
+      }
+    },
+    async prefetch(range) {
+      const start = Math.max(0, range.start);
+      const end = Math.min(size, range.end);
+      for await (const part of partsIn({ start, end })) {
+        if (part.kept === null) for await (const _ of fetchGap(part));
+      }
+      await Promise.all(writes);
+    },
+  };
+}
+
+/** Divides a range into parts that are kept and gaps between them, rounded to blocks. */
+function partsOf(range: ByteRange, kept: readonly ByteRange[], size: number): Part[] {
+  const parts: Part[] = [];
+  for (let at = range.start; at < range.end; ) {
+    const holding = kept.filter(({ start, end }) => start <= at && at < end);
+    const best = holding.reduce<ByteRange | null>(
+      (most, each) => (each.end > (most?.end ?? 0) ? each : most),
+      null,
+    );
+    if (best) {
+      const end = Math.min(best.end, range.end);
+      parts.push({ start: at, end, kept: best });
+      at = end;
+      continue;
+    }
+    const before = Math.max(0, ...kept.map(({ end }) => end).filter((end) => end <= at));
+    const after = Math.min(size, ...kept.map(({ start }) => start).filter((start) => start > at));
+    const start = Math.max(before, at - (at % BLOCK_BYTES));
+    const end = Math.min(after, Math.ceil(Math.min(range.end, after) / BLOCK_BYTES) * BLOCK_BYTES);
+    parts.push({ start, end, kept: null });
+    at = end;
+  }
+  return parts;
+}
+
+// Memory for what is fetched until the next stretch begins.
+function startStretch({ start, end }: ByteRange): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Math.min(end, (stretchAt(start) + 1) * STRETCH_BYTES) - start);
+}

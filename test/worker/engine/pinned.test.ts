@@ -1,0 +1,189 @@
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Step } from "../../../src/core/step.ts";
+import type { Task } from "../../../src/core/task.ts";
+import { MAX_RESUMES } from "../../../src/storage/http/http-stream.ts";
+import { makeClip } from "../../fixtures/make-clip.ts";
+import { type Answer, type Origin, startOrigin } from "../../fixtures/origin.ts";
+import { readFacts } from "../../judge/facts.ts";
+import { measureLikeness } from "../../judge/likeness.ts";
+import { type Bindings, createRig } from "./rig.ts";
+
+const rig = createRig();
+let origin: Origin;
+let env: Bindings;
+let folder: string;
+let film: string;
+let bytes: number;
+
+beforeAll(async () => {
+  await rig.server.listen();
+  [origin, env, folder, film] = await Promise.all([
+    startOrigin(),
+    rig.worker().getEnv(),
+    mkdtemp(join(tmpdir(), "framewright-pinned-")),
+    makeFilm(),
+  ]);
+  bytes = (await stat(film)).size;
+});
+afterAll(async () => {
+  await Promise.all([origin?.close(), rig.server.close()]);
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => origin.forget());
+
+// A minute at 5 Mbit/s, which no encoder reads whole for a second of it; its index is at the end.
+function makeFilm(): Promise<string> {
+  const pictures = "testsrc2=size=640x360:rate=25:duration=60";
+  const sound = "sine=frequency=440:sample_rate=44100:duration=60";
+  const coded =
+    "-c:v libx264 -preset ultrafast -b:v 5M -minrate 5M -maxrate 5M -bufsize 5M -x264-params nal-hrd=cbr -pix_fmt yuv420p -g 50 -c:a aac -b:a 96k".split(
+      " ",
+    );
+  return makeClip("mp4", ["-f", "lavfi", "-i", pictures, "-f", "lavfi", "-i", sound, ...coded, "-shortest"]);
+}
+
+async function create<T extends Task | Step = Task>(path: "/tasks" | "/steps", body: unknown): Promise<T> {
+  const answer = await rig.call(path, { method: "POST", body });
+  expect(answer.status).toBe(201);
+  return answer.json;
+}
+
+const run = async (body: unknown) => rig.finished((await create("/tasks", body)).id);
+const sent = () => origin.log.reduce((sum, request) => sum + request.bytes, 0);
+const keysIn = async (id: string) => {
+  const pages = await Promise.all(["work", "out"].map((top) => env.MEDIA.list({ prefix: `${top}/${id}/` })));
+  return pages.flatMap(({ objects }) => objects.map(({ key }) => key));
+};
+
+async function save(task: Task): Promise<string> {
+  expect([task.error, task.status]).toEqual([null, "succeeded"]);
+  const response = await rig.server.fetch(new URL(task.output ?? "").pathname);
+  const path = join(folder, new URL(task.output ?? "").pathname.split("/").at(-1) ?? "");
+  await writeFile(path, new Uint8Array(await response.arrayBuffer()));
+  return path;
+}
+
+// One read, and its resumptions.
+const FAILURES = MAX_RESUMES + 1;
+const still = (input: string) => ({ input, kind: "image", options: { format: "png", start: 30.52 } });
+const second = (input: string) => ({ input, kind: "video", options: { width: 160, start: 40, end: 41 } });
+
+test("a still reads a fraction of its source, every byte once, and demands the version that was probed", async () => {
+  const task = await run(still(origin.serve("/still.mp4", { file: film, etag: '"one"' })));
+  const path = await save(task);
+  const { mean } = await measureLikeness(path, film, { input: ["-ss", "30.52"], filter: "trim=end_frame=1" });
+  expect(mean).toBeGreaterThan(0.99);
+  expect(sent()).toBeLessThan(bytes / 8);
+  const [, ...reads] = origin.log;
+  expect(reads.map(({ status, headers }) => [status, headers["if-match"], headers["if-range"]])).toEqual(
+    reads.map(() => [206, '"one"', '"one"']),
+  );
+  const ranges = reads.map(
+    ({ range }) =>
+      /(\d+)-(\d+)/
+        .exec(range ?? "")
+        ?.slice(1)
+        .map(Number) ?? [],
+  );
+  const sorted = ranges.toSorted(([one = 0], [other = 0]) => one - other);
+  for (const [index, [start = 0]] of sorted.entries()) {
+    expect(start).toBeGreaterThan(sorted[index - 1]?.[1] ?? -1);
+  }
+  expect(task.steps[1]?.output).toMatchObject({ filesize: bytes, etag: "one" });
+  await rig.until(
+    () => keysIn(task.id),
+    (keys) => keys.every((key) => key.startsWith("out/")),
+  );
+});
+
+test("a trim reads its span alone", async () => {
+  const task = await run(second(origin.serve("/trim.mp4", { file: film })));
+  expect((await readFacts(await save(task))).picture?.times).toHaveLength(25);
+  expect(sent()).toBeLessThan(bytes / 5);
+});
+
+const other = { file: Buffer.from("another file"), etag: '"two"' };
+const changes: [string, Answer][] = [
+  ["that answers If-Match", { ...other }],
+  ["that ignores If-Match and answers If-Range", { ...other, if_match: false }],
+  ["that sends the file whole and no ETag", { ...other, etag: null, ranges: false, if_match: false }],
+  [
+    "that ignores conditions",
+    { ...other, file: Buffer.alloc(80_000_000), if_match: false, headers: { ETag: '"two"' } },
+  ],
+];
+test.each(changes)("a source that changes fails as input_changed: a server %s", async (_, answer) => {
+  // The probe asks for the beginning and the end.
+  const input = origin.serve("/changes.mp4", (_, range) =>
+    range?.startsWith("bytes=0-") || Number(/\d+/.exec(range ?? "")?.[0]) > bytes - 5_000_000
+      ? { file: film, etag: '"one"' }
+      : answer,
+  );
+  const task = await run(still(input));
+  expect(task.error).toMatchObject({ kind: "input_changed", step_id: task.steps[2]?.id, retryable: false });
+  // No further attempt: it would meet the same file.
+  const asked = origin.log.slice(1).map(({ range }) => range);
+  expect(new Set(asked).size).toBe(asked.length);
+});
+
+test("an attempt that follows a failed one fetches only what that had not", async () => {
+  let asked = 0;
+  const input = origin.serve("/fails.mp4", (_, range) => {
+    const start = Number(/\d+/.exec(range ?? "")?.[0]);
+    const middle = start > 1_000_000 && start < bytes - 5_000_000;
+    // Fails for as long as one attempt asks again.
+    const fails = middle && asked > 0 && asked <= FAILURES;
+    if (middle) asked++;
+    return fails ? { status: 503 } : { file: film };
+  });
+  const task = await run(second(input));
+  expect((await readFacts(await save(task))).picture?.times).toHaveLength(25);
+  expect(asked).toBeGreaterThan(FAILURES + 1);
+  const got = origin.log.filter(({ status }) => status === 206).slice(1);
+  const ranges = got.map(
+    ({ range }) =>
+      /(\d+)-(\d+)/
+        .exec(range ?? "")
+        ?.slice(1)
+        .map(Number) ?? [],
+  );
+  const sorted = ranges.toSorted(([one = 0], [after = 0]) => one - after);
+  for (const [index, [start = 0]] of sorted.entries()) {
+    expect(start).toBeGreaterThan(sorted[index - 1]?.[1] ?? -1);
+  }
+});
+
+test.each<[string, Answer]>([
+  ["without a validator", { etag: null }],
+  ["with a weak validator", { etag: 'W/"one"' }],
+  ["without ranges", { ranges: false }],
+])("a source %s is copied whole", async (_, answer) => {
+  const task = await run(still(origin.serve("/copied.mp4", { ...answer, file: film })));
+  expect(task.error).toBeNull();
+  expect(sent()).toBeGreaterThanOrEqual(bytes);
+  expect(origin.log.flatMap(({ headers }) => headers["if-match"] ?? headers["if-range"] ?? [])).toEqual([]);
+});
+
+test("a standalone ingest copies its source whole", async () => {
+  const url = origin.serve("/ingested.mp4", { file: film });
+  const step = await rig.finishedStep((await create<Step>("/steps", { kind: "ingest", input: { url } })).id);
+  expect([step.error, step.output?.filesize]).toEqual([null, bytes]);
+  const copy = await rig.server.fetch(new URL(step.output?.url ?? "").pathname);
+  expect((await copy.arrayBuffer()).byteLength).toBe(bytes);
+  origin.forget();
+  expect((await rig.server.fetch(new URL(step.output?.url ?? "").pathname)).status).toBe(200);
+  expect(origin.log).toEqual([]);
+});
+
+test("a redirect is followed, and checked, for every read", async () => {
+  origin.serve("/behind.mp4", { file: film });
+  const task = await run(still(origin.serve("/front.mp4", { redirect: "/behind.mp4" })));
+  await save(task);
+  const asked = (path: string) =>
+    origin.log.filter((request) => request.path === path).map(({ range }) => range);
+  expect(asked("/front.mp4").length).toBeGreaterThan(3);
+  expect(asked("/front.mp4")).toEqual(asked("/behind.mp4"));
+});

@@ -1,0 +1,46 @@
+import { waitUntil } from "cloudflare:workers";
+import type { Storage } from "../../src/core/ports.ts";
+import { runFolder, runOf, sourceKey } from "../../src/steps/media-keys.ts";
+import { createExtents } from "../../src/storage/pinned/extents.ts";
+import type { Pin } from "../../src/storage/pinned/pin.ts";
+import { createPinnedStorage } from "../../src/storage/pinned/pinned-storage.ts";
+import { toBase64Url } from "../../src/util/bytes.ts";
+import type { Env } from "../env.ts";
+import type { Signer } from "../media/signer.ts";
+import { mediaBucket } from "../network/media-bucket.ts";
+import { createR2Objects } from "../network/r2-objects.ts";
+import { createR2Storage } from "../network/r2-storage.ts";
+import { patiently } from "../network/retry-object-call.ts";
+import { createInputs } from "./inputs.ts";
+
+/**
+ * Creates the managed storage with the pinned sources of runs that go on, at the keys that copies would have. What is read of
+ * them is kept in the run's folder. It remembers what it found, so a new one is due for every request or run.
+ */
+export function createPinnedMedia(env: Env, signer: Signer): Storage {
+  const bucket = mediaBucket(env);
+  const storage = createR2Storage(bucket);
+  const objects = createR2Objects(bucket);
+  return createPinnedStorage(storage, {
+    async find(key) {
+      const run_id = runOf(key);
+      if (key !== sourceKey(run_id)) return null;
+      // The run's object keeps it: into the run's folder, an encoder may write.
+      const found = await patiently(() => env.TASK.getByName(run_id).pin.get());
+      if (found === null) return null;
+      const { project, base, pin } = found;
+      const inputs = createInputs(env, { project, run_id, base }, storage, signer);
+      return {
+        pin,
+        extents: createExtents(objects, extentsFolder(run_id, pin)),
+        open: (range) => inputs.openPinned(pin, range),
+      };
+    },
+    later: waitUntil,
+  });
+}
+
+// What was read of one version is never taken for a part of another.
+function extentsFolder(run_id: string, { etag, size }: Pin): string {
+  return `${runFolder("work", run_id)}extents/${toBase64Url(new TextEncoder().encode(etag))}-${size}/`;
+}
