@@ -41,6 +41,8 @@ export {
   type EncodeKind,
   FITS,
   type Fit,
+  FLIPS,
+  type Flip,
   FORMATS,
   type ImageFormat,
   POSITIONS,
@@ -49,6 +51,8 @@ export {
   type Quality,
   STEP_KINDS,
   type StepKind,
+  TURNS,
+  type Turn,
   VIDEO_CODECS,
   type VideoCodec,
   type VideoFormat,
@@ -56,6 +60,7 @@ export {
 export type {
   AdaptiveVideoOptions,
   AudioOptions,
+  CropOption,
   ImageOptions,
   OptionsOf,
   SizeOption,
@@ -81,4 +86,5 @@ export { dropped } from "./plan/dropped.ts";
 export { type Forecast, forecast } from "./plan/forecast.ts";
 export { exactFps } from "./plan/rate.ts";
 export { optionsForSize } from "./plan/target-size.ts";
+export { type View, viewOf } from "./plan/view.ts";
 export { describeRefusal, explainRefusals } from "./words/refusal-words.ts";

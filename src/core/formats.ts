@@ -69,8 +69,17 @@ export const POSITIONS = [
   "bottom-right",
 ] as const;
 
+/** Clockwise degrees that a picture may be turned by. */
+export const TURNS = [90, 180, 270] as const;
+/** How a picture may be mirrored: left to right, top to bottom, or both, which is half a turn. */
+export const FLIPS = ["horizontal", "vertical", "both"] as const;
+
 /** A step of quality. */
 export type Quality = (typeof QUALITIES)[number];
+/** Clockwise degrees that a picture may be turned by. */
+export type Turn = (typeof TURNS)[number];
+/** How a picture may be mirrored. */
+export type Flip = (typeof FLIPS)[number];
 /** How a picture fills a box of another shape. */
 export type Fit = (typeof FITS)[number];
 /** Where a picture sits in its box. */

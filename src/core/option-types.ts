@@ -1,9 +1,14 @@
 // Written by `npm run docs:options` from the schemas of options.ts; a test compares.
-import type { Fit, FORMATS, Position, Quality, StepKind, VideoFormat } from "./formats.ts";
+import type { Fit, Flip, FORMATS, Position, Quality, StepKind, Turn, VideoFormat } from "./formats.ts";
 import type { MetadataMode } from "./tags.ts";
 
 /** A width or height in pixels, or as percent of the source's, such as `"50%"`. */
 export type SizeOption = number | `${number}%`;
+
+/** A part of a picture: the largest one with a ratio of sides such as `"16:9"`, or a rectangle within it. */
+export type CropOption =
+  | `${number}:${number}`
+  | { x?: SizeOption | undefined; y?: SizeOption | undefined; width: SizeOption; height: SizeOption };
 
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 
@@ -37,6 +42,18 @@ export type VideoOptions = (
    * @default "medium"
    */
   quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
@@ -138,6 +155,18 @@ export type ImageOptions = {
    */
   quality?: Quality | undefined;
   /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
+  /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */
   width?: SizeOption | undefined;
@@ -181,6 +210,18 @@ export type AdaptiveVideoOptions = {
    * @default "medium"
    */
   quality?: Quality | undefined;
+  /**
+   * Clockwise degrees to turn the picture by, from how players show it.
+   */
+  rotate?: Turn | undefined;
+  /**
+   * How to mirror the turned picture: left to right, top to bottom, or both.
+   */
+  flip?: Flip | undefined;
+  /**
+   * The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.
+   */
+  crop?: CropOption | undefined;
   /**
    * Pixels, or a percentage of the displayed source such as "50%". One of width and height keeps the shape; both stretch the picture unless fit says otherwise. 1 to 16,384, 1% to 1,000%.
    */

@@ -5,10 +5,12 @@ import {
   DEFAULT_FORMAT,
   type EncodeKind,
   FITS,
+  FLIPS,
   FORMATS,
   POSITIONS,
   QUALITIES,
   type StepKind,
+  TURNS,
   VIDEO_CODECS,
 } from "./formats.ts";
 import { checkCodec, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
@@ -28,6 +30,7 @@ const codecsOf = () =>
 const seconds = within(BOUNDS.seconds, "a number of seconds");
 
 const { pixels, percent } = BOUNDS;
+const OFFSET = `must be a whole number of pixels from 0 to ${pixels.max} or a percentage from "0%" to "100%".`;
 const SIZE = `must be a whole number of pixels from ${pixels.min} to ${pixels.max} or a percentage such as "50%" (${percent.min} to ${percent.max}).`;
 const size = z
   .union(
@@ -49,7 +52,42 @@ const size = z
     example: 640,
   });
 
+const RATIO = /^\d{1,5}(\.\d{1,4})?:\d{1,5}(\.\d{1,4})?$/;
+const offset = z
+  .union([z.int(SIZE).min(0).max(pixels.max), z.string(SIZE).regex(/^(\d{1,2}(\.\d{1,4})?|100)%$/)], OFFSET)
+  .optional()
+  .meta({ default: 0 });
+const CROP =
+  'must be a ratio of the sides such as "16:9", or { x, y, width, height } in pixels or percentages of the picture.';
+const crop = z
+  .union(
+    [
+      z
+        .string(CROP)
+        .regex(RATIO)
+        .refine((text) => text.split(":").every((side) => Number(side) > 0)),
+      z.strictObject({ x: offset, y: offset, width: size, height: size }),
+    ],
+    CROP,
+  )
+  .meta({
+    description:
+      "The part that is kept of the turned and mirrored picture, before it is sized: the largest one of a ratio, placed by position, or a rectangle in displayed pixels or percentages.",
+    example: "16:9",
+  });
+
 const frame = {
+  rotate: z
+    .literal(TURNS, `must be one of ${TURNS.join(", ")}.`)
+    .optional()
+    .meta({
+      description: "Clockwise degrees to turn the picture by, from how players show it.",
+      example: 90,
+    }),
+  flip: oneOf(FLIPS).optional().meta({
+    description: "How to mirror the turned picture: left to right, top to bottom, or both.",
+  }),
+  crop: crop.optional(),
   width: size.optional(),
   height: size.optional(),
   fit: oneOf(FITS).optional().meta({
@@ -201,4 +239,4 @@ export type OptionsOf<K extends StepKind> = z.infer<(typeof OPTIONS)[K]>;
 /** A kind of encode with its options, such as a task has. */
 export type EncodeRequest = { [K in EncodeKind]: { kind: K; options: OptionsOf<K> } }[EncodeKind];
 /** The options that say how a picture is sized, shared by the kinds that have pictures. */
-export type FrameOptions = Pick<ImageOptions, "width" | "height" | "fit" | "position" | "background">;
+export type FrameOptions = Pick<ImageOptions, keyof typeof frame>;

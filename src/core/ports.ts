@@ -34,6 +34,8 @@ export interface Storage {
   head(key: string): Promise<StoredInfo | null>;
   /** Writes an object from a stream of any length, in constant memory; nothing is left behind when the stream fails. */
   write(key: string, body: ReadableStream<Uint8Array> | Uint8Array, mime: string): Promise<StoredInfo>;
+  /** Fetches a range of an object that lies elsewhere, so that reading it is quick; absent where none does. */
+  prefetch?(key: string, range: ByteRange): Promise<void>;
   /** Removes every object whose key starts with the prefix. */
   clear(prefix: string): Promise<void>;
 }
@@ -51,6 +53,8 @@ export interface ByteReader {
   readonly size: number;
   /** Reads a range, clipped to the file. */
   read(range: ByteRange, signal?: AbortSignal): Promise<Uint8Array>;
+  /** Fetches a range that lies elsewhere, so that reading it is quick; absent where every read is. */
+  prefetch?(range: ByteRange): Promise<void>;
 }
 
 /** Receives the events of a run, in order; resolves with false when the run is over (cancelled, deleted) and must stop. */

@@ -19,6 +19,7 @@ export const Refusal = z
     // The source.
     refusal("input_format", { format: z.string() }),
     refusal("input_codec", { codec: z.string() }),
+    refusal("input_depth", { codec: z.string(), bit_depth: z.int() }),
     refusal("input_transparent", {}),
     refusal("picture_times", { codec: z.string() }),
     refusal("unknown_duration", {}),

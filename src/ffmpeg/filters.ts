@@ -12,6 +12,7 @@ export interface Mending {
   /** Length of the stretch in seconds; null up to the end. */
   length: number | null;
   rotate: Geometry["rotate"];
+  mirror: boolean;
   matte: string | null;
 }
 
@@ -42,6 +43,7 @@ export function mendFilters(mending: Mending): string[] {
   if (mending.deinterlace) filters.push("yadif");
   if (mending.fps !== null) filters.push(...fpsFilters(mending.fps, mending.length));
   filters.push(...TURNS[mending.rotate]);
+  if (mending.mirror) filters.push("hflip");
   if (mending.matte !== null) filters.push(matteFilter(mending.matte));
   return filters;
 }

@@ -18,7 +18,7 @@ export function imageGraph(plan: Plan, source: Source, image: ImagePlan, cut: Cu
   const alpha = image.alpha && source.has_alpha === true;
   const filters = [
     ...cut.video,
-    ...mendFilters({ ...image, fps: null, length: null, rotate: geometry.rotate }),
+    ...mendFilters({ ...image, fps: null, length: null, ...geometry }),
     ...sizeFilters(source, {
       geometry,
       tone_map: tone_map ? toolset.toneMapper : null,

@@ -16,6 +16,8 @@ export interface Tool {
 export interface Readable {
   formats: ReadonlySet<string>;
   codecs: ReadonlySet<string>;
+  /** Bits per sample, for codecs of which not all are decoded. */
+  depths: Readonly<Record<string, ReadonlySet<number>>>;
 }
 
 /** What a build of ffmpeg can do, and the arguments it needs. */
@@ -131,6 +133,7 @@ export const FAST_TOOLS: Toolset = {
       ...["aac", "mp3", "mp2", "opus", "vorbis", "flac", "alac", "ac3", "eac3"],
       ...["pcm_f32le", "pcm_s16be", "pcm_s16le", "pcm_s24be", "pcm_s24le", "pcm_s32le", "pcm_u8"],
     ]),
+    depths: { h264: new Set([8, 10]), h265: new Set([8, 10]) },
   },
   toneMapper: "tonemap_bt709",
   flattens: false,
@@ -253,6 +256,10 @@ function refuseSource({ video, audio }: Plan, source: Source, toolset: Toolset):
   const codec = decoded.find((name) => name && readable && !readable.codecs.has(name));
   if (codec) return { code: "input_codec", codec };
   if (video?.mode !== "encode") return null;
+  const [coded, bit_depth] = [codecs?.video ?? "", source.color?.bit_depth];
+  if (bit_depth && readable?.depths[coded]?.has(bit_depth) === false) {
+    return { code: "input_depth", codec: coded, bit_depth };
+  }
   if (video.tone_map && !mapsTone(source, toolset)) return { code: "tone_mapping" };
   return source.has_alpha && !toolset.flattens ? { code: "input_transparent" } : null;
 }

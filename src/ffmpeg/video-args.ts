@@ -26,10 +26,11 @@ export function videoGraph(source: Source, video: VideoEncode, cut: Cut, toolset
   return `[0:V:0]${filters.join(",")}[video]`;
 }
 
-/** Returns the filters of a video that precede its sizing: cut, fixed, timed. The picture has already been turned. */
+/** Returns the filters of a video that precede its sizing: cut, fixed, timed, turned. */
 export function videoMending(video: VideoEncode, cut: Cut): string[] {
-  // ffmpeg turns a video itself; with that disabled, it would copy the rotation to the output (5.1).
-  return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate: 0 })];
+  // ffmpeg turns a video as players do; with that disabled, it would copy the rotation to the output (5.1).
+  const { turn: rotate, mirror } = video.geometry;
+  return [...cut.video, ...mendFilters({ ...video, length: cut.length, rotate, mirror })];
 }
 
 export function videoSizing(

@@ -3,6 +3,9 @@ import type { Chunk, Plan } from "./plan.ts";
 /** Default length of a chunk, in seconds of video. */
 export const CHUNK_SECONDS = 60;
 
+/** Most chunks of pictures. Each is a durable step of its run, of which Cloudflare's Workflows allow 10,000 by default. */
+export const MAX_CHUNKS = 4000;
+
 /** Seconds per segment of adaptive video; its chunks are cut at multiples. */
 export const SEGMENT_SECONDS = 6;
 
@@ -34,7 +37,7 @@ export interface ChunkHints {
 /** Cuts a plan into chunks: a single chunk when it is short, otherwise stretches of video followed by the whole sound. */
 export function createChunks(needs: ChunkNeeds, hints: ChunkHints = {}): Chunk[] {
   const { start, end, duration } = needs;
-  const target = hints.chunk_seconds ?? CHUNK_SECONDS;
+  const target = Math.max(hints.chunk_seconds ?? CHUNK_SECONDS, (duration ?? 0) / MAX_CHUNKS);
   if (!needs.encodes_video || duration === null || duration <= target * 1.5) {
     return [{ index: 0, track: "all", start, end }];
   }
@@ -64,7 +67,8 @@ export function cutPlan(plan: Plan, hints: ChunkHints): Plan {
 }
 
 function segmentCuts(start: number, duration: number, target: number): number[] {
-  const length = Math.max(1, Math.round(target / SEGMENT_SECONDS)) * SEGMENT_SECONDS;
+  const segments = duration > target * (MAX_CHUNKS / 2) ? Math.ceil : Math.round;
+  const length = Math.max(1, segments(target / SEGMENT_SECONDS)) * SEGMENT_SECONDS;
   const count = Math.max(0, Math.ceil(duration / length - 0.5) - 1);
   return Array.from({ length: count }, (_, index) => onGrid(start + (index + 1) * length, start, null));
 }

@@ -69,7 +69,7 @@ function shownSize(source: Source) {
 function isEnlarged({ crop, scale, rotate, width, height }: Geometry, source: Source): boolean {
   const stored = storedPicture(source);
   if (!stored || !scale) return false;
-  const shown = displayedSize(stored);
+  const shown = displayedSize({ ...stored, rotate });
   const turned = rotate % 180 === 0 ? stored : { width: stored.height, height: stored.width };
   const kept = crop
     ? {

@@ -1,57 +1,41 @@
-import type { Position } from "../core/formats.ts";
 import type { FrameOptions } from "../core/options.ts";
 import { BLACK, parseColor, TRANSPARENT } from "./color.ts";
+import { PLACES } from "./place.ts";
 import type { Geometry } from "./plan.ts";
-import { displayedSize, type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
+import { type Size, type SizeRules, type StoredPicture, snap, targetSize } from "./size.ts";
+import { createView, type Rect, type View } from "./view.ts";
 
 /** What the output allows besides its size: whether padding can be transparent. */
 export interface FrameRules extends SizeRules {
   alpha: boolean;
 }
 
-/** Horizontal (0 left, 1 right) and vertical (0 top, 1 bottom) coordinates of each position. */
-export const PLACES = {
-  center: [0.5, 0.5],
-  top: [0.5, 0],
-  bottom: [0.5, 1],
-  left: [0, 0.5],
-  right: [1, 0.5],
-  "top-left": [0, 0],
-  "top-right": [1, 0],
-  "bottom-left": [0, 1],
-  "bottom-right": [1, 1],
-} as const satisfies Record<Position, readonly [number, number]>;
-
 /** Decides how a stored picture becomes the output picture; throws `invalid_options` when the result is empty or too large. */
 export function createGeometry(stored: StoredPicture, options: FrameOptions, rules: FrameRules): Geometry {
-  const displayed = displayedSize(stored);
-  return geometryFor(stored, targetSize(displayed, options, rules), options, rules);
+  const view = createView(stored, options);
+  return geometryFor(view, targetSize(view.shown, options, rules), options, rules, stored.pixel_aspect === 1);
 }
 
-/** Decides how a stored picture becomes an output picture of a given size, following the fit and position of the options. */
+/** Decides how a picture becomes an output picture of a given size, following the fit and position of the options. */
 export function geometryFor(
-  stored: StoredPicture,
+  view: View,
   target: Size,
   options: FrameOptions,
   rules: FrameRules,
+  square: boolean,
 ): Geometry {
-  const displayed = displayedSize(stored);
-  const turned =
-    stored.rotate % 180 === 0
-      ? { width: stored.width, height: stored.height }
-      : { width: stored.height, height: stored.width };
+  const { rotate, turn, mirror, turned, shown } = view;
   const both = options.width !== undefined && options.height !== undefined;
   const fit = both ? (options.fit ?? (options.background === undefined ? "fill" : "contain")) : "fill";
   const place = PLACES[options.position ?? "center"];
 
-  const crop = fit === "cover" ? coverCrop(turned, displayed, target, place) : null;
-  const inner = fit === "contain" ? containSize(displayed, target, rules.even) : target;
-  const kept = crop ?? turned;
+  const part = view.crop ?? { x: 0, y: 0, ...turned };
+  const cover = fit === "cover" ? coverCrop(part, shown, target, place) : null;
+  const inner = fit === "contain" ? containSize(shown, target, rules.even) : target;
+  const kept = cover ?? part;
   const same = kept.width === inner.width && kept.height === inner.height;
-  const square = stored.pixel_aspect === 1;
   return {
-    rotate: stored.rotate,
-    crop,
+    ...{ rotate, turn, mirror, crop: cover ?? view.crop },
     scale: same && square ? null : inner,
     pad: pad(inner, target, place, options.background, rules),
     ...target,
@@ -61,26 +45,26 @@ export function geometryFor(
 type Place = readonly [number, number];
 
 // The kept part has the target's aspect ratio as displayed, but is measured in stored pixels.
-function coverCrop(turned: Size, displayed: Size, target: Size, place: Place): Geometry["crop"] {
-  const scale = Math.max(target.width / displayed.width, target.height / displayed.height);
-  const part = (stored: number, shown: number, wanted: number) =>
-    Math.min(stored, Math.max(1, Math.round((stored * wanted) / (shown * scale))));
-  const width = part(turned.width, displayed.width, target.width);
-  const height = part(turned.height, displayed.height, target.height);
-  if (width === turned.width && height === turned.height) return null;
-  const x = Math.floor((turned.width - width) * place[0]);
-  const y = Math.floor((turned.height - height) * place[1]);
+function coverCrop(part: Rect, shown: Size, target: Size, place: Place): Geometry["crop"] {
+  const scale = Math.max(target.width / shown.width, target.height / shown.height);
+  const side = (stored: number, displayed: number, wanted: number) =>
+    Math.min(stored, Math.max(1, Math.round((stored * wanted) / (displayed * scale))));
+  const width = side(part.width, shown.width, target.width);
+  const height = side(part.height, shown.height, target.height);
+  if (width === part.width && height === part.height) return null;
+  const x = part.x + Math.floor((part.width - width) * place[0]);
+  const y = part.y + Math.floor((part.height - height) * place[1]);
   return { x, y, width, height };
 }
 
 // Padding within the rounding error is dropped: the picture then fills that side.
-function containSize(displayed: Size, target: Size, even: boolean): Size {
-  const scale = Math.min(target.width / displayed.width, target.height / displayed.height);
-  const side = (shown: number, box: number) => {
-    const exact = shown * scale;
+function containSize(shown: Size, target: Size, even: boolean): Size {
+  const scale = Math.min(target.width / shown.width, target.height / shown.height);
+  const side = (length: number, box: number) => {
+    const exact = length * scale;
     return box - exact < (even ? 2 : 1) ? box : Math.min(box, snap(exact, even));
   };
-  return { width: side(displayed.width, target.width), height: side(displayed.height, target.height) };
+  return { width: side(shown.width, target.width), height: side(shown.height, target.height) };
 }
 
 function pad(

@@ -13,8 +13,9 @@ export { createPlan, needsProbe } from "./create-plan.ts";
 export { dropped, listDropped } from "./dropped.ts";
 export { type Estimate, estimateWork } from "./estimate.ts";
 export { type Forecast, forecast } from "./forecast.ts";
-export { createGeometry, type FrameRules, geometryFor, PLACES } from "./geometry.ts";
+export { createGeometry, type FrameRules, geometryFor } from "./geometry.ts";
 export { createLadder, maxrateFor, RUNGS } from "./ladder.ts";
+export { PLACES } from "./place.ts";
 export type {
   AudioPlan,
   Chunk,

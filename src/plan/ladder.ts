@@ -3,7 +3,8 @@ import type { FrameOptions } from "../core/options.ts";
 import { geometryFor } from "./geometry.ts";
 import type { Rendition } from "./plan.ts";
 import { CRF } from "./rate.ts";
-import { displayedSize, type Size, type StoredPicture, snap, targetSize } from "./size.ts";
+import { type Size, type StoredPicture, snap, targetSize } from "./size.ts";
+import { createView } from "./view.ts";
 
 /** The rungs of adaptive video: pixels of the short side, and the highest bits per second. */
 export const RUNGS = [
@@ -26,7 +27,9 @@ export function createLadder(
   stored: StoredPicture,
   options: FrameOptions & { quality?: Quality | undefined },
 ): Rendition[] {
-  const { top, aspect } = topSize(stored, options);
+  const view = createView(stored, options);
+  const { top, aspect } = topSize(view.shown, options);
+  const square = stored.pixel_aspect === 1;
   const side = Math.min(top.width, top.height);
   const sides = [side, ...RUNGS.map((rung) => rung.side).filter((rung) => rung < side)];
   const crf = CRF.h264[options.quality ?? "medium"];
@@ -34,7 +37,7 @@ export function createLadder(
     .toSorted((a, b) => b - a)
     .map((wanted) => ({
       name: `${wanted}p`,
-      geometry: geometryFor(stored, wanted === side ? top : sizeOf(wanted, aspect), options, RULES),
+      geometry: geometryFor(view, wanted === side ? top : sizeOf(wanted, aspect), options, RULES, square),
       rate: { crf, maxrate: maxrateFor(wanted) },
       fps: null,
     }));
@@ -58,8 +61,7 @@ export function maxrateFor(side: number): number {
 }
 
 // The requested size sets the aspect ratio; when it would enlarge the picture, the ratio stays and the size shrinks.
-function topSize(stored: StoredPicture, options: FrameOptions): { top: Size; aspect: number } {
-  const shown = displayedSize(stored);
+function topSize(shown: Size, options: FrameOptions): { top: Size; aspect: number } {
   const asked = targetSize(shown, options, { even: true });
   const across = asked.width / shown.width;
   const down = asked.height / shown.height;

@@ -5,7 +5,11 @@ import type { Tags } from "../core/tags.ts";
 export interface Geometry {
   /** Clockwise degrees by which the decoded picture is turned first. */
   rotate: 0 | 90 | 180 | 270;
-  /** The part of the turned picture to keep (fit cover), in stored pixels after turning; null keeps all. */
+  /** What is left to turn by where the decoder turns pictures as players do. */
+  turn: 0 | 90 | 180 | 270;
+  /** Whether the turned picture is mirrored, left to right. */
+  mirror: boolean;
+  /** The part to keep, in stored pixels after turning and mirroring; null keeps all. */
   crop: { x: number; y: number; width: number; height: number } | null;
   /** Size to scale to, in square pixels from here on; null when nothing needs scaling. */
   scale: { width: number; height: number } | null;

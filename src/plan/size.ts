@@ -90,7 +90,8 @@ export function snap(pixels: number, even: boolean): number {
   return Math.max(2, 2 * Math.ceil(pixels / 2 - 0.5));
 }
 
-function toPixels(size: number | string | undefined, displayed: number): number | undefined {
+/** Returns a length in pixels of one that may be a percentage of the displayed length. */
+export function toPixels(size: number | string | undefined, displayed: number): number | undefined {
   if (typeof size !== "string") return size;
   return (displayed * Number.parseFloat(size)) / 100;
 }

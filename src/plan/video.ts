@@ -56,8 +56,9 @@ export function matteFor(source: Source, background: string | undefined): string
 }
 
 function asksNothing(options: VideoOptions): boolean {
-  const { quality, bitrate, width, height, fps, fit, background } = options;
-  return [quality, bitrate, width, height, fps, fit, background].every((option) => option === undefined);
+  const { quality, bitrate, width, height, fps, fit, background, crop, rotate, flip } = options;
+  const all = [quality, bitrate, width, height, fps, fit, background, crop, rotate, flip];
+  return all.every((option) => option === undefined);
 }
 
 function isPlain(source: Source, codec: VideoCodec): boolean {

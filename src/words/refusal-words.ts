@@ -48,6 +48,8 @@ export function describeRefusal(refusal: Refusal): string {
       return `${build} does not read ${refusal.format}`;
     case "input_codec":
       return `${build} cannot decode ${codecName(refusal.codec)}`;
+    case "input_depth":
+      return `${build} cannot decode ${codecName(refusal.codec)} of ${refusal.bit_depth} bits`;
     case "input_transparent":
       return "it encodes opaque pictures only";
     case "picture_times":

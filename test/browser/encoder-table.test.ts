@@ -11,6 +11,7 @@ import { probe } from "../ffmpeg/native-encode.ts";
 import { type ClipName, clip } from "../fixtures/clips.ts";
 import { CLIP_FOLDER } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
+import { measureLikeness } from "../judge/likeness.ts";
 import { type Lab, openLab } from "./lab.ts";
 
 // What each encoder of a page supports; anything else it refuses with the codes in the table.
@@ -29,6 +30,8 @@ interface Made {
   sound?: string;
   width?: number;
   still?: true;
+  /** ffmpeg filters that make the same of what a player shows. */
+  like?: string;
 }
 
 interface Row<K extends EncodeKind = EncodeKind> {
@@ -73,6 +76,10 @@ const image = (
 
 const DRAWN = [OTHER, OTHER, YES, OTHER, YES, OTHER, OTHER] as const;
 
+const TURNED = { rotate: 90, flip: "horizontal", crop: "16:9", width: 160 } as const;
+// Of 320×180 pixels; the first picture alone, as a still has no other.
+const LIKE_TURNED = "trim=end_frame=1,transpose=clock,hflip,crop=180:101:0:109,scale=160:90";
+
 const ROWS: readonly Row[] = [
   video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
   video("h264", "mov", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
@@ -92,6 +99,21 @@ const ROWS: readonly Row[] = [
       made: { picture: "h264", sound: "aac", width: 320 },
       cells: [YES, OTHER, OTHER, FAST, YES, OTHER, OTHER],
     },
+  },
+  {
+    ...video("h264", "mp4", [PICTURES, OTHER, OTHER, FAST, YES, OTHER, YES]),
+    ...{ name: "h264 turned, mirrored and cut", options: { codec: "h264", ...TURNED } },
+    made: { picture: "h264", sound: "aac", width: 160, like: LIKE_TURNED },
+  },
+  {
+    ...image("jpeg", "mjpeg", DRAWN),
+    ...{ name: "a still turned, mirrored and cut", options: { format: "jpeg", ...TURNED } },
+    made: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
+  },
+  {
+    ...image("jpeg", "mjpeg", [OTHER, OTHER, "animated", OTHER, YES, OTHER, OTHER]),
+    ...{ name: "a frame turned, mirrored and cut", clip: "mp4", options: { format: "jpeg", ...TURNED } },
+    made: { picture: "mjpeg", width: 160, still: true, like: LIKE_TURNED },
   },
   audio("mp3", "mp3"),
   audio("aac", "aac"),
@@ -161,6 +183,12 @@ test.for(ROWS)("$name", async ({ name, kind, options, made, cells, ...row }) => 
     expect([picture?.codec, sound?.codec], what).toEqual([made.picture, made.sound]);
     if (made.width) {
       expect([picture?.width, picture?.height], what).toEqual([made.width, (made.width * 9) / 16]);
+    }
+    if (made.like) {
+      const { worst } = await measureLikeness(join(folder, answer.main), path, {
+        ...{ filter: made.like, output_filter: "trim=end_frame=1" },
+      });
+      expect(worst, what).toBeGreaterThan(0.9);
     }
     // The duration of raw AAC is only a guess.
     if (!made.still && made.sound !== "aac") expect(Math.abs(duration - 2), what).toBeLessThan(0.1);

@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 import { makeClip } from "../fixtures/make-clip.ts";
 import { readFacts } from "../judge/facts.ts";
 import { measureLikeness } from "../judge/likeness.ts";
-import { downloadBy, named } from "./result-flow.ts";
+import { convertTo, named, openOptions } from "./result-flow.ts";
 import { addFiles, cardOf, expect, test } from "./workbench.ts";
 
 const picture = () =>
@@ -45,6 +46,27 @@ test("resizes a picture to half its width, cropped from a corner, as WebP", asyn
   };
   expect(await likeness(0)).toBeGreaterThan(0.9);
   expect(await likeness(50)).toBeLessThan(0.6);
+});
+
+test("turns, mirrors and crops a picture, and shows it before", async ({ workbench, folder }) => {
+  const original = await picture();
+  const card = await openOptions(workbench, await named(original, folder, "turned.png"));
+  await card.getByLabel("Format").selectOption("png");
+  await card.getByLabel("Rotate").selectOption("90° clockwise");
+  await expect(card.locator(".outcome")).toContainText("300 × 400");
+  await card.getByLabel("Mirror").selectOption("Top to bottom");
+  await card.getByLabel("Crop").selectOption("1:1");
+  await choose(card, "Position", "Top");
+  await expect(card.locator(".outcome")).toContainText("PNG · 300 × 300");
+
+  const filter = "transpose=clock,vflip,crop=300:300:0:0";
+  const shot = join(folder, "preview.png");
+  await card.locator(".preview .box").screenshot({ path: shot });
+  const small = { filter: `${filter},scale=100:100`, output_filter: "scale=100:100", pixels: "gbrp" };
+  expect((await measureLikeness(shot, original, small)).mean).toBeGreaterThan(0.9);
+
+  const output = await convertTo(workbench, card, folder);
+  expect((await measureLikeness(output, original, { filter, pixels: "gbrp" })).mean).toBeGreaterThan(0.99);
 });
 
 test("keeps a video within the requested file size", async ({ workbench, folder }) => {
@@ -153,6 +175,10 @@ test("shows conflicting options at their field, and disables Convert", async ({ 
     await expect(notice).toBeHidden();
   }
   await expect(card.locator(".outcome")).toContainText("MP4 · 320 × 180");
+  const x264 = "a third of the size that the browser's own encoder makes";
+  await expect(card.getByRole("group", { name: "Quality" })).toHaveAccessibleDescription(new RegExp(x264));
+  await card.getByLabel("Codec").selectOption("h265");
+  await expect(card).not.toContainText(x264);
   await card.getByLabel("Width").fill("1000");
   await expect(card).toContainText("the file grows, but the picture gets no sharper.");
 });
@@ -255,23 +281,9 @@ test("options can be chosen by keyboard, and axe finds nothing in light and dark
   }
 });
 
-async function openOptions(page: Page, path: string): Promise<Locator> {
-  await addFiles(page, path);
-  const card = cardOf(page, path);
-  await card.getByRole("button", { name: "Options" }).click();
-  await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
-  return card;
-}
-
 async function choose(card: Locator, group: string, name: string): Promise<void> {
   const radio = card.getByRole("group", { name: group }).getByRole("radio", { name, exact: true });
   await radio.check();
-}
-
-async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
-  await card.getByRole("button", { name: "Convert this file" }).click();
-  await expect(card.getByRole("heading", { level: 2 })).toBeInViewport();
-  return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
 }
 
 async function tabTo(page: Page, control: Locator): Promise<void> {

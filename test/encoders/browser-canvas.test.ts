@@ -99,17 +99,32 @@ test.each([
   expect(wrongPoints(picture, { ...placed, source: { width: 160, height: 96 } }, 20)).toEqual([]);
 });
 
+// Orientation 6: 90 degrees clockwise.
+const EXIF_TURNED = Buffer.from(
+  "ffe1002245786966000049492a0008000000010012010300010000000600000000000000",
+  "hex",
+);
+
 test("rotates a photo once by its EXIF orientation", async () => {
   const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
   const turned = join(folder, "turned.jpg");
-  // EXIF orientation 6: 90 degrees clockwise.
-  const exif = Buffer.from("ffe1002245786966000049492a0008000000010012010300010000000600000000000000", "hex");
-  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), exif, bytes.subarray(2)]));
+  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), EXIF_TURNED, bytes.subarray(2)]));
   const picture = await readPicture(await draw(turned, { format: "jpeg", quality: "high" }));
   const size = { width: 96, height: 160 };
   expect(picture).toMatchObject(size);
   const placing = { ...size, source: picture, turned: 90, fit: "fill", position: "center" } as const;
   expect(wrongPoints(picture, { ...placing, background: "#000000" }, 24)).toEqual([]);
+});
+
+test("turns, mirrors and cuts a photo after its EXIF orientation", async () => {
+  const bytes = await readFile(await makeClip("jpg", ["-i", await quadrantPng(), "-q:v", "2"]));
+  const turned = join(folder, "turned-further.jpg");
+  await writeFile(turned, Buffer.concat([bytes.subarray(0, 2), EXIF_TURNED, bytes.subarray(2)]));
+  const options = { format: "jpeg", quality: "high", rotate: 90, flip: "horizontal", crop: "1:1" } as const;
+  const path = await draw(turned, { ...options, position: "left" });
+  const filter = "transpose=clock,transpose=clock,hflip,crop=96:96:0:0";
+  const { worst } = await measureLikeness(path, await quadrantPng(), { filter, pixels: "gbrp" });
+  expect(worst).toBeGreaterThan(0.85);
 });
 
 test("applies the color profile of a photo", async () => {

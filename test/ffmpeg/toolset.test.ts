@@ -71,6 +71,21 @@ test.for([
   },
 );
 
+test.for([
+  ["h265", 8, null],
+  ["h265", 10, null],
+  ["h265", 12, { code: "input_depth", codec: "h265", bit_depth: 12 }],
+  ["h264", 9, { code: "input_depth", codec: "h264", bit_depth: 9 }],
+  ["vp9", 12, null],
+] as const)("the fast core decodes %s of %d bits: %o", ([video, bit_depth, refusal]) => {
+  const source = videoSource({ codecs: { video, audio: "aac" }, color: { bit_depth, hdr: false } });
+  const plan = createPlan(source, "video", { codec: "h264", width: 80 });
+  expect([refuseTools(plan, source, FAST_TOOLS), refuseTools(plan, source, WASM_TOOLS)]).toEqual([
+    refusal,
+    null,
+  ]);
+});
+
 test("the installed ffmpeg has every encoder in the toolsets", async () => {
   const { stdout } = await promisify(execFile)("ffmpeg", ["-hide_banner", "-encoders"]);
   const named = [NATIVE_TOOLS, WASM_TOOLS].flatMap(({ video, audio, image, animated }) =>

@@ -95,7 +95,16 @@ test("plans deinterlacing, rotation and a matte where the source needs them", ()
   expect(video).toEqual({
     mode: "encode",
     codec: "h264",
-    geometry: { rotate: 90, crop: null, scale: null, pad: null, width: 1080, height: 1920 },
+    geometry: {
+      rotate: 90,
+      turn: 0,
+      mirror: false,
+      crop: null,
+      scale: null,
+      pad: null,
+      width: 1080,
+      height: 1920,
+    },
     rate: { crf: 23 },
     fps: 30_000 / 1001,
     deinterlace: true,

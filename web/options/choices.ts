@@ -5,10 +5,11 @@ import {
   FORMATS,
   type OptionsOf,
   type Source,
+  type viewOf,
 } from "../../src/index.ts";
 import type { Wishes } from "../queue/item.ts";
 
-const FRAME = ["width", "height", "fit", "position", "background"] as const;
+const FRAME = ["rotate", "flip", "crop", "width", "height", "fit", "position", "background"] as const;
 const SPAN = ["start", "end"] as const;
 
 export const OPTION_NAMES = {
@@ -23,6 +24,9 @@ export interface AnyOptions {
   format?: string | undefined;
   codec?: string | undefined;
   quality?: OptionsOf<"video">["quality"];
+  rotate?: OptionsOf<"video">["rotate"];
+  flip?: OptionsOf<"video">["flip"];
+  crop?: Parameters<typeof viewOf>[1]["crop"];
   width?: number | string | undefined;
   height?: number | string | undefined;
   fit?: OptionsOf<"video">["fit"];

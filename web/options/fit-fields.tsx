@@ -45,7 +45,14 @@ export function FitFields({ form }: { form: Form }) {
   );
 }
 
-function PositionField({ value, onChange }: { value: Position; onChange: (position: Position) => void }) {
+/** Where the picture sits in its frame, or which part of it is kept. */
+export function PositionField({
+  value,
+  onChange,
+}: {
+  value: Position;
+  onChange: (position: Position) => void;
+}) {
   const id = useId();
   return (
     <fieldset class="field position">

@@ -1,11 +1,13 @@
-import type { CSSProperties } from "preact";
+import type { ComponentChildren, CSSProperties } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Forecast, MediaInput, Source } from "../../src/index.ts";
 import { coreFrame } from "../queue/picture/core-frame.ts";
 import { releasePlayer } from "../ui/release-player.ts";
 import { useMediaUrl } from "../ui/use-media-url.ts";
 import { useWorkbench } from "../workbench.ts";
+import { checkedView } from "./checked-view.ts";
 import type { AnyOptions } from "./choices.ts";
+import { type PlacedView, placeView } from "./place-view.ts";
 
 // Maximum height of a preview in pixels.
 const HEIGHT = 512;
@@ -33,10 +35,13 @@ export function Preview({
   const [broken, setBroken] = useState<string | null>(null);
   const isBroken = url !== null && broken === url;
   if (!width || !height) return null;
-  const look = {
-    objectFit: fitOf(options),
+  const view = checkedView(source, options);
+  const fit = fitOf(options);
+  const placed = view && placeView(view, { width, height }, fit, options.position ?? "center");
+  const look: CSSProperties = placed?.media ?? {
+    objectFit: fit,
     objectPosition: (options.position ?? "center").replace("-", " "),
-  } as const;
+  };
   const clear = (format === "png" || format === "webp") && options.background === undefined;
   const decoded = useDecoded(isBroken ? input : null, source, options.start ?? 0);
   const shown = isBroken ? (decoded ?? small) : url;
@@ -53,11 +58,14 @@ export function Preview({
           }}
         >
           {shown &&
-            (source.kind === "image" || isBroken ? (
-              <img src={shown} alt="" crossOrigin="anonymous" style={look} onError={() => setBroken(url)} />
-            ) : (
-              <Frame url={shown} at={options.start ?? 0} look={look} onError={() => setBroken(url)} />
-            ))}
+            framed(
+              source.kind === "image" || isBroken ? (
+                <img src={shown} alt="" crossOrigin="anonymous" style={look} onError={() => setBroken(url)} />
+              ) : (
+                <Frame url={shown} at={options.start ?? 0} look={look} onError={() => setBroken(url)} />
+              ),
+              placed,
+            )}
         </div>
       </div>
       <figcaption class="soft small numbers">
@@ -68,6 +76,18 @@ export function Preview({
             : ". This browser cannot show the format.")}
       </figcaption>
     </figure>
+  );
+}
+
+// What is turned, mirrored or cut stands within a frame for its part, and one for the whole.
+function framed(media: ComponentChildren, placed: PlacedView | null): ComponentChildren {
+  if (!placed) return media;
+  return (
+    <div class="part" style={placed.part}>
+      <div class="whole" style={placed.whole}>
+        {media}
+      </div>
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Source } from "../../src/index.ts";
 import { Field } from "../ui/field.tsx";
+import { checkedView } from "./checked-view.ts";
 import type { AnyOptions } from "./choices.ts";
 import type { Form } from "./use-form.ts";
 
@@ -10,7 +11,7 @@ const OTHER = "other";
 /** The size of the pictures: a common one, or width and height in pixels or percent. */
 export function SizeFields({ form }: { form: Form }) {
   const { source, options, change, verdict } = form;
-  const usual = usualSizes(source);
+  const usual = usualSizes(checkedView(source, options)?.shown ?? source);
   const chosen = usual.find(({ size }) => size.width === options.width && size.height === options.height);
   const side = (name: "width" | "height") => (
     <Field label={name === "width" ? "Width" : "Height"} fault={form.faultAt(name)}>
@@ -65,7 +66,10 @@ const WHOLE = {
 type SizeOptions = Pick<AnyOptions, "width" | "height">;
 
 // Never larger than the source.
-function usualSizes({ width = 0, height = 0 }: Source): { name: string; words: string; size: SizeOptions }[] {
+function usualSizes({
+  width = 0,
+  height = 0,
+}: Pick<Source, "width" | "height">): { name: string; words: string; size: SizeOptions }[] {
   const short = Math.min(width, height);
   const side = width < height ? "width" : "height";
   return [

@@ -18,11 +18,16 @@ interface OptionsSchema {
 }
 
 const HEADER = `// Written by \`npm run docs:options\` from the schemas of options.ts; a test compares.
-import type { FORMATS, Position, Quality, StepKind, Fit, VideoFormat } from "./formats.ts";
+import type { FORMATS, Flip, Position, Quality, StepKind, Turn, Fit, VideoFormat } from "./formats.ts";
 import type { MetadataMode } from "./tags.ts";
 
 /** A width or height in pixels, or as percent of the source's, such as \`"50%"\`. */
 export type SizeOption = number | \`\${number}%\`;
+
+/** A part of a picture: the largest one with a ratio of sides such as \`"16:9"\`, or a rectangle within it. */
+export type CropOption =
+  | \`\${number}:\${number}\`
+  | { x?: SizeOption | undefined; y?: SizeOption | undefined; width: SizeOption; height: SizeOption };
 
 type CodecOf<F extends VideoFormat> = (typeof FORMATS)["video"][F]["codecs"][number];
 `;
@@ -44,6 +49,9 @@ export type OptionsOf<K extends StepKind> = OptionTypes[K];
 
 const TYPES: Readonly<Record<string, string>> = {
   quality: "Quality",
+  rotate: "Turn",
+  flip: "Flip",
+  crop: "CropOption",
   fit: "Fit",
   position: "Position",
   metadata: "MetadataMode",

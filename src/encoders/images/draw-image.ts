@@ -46,10 +46,11 @@ async function drawStill(
 
 // Browsers apply the EXIF orientation themselves.
 function upright(geometry: Geometry, { width, height }: ImageBitmap, source: Source): Geometry {
-  const turned = geometry.rotate % 180 !== 0;
+  const own = (geometry.rotate - geometry.turn + 360) % 360;
+  const turned = own % 180 !== 0;
   const isStored =
     turned && width !== height && width === source.coded_width && height === source.coded_height;
-  return isStored ? geometry : { ...geometry, rotate: 0 };
+  return isStored ? geometry : { ...geometry, rotate: geometry.turn };
 }
 
 async function drawFrame(

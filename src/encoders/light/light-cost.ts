@@ -17,6 +17,8 @@ export const LIGHT_COST = {
     /** The core, its stack, demuxers and muxers; then the extra for a source with a timeline, and for libvpx. */
     base: 18,
     moving: 4,
+    /** Per thousand seconds of source: a demuxer's index of some 25 pictures and 47 packets of sound a second. */
+    index: 3,
     vp9: 6,
     /** Per Mpx decoded: reference pictures and pictures held for reordering. */
     decode: { still: 2.7, still_rgb: 4.5, still_alpha: 13.5, moving: 13, deep: 34, alpha: 44 },
@@ -132,7 +134,7 @@ export function heapOf(plan: Plan, source: Source, level: X264Level): number {
   });
   const fixed =
     heap.base +
-    (source.kind === "image" ? 0 : heap.moving) +
+    (source.kind === "image" ? 0 : heap.moving + ((source.duration ?? 0) / 1000) * heap.index) +
     (plan.format === "webm" ? heap.vp9 : 0) +
     (plan.format === "gif" ? heap.palette : 0) +
     Math.max(0, outputs.length - 1) * heap.rendition;
@@ -161,7 +163,8 @@ export function secondsOf(
     return null;
   const decoded = work.pixels_decoded / MPX;
   const encoded = work.pixels_encoded / MPX;
-  const share = source.duration && plan.duration ? Math.min(1, plan.duration / source.duration) : 1;
+  const span = work.seconds === 0 && source.fps ? (work.frames_decoded ?? 0) / source.fps : plan.duration;
+  const share = source.duration && span ? Math.min(1, span / source.duration) : 1;
   const bits = decoded > 0 ? ((source.filesize ?? 0) * 8 * share) / MPX : 0;
   const rate = encoding(plan, seconds.encode, level.seconds[core]) + (toneMaps(plan) ? seconds.tone_map : 0);
   const { audio } = plan;

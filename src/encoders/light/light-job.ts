@@ -55,11 +55,13 @@ export interface LightHost {
 // The core's initial heap.
 const FRESH = 32 * MIB;
 const PROBE_FIRST = 128 * KIB;
+// Some 700 bytes of tables a second make a megabyte.
+const LONG_SECONDS = 1500;
 // ffmpeg rejects pictures with more pixels (av_image_check_size).
 const MOST_PIXELS = 2 ** 28;
 /** Returns the range that a job certainly needs, so that the first request can include it. */
 export function firstRange(job: LightJob): ByteRange {
-  const whole = job.kind === "encode" && inputBytes(job.size, job.source, job.chunk) === job.size;
+  const whole = job.kind === "encode" && inputBytes(job.size, job.plan, job.source, job.chunk) === job.size;
   const end = whole && job.size <= LIGHT_INPUT.most ? job.size : readAhead(job, 0).first;
   return { start: 0, end: Math.min(job.size, end) };
 }
@@ -69,8 +71,10 @@ function readAhead(job: LightJob, offset: number): ReadAhead {
     return { first: PROBE_FIRST, growth: 4, least: PROBE_FIRST, most: 4 * MIB, total: LIGHT_INPUT.image };
   }
   // The file's tables are at its head; the first jump leads to the stretch itself.
-  const stretch = Math.max(MIB, stretchBytes(job.size, job.source, job.chunk, "usual"));
-  const first = offset === 0 && job.chunk.start > 0 ? MIB : Math.min(LIGHT_INPUT.most, stretch);
+  const stretch = Math.max(MIB, stretchBytes(job.size, job.plan, job.source, job.chunk, "usual"));
+  // The tables of a long film fit into no first request, and are often at its end.
+  const head = (job.source.duration ?? 0) > LONG_SECONDS ? MIB / 4 : MIB;
+  const first = offset === 0 && job.chunk.start > 0 ? head : Math.min(LIGHT_INPUT.most, stretch);
   return { first, growth: 0.5, least: stretch / 2, most: stretch, total: LIGHT_INPUT.most };
 }
 

@@ -35,20 +35,23 @@ const KEYFRAME = { most: 9, usual: 4 } as const;
 /** Bytes of a chunk's stretch of a file, including those from the keyframe before it and an allowance for an uneven bitrate. */
 export function stretchBytes(
   size: number,
+  plan: Plan,
   source: Source,
   chunk: Chunk,
   keyframe: keyof typeof KEYFRAME,
 ): number {
   const { duration } = source;
   if (!duration) return size;
-  const before = Math.min(chunk.start, KEYFRAME[keyframe]);
-  const seconds = Math.min(chunk.end ?? duration, duration) - chunk.start + before + 1;
+  const from = chunk.decode_from ?? Math.max(0, chunk.start - KEYFRAME[keyframe]);
+  const one = plan.image !== null && !plan.image.animated;
+  const end = one ? chunk.start : (chunk.end ?? duration);
+  const seconds = Math.min(end, duration) - from + 1;
   return Math.min(size, Math.ceil((size * seconds * UNEVEN) / duration));
 }
 
 /** The longest chunk, in seconds, for which at most `bytes` of its file are in memory; the inverse of {@link inputBytes}. */
 export function stretchSeconds(bytes: number, size: number, duration: number): number {
-  return ((bytes - TABLES) * duration) / (size * UNEVEN) - KEYFRAME.most - 1;
+  return ((bytes - TABLES - TABLES_A_SECOND * duration) * duration) / (size * UNEVEN) - KEYFRAME.most - 1;
 }
 
 /**
@@ -56,7 +59,7 @@ export function stretchSeconds(bytes: number, size: number, duration: number): n
  * sound.
  */
 export function heldBytes(size: number, plan: Plan, chunk: Chunk, source: Source): number {
-  return soundBytes(size, plan, chunk, source) ?? inputBytes(size, source, chunk);
+  return soundBytes(size, plan, chunk, source) ?? inputBytes(size, plan, source, chunk);
 }
 
 /**
@@ -80,14 +83,16 @@ export function soundRate({ audio, codecs, streams }: Source): number {
 }
 
 /** Bytes of a file of `size` that the core reads for a chunk: all of it, or a stretch and the file's tables. */
-export function inputBytes(size: number, source: Source, chunk: Chunk): number {
-  const stretch = stretchBytes(size, source, chunk, "most");
-  return size <= SMALL ? size : Math.min(size, stretch + TABLES);
+export function inputBytes(size: number, plan: Plan, source: Source, chunk: Chunk): number {
+  const stretch = stretchBytes(size, plan, source, chunk, "most");
+  return size <= SMALL ? size : Math.min(size, stretch + TABLES + TABLES_A_SECOND * (source.duration ?? 0));
 }
 
 const SMALL = 4 * MIB;
-// Allowances for a file's tables, and for a stretch above the average bitrate.
+// Allowances for a file's tables (in MP4 some 20 bytes a picture and 8 a packet of sound), and for a stretch above the average
+// bitrate.
 const TABLES = 2 * MIB;
+const TABLES_A_SECOND = 1000;
 const UNEVEN = 1.1;
 const MOST_SOUND = 16 * MIB;
 // Bits per second assumed for lossy sound of unknown bitrate; more is rare.

@@ -48,6 +48,8 @@ export interface LightEncoder extends Encoder {
 
 const ROUNDS = 24;
 const SLICE = MIB;
+// Bytes prefetched at once, of a source that may be slow.
+const PREFETCHED = 8 * SLICE;
 // Bytes of an input cached between rounds; anything beyond is read again.
 const KEPT = 8 * SLICE;
 // Index of the cover stream in a file of one picture, sound and cover.
@@ -71,8 +73,9 @@ export function createLightEncoder(options: LightEncoderOptions): LightEncoder {
     const input = keepSlices(sending.input);
     const ranges = [firstRange(job)];
     for (let round = 0; round < ROUNDS; ) {
-      // A probe reads from servers that may be slow while other jobs wait for its turn to end, so fetch its bytes first.
+      // Bytes that come from afar would keep other jobs waiting for the turn to end, so fetch them first.
       if (job.kind === "probe") await fetchAhead(ranges, input, sending.signal);
+      else await prefetchAll(ranges, sending);
       const reply = await send(job, ranges, { ...sending, input });
       if (reply === "busy") {
         await sleep(BUSY_WAIT.least + Math.random() * (BUSY_WAIT.most - BUSY_WAIT.least), sending.signal);
@@ -235,6 +238,17 @@ async function fetchAhead(
   const held = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
   if (held > KEPT) return;
   for (const range of ranges) for (const part of slices(range, input, signal)) await part();
+}
+
+async function prefetchAll(ranges: readonly ByteRange[], { input, signal, onWait }: Sending): Promise<void> {
+  if (!input.prefetch) return;
+  for (const range of ranges) {
+    for (let start = range.start; start < range.end; start += PREFETCHED) {
+      signal.throwIfAborted();
+      await input.prefetch({ start, end: Math.min(range.end, start + PREFETCHED) });
+      onWait();
+    }
+  }
 }
 
 function keepSlices(input: ByteReader): ByteReader {

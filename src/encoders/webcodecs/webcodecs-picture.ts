@@ -67,8 +67,8 @@ async function relabel(sample: VideoSample): Promise<VideoFrame> {
 }
 
 function partOf(frame: VideoFrame, visible: DOMRectReadOnly, { geometry, matte, scales }: PictureNeeds) {
-  const { rotate, crop, scale, pad } = geometry;
-  if (rotate !== 0 || pad || matte !== null || (scale && !scales)) return null;
+  const { rotate, mirror, crop, scale, pad } = geometry;
+  if (rotate !== 0 || mirror || pad || matte !== null || (scale && !scales)) return null;
   if (!PLAIN.has(frame.format) || frame.colorSpace.fullRange === true) return null;
   const x = visible.x + (crop?.x ?? 0);
   const y = visible.y + (crop?.y ?? 0);
@@ -84,7 +84,7 @@ export function drawPicture(
   context: OffscreenCanvasRenderingContext2D,
   picture: CanvasImageSource,
   stored: { width: number; height: number; shown_width: number; shown_height: number },
-  { rotate, crop, scale, pad, width, height }: Geometry,
+  { rotate, mirror, crop, scale, pad, width, height }: Geometry,
   matte: string | null,
 ): void {
   const sideways = rotate % 180 !== 0;
@@ -97,10 +97,12 @@ export function drawPicture(
   if (pad) fill(context, pad.color, 0, 0, width, height);
   if (pad && pad.color.length === 8) context.clearRect(left, top, inner.width, inner.height);
   if (matte !== null) fill(context, matte, left, top, inner.width, inner.height);
-  const source = unturn(kept, rotate, stored);
+  const unmirrored = mirror ? { ...kept, x: turned.width - kept.x - kept.width } : kept;
+  const source = unturn(unmirrored, rotate, stored);
   const [across, down] = [stored.shown_width / stored.width, stored.shown_height / stored.height];
   const drawn = sideways ? { width: inner.height, height: inner.width } : inner;
   context.translate(left + inner.width / 2, top + inner.height / 2);
+  if (mirror) context.scale(-1, 1);
   context.rotate((rotate * Math.PI) / 180);
   context.imageSmoothingQuality = "high";
   context.drawImage(

@@ -83,6 +83,7 @@ function coverRange(reader: ByteReader, { start, end }: ByteRange): ByteReader {
   const cover = writeVoid(end - start);
   return {
     size: reader.size,
+    ...(reader.prefetch && { prefetch: reader.prefetch }),
     async read(range, signal) {
       const [from, to] = [Math.max(0, range.start), Math.min(reader.size, range.end)];
       if (to <= start || from >= end) return reader.read(range, signal);
