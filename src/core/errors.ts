@@ -34,6 +34,7 @@ export const REQUEST_ERROR_KINDS = [
   "idempotency_mismatch",
   "payload_too_large",
   "rate_limited",
+  "quota_exceeded",
   "internal_error",
   "service_unavailable",
 ] as const;
@@ -52,6 +53,7 @@ export const RUN_ERROR_KINDS = [
   "input_forbidden",
   "input_unreachable",
   "input_too_large",
+  "input_changed",
   "input_unsupported",
   "input_no_video",
   "input_no_audio",

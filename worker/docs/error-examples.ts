@@ -45,6 +45,10 @@ export const ERROR_EXAMPLES = {
   idempotency_mismatch: { message: "This Idempotency-Key was used with another body." },
   payload_too_large: { message: "The body must not exceed 262144 bytes." },
   rate_limited: { message: "A key may make 300 requests a minute; try again in 12 seconds." },
+  quota_exceeded: {
+    message:
+      "This project has used up the bytes that it may store in a day, or they do not suffice for this; the day ends at midnight UTC.",
+  },
   internal_error: {
     message: "Something failed on our side; try again, and name the request id if it persists.",
   },

@@ -43,6 +43,7 @@ export const createUpload = operation({
     "connection_required",
     "connection_not_found",
     "payload_too_large",
+    "quota_exceeded",
   ],
 });
 

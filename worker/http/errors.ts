@@ -45,6 +45,7 @@ export const STATUS = {
   payload_too_large: 413,
   idempotency_mismatch: 422,
   rate_limited: 429,
+  quota_exceeded: 429,
   internal_error: 500,
   service_unavailable: 503,
 } as const satisfies Record<RequestErrorKind, ContentfulStatusCode>;

@@ -25,13 +25,13 @@ export function countCreation(c: Context<ApiEnv>, { rate }: Limits): void {
   take(c, rate, "creations");
 }
 
-/** Takes room for one more run to wait; throws `rate_limited` where too many of the key's wait already. */
+/** Takes room for one more run to wait; throws `rate_limited` where too many of the project's wait already. */
 export async function takeRoom(c: Context<ApiEnv>, { room }: Limits): Promise<void> {
-  if (await room.take(c.get("principal").id)) return;
+  if (await room.take(c.get("principal").project)) return;
   c.header("Retry-After", String(ROOM_SECONDS));
   throw new MediaError(
     "rate_limited",
-    `${room.most} tasks and steps of this key wait for their turn, which is the most; try again when some are done.`,
+    `${room.most} tasks and steps of this project wait for their turn, which is the most; try again when some are done.`,
   );
 }
 

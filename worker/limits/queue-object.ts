@@ -1,76 +1,120 @@
 import { DurableObject } from "cloudflare:workers";
 import { logFault, nameRun } from "../observability/log.ts";
+import type { ServiceSettings } from "../settings/schema.ts";
 import { serviceSettings } from "../settings/service-settings.ts";
-import { createRunQueue, type QueuedRun, type RunQueue } from "./run-queue.ts";
+import { createRunQueue, LOADS, type Load, type QueuedRun, type RunQueue } from "./run-queue.ts";
 
 // How often to check that running tasks are alive; dead ones free their slots.
 const CHECK_MS = 300_000;
 const RETRY_MS = 1000;
+// Heavy runs at once by default for each encoder, many more than it has places: its places are shared out chunk by chunk among the
+// projects of the runs that have begun.
+const HEAVY_RUNS = { container: 8, address: 16 } as const;
+// How a run learns of its turn.
+const CALLS = { light: "go", heavy: "goHeavy" } as const satisfies Record<Load, string>;
 
 /**
- * The queue of all runs of the service: one object, because what is shared fairly between projects is known in one place. A run
- * comes here twice, beside its requests; what an object bears is several times what the engine starts.
+ * The queues of all runs of the service, one for light and one for heavy work: one object, because what is shared fairly between
+ * projects is known in one place. A run comes here two or three times, beside its requests; what an object bears is several times
+ * what the engine starts.
  */
 export class QueueObject extends DurableObject<Bindings> {
-  readonly #queue: RunQueue;
+  readonly #queues: Readonly<Record<Load, RunQueue>>;
   #alarm: number | null = null;
 
   constructor(ctx: DurableObjectState, bindings: Bindings) {
     super(ctx, bindings);
-    const { MAX_RUNNING: per_key, MAX_RUNNING_TOTAL: total } = serviceSettings(bindings);
-    this.#queue = createRunQueue(ctx.storage.sql, { per_key, total });
+    const settings = serviceSettings(bindings);
+    const { MAX_RUNNING: per_project, MAX_RUNNING_TOTAL: total } = settings;
+    const { sql } = ctx.storage;
+    const heavy = heavyRuns(settings);
+    // A film may take an hour: half is left to other projects, which then wait for a chunk to end rather than for a film.
+    const heavy_per_project = Math.min(per_project, Math.ceil(heavy / 2));
+    this.#queues = {
+      light: createRunQueue(sql, { per_project, total }, "light"),
+      heavy: createRunQueue(sql, { per_project: heavy_per_project, total: heavy }, "heavy"),
+    };
   }
 
-  /** Accepts a run; returns true if it may proceed now, else notifies its TaskObject later. */
-  async enter(run: QueuedRun): Promise<boolean> {
-    const goes_on = this.#queue.enter(run, Date.now());
+  /**
+   * Accepts a run; returns true if it may proceed now, else notifies its TaskObject later. A run that comes for heavy work gives up
+   * its slot for light work.
+   */
+  async enter(run: QueuedRun, load: Load = "light"): Promise<boolean> {
+    const { light } = this.#queues;
+    const now = Date.now();
+    if (load === "heavy") {
+      light.leave(run.run_id);
+      light.fill(now);
+    }
+    const goes_on = this.#queues[load].enter(run, now);
     await this.#arm();
     return goes_on;
   }
 
   /** Passes the slot of a run to one that waits. */
   async leave(run_id: string): Promise<void> {
-    this.#queue.leave(run_id);
-    this.#queue.fill(Date.now());
+    for (const load of LOADS) {
+      this.#queues[load].leave(run_id);
+      this.#queues[load].fill(Date.now());
+    }
     await this.#arm();
   }
 
-  /** Returns how many runs of a key wait. */
-  waiting(key_id: string): number {
-    return this.#queue.waiting(key_id);
+  /** Returns how many runs of a project wait to begin. */
+  waiting(project: string): number {
+    return this.#queues.light.waiting(project);
   }
 
   /** Notifies runs of their turn, and forgets those that are over. */
   override async alarm(): Promise<void> {
     this.#alarm = null;
+    const settled = await Promise.all(LOADS.map((load) => this.#look(this.#queues[load], CALLS[load])));
+    await this.#arm(settled.includes(false) ? RETRY_MS : 0);
+  }
+
+  // Returns false where a call failed.
+  async #look(queue: RunQueue, turn: (typeof CALLS)[Load]): Promise<boolean> {
     const now = Date.now();
-    this.#queue.fill(now);
+    queue.fill(now);
     let failed = false;
-    const ask = async (run_id: string, call: "go" | "goesOn") => {
+    const ask = async (run_id: string, call: typeof turn | "goesOn") => {
       try {
         const goes_on = await this.env.TASK.getByName(run_id)[call]();
-        if (!goes_on) this.#queue.leave(run_id);
-        else if (call === "go") this.#queue.told(run_id);
-        else this.#queue.seen(run_id, now);
+        if (!goes_on) queue.leave(run_id);
+        else if (call === "goesOn") queue.seen(run_id, now);
+        else queue.told(run_id);
       } catch (thrown) {
         failed = true;
         logFault("no turn told", thrown, nameRun(run_id));
       }
     };
     await Promise.all([
-      ...this.#queue.untold().map((run_id) => ask(run_id, "go")),
-      ...this.#queue.unseen(now - CHECK_MS).map((run_id) => ask(run_id, "goesOn")),
+      ...queue.untold().map((run_id) => ask(run_id, turn)),
+      ...queue.unseen(now - CHECK_MS).map((run_id) => ask(run_id, "goesOn")),
     ]);
-    this.#queue.fill(now);
-    await this.#arm(failed ? RETRY_MS : 0);
+    queue.fill(now);
+    return !failed;
   }
 
   async #arm(pause = 0): Promise<void> {
     const now = Date.now();
-    const due = this.#queue.untold().length > 0 ? now + pause : this.#queue.isBusy() ? now + CHECK_MS : null;
+    const queues = Object.values(this.#queues);
+    const untold = queues.some((queue) => queue.untold().length > 0);
+    const due = untold ? now + pause : queues.some((queue) => queue.isBusy()) ? now + CHECK_MS : null;
     this.#alarm ??= await this.ctx.storage.getAlarm();
     if (due === null || (this.#alarm !== null && this.#alarm <= due)) return;
     this.#alarm = due;
     await this.ctx.storage.setAlarm(due);
   }
+}
+
+function heavyRuns({
+  MAX_HEAVY_TOTAL,
+  NATIVE_ENCODER_URL: urls = [],
+  NATIVE_INSTANCES,
+}: ServiceSettings): number {
+  if (MAX_HEAVY_TOTAL !== undefined) return MAX_HEAVY_TOTAL;
+  const { container, address } = HEAVY_RUNS;
+  return Math.max(1, urls.length > 0 ? urls.length * address : NATIVE_INSTANCES * container);
 }

@@ -1,30 +1,30 @@
-/** Says whether another run of a key may wait for its turn. */
+/** Decides whether another run of a project may wait for its turn. */
 export interface Room {
-  /** How many runs of a key may wait. */
+  /** How many runs of a project may wait. */
   readonly most: number;
   /** True when there is room for one more, which is then taken. */
-  take(key_id: string): Promise<boolean>;
+  take(project: string): Promise<boolean>;
 }
 
 // What was asked is good for so long, less what was taken here since.
 const GOOD_MS = 5000;
-const MOST_KEYS = 10_000;
+const MOST_PROJECTS = 10_000;
 
 /** Creates a {@link Room} that rarely asks how many wait: others may add unseen runs for up to five seconds. */
 export function createRoom(
   most: number,
-  waiting: (key_id: string) => Promise<number>,
+  waiting: (project: string) => Promise<number>,
   now: () => number,
 ): Room {
   const known = new Map<string, { left: number; until: number }>();
   return {
     most,
-    async take(key_id) {
-      let room = known.get(key_id);
+    async take(project) {
+      let room = known.get(project);
       if (!room || room.left <= 0 || now() >= room.until) {
-        room = { left: most - (await waiting(key_id)), until: now() + GOOD_MS };
-        if (known.size >= MOST_KEYS) known.clear();
-        known.set(key_id, room);
+        room = { left: most - (await waiting(project)), until: now() + GOOD_MS };
+        if (known.size >= MOST_PROJECTS) known.clear();
+        known.set(project, room);
       }
       if (room.left <= 0) return false;
       room.left--;

@@ -1,7 +1,7 @@
 import { isFinished } from "../../src/core/transitions.ts";
 import type { RunRows } from "../run/run-rows.ts";
 import { ASK_MS } from "../run/schedule.ts";
-import type { QueuedRun } from "./run-queue.ts";
+import type { Load, QueuedRun } from "./run-queue.ts";
 
 /** How one run comes to its turn. */
 export interface RunTurn {
@@ -9,13 +9,17 @@ export interface RunTurn {
   ask(): Promise<void>;
   /** Takes its turn from the queue; false when the run is over. */
   take(): boolean;
+  /** Leaves the slot for light work and asks for one for heavy work: true when the run has it, null when the run is over. */
+  askHeavy(): Promise<boolean | null>;
+  /** Takes its turn for heavy work; false when the run is over. */
+  takeHeavy(): boolean;
   /** Leaves the queue, even if it is unknown whether the run entered. */
   leave(): Promise<void>;
 }
 
 /** The queue, as a run sees it. */
 export interface TurnQueue {
-  enter(run: QueuedRun): Promise<boolean>;
+  enter(run: QueuedRun, load?: Load): Promise<boolean>;
   leave(run_id: string): Promise<void>;
 }
 
@@ -46,7 +50,7 @@ export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
       const goes_on = await queue().enter({ run_id: record.id, project, key_id });
       const current = rows.get();
       // Its turn may have come while the answer was on its way.
-      if (!current || current.turn === "goes_on") return;
+      if (!current || (current.turn !== "none" && current.turn !== "waits")) return;
       if (goes_on) return start();
       rows.setTurn("waits");
       rows.update({ heard_at: Date.now() });
@@ -54,7 +58,26 @@ export function createRunTurn(rows: RunRows, queue: () => TurnQueue): RunTurn {
     take() {
       const row = rows.get();
       if (!row || isFinished(row.record)) return false;
-      if (row.turn !== "goes_on") start();
+      if (row.turn === "none" || row.turn === "waits") start();
+      return true;
+    },
+    async askHeavy() {
+      const row = rows.get();
+      if (!row || isFinished(row.record)) return null;
+      if (row.turn === "heavy") return true;
+      const { project, key_id, record } = row;
+      rows.setTurn("heavy_waits");
+      const goes_on = await queue().enter({ run_id: record.id, project, key_id }, "heavy");
+      // It may have been told, or ended, while the answer was on its way.
+      const current = rows.get();
+      if (!current || isFinished(current.record)) return null;
+      if (goes_on) rows.setTurn("heavy");
+      return goes_on || current.turn === "heavy";
+    },
+    takeHeavy() {
+      const row = rows.get();
+      if (!row || isFinished(row.record)) return false;
+      rows.setTurn("heavy");
       return true;
     },
   };

@@ -72,6 +72,25 @@ export const text = (meaning: string, accepts: string) => z.string().register(FA
 export const secret = (meaning: string) =>
   z.string().register(FACTS, { meaning, accepts: "a secret", hidden: true });
 
+/** Comma-separated keys that requests carry as bearer tokens, all of them accepted. */
+export const bearerKeys = (meaning: string, least: number) =>
+  z
+    .string()
+    .transform(split)
+    .pipe(
+      z.array(
+        z
+          .string()
+          .min(least)
+          .regex(/^[!-~]+$/),
+      ),
+    )
+    .register(FACTS, {
+      meaning,
+      accepts: `comma-separated keys of at least ${least} printable characters without spaces`,
+      hidden: true,
+    });
+
 /** A base URL; parsed, it has no slash at the end. A password in it is refused, but must not end up in a log either. */
 export const baseUrl = (meaning: string) =>
   url().register(FACTS, {
@@ -90,9 +109,19 @@ export const baseUrls = (meaning: string) =>
 
 /** Comma-separated origins, as browsers write them. */
 export const origins = (meaning: string) =>
-  list(z.string().refine((given) => /^https?:/.test(given) && URL.parse(given)?.origin === given)).register(
+  list(z.string().refine(isOrigin)).register(FACTS, {
+    meaning,
+    accepts: "comma-separated origins such as https://media.example, without a path",
+  });
+
+/** Comma-separated origins of pages; `*` stands for any, `loopback` for those of this machine. */
+export const pageOrigins = (meaning: string) =>
+  list(z.string().refine((given) => given === "*" || given === "loopback" || isOrigin(given))).register(
     FACTS,
-    { meaning, accepts: "comma-separated origins such as https://media.example, without a path" },
+    {
+      meaning,
+      accepts: "*, or comma-separated loopback and origins such as https://shop.example",
+    },
   );
 
 /** Comma-separated hosts, in the form that `URL` returns. */
@@ -111,16 +140,16 @@ export const apiKeys = (meaning: string) =>
       .pipe(z.object({ key: z.string(), project: z.string().nullable() })),
   ).register(FACTS, { meaning, accepts: "comma-separated KEY or PROJECT:KEY", hidden: true });
 
-/** Comma-separated keys to encrypt with. */
-export const sealKeys = (meaning: string) =>
+/** Comma-separated secrets of which the newest is used and the others are still accepted. */
+export const secrets = (meaning: string, least: number) =>
   z
     .string()
-    // A blank entry is refused: it may stand for an older key that is not set.
+    // A blank entry is refused: it may stand for an older secret that is not set.
     .transform(split)
-    .pipe(z.array(z.string().min(16)))
+    .pipe(z.array(z.string().min(least)))
     .register(FACTS, {
       meaning,
-      accepts: "comma-separated secrets of at least 16 characters, the newest first",
+      accepts: `comma-separated secrets of at least ${least} characters, the newest first`,
       hidden: true,
     });
 
@@ -165,6 +194,10 @@ function parseBaseUrl(given: string): string | undefined {
   const url = URL.parse(given);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) return undefined;
   return /[?#]/.test(given) ? undefined : given.replace(/\/+$/, "");
+}
+
+function isOrigin(given: string): boolean {
+  return /^https?:/.test(given) && URL.parse(given)?.origin === given;
 }
 
 function parseHost(given: string): string | undefined {

@@ -3,14 +3,16 @@ import {
   apiKeys,
   baseUrl,
   baseUrls,
+  bearerKeys,
   choice,
   fineSeconds,
   flag,
   hosts,
   origins,
-  sealKeys,
+  pageOrigins,
   seconds,
   secret,
+  secrets,
   size,
   text,
   UNSET,
@@ -31,8 +33,12 @@ export const ServiceSettings = z.object({
   )
     .optional()
     .register(UNSET, NONE),
-  MEDIA_SIGNING_KEY: secret("Secret. Signs media URLs."),
-  CONNECTION_KEYS: sealKeys("Secret. Encrypts the secrets of connections and webhooks.")
+  OPERATOR_KEY: bearerKeys("Secret. Lets `npm run keys` manage the keys of all projects.", 32)
+    .optional()
+    .register(UNSET, { meaning: "none: only the keys of a project manage its keys" }),
+  MAX_KEYS: whole("Keys of one project, but for those of `API_KEYS`.", 1, 10_000).prefault("100"),
+  MEDIA_SIGNING_KEY: secrets("Secret. Signs media URLs; those signed with an older key stay valid.", 32),
+  CONNECTION_KEYS: secrets("Secret. Encrypts the secrets of connections and webhooks.", 16)
     .optional()
     .register(UNSET, { meaning: "none: no connections, no webhooks" }),
   ALLOW_PRIVATE_NETWORK: flag(
@@ -41,12 +47,35 @@ export const ServiceSettings = z.object({
   ALLOWED_HOSTS: hosts("Private hosts that are allowed as exceptions, with or without a port.")
     .optional()
     .register(UNSET, NONE),
+  DNS_RESOLVER: baseUrl(
+    "Resolver that callers' hosts are looked up with over HTTPS; it must answer `application/dns-json`. `wrangler.toml` sets Cloudflare's.",
+  )
+    .optional()
+    .register(UNSET, { meaning: "none: names are not looked up" }),
   PUBLIC_URL: baseUrl("Base of the URLs that the service returns.")
     .optional()
     .register(UNSET, { meaning: "the request's origin" }),
+  CORS_ORIGINS: pageOrigins(
+    "Origins whose pages may call the API (with a key) and read media; `loopback` stands for those of this machine, `*` for any.",
+  ).prefault("*"),
+  SERVICE_HOSTS: hosts(
+    "Hosts that requests may name beside that of `PUBLIC_URL`, against DNS rebinding; `loopback` stands for the names and addresses of this machine.",
+  )
+    .optional()
+    .register(UNSET, { meaning: "any" }),
   MEDIA_TTL: seconds("Lifetime of an output and its URL.", 1, YEARS).prefault("604800"),
   // R2 takes 10,000 parts of one upload, and ours have 5 MiB.
   MAX_INPUT_BYTES: size("Largest input.", "1 B", "50 GB").prefault("5 GB"),
+  DAILY_FETCHED_BYTES: size(
+    "Bytes that one project may fetch from other hosts in a day, which ends at midnight UTC.",
+    "1 B",
+    "1000 TB",
+  ).prefault("1 TB"),
+  DAILY_STORED_BYTES: size(
+    "Bytes of outputs and uploads that one project may store in a day.",
+    "1 B",
+    "1000 TB",
+  ).prefault("500 GB"),
   MAX_INPUT_SECONDS: seconds("Longest input.", 1, 7 * DAY).prefault("21600"),
   // A step of the Workflow ends after 6 hours.
   INGEST_SECONDS: seconds("Time limit for fetching an input.", 1, 21_600).prefault("3600"),
@@ -72,9 +101,20 @@ export const ServiceSettings = z.object({
   ),
   MAX_REQUESTS: whole("Requests per key and minute.", 1).prefault("300"),
   MAX_CREATIONS: whole("Requests per key and minute that create something.", 1).prefault("60"),
-  MAX_RUNNING: whole("Tasks and standalone steps of one key that run at once; more wait.", 1).prefault("25"),
-  MAX_RUNNING_TOTAL: whole("Tasks and standalone steps of all keys that run at once.", 1).prefault("1000"),
-  MAX_WAITING: whole("Tasks and standalone steps of one key that may wait.", 1).prefault("1000"),
+  MAX_RUNNING: whole("Tasks and standalone steps of one project that run at once; more wait.", 1).prefault(
+    "25",
+  ),
+  MAX_RUNNING_TOTAL: whole(
+    "Tasks and standalone steps of all projects that run at once, but for those on native encoders.",
+    1,
+  ).prefault("1000"),
+  MAX_HEAVY_TOTAL: whole(
+    "Tasks and standalone steps of all projects that use native encoders at once, half of them of one project; more wait, and hold up no other work.",
+    1,
+  )
+    .optional()
+    .register(UNSET, { meaning: "8 for each container, 16 for each of `NATIVE_ENCODER_URL`" }),
+  MAX_WAITING: whole("Tasks and standalone steps of one project that may wait.", 1).prefault("1000"),
   EVENT_TTL: seconds("Lifetime of events and their deliveries.", 1, YEARS).prefault("604800"),
   WEBHOOK_TIMEOUT_SECONDS: seconds("Time limit for a webhook's receiver to answer.", 1, 300).prefault("10"),
   WEBHOOK_RETRY_SECONDS: fineSeconds(
@@ -96,27 +136,35 @@ const { shape } = ServiceSettings;
  * Settings of the local service: environment variables of `npm run dev`, `demo` and `keys`. What the service Worker knows too is
  * passed on to it.
  */
-export const LocalSettings = ServiceSettings.omit({ MEDIA_SIGNING_KEY: true, NATIVE_INSTANCES: true }).extend(
-  {
-    PORT: whole("Port on 127.0.0.1; 0 for any free one.", 0, 65_535).prefault("8787"),
-    STATE_DIR: text(
-      "Folder of everything that the service stores, logs included; one service at a time can use it.",
-      "a folder",
-    ).prefault(".framewright"),
-    API_KEYS: shape.API_KEYS.unwrap().prefault("dev-key"),
-    CONNECTION_KEYS: shape.CONNECTION_KEYS.unwrap()
-      .optional()
-      .register(UNSET, { meaning: "generated once, kept in `STATE_DIR`" }),
-    NATIVE_ENCODER_TOKEN: shape.NATIVE_ENCODER_TOKEN.unwrap()
-      .optional()
-      .register(UNSET, { meaning: "random" }),
-    ALLOW_PRIVATE_NETWORK: shape.ALLOW_PRIVATE_NETWORK.unwrap().prefault("true"),
-    // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
-    WATCH_SECONDS: shape.WATCH_SECONDS.unwrap().prefault("5"),
-    // A line for every request only helps where logs are collected.
-    LOG_LEVEL: shape.LOG_LEVEL.unwrap().prefault("error"),
-  },
-);
+export const LocalSettings = ServiceSettings.omit({
+  MEDIA_SIGNING_KEY: true,
+  NATIVE_INSTANCES: true,
+  DNS_RESOLVER: true,
+}).extend({
+  PORT: whole("Port on 127.0.0.1; 0 for any free one.", 0, 65_535).prefault("8787"),
+  STATE_DIR: text(
+    "Folder of everything that the service stores, logs included; one service at a time can use it.",
+    "a folder",
+  ).prefault(".framewright"),
+  API_KEYS: shape.API_KEYS.unwrap()
+    .optional()
+    .register(UNSET, { meaning: "one, generated once, kept in `STATE_DIR`" }),
+  OPERATOR_KEY: shape.OPERATOR_KEY.unwrap()
+    .optional()
+    .register(UNSET, { meaning: "generated once, kept in `STATE_DIR`" }),
+  CONNECTION_KEYS: shape.CONNECTION_KEYS.unwrap()
+    .optional()
+    .register(UNSET, { meaning: "generated once, kept in `STATE_DIR`" }),
+  NATIVE_ENCODER_TOKEN: shape.NATIVE_ENCODER_TOKEN.unwrap().optional().register(UNSET, { meaning: "random" }),
+  // Any page in the visitor's browser reaches this machine.
+  CORS_ORIGINS: shape.CORS_ORIGINS.unwrap().prefault("loopback"),
+  SERVICE_HOSTS: shape.SERVICE_HOSTS.unwrap().prefault("loopback"),
+  ALLOW_PRIVATE_NETWORK: shape.ALLOW_PRIVATE_NETWORK.unwrap().prefault("true"),
+  // The local engine sleeps through a restart until the watch wakes it, so the watch looks sooner than at the edge.
+  WATCH_SECONDS: shape.WATCH_SECONDS.unwrap().prefault("5"),
+  // A line for every request only helps where logs are collected.
+  LOG_LEVEL: shape.LOG_LEVEL.unwrap().prefault("error"),
+});
 
 /** Settings of the native encoder: environment variables of its container or process. */
 export const NativeSettings = z.object({
@@ -124,8 +172,14 @@ export const NativeSettings = z.object({
   HOST: text("Address to listen on; the image sets 0.0.0.0.", "an address of this machine").prefault(
     "127.0.0.1",
   ),
-  NATIVE_ENCODER_TOKEN: secret("Bearer token that requests must carry.").optional().register(UNSET, NONE),
-  SERVICE_ORIGINS: origins("Origins that jobs may read from and write to.")
+  NATIVE_ENCODER_TOKEN: secret(
+    "Bearer token that requests must carry; required where `HOST` is not a loopback address.",
+  )
+    .optional()
+    .register(UNSET, NONE),
+  SERVICE_ORIGINS: origins(
+    "Origins that jobs may read from and write to; required, as the token, where `HOST` is not a loopback address.",
+  )
     .optional()
     .register(UNSET, { meaning: "any" }),
   PLACES: whole("Video jobs that run at once; one more place is for images and sound.", 1, 256)
@@ -137,10 +191,22 @@ export const NativeSettings = z.object({
     "60",
   ),
   MAX_FILE_BYTES: size("Largest single file of an output.", "4 KiB", "1024 TiB").prefault("64 GiB"),
-  MAX_MEMORY_BYTES: size("Maximum memory of one ffmpeg process.", "64 MiB", "1024 TiB")
+  MAX_MEMORY_BYTES: size(
+    "Memory that all ffmpeg processes may take together. A job that does not fit beside the others is left to another encoder, or to later.",
+    "64 MiB",
+    "1024 TiB",
+  )
     .optional()
-    .register(UNSET, { meaning: "that of the machine or container" }),
+    .register(UNSET, { meaning: "nine tenths of that of the machine or container" }),
+  FFMPEG_USER: text(
+    "User, by name or number, that ffmpeg runs as, apart from the server, whose secrets it then cannot read. The server needs the right to change users; the image sets `ffmpeg`.",
+    "a user of this machine",
+  )
+    .optional()
+    .register(UNSET, { meaning: "the server's own" }),
   TMPDIR: text("Folder in which jobs store their files.", "a folder")
     .optional()
     .register(UNSET, { meaning: "the system's" }),
 });
+/** Settings of the native encoder, parsed. */
+export type NativeSettings = z.output<typeof NativeSettings>;

@@ -63,6 +63,8 @@ export interface PageUploadNeeds {
   /** Takes bytes into managed storage. */
   uploads: Uploads;
   signer: PartSigner;
+  /** Counts bytes that a project is about to store in managed storage; rejects with `quota_exceeded`. */
+  store(project: string, bytes: number): Promise<void>;
   /** Bytes that a file may have. */
   max_bytes: number;
   /** Seconds that a stored file, and its URL, is kept. */
@@ -94,6 +96,7 @@ export function createPageUploads(needs: PageUploadNeeds): PageUploads {
         const message = `size must not be over ${max_bytes} bytes.`;
         throw new MediaError("request_invalid", message, { param: "size" });
       }
+      if (output === null) await needs.store(project, size);
       const name = request.name ?? output?.split("/").at(-1) ?? "file";
       const created_at = now();
       const upload: UploadEntry["upload"] = {

@@ -1,4 +1,5 @@
 import { fromBase64Url, toBase64Url } from "../../src/util/bytes.ts";
+import { createMac } from "../media/mac.ts";
 
 /** A part that may be put: exactly as many bytes, and of that type where one is named. */
 export interface PartGrant {
@@ -20,24 +21,17 @@ export interface PartSigner {
 
 const PATH = /\/uploads\/(upload_[0-9a-z]{26})\/parts\/(\d{1,5})$/;
 
-/** Creates a {@link PartSigner} with the secret that signs media URLs, by HMAC-SHA-256. */
-export function createPartSigner(secret: string, now: () => number): PartSigner {
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  let key: Promise<CryptoKey> | undefined;
-  // On first use: a missing secret is reported elsewhere.
-  const hmac = () => {
-    const bytes = new TextEncoder().encode(secret);
-    key ??= crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
-    return key;
-  };
+/** Creates a {@link PartSigner} with the secrets that sign media URLs, the newest first, by HMAC-SHA-256; throws without any. */
+export function createPartSigner(secrets: readonly string[], now: () => number): PartSigner {
+  const mac = createMac(secrets);
   return {
     async sign(grant, expires, base) {
       const until = Math.floor(expires);
-      const bytes = await crypto.subtle.sign("HMAC", await hmac(), message(grant, until));
+      const bytes = await mac.sign(message(grant, until));
       const query = new URLSearchParams({ size: String(grant.size) });
       if (grant.content_type !== "") query.set("type", grant.content_type);
       query.set("expires", String(until));
-      query.set("signature", toBase64Url(new Uint8Array(bytes)));
+      query.set("signature", toBase64Url(bytes));
       return `${base}/uploads/${grant.id}/parts/${grant.part}?${query}`;
     },
     async open(url) {
@@ -51,8 +45,7 @@ export function createPartSigner(secret: string, now: () => number): PartSigner 
       const content_type = searchParams.get("type") ?? "";
       const grant = { id, part: Number(part), size: Number(size), content_type };
       const given = fromBase64Url(signature ?? "");
-      // Web Crypto compares in constant time.
-      const valid = await crypto.subtle.verify("HMAC", await hmac(), given, message(grant, Number(expires)));
+      const valid = await mac.verify(message(grant, Number(expires)), given);
       return valid && now() < Number(expires) * 1000 ? grant : null;
     },
   };

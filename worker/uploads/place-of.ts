@@ -1,9 +1,10 @@
 import { createConnections } from "../connections/connections.ts";
 import { createSealOf } from "../connections/seal-of.ts";
 import type { Env } from "../env.ts";
+import { requireQuota } from "../limits/quota.ts";
 import { createR2Uploads } from "../media/r2-uploads.ts";
+import { mediaBucket, mediaStorage } from "../network/media-bucket.ts";
 import { createOutsideOf } from "../network/outside-of.ts";
-import { createR2Storage } from "../network/r2-storage.ts";
 import { createManagedPlace } from "./managed-place.ts";
 import { createPageUploads, type PageUploads } from "./page-uploads.ts";
 import { createPartSigner } from "./part-signer.ts";
@@ -19,8 +20,8 @@ export function createPlaceOf(env: Env): (entry: Pick<UploadEntry, "project" | "
   return ({ project, upload: { connection_id } }) =>
     connection_id === null
       ? createManagedPlace({
-          uploads: createR2Uploads(env.MEDIA),
-          media: createR2Storage(env.MEDIA),
+          uploads: createR2Uploads(mediaBucket(env)),
+          media: mediaStorage(env),
           home: (id) => env.UPLOAD.getByName(id),
           signer,
         })
@@ -34,8 +35,10 @@ export function createPageUploadsOf(env: Env): PageUploads {
   return createPageUploads({
     home: (id) => env.UPLOAD.getByName(id),
     place: createPlaceOf(env),
-    uploads: createR2Uploads(env.MEDIA),
+    uploads: createR2Uploads(mediaBucket(env)),
     signer: createPartSigner(settings.MEDIA_SIGNING_KEY, now),
+    store: async (project, bytes) =>
+      requireQuota(await env.PROJECT.getByName(project).quota.takeStored(bytes)),
     max_bytes: settings.MAX_INPUT_BYTES,
     kept_seconds: settings.MEDIA_TTL,
     now,

@@ -5,7 +5,7 @@ import { createMemorySql } from "../api/memory-connections.ts";
 const NOW = 1000;
 
 function open(limits: Partial<RunLimits> = {}, sql = createMemorySql()) {
-  const queue = createRunQueue(sql, { per_key: 25, total: 1000, ...limits });
+  const queue = createRunQueue(sql, { per_project: 25, total: 1000, ...limits });
   return { queue, sql };
 }
 
@@ -26,25 +26,44 @@ function leave(queue: RunQueue, name: string): string[] {
   return turns;
 }
 
-test("starts as many runs of a key as its limit, and the others in order of arrival", () => {
-  const { queue } = open({ per_key: 2 });
-  expect(enter(queue, "p/a/1", "p/a/2", "p/a/3", "p/a/4", "p/b/1")).toEqual(["p/a/1", "p/a/2", "p/b/1"]);
-  expect([queue.waiting("p/a"), queue.waiting("p/b")]).toEqual([2, 0]);
-  expect(leave(queue, "p/b/1")).toEqual([]);
+test("starts as many runs of a project as its limit, and the others in order of arrival", () => {
+  const { queue } = open({ per_project: 2 });
+  expect(enter(queue, "p/a/1", "p/a/2", "p/a/3", "p/a/4", "q/a/1")).toEqual(["p/a/1", "p/a/2", "q/a/1"]);
+  expect([queue.waiting("p"), queue.waiting("q")]).toEqual([2, 0]);
+  expect(leave(queue, "q/a/1")).toEqual([]);
   expect(leave(queue, "p/a/2")).toEqual(["p/a/3"]);
   expect(leave(queue, "p/a/1")).toEqual(["p/a/4"]);
-  expect(queue.waiting("p/a")).toBe(0);
+  expect(queue.waiting("p")).toBe(0);
+});
+
+test("many keys gain a project nothing", () => {
+  const { queue } = open({ per_project: 2 });
+  const keys = Array.from({ length: 40 }, (_, index) => `p/k${index}/1`);
+  expect(enter(queue, ...keys)).toEqual(keys.slice(0, 2));
+  expect(queue.waiting("p")).toBe(38);
+});
+
+test("light and heavy work wait in queues of their own", () => {
+  const sql = createMemorySql();
+  const { queue: light } = open({ per_project: 1 }, sql);
+  const heavy = createRunQueue(sql, { per_project: 25, total: 1 }, "heavy");
+  expect(enter(light, "p/a/1", "p/a/2")).toEqual(["p/a/1"]);
+  expect(enter(heavy, "p/a/1")).toEqual(["p/a/1"]);
+  expect(leave(light, "p/a/1")).toEqual(["p/a/2"]);
+  expect([enter(heavy, "p/a/2", "q/a/1"), light.waiting("p"), heavy.waiting("p")]).toEqual([[], 0, 1]);
+  // The project that has none is next.
+  expect(leave(heavy, "p/a/1")).toEqual(["q/a/1"]);
 });
 
 test("entering again returns the current answer", () => {
-  const { queue } = open({ per_key: 1 });
+  const { queue } = open({ per_project: 1 });
   expect(enter(queue, "p/a/1", "p/a/2", "p/a/1", "p/a/2")).toEqual(["p/a/1", "p/a/1"]);
   expect(leave(queue, "p/a/1")).toEqual(["p/a/2"]);
   expect(enter(queue, "p/a/2")).toEqual(["p/a/2"]);
 });
 
 test("a waiting run may leave, and an unknown run changes nothing", () => {
-  const { queue } = open({ per_key: 1 });
+  const { queue } = open({ per_project: 1 });
   enter(queue, "p/a/1", "p/a/2", "p/a/3");
   expect(leave(queue, "p/a/2")).toEqual([]);
   expect(leave(queue, "p/a/9")).toEqual([]);
@@ -81,37 +100,37 @@ test("a project that returns queues behind those already waiting", () => {
   expect(leave(queue, "c/a/1")).toEqual(["guest/a/2"]);
 });
 
-test("a key at its limit does not hold back its project's other keys", () => {
-  const { queue } = open({ per_key: 1, total: 3 });
-  expect(enter(queue, "p/a/1", "p/a/2", "p/b/1", "q/a/1", "p/b/2")).toEqual(["p/a/1", "p/b/1", "q/a/1"]);
+test("a project at its limit does not hold back others, and its keys take turns", () => {
+  const { queue } = open({ per_project: 2, total: 3 });
+  expect(enter(queue, "p/a/1", "p/a/2", "p/b/1", "q/a/1", "p/b/2")).toEqual(["p/a/1", "p/a/2", "q/a/1"]);
   expect(leave(queue, "q/a/1")).toEqual([]);
-  expect(leave(queue, "p/b/1")).toEqual(["p/b/2"]);
+  expect(leave(queue, "p/a/1")).toEqual(["p/b/1"]);
 });
 
 test("a key that moved to another project loses none of its runs", () => {
-  const { queue } = open({ per_key: 1 });
+  const { queue } = open({ per_project: 1 });
   const run = (run_id: string, project: string) => queue.enter({ run_id, project, key_id: "key" }, NOW);
-  expect([run("1", "old"), run("2", "old"), run("3", "new")]).toEqual([true, false, false]);
-  expect(leave(queue, "3")).toEqual([]);
-  expect(leave(queue, "1")).toEqual(["2"]);
+  expect([run("1", "old"), run("2", "old"), run("3", "new")]).toEqual([true, false, true]);
+  expect(leave(queue, "3")).toEqual(["2"]);
+  expect(leave(queue, "1")).toEqual([]);
 });
 
 test("the queue survives a restart, and new limits apply from then on", () => {
-  const { queue, sql } = open({ per_key: 1 });
+  const { queue, sql } = open({ per_project: 1 });
   enter(queue, "p/a/1", "p/a/2", "p/a/3");
-  const { queue: later } = open({ per_key: 2 }, sql);
+  const { queue: later } = open({ per_project: 2 }, sql);
   later.fill(NOW);
   expect(later.untold()).toEqual(["p/a/2"]);
-  expect(later.waiting("p/a")).toBe(1);
+  expect(later.waiting("p")).toBe(1);
 });
 
 test("returns running runs that were not seen lately", () => {
-  const { queue } = open({ per_key: 1 });
-  enter(queue, "p/a/1", "p/b/1", "p/b/2");
+  const { queue } = open({ per_project: 1 });
+  enter(queue, "p/a/1", "q/b/1", "q/b/2");
   expect(queue.unseen(NOW - 1)).toEqual([]);
-  expect(queue.unseen(NOW)).toEqual(["p/a/1", "p/b/1"]);
+  expect(queue.unseen(NOW)).toEqual(["p/a/1", "q/b/1"]);
   queue.seen("p/a/1", NOW + 1);
-  expect(queue.unseen(NOW)).toEqual(["p/b/1"]);
+  expect(queue.unseen(NOW)).toEqual(["q/b/1"]);
 });
 
 test("serves a hundred projects with a thousand runs equally, within one turn", () => {

@@ -137,7 +137,7 @@ test("limits how many records a key creates in a minute, and shows its last use"
   expect(Date.now() - shown.last_used_at).toBeLessThan(60_000);
 });
 
-test("limits how many tasks of a key may wait", async () => {
+test("limits how many tasks of a project may wait", async () => {
   const { secret } = await makeKey();
   const made: string[] = [];
   const refused = await rig.until(
@@ -155,7 +155,7 @@ test("limits how many tasks of a key may wait", async () => {
     "rate_limited",
     "10",
   ]);
-  expect(refused.json.message).toMatch(/^2 tasks and steps of this key wait/);
+  expect(refused.json.message).toMatch(/^2 tasks and steps of this project wait/);
   expect(made).toHaveLength(4);
   for (const id of made.toReversed()) await cancel(id, secret);
   // Other keys are unaffected.

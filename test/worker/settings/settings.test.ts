@@ -4,13 +4,17 @@ import { readSettings, SettingsError } from "../../../worker/settings/read.ts";
 import { NativeSettings, ServiceSettings } from "../../../worker/settings/schema.ts";
 import { serviceSettings } from "../../../worker/settings/service-settings.ts";
 
+const SIGNING_KEY = "-".repeat(32);
 const read = (variables: Record<string, unknown>) =>
-  readSettings(ServiceSettings, { MEDIA_SIGNING_KEY: "-", ...variables });
+  readSettings(ServiceSettings, { MEDIA_SIGNING_KEY: SIGNING_KEY, ...variables });
 
 test("the defaults of a deployed service", () => {
   expect(read({})).toEqual({
-    ...{ MEDIA_SIGNING_KEY: "-", ALLOW_PRIVATE_NETWORK: false, LOG_LEVEL: "info" },
+    ...{ MEDIA_SIGNING_KEY: [SIGNING_KEY], ALLOW_PRIVATE_NETWORK: false, LOG_LEVEL: "info" },
+    CORS_ORIGINS: ["*"],
+    MAX_KEYS: 100,
     ...{ MEDIA_TTL: 604_800, EVENT_TTL: 604_800, MAX_INPUT_BYTES: 5e9, MAX_INPUT_SECONDS: 21_600 },
+    ...{ DAILY_FETCHED_BYTES: 1e12, DAILY_STORED_BYTES: 5e11 },
     ...{ INGEST_SECONDS: 3600, WATCH_SECONDS: 30, STALL_SECONDS: 300 },
     ...{ NATIVE_INSTANCES: 0, MAX_CHUNKS_IN_FLIGHT: 8, MAX_REQUESTS: 300, MAX_CREATIONS: 60 },
     ...{ MAX_RUNNING: 25, MAX_RUNNING_TOTAL: 1000, MAX_WAITING: 1000 },
@@ -44,6 +48,9 @@ test.for([
   ["MAX_REQUESTS", " ", 300],
   ["PUBLIC_URL", "https://media.example/api//", "https://media.example/api"],
   ["NATIVE_ENCODER_URL", "http://a:1/, ,https://b/c", ["http://a:1", "https://b/c"]],
+  ["OPERATOR_KEY", "o".repeat(32), ["o".repeat(32)]],
+  ["CORS_ORIGINS", "loopback, https://shop.example", ["loopback", "https://shop.example"]],
+  ["SERVICE_HOSTS", "loopback,Media.example", ["loopback", "media.example"]],
   ["ALLOWED_HOSTS", "NAS.local, 127.1:9000,[::1]:80", ["nas.local", "127.0.0.1:9000", "[::1]:80"]],
   [
     "API_KEYS",
@@ -54,6 +61,7 @@ test.for([
       { key: "e:f", project: "d" },
     ],
   ],
+  ["MEDIA_SIGNING_KEY", `${"n".repeat(32)}, ${"o".repeat(32)}`, ["n".repeat(32), "o".repeat(32)]],
   ["CONNECTION_KEYS", `${"n".repeat(16)}, ${"o".repeat(16)}`, ["n".repeat(16), "o".repeat(16)]],
 ] as const)("%s=%j is read as %j", ([name, text, value]) => {
   expect(read({ [name]: text })[name]).toEqual(value);
@@ -68,6 +76,8 @@ test.for([
   ["PUBLIC_URL", ["media.example", "ftp://a", "https://a/?b", "https://a/#", "https://a:b@c"]],
   ["ALLOWED_HOSTS", ["http://a", "*.local", "10.0.0.0/8", "a b", "::1", "a:99999", "me@a"]],
   ["API_KEYS", ["project:", ":key", "a b:key", "my key", "ok,pro/ject:key", `${"p".repeat(65)}:key`, ","]],
+  ["MEDIA_SIGNING_KEY", ["-".repeat(31), `${"n".repeat(32)},short`, `${"n".repeat(32)},`]],
+  ["OPERATOR_KEY", ["o".repeat(31), `${"o".repeat(16)} ${"o".repeat(16)}`, `${"o".repeat(32)},`]],
   ["CONNECTION_KEYS", ["short", `${"n".repeat(16)},short`, `${"n".repeat(16)},`]],
 ] as const)("%s rejects %j", ([name, texts]) => {
   for (const text of texts) expect(() => read({ [name]: text }), text).toThrow(`${name} must be `);
@@ -75,7 +85,12 @@ test.for([
 
 test("a message shows the rejected value, shortened, but never a secret", () => {
   const longValue = `hush${"!".repeat(200)}`;
-  const secrets = { API_KEYS: "hush hush", CONNECTION_KEYS: "hush", NATIVE_ENCODER_URL: "http://hush@hush" };
+  const secrets = {
+    API_KEYS: "hush hush",
+    MEDIA_SIGNING_KEY: "hush",
+    CONNECTION_KEYS: "hush",
+    NATIVE_ENCODER_URL: "http://hush@hush",
+  };
   const url = { PUBLIC_URL: "https://a:hush@b" };
   const rejectionOf = (variables: object) => {
     try {
@@ -100,7 +115,7 @@ test("parses the settings once per env of an isolate, malformed ones too", () =>
         return Reflect.ownKeys(target);
       },
     });
-  const good = envOf({ MEDIA_SIGNING_KEY: "-" });
+  const good = envOf({ MEDIA_SIGNING_KEY: SIGNING_KEY });
   expect(serviceSettings(good)).toBe(serviceSettings(good));
   const bad = envOf({ MAX_RUNNING: "0" });
   for (const _ of [1, 2, 3]) expect(() => serviceSettings(bad)).toThrow("MAX_RUNNING must be ");

@@ -1,0 +1,86 @@
+import { MediaError } from "../../src/core/errors.ts";
+import type { Step } from "../../src/core/step.ts";
+import type { Task } from "../../src/core/task.ts";
+import { destinationOf } from "../../src/steps/destination.ts";
+import type { Sql } from "../sql.ts";
+
+/** What a project moves in a day, in bytes. */
+export interface DayBytes {
+  /** Read from hosts that its callers name, again after a failure too. */
+  fetched: number;
+  /** Kept for it: outputs, and files that pages upload. */
+  stored: number;
+}
+
+/** Counts the bytes of one project by the day, which begins at midnight UTC. */
+export interface Quota {
+  /** Counts bytes that are about to be fetched for an output, none for a file that is stored already; returns what is used up, in which case it counts nothing. */
+  takeFetched(bytes: number): keyof DayBytes | null;
+  /** Counts bytes that are about to be uploaded; returns what is used up, in which case it counts nothing. */
+  takeStored(bytes: number): keyof DayBytes | null;
+  /** Counts bytes that are stored already. */
+  addStored(bytes: number): void;
+}
+
+const DAY_MS = 86_400_000;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS day_bytes (
+    day INTEGER PRIMARY KEY, fetched INTEGER NOT NULL DEFAULT 0, stored INTEGER NOT NULL DEFAULT 0
+  );
+`;
+
+/** Creates the quota of a project with these limits a day. */
+export function createQuota(sql: Sql, limits: DayBytes, now: () => number): Quota {
+  sql.exec(SCHEMA);
+  const today = () => Math.floor(now() / DAY_MS);
+
+  function add(what: keyof DayBytes, bytes: number): void {
+    sql.exec("DELETE FROM day_bytes WHERE day < ?", today());
+    const insert = `INSERT INTO day_bytes (day, ${what}) VALUES (?, ?)`;
+    sql.exec(`${insert} ON CONFLICT DO UPDATE SET ${what} = ${what} + excluded.${what}`, today(), bytes);
+  }
+
+  function hasRoom(what: keyof DayBytes, bytes: number): boolean {
+    const select = `SELECT ${what} AS bytes FROM day_bytes WHERE day = ?`;
+    const [used = { bytes: 0 }] = sql.exec<{ bytes: number }>(select, today());
+    return used.bytes + bytes <= limits[what];
+  }
+
+  return {
+    takeFetched(bytes) {
+      // What is fetched becomes an output.
+      if (!hasRoom("stored", 1)) return "stored";
+      if (!hasRoom("fetched", bytes)) return "fetched";
+      if (bytes > 0) add("fetched", bytes);
+      return null;
+    },
+    takeStored(bytes) {
+      if (!hasRoom("stored", bytes)) return "stored";
+      add("stored", bytes);
+      return null;
+    },
+    addStored(bytes) {
+      if (bytes > 0) add("stored", bytes);
+    },
+  };
+}
+
+/** Returns the bytes that a finished task or standalone step left in managed storage. */
+export function storedBytes(record: Task | Step): number {
+  if (record.status !== "succeeded" || destinationOf(record)) return 0;
+  // A probe reads, and an upload to managed storage leaves what is there already.
+  if (record.object === "step")
+    return record.kind === "probe" || record.kind === "upload" ? 0 : sizeOf(record);
+  return Math.max(0, ...record.steps.filter(({ kind }) => kind === record.kind).map(sizeOf));
+}
+
+const sizeOf = ({ output }: Step) => output?.filesize ?? 0;
+
+/** Throws `quota_exceeded` where a quota returned what is used up. */
+export function requireQuota(used_up: keyof DayBytes | null): void {
+  if (used_up === null) return;
+  const what = used_up === "fetched" ? "fetch from elsewhere" : "store";
+  const message = `This project has used up the bytes that it may ${what} in a day, or they do not suffice for this; the day ends at midnight UTC.`;
+  throw new MediaError("quota_exceeded", message);
+}
