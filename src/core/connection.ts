@@ -20,6 +20,32 @@ const credential = (max: number) =>
     /^[\x21-\x7e]+$/.test(text) ? null : "must be printable ASCII without spaces.",
   );
 
+/** What signed requests may do: read an object, write one whole or in parts, delete one. */
+export const SIGNED_METHODS = ["GET", "PUT", "DELETE"] as const;
+
+/** The longest validity of a signed request, in seconds. */
+export const MAX_SIGNED_SECONDS = 3600;
+
+const METHODS = `must be a list of at least one of ${SIGNED_METHODS.join(", ")}.`;
+
+/** Requests that may be signed with a connection. */
+export const SigningRule = closed({
+  bucket,
+  prefix: z
+    .string("must be a text of up to 900 characters.")
+    .max(900)
+    .optional()
+    .meta({ description: "Start of the keys; default all of the bucket.", example: "films/" }),
+  methods: z.array(z.enum(SIGNED_METHODS, METHODS), METHODS).min(1).meta({
+    description:
+      "`GET` reads an object, also by HEAD; `PUT` writes one, whole or in parts; `DELETE` deletes one.",
+  }),
+}).meta({ id: "SigningRule" });
+/** Requests that may be signed with a connection. */
+export type SigningRule = z.infer<typeof SigningRule>;
+
+const RULES = "must be a list of up to 20 rules.";
+
 function brokenEndpoint(text: string): string | null {
   const url = URL.parse(text);
   const right = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash && !/\p{Cc}/u.test(text);
@@ -57,6 +83,9 @@ export const ConnectionRequest = closed({
   is_default: flag.optional().meta({
     description:
       "True makes it the default, which serves requests that name no connection; the first connection is the default.",
+  }),
+  signing: z.array(SigningRule, RULES).max(20, RULES).optional().meta({
+    description: "What `POST /connections/{id}/sign` may sign; default nothing.",
   }),
 }).meta({ id: "ConnectionRequest" });
 /** A valid request for a connection. */
@@ -101,7 +130,12 @@ export const ConnectionTestRequest = closed({
 /** Where to test a connection. */
 export type ConnectionTestRequest = z.infer<typeof ConnectionTestRequest>;
 
-const QUERY = "must be texts by their names.";
+// No others: `acl` or `versionId` would make another operation of the request.
+const parameter = z
+  .string("must be a text.")
+  .refine((text) => text.isWellFormed())
+  .max(8192)
+  .optional();
 
 /** Body of `POST /connections/{id}/sign`: a request to S3 for a sender without the keys. */
 export const SignRequest = closed({
@@ -112,15 +146,7 @@ export const SignRequest = closed({
     .min(1)
     .max(BOUNDS.s3_key_bytes.max)
     .meta({ example: "films/clip.mp4" }),
-  query: z
-    .record(
-      z.string().regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/),
-      z
-        .string(QUERY)
-        .refine((text) => text.isWellFormed())
-        .max(8192),
-      QUERY,
-    )
+  query: closed({ uploads: parameter, uploadId: parameter, partNumber: parameter }, "parameter")
     .optional()
     .meta({ description: "`uploads`, `uploadId`, `partNumber`, as S3 has them." }),
   content_type: z
@@ -134,9 +160,9 @@ export const SignRequest = closed({
     .min(0)
     .optional()
     .meta({ description: "Bytes of the body, which has to be exactly this long." }),
-  seconds: wholeWithin({ min: 1, max: 604_800 })
+  seconds: wholeWithin({ min: 1, max: MAX_SIGNED_SECONDS })
     .optional()
-    .meta({ description: "How long the URL is valid; default 3600." }),
+    .meta({ description: `How long the URL is valid; default ${MAX_SIGNED_SECONDS}.` }),
 }).meta({ id: "SignRequest" });
 /** A request to S3 for a sender without the keys. */
 export type SignRequest = z.infer<typeof SignRequest>;
@@ -202,9 +228,22 @@ export function parseConnectionChange(body: unknown): ConnectionChange {
 
 /** Creates the record of a new connection. */
 export function createConnection(request: ConnectionRequest, id: CreateId, now: number): Connection {
-  const { secret_access_key: _, force_path_style = null, is_default = false, ...rest } = request;
-  const times = { created_at: now, updated_at: now };
-  return { id: id("connection", now), object: "connection", ...rest, force_path_style, is_default, ...times };
+  const {
+    secret_access_key: _,
+    force_path_style = null,
+    is_default = false,
+    signing = [],
+    ...rest
+  } = request;
+  const own = { force_path_style, is_default, signing };
+  return {
+    id: id("connection", now),
+    object: "connection",
+    ...rest,
+    ...own,
+    created_at: now,
+    updated_at: now,
+  };
 }
 
 /** Returns a connection with a change applied; the secret is not part of the record. */

@@ -46,8 +46,17 @@ test("creates, tests, edits and deletes a connection without ever showing its se
   await row.getByRole("button", { name: "Edit Archive" }).click();
   await expect(dialog.getByLabel("Secret")).toHaveValue("");
   await dialog.getByLabel("Region").fill("eu-central-1");
+  const rules = dialog.getByLabel("Signed requests");
+  await rules.fill("POST my-bucket/films/");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await expect(rules).toHaveAccessibleDescription(/Write each line as GET,PUT/);
+  await rules.fill("GET,PUT my-bucket/films/");
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(row).toContainText("eu-central-1");
+
+  await row.getByRole("button", { name: "Edit Archive" }).click();
+  await expect(rules).toHaveValue("GET,PUT my-bucket/films/");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
 
   await row.getByRole("button", { name: "Delete Archive" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();

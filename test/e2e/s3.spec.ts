@@ -119,6 +119,7 @@ test("a connection created and tested in the console receives a task's output, a
   await dialog.getByLabel("Region").fill(region);
   await dialog.getByLabel("Key id").fill(access_key_id);
   await dialog.getByLabel("Secret").fill(secret_access_key);
+  await dialog.getByLabel("Signed requests").fill("GET,PUT page-open/");
   await dialog.getByRole("button", { name: "Create" }).click();
   await workbench.getByRole("button", { name: "Test Signing Ceph" }).click();
   await dialog.getByLabel("Bucket").fill("page-open");

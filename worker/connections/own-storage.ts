@@ -2,7 +2,7 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { HttpFile } from "../../src/storage/http/http-reader.ts";
 import type { HttpOptions } from "../../src/storage/http/http-request.ts";
 import { parseS3Url, type S3Connection } from "../../src/storage/s3/s3-connection.ts";
-import { openS3 } from "../../src/storage/s3/s3-input.ts";
+import { openS3, signedOptions } from "../../src/storage/s3/s3-input.ts";
 import { createS3Bucket, type S3Bucket } from "../../src/storage/s3/s3-send.ts";
 import { createS3Signer } from "../../src/storage/s3/s3-sign.ts";
 import type { Env } from "../env.ts";
@@ -19,6 +19,12 @@ export interface OwnStorage {
     options: Omit<HttpOptions, "guard" | "fetch">,
     connection_id?: string | null,
   ): Promise<HttpFile>;
+  /** Returns how the ranges of a known object are read, at a URL that stands for it. */
+  source(
+    url: string,
+    options: Omit<HttpOptions, "guard" | "fetch">,
+    connection_id?: string | null,
+  ): Promise<{ url: string; options: HttpOptions }>;
   bucket(name: string): Promise<S3Bucket>;
 }
 
@@ -43,6 +49,12 @@ export function createOwnStorage(env: Env, project: string, run_id: string): Own
       const { bucket, key } = parseS3Url(url);
       const { fetch, ...connection } = await reach(connection_id);
       return openS3(createS3Signer(connection, bucket), key, { ...options, fetch });
+    },
+    async source(url, options, connection_id) {
+      const { bucket, key } = parseS3Url(url);
+      const { fetch, ...connection } = await reach(connection_id);
+      const signer = createS3Signer(connection, bucket);
+      return { url: `s3://${bucket}/`, options: signedOptions(signer, key, { ...options, fetch }) };
     },
     async bucket(name) {
       const { fetch, ...connection } = await reach();

@@ -52,7 +52,9 @@ export function createConnectionTable(sql: Sql): ConnectionTable {
 
   const rows = (text: string, ...values: (string | number)[]) => [...sql.exec<Row>(text, ...values)];
   const toConnection = ({ record, is_default }: Row): Connection => ({
-    ...(JSON.parse(record) as Connection),
+    // A record of a time before these rules has none.
+    signing: [],
+    ...(JSON.parse(record) as Omit<Connection, "signing">),
     is_default: is_default === 1,
   });
   const first = (text: string, ...values: (string | number)[]): SealedConnection | null => {

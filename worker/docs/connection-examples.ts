@@ -6,8 +6,11 @@ import type {
   ConnectionTestRequest,
   Reencryption,
   SignedRequest,
+  SigningRule,
   SignRequest,
 } from "../../src/core/connection.ts";
+
+const SIGNING: SigningRule[] = [{ bucket: "my-bucket", prefix: "films/", methods: ["GET", "PUT"] }];
 
 /** Requests for connections, by what they are for. The credentials are the ones that AWS's documentation uses. */
 export const CONNECTION_REQUESTS: Record<string, ConnectionRequest> = {
@@ -18,6 +21,7 @@ export const CONNECTION_REQUESTS: Record<string, ConnectionRequest> = {
     region: "eu-central-1",
     access_key_id: "AKIAIOSFODNN7EXAMPLE",
     secret_access_key: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    signing: SIGNING,
   },
   self_hosted: {
     name: "Own server",
@@ -39,6 +43,7 @@ export const CONNECTION_CHANGES: Record<string, ConnectionChange> = {
     secret_access_key: "je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY",
   },
   make_default: { is_default: true },
+  sign_for_pages: { signing: SIGNING },
 };
 
 /** A stored connection. */
@@ -52,6 +57,7 @@ export const CONNECTION: Connection = {
   access_key_id: "AKIAIOSFODNN7EXAMPLE",
   force_path_style: null,
   is_default: true,
+  signing: SIGNING,
   created_at: 1_795_167_000_000,
   updated_at: 1_795_167_000_000,
 };

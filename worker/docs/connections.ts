@@ -117,7 +117,7 @@ export const signRequest = operation({
   tag,
   summary: "Sign a request to the storage",
   description:
-    "Gives a URL by which a page that holds no keys reads, writes or deletes one object, whole or in parts. Ask for it where your own users are checked, not in the page.",
+    "Returns a URL, valid for an hour at most, by which a page that holds no keys reads, writes or deletes one object, whole or in parts. The connection's `signing` has to allow it; otherwise the answer is `forbidden`. Ask for it where your own users are checked, not in the page.",
   parameters: one,
   body: { schema: "SignRequest", examples: SIGN_REQUESTS },
   answers: { 200: { description: "The URL.", schema: "SignedRequest", examples: { put: SIGNED_REQUEST } } },

@@ -8,7 +8,7 @@ import {
   type Reencryption,
 } from "../../src/core/connection.ts";
 import { MediaError, toMediaError } from "../../src/core/errors.ts";
-import { signRequest } from "../connections/sign-request.ts";
+import { checkSigning, signRequest } from "../connections/sign-request.ts";
 import { testConnection } from "../connections/test-connection.ts";
 import * as docs from "../docs/connections.ts";
 import { readJson } from "../http/body.ts";
@@ -84,6 +84,7 @@ export function addConnectionRoutes(app: Api, services: Services): void {
   serve(app, docs.signRequest, async (c) => {
     const connection = await connections.open(c.get("project"), idInPath(c, "connection"));
     const request = parseSignRequest(await readJson(c.req.raw));
+    checkSigning(connection, request);
     await checkEndpoint(connection);
     return c.json(await signRequest(connection, request, now()));
   });

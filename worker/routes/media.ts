@@ -1,5 +1,6 @@
 import type { Handler } from "hono";
-import { MediaError } from "../../src/core/errors.ts";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { type ErrorKind, MediaError } from "../../src/core/errors.ts";
 import { runOf } from "../../src/steps/media-keys.ts";
 import { getMedia } from "../docs/service.ts";
 import type { Api, ApiEnv } from "../http/context.ts";
@@ -7,17 +8,33 @@ import { answerMedia } from "../media/answer.ts";
 import { dropUpload, type Receive, receiveBytes, receiveOrder } from "../media/receive.ts";
 import type { Services } from "../services.ts";
 
+// What a pinned source may answer instead of its bytes.
+const SOURCE_STATUS: Partial<Record<ErrorKind, ContentfulStatusCode>> = {
+  input_forbidden: 403,
+  input_not_found: 404,
+  input_changed: 412,
+  input_unreachable: 502,
+  timeout: 504,
+};
 const FORBIDDEN = "The media URL is not one of ours or has expired.";
 
 /** Adds the routes of media, open to every signed URL: one to read, one to write for the encoders of this service, which the document omits. */
 export function addMediaRoutes(app: Api, services: Services): void {
-  const { signer, media, uploads, now } = services;
+  const { signer, openMedia, uploads, now } = services;
   // A key has slashes, which a path parameter of OpenAPI cannot say.
   app.described.push(getMedia);
   app.get("/media/*", async (c) => {
     const grant = await signer.open(c.req.url);
     if (!grant) throw new MediaError("forbidden", FORBIDDEN);
-    return answerMedia(c, media, grant, now());
+    try {
+      return await answerMedia(c, openMedia(), grant, now());
+    } catch (thrown) {
+      const status = thrown instanceof MediaError ? SOURCE_STATUS[thrown.kind] : undefined;
+      if (!(thrown instanceof MediaError) || status === undefined) throw thrown;
+      // An error of the run: the encoder that reads its pinned source passes it on.
+      const { kind, message } = thrown;
+      return c.json({ kind, message, request_id: c.get("request_id") }, status);
+    }
   });
 
   const write =

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Connection } from "../../../src/core/connection.ts";
+import type { Connection, SignedRequest } from "../../../src/core/connection.ts";
+import type { NewApiKey } from "../../../src/core/key.ts";
 import type { Task } from "../../../src/core/task.ts";
 import { type ApiHost, HOSTS, KEYS, type Refusal } from "./hosts.ts";
 
@@ -33,6 +34,7 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
       object: "connection",
       force_path_style: null,
       is_default: true,
+      signing: [],
       created_at: expect.any(Number),
       updated_at: made.created_at,
     });
@@ -65,6 +67,81 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     expect((await host.ask<Connection>("GET", `/connections/${made.id}`)).body.is_default).toBe(true);
     expect((await host.ask("DELETE", `/connections/${made.id}`)).status).toBe(204);
     expect((await host.ask("GET", "/connections")).body).toEqual([]);
+  });
+
+  const FILMS = { bucket: "my-bucket", prefix: "films/" };
+  const sign = (id: string, body: object, key?: string) =>
+    host.ask<SignedRequest & Refusal>("POST", `/connections/${id}/sign`, body, key);
+
+  test("signs only what the connection's rules allow: bucket, prefix, method, and an hour", async () => {
+    const part = { bucket: "parts", methods: ["PUT"] };
+    const { id } = await make({ signing: [{ ...FILMS, methods: ["GET", "PUT"] }, part] });
+    const status = async (method: string, bucket: string, name: string, more: object = {}) =>
+      (await sign(id, { method, bucket, key: name, ...more })).status;
+    const upload = { query: { uploadId: "u" } };
+    expect([
+      await status("GET", "my-bucket", "films/a.mp4"),
+      await status("HEAD", "my-bucket", "films/a.mp4"),
+      await status("PUT", "my-bucket", "films/a.mp4", { seconds: 3600 }),
+      await status("POST", "parts", "any", { query: { uploads: "" } }),
+      await status("PUT", "parts", "any", { query: { uploadId: "u", partNumber: "1" } }),
+      await status("GET", "parts", "any", upload),
+      await status("DELETE", "parts", "any", upload),
+    ]).toEqual(Array(7).fill(200));
+    expect([
+      await status("DELETE", "my-bucket", "films/a.mp4"),
+      await status("DELETE", "parts", "any"),
+      await status("DELETE", "parts", "any", { query: { uploadId: "" } }),
+      await status("GET", "parts", "any"),
+      await status("GET", "my-bucket", "film"),
+      await status("GET", "my-bucket", "private/films/a.mp4"),
+      await status("GET", "my-bucket2", "films/a.mp4"),
+      await status("PUT", "other-bucket", "films/a.mp4"),
+    ]).toEqual(Array(8).fill(403));
+    expect([
+      await status("GET", "my-bucket", "films/../private/a.mp4"),
+      await status("GET", "my-bucket", "films/./a.mp4"),
+      await status("GET", "my-bucket", "films/a.mp4", { seconds: 3601 }),
+      await status("PUT", "my-bucket", "films/a.mp4", { query: { acl: "" } }),
+      await status("GET", "my-bucket", "films/a.mp4", { query: { versionId: "1" } }),
+    ]).toEqual(Array(5).fill(400));
+    const { body } = await sign(id, { method: "GET", ...FILMS, prefix: undefined, key: "films/a.mp4" });
+    const seconds = (body.expires_at - Date.now()) / 1000;
+    expect([seconds > 3500, seconds <= 3600]).toEqual([true, true]);
+    expect(new URL(body.url).searchParams.get("X-Amz-Expires")).toBe("3600");
+    await host.ask("DELETE", `/connections/${id}`);
+  });
+
+  test("signs nothing without rules, and without the scope for it", async () => {
+    const { id } = await make();
+    const request = { method: "GET", bucket: "my-bucket", key: "films/a.mp4" };
+    expect(await sign(id, request)).toMatchObject({
+      ...{ status: 403, body: { kind: "forbidden", message: expect.stringContaining("signing") } },
+    });
+    const change = { signing: [{ ...FILMS, methods: ["GET"] }] };
+    expect((await host.ask("PATCH", `/connections/${id}`, change)).body).toMatchObject(change);
+    expect((await sign(id, request)).status).toBe(200);
+    const scopes = ["read", "write", "connections.sign"];
+    const keyOf = async (...of: string[]) =>
+      (await host.ask<NewApiKey>("POST", "/keys", { name: "n", scopes: of })).body.secret;
+    const [signer, writer] = [await keyOf("connections.sign"), await keyOf("read", "write")];
+    expect([(await sign(id, request, signer)).status, (await sign(id, request, writer)).status]).toEqual([
+      ...[200, 403],
+    ]);
+    // Neither the one nor the other may point the connection, or a new default one, elsewhere.
+    const mover = await keyOf(...scopes);
+    const endpoint = "https://evil.example";
+    for (const [method, path, body] of [
+      ["PATCH", `/connections/${id}`, { endpoint }],
+      ["PATCH", `/connections/${id}`, { is_default: true }],
+      ["POST", "/connections", { ...REQUEST, endpoint, is_default: true }],
+      ["DELETE", `/connections/${id}`, undefined],
+    ] as const) {
+      expect((await host.ask(method, path, body, mover)).status).toBe(403);
+    }
+    const manager = await keyOf("connections.manage");
+    expect((await host.ask("PATCH", `/connections/${id}`, { name: "Moved" }, manager)).status).toBe(200);
+    expect((await host.ask("DELETE", `/connections/${id}`, undefined, manager)).status).toBe(204);
   });
 
   test("hides another project's connections", async () => {
@@ -116,6 +193,12 @@ describe.each(Object.entries(HOSTS))("%s", (name, open) => {
     [{ force_path_style: "yes" }, "force_path_style"],
     [{ is_default: 1 }, "is_default"],
     [{ bucket: "b" }, "bucket"],
+    [{ signing: "my-bucket" }, "signing"],
+    [{ signing: [{ bucket: "my-bucket" }] }, "signing"],
+    [{ signing: [{ bucket: "my-bucket", methods: [] }] }, "signing"],
+    [{ signing: [{ bucket: "my-bucket", methods: ["POST"] }] }, "signing"],
+    [{ signing: [{ bucket: "*", methods: ["GET"] }] }, "signing"],
+    [{ signing: Array(21).fill({ bucket: "my-bucket", methods: ["GET"] }) }, "signing"],
   ])("rejects %j", async (wrong, param, kind = "request_invalid") => {
     const { status, body } = await host.ask<Refusal>("POST", "/connections", { ...REQUEST, ...wrong });
     expect([status, body.kind, body.param]).toEqual([400, kind, param]);

@@ -54,6 +54,7 @@ test("states the package's version and the URL it is served from", async () => {
 
 // Only the service's own encoders write there.
 const INTERNAL = [
+  "GET /operator/projects",
   ...["PUT /media/*", "POST /media/*", "DELETE /media/*"],
   // Called only through the part URLs that an upload returns.
   "PUT /uploads/:id/parts/:part",
@@ -217,7 +218,7 @@ test("accepts every request example, and the examples cover every kind", async (
   }
   expect(kinds).toEqual({
     "/connections": ["aws", "self_hosted"],
-    "/connections/{id}": ["another_name", "another_key", "make_default"],
+    "/connections/{id}": ["another_name", "another_key", "make_default", "sign_for_pages"],
     "/connections/{id}/sign": ["put", "read"],
     "/connections/{id}/test": ["bucket", "folder"],
     "/uploads": ["managed", "own_bucket"],

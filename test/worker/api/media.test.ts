@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSigner } from "../../../worker/media/signer.ts";
-import { startService } from "./service.ts";
+import { SIGNING_KEYS, startService } from "./service.ts";
 
 const RUN = "task_01kbb1d3x4e8v0t6m9q2y5z7av";
 const OTHER = "task_01kbb1d3x4e8v0t6m9q2y5z7aw";
@@ -168,6 +168,17 @@ test("a signed URL of a missing file is media_not_found", async () => {
   expect(await errorOf(at)).toEqual([404, "media_not_found"]);
 });
 
+test("a URL that an older key signed stays valid, and new ones are signed with the newest", async () => {
+  const key = `out/${RUN}/clip.mp4`;
+  const [newest, older] = SIGNING_KEYS.map((secret) => createSigner([secret], Date.now));
+  const until = soon();
+  const old = await older?.sign(key, until, service.base);
+  expect((await fetch(old ?? "")).status).toBe(200);
+  expect(await service.signer.sign(key, until, service.base)).toBe(
+    await newest?.sign(key, until, service.base),
+  );
+});
+
 test("a URL without a valid signature for its file is forbidden", async () => {
   const grant = url.split("/")[4] ?? "";
   const wrong = [
@@ -177,7 +188,7 @@ test("a URL without a valid signature for its file is forbidden", async () => {
     url.replace(grant, (grant.startsWith("A") ? "B" : "A") + grant.slice(1)),
     `${service.base}/media/out/${RUN}/clip.mp4`,
     `${service.base}/media/`,
-    await createSigner("other", Date.now).sign(`out/${RUN}/clip.mp4`, soon(), service.base),
+    await createSigner(["other"], Date.now).sign(`out/${RUN}/clip.mp4`, soon(), service.base),
     await service.signer.sign(`out/${RUN}/clip.mp4`, soon() - 601, service.base),
   ];
   for (const at of wrong) expect([at, ...(await errorOf(at))]).toEqual([at, 403, "forbidden"]);

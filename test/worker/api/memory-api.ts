@@ -30,7 +30,7 @@ export function createMemoryApi(
   const tasks = createMemoryRuns<Task>("task");
   const steps = createMemoryRuns<Step>("step");
   const objects = new Map<string, Omit<StoredObject, "body"> & { bytes: Uint8Array<ArrayBuffer> }>();
-  const signer = createSigner("a secret", Date.now);
+  const signer = createSigner(["a secret"], Date.now);
   const stored = createMemoryStorage();
   const connections = createMemoryConnections();
   const outside = createOutside(settings, network);
@@ -39,14 +39,14 @@ export function createMemoryApi(
     tasks,
     steps,
     findStep: createMemoryFindStep(tasks, steps),
-    media: {
+    openMedia: () => ({
       head: async (key) => objects.get(key) ?? null,
       async read(key, range) {
         const found = objects.get(key);
         if (!found) return null;
         return { ...found, body: new Blob([found.bytes.slice(range?.start, range?.end)]).stream() };
       },
-    },
+    }),
     uploads: createMemoryUploads({
       async write(key, body, mime) {
         const info = await stored.write(key, body, mime);

@@ -13,7 +13,7 @@ import { createS3Place } from "../../../worker/uploads/s3-place.ts";
 export function createMemoryPageUploads(connections: Connections, outside: Outside): PageUploads {
   const storage = createMemoryStorage();
   const uploads = createMemoryUploads(storage);
-  const signer = createPartSigner("a secret", Date.now);
+  const signer = createPartSigner(["a secret"], Date.now);
   const homes = new Map<string, UploadHome>();
   const home = (id: string) => {
     const found = homes.get(id) ?? createMemoryHome();
@@ -22,6 +22,7 @@ export function createMemoryPageUploads(connections: Connections, outside: Outsi
   };
   return createPageUploads({
     ...{ home, uploads, signer, max_bytes: 5e9, kept_seconds: 3600, now: Date.now },
+    store: async () => {},
     place: ({ project, upload: { connection_id } }) =>
       connection_id === null
         ? createManagedPlace({ uploads, media: storage, signer, home })

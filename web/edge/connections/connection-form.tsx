@@ -4,6 +4,7 @@ import { Field } from "../../ui/field.tsx";
 import { SendRow } from "../shared/feedback.tsx";
 import { useService } from "../shared/service.ts";
 import { useSending } from "../shared/use-sending.ts";
+import { parseSigning, writeSigning } from "./signing-rules.ts";
 
 const STYLES = [
   ["", "Default"],
@@ -18,6 +19,7 @@ const FIELDS = [
   "access_key_id",
   "secret_access_key",
   "force_path_style",
+  "signing",
 ] as const satisfies readonly (keyof ConnectionRequest)[];
 
 /** Creates or edits a connection; its secret is write-only. */
@@ -102,6 +104,21 @@ export function ConnectionForm({
             <input {...control} name="secret_access_key" type="password" autoComplete="new-password" />
           )}
         </Field>
+        <Field
+          label="Signed requests"
+          hint="What pages without the keys may do, one rule a line, such as GET,PUT my-bucket/films/. Leave it empty for nothing."
+          fault={form.at("signing")}
+        >
+          {(control) => (
+            <textarea
+              {...control}
+              name="signing"
+              rows={2}
+              spellcheck={false}
+              defaultValue={writeSigning(connection?.signing ?? [])}
+            />
+          )}
+        </Field>
         <SendRow form={form} label={connection ? "Save" : "Create"} busy="Saving…" onCancel={onClose} />
       </form>
     </Dialog>
@@ -118,5 +135,6 @@ function requestOf(form: FormData): Omit<ConnectionRequest, "kind"> {
     access_key_id: text("access_key_id"),
     secret_access_key: text("secret_access_key"),
     ...(style && { force_path_style: style === "true" }),
+    signing: parseSigning(text("signing")),
   };
 }
