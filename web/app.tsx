@@ -65,6 +65,9 @@ export function App() {
           </Suspense>
         )}
       </main>
+      <footer class="small">
+        <a href="/LICENSES.txt">Licenses and sources</a>
+      </footer>
       <Notify />
       <Announcer />
       <DropAnywhere />

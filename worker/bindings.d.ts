@@ -1,13 +1,17 @@
 /** What the platform binds the service Worker to; see wrangler.toml. Its variables and secrets are in `Env`, parsed. */
 interface Bindings {
-  /** Keys, and the mirror of every task and standalone step. */
+  /** The mirror of every task and standalone step. */
   KV: KVNamespace;
   /** Media: `work/<run>/…` while a run lasts, `out/<run>/…` for its output. */
   MEDIA: R2Bucket;
+  /** A directory for media in place of R2. Only in workerd elsewhere, where it is much faster than what Miniflare makes of R2. */
+  DISK?: Fetcher;
   /** One object per task or standalone step: the one writer of its record. */
   TASK: DurableObjectNamespace<import("./run/task-object.ts").TaskObject>;
   /** One object per project: the index that lists are read from. */
   PROJECT: DurableObjectNamespace<import("./project-object.ts").ProjectObject>;
+  /** One object per project: its keys. */
+  KEYS: DurableObjectNamespace<import("./auth/key-object.ts").KeyObject>;
   /** One object in all: which runs go on, and which wait for their turn. */
   QUEUE: DurableObjectNamespace<import("./limits/queue-object.ts").QueueObject>;
   /** One object per upload of a page. */

@@ -4,8 +4,8 @@ import type { Step } from "../src/core/step.ts";
 import type { Task } from "../src/core/task.ts";
 import { createApp } from "./app.ts";
 import { createKeyRing } from "./auth/key-ring.ts";
-import { createKeyStore } from "./auth/key-store.ts";
 import { createKeys } from "./auth/manage-keys.ts";
+import { DIRECTORY } from "./auth/project-directory.ts";
 import { createConnections } from "./connections/connections.ts";
 import { createSealOf } from "./connections/seal-of.ts";
 import { type Env, readEnv } from "./env.ts";
@@ -17,12 +17,16 @@ import { createRoom } from "./limits/room.ts";
 import { noteUploads } from "./media/noted-uploads.ts";
 import { createR2Uploads } from "./media/r2-uploads.ts";
 import { createSigner } from "./media/signer.ts";
+import { SERVICE_IN_CONTAINER } from "./native/native.ts";
+
+import { mediaBucket } from "./network/media-bucket.ts";
 import { createOutsideOf, hostRules } from "./network/outside-of.ts";
-import { createR2Storage } from "./network/r2-storage.ts";
 import { patiently } from "./network/retry-object-call.ts";
 import { createLog } from "./observability/log.ts";
 import { createFindStep, createRuns } from "./run/engine.ts";
+import { createPinnedMedia } from "./run/pinned-media.ts";
 import { SettingsError } from "./settings/read.ts";
+import type { ServiceSettings } from "./settings/schema.ts";
 import { createPageUploadsOf } from "./uploads/place-of.ts";
 import { createWebhooks } from "./webhooks/webhooks.ts";
 
@@ -46,13 +50,14 @@ export function serveApi(request: Request, bindings: Bindings): Response | Promi
 function createService(env: Env): ReturnType<typeof createApp> {
   const { settings } = env;
   const seal = createSealOf(env);
-  const key_store = createKeyStore(env.KV);
+  const signer = createSigner(settings.MEDIA_SIGNING_KEY, now);
+  const keysIn = (locator: string) => env.KEYS.getByName(locator).keys;
   return createApp({
     tasks: createRuns<Task>(env, "task"),
     steps: createRuns<Step>(env, "step"),
     findStep: createFindStep(env),
-    media: createR2Storage(env.MEDIA),
-    uploads: noteUploads(createR2Uploads(env.MEDIA), {
+    openMedia: () => createPinnedMedia(env, signer),
+    uploads: noteUploads(createR2Uploads(mediaBucket(env)), {
       note: (run_id, key, upload) => env.TASK.getByName(run_id).noteUpload(upload, key),
       forget: (run_id, upload) => env.TASK.getByName(run_id).forgetUpload(upload),
     }),
@@ -75,15 +80,38 @@ function createService(env: Env): ReturnType<typeof createApp> {
     },
     metrics: (project) => env.PROJECT.getByName(project).readMetrics(),
     log: createLog(settings.LOG_LEVEL),
-    keys: createKeyRing(key_store, settings.API_KEYS ?? [], now),
-    managed_keys: createKeys(key_store, now, (project) => env.PROJECT.getByName(project).keyUses()),
+    keys: createKeyRing({
+      home: (locator) => ({ find: (hash, at) => patiently(async () => keysIn(locator).find(hash, at)) }),
+      listed: settings.API_KEYS ?? [],
+      operators: settings.OPERATOR_KEY ?? [],
+      now,
+    }),
+    managed_keys: createKeys({
+      home: keysIn,
+      directory: () => env.KEYS.getByName(DIRECTORY).projects,
+      live: (project) => env.PROJECT.getByName(project).keyUses(),
+      most: settings.MAX_KEYS,
+      now,
+    }),
     limits: createLimitsOf(env, waitUntil, now),
-    signer: createSigner(settings.MEDIA_SIGNING_KEY, now),
+    signer,
     assets: env.ASSETS,
-    settings: { base_url: settings.PUBLIC_URL, ...hostRules(env) },
+    settings: {
+      base_url: settings.PUBLIC_URL,
+      cors_origins: settings.CORS_ORIGINS,
+      service_hosts: serviceHosts(settings),
+      ...hostRules(env),
+    },
     now,
     id: createIds(random),
   });
+}
+
+function serviceHosts({ SERVICE_HOSTS, PUBLIC_URL }: ServiceSettings): string[] | undefined {
+  if (!SERVICE_HOSTS) return undefined;
+  const base = PUBLIC_URL === undefined ? [] : [PUBLIC_URL];
+  // Containers reach the service by a name that no other client can use.
+  return [...SERVICE_HOSTS, ...[...base, SERVICE_IN_CONTAINER].map((url) => new URL(url).host)];
 }
 
 // Anybody may read the answer: what was found is in the log alone.
@@ -102,6 +130,6 @@ function createLimitsOf(env: Env, goOn: (promise: Promise<unknown>) => void, now
       later: (ms, work) => goOn(ms > 0 ? scheduler.wait(ms).then(work) : work()),
       now,
     }),
-    room: createRoom(MAX_WAITING, (key_id) => env.QUEUE.getByName(QUEUE_NAME).waiting(key_id), now),
+    room: createRoom(MAX_WAITING, (project) => env.QUEUE.getByName(QUEUE_NAME).waiting(project), now),
   };
 }

@@ -25,8 +25,8 @@ export interface Services {
   steps: Runs<Step>;
   /** Finds a step standing alone or inside a task. */
   findStep: FindStep;
-  /** The bytes behind the media URLs. */
-  media: MediaReader;
+  /** Opens the bytes behind the media URLs, for one request. */
+  openMedia(): MediaReader;
   /** Takes the files that encoders elsewhere put. */
   uploads: Uploads;
   /** Uploads of pages straight to storage. */

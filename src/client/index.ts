@@ -1,12 +1,14 @@
-export type {
-  Connection,
-  ConnectionChange,
-  ConnectionRequest,
-  ConnectionTest,
-  ConnectionTestRequest,
-  Reencryption,
-  SignedRequest,
-  SignRequest,
+export {
+  type Connection,
+  type ConnectionChange,
+  type ConnectionRequest,
+  type ConnectionTest,
+  type ConnectionTestRequest,
+  type Reencryption,
+  SIGNED_METHODS,
+  type SignedRequest,
+  type SigningRule,
+  type SignRequest,
 } from "../core/connection.ts";
 export {
   type ApiKey,

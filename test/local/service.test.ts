@@ -21,7 +21,11 @@ beforeEach(async () => {
 });
 
 const state = () => join(folder, "state");
-const env = (more: Record<string, string> = {}) => ({ PORT: "0", STATE_DIR: state(), ...NO_LIMITS, ...more });
+const KEY = "key-of-the-tests";
+const env = (more: Record<string, string> = {}) => ({
+  ...{ PORT: "0", STATE_DIR: state(), API_KEYS: KEY, ...NO_LIMITS },
+  ...more,
+});
 
 async function start(more: Record<string, string> = {}, tell?: (line: string) => void): Promise<Service> {
   const service = await startService({ ...parseSettings(env(more)), ...(tell && { tell }) });
@@ -48,7 +52,7 @@ async function probeThroughEncoder(service: Service): Promise<string> {
   ]);
   const origin = await startOrigin();
   onTestFinished(origin.close);
-  const headers = { Authorization: "Bearer dev-key", "Content-Type": "application/json" };
+  const headers = { Authorization: `Bearer ${KEY}`, "Content-Type": "application/json" };
   const body = JSON.stringify({ kind: "probe", input: { url: origin.serve("/clip.avi", { file: clip }) } });
   let step = await (await fetch(`${service.url}/steps`, { method: "POST", headers, body })).json();
   await vi.waitUntil(
@@ -74,6 +78,7 @@ async function expectNoSecrets(script: RunningScript, url: string): Promise<void
   const ask = async (key: string) =>
     (await fetch(`${url}/tasks`, { headers: { Authorization: `Bearer ${key}` } })).status;
   expect([await ask("very-secret-key"), await ask("dev-key")]).toEqual([200, 401]);
+  expect(readdirSync(state())).not.toContain("api-key");
   const key_file = join(state(), "media-signing-key");
   const signing_key = readFileSync(key_file, "utf8");
   expect(signing_key).toMatch(/^[\w-]{43}$/);

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { isLoopback } from "../../src/util/loopback.ts";
 import { Field } from "../ui/field.tsx";
 import { Notice } from "../ui/notice.tsx";
 import { useWorkbench } from "../workbench.ts";
-import { isLoopback, parseAddress, reachService } from "./reach-service.ts";
+import { parseAddress, reachService } from "./reach-service.ts";
 import { SendRow } from "./shared/feedback.tsx";
 import { useSending } from "./shared/use-sending.ts";
 

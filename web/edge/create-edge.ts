@@ -2,10 +2,14 @@ import { signal } from "@preact/signals";
 import type { RemoteClient } from "../../src/client/index.ts";
 import { MediaError } from "../../src/index.ts";
 import type { Edge, EdgeConnection, EdgeLoss } from "./edge.ts";
+import { takeLinkedKey } from "./key-link.ts";
 import { parseAddress, parseKey, reachService } from "./reach-service.ts";
 import { onServiceSaved, readService, type SavedService, saveService } from "./saved-service.ts";
 
-/** Creates the page's {@link Edge}. It reconnects to the service of an earlier visit after the first paint. */
+/**
+ * Creates the page's {@link Edge}. After the first paint it connects by the key in the page's address, or reconnects to the service
+ * of an earlier visit.
+ */
 export function createEdge(): Edge {
   const connection = signal<EdgeConnection | null>(null);
   const restoring = signal(readService() !== null);
@@ -65,7 +69,22 @@ export function createEdge(): Edge {
       become(null, { base_url: lost.base_url, message: LOST });
     },
   };
-  if (restoring.value) setTimeout(restore);
+  async function followLink(key: string): Promise<void> {
+    restoring.value = true;
+    await edge.connect(location.origin, key).catch((thrown: unknown) => {
+      const message = thrown instanceof MediaError ? thrown.message : UNLOADED;
+      become(null, { base_url: location.origin, message });
+    });
+  }
+
+  const linked = takeLinkedKey();
+  if (linked !== null) setTimeout(followLink, 0, linked);
+  else if (restoring.value) setTimeout(restore);
+  // The link was opened in a tab that has the page already.
+  addEventListener("hashchange", () => {
+    const key = takeLinkedKey();
+    if (key !== null) void followLink(key);
+  });
   onServiceSaved(restore);
   return edge;
 }

@@ -13,7 +13,7 @@ export interface EdgeLoss {
   readonly message: string;
 }
 
-/** The page's connection to a service. Its key is stored in this browser only, never in a URL. */
+/** The page's connection to a service. Its key is stored in this browser only; a link that signs in has it in its fragment, which is removed at once. */
 export interface Edge {
   /** Null while there is none. */
   readonly connection: ReadonlySignal<EdgeConnection | null>;

@@ -1,4 +1,5 @@
 import { MediaError } from "../../src/index.ts";
+import { isLoopback } from "../../src/util/loopback.ts";
 
 const ANSWER_MS = 10_000;
 
@@ -57,11 +58,6 @@ export function parseKey(text: string): string {
   throw new MediaError("token_invalid", "Enter the key exactly, without spaces.", {
     param: "api_key",
   });
-}
-
-/** Returns whether a host is this machine itself. */
-export function isLoopback(hostname: string): boolean {
-  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
 function schemeFor(address: string): "http" | "https" {

@@ -74,6 +74,10 @@ const WORDS = {
     title: "This could not be reached.",
     todo: "Check the address and your connection. If its server does not let pages read it, download the file and add it from your device.",
   },
+  input_changed: {
+    title: "The file changed while it was in use.",
+    todo: "Convert it again to use what it is now.",
+  },
   input_too_large: { title: "This file is too large.", todo: "Trim it first, or use a smaller one." },
   input_unsupported: {
     title: "This file can't be read as media.",
@@ -117,6 +121,10 @@ const WORDS = {
   storage_full: {
     title: "There is no space left.",
     todo: "Remove finished files from the queue or free space on this device, then try again.",
+  },
+  quota_exceeded: {
+    title: "The service has processed as much for you today as it may.",
+    todo: "Try again tomorrow, or convert on this device.",
   },
   worker_lost: { title: "The conversion was interrupted.", todo: AGAIN },
 } as const satisfies Readonly<Record<ErrorKind, FaultWords>>;

@@ -31,6 +31,8 @@ const host = {
 /** The encoder Worker: one job at a time, reached through the service binding alone. */
 export default {
   fetch(request: Request): Response | Promise<Response> {
+    // On a developer's machine it listens on a port too, which pages in the browser reach.
+    if (request.headers.has("Origin")) return new Response("Forbidden", { status: 403 });
     const { pathname } = new URL(request.url);
     if (request.method === "GET" && pathname === "/health") {
       return Response.json({ status: "ok", fast: host.fast !== null } satisfies LightHealth);

@@ -9,6 +9,10 @@ import type { Principal } from "../auth/key-ring.ts";
 export interface ApiSettings extends HostRules {
   /** Base of the service's own URLs, such as `https://media.example`; default the origin of the request. */
   base_url?: string | undefined;
+  /** Origins whose pages may call the API; `*` for any, `loopback` for those of this machine. Default any. */
+  cors_origins?: readonly string[] | undefined;
+  /** Hosts that requests may name; `loopback` for those of this machine. Default any. */
+  service_hosts?: readonly string[] | undefined;
 }
 
 /** State of a request: its id, and the owner and project of its API key, set by the authentication. */

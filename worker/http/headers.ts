@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from "hono";
-import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import type { CreateId } from "../../src/core/ids.ts";
 import type { ApiEnv } from "./context.ts";
@@ -12,34 +11,6 @@ export function requestId(id: CreateId, now: () => number): MiddlewareHandler<Ap
     c.header("Request-Id", c.get("request_id"));
   };
 }
-
-/** Lets pages of any origin call the API with a bearer key and play media; answers preflights before any authentication. */
-export const crossOrigin: MiddlewareHandler = cors({
-  origin: "*",
-  allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-  allowHeaders: [
-    "Authorization",
-    "Content-Type",
-    "Idempotency-Key",
-    "Last-Event-ID",
-    "Range",
-    "If-Range",
-    "If-None-Match",
-  ],
-  exposeHeaders: [
-    "Request-Id",
-    "Link",
-    "Has-More",
-    "Retry-After",
-    "RateLimit",
-    "RateLimit-Policy",
-    "Content-Length",
-    "Content-Range",
-    "Accept-Ranges",
-    "ETag",
-  ],
-  maxAge: 7200,
-});
 
 /** Headers that keep a browser from misusing an answer; a route that serves pages or media sets its own policy first. */
 export const securityHeaders: MiddlewareHandler = secureHeaders({

@@ -16,6 +16,8 @@ runMain(async () => {
   });
   if (!service) return;
   console.log(`state and logs in ${settings.state_dir}`);
+  // A browser sends no fragment, so the key gets into no log.
+  if (service.key !== null) console.log(`sign in ${service.url}/#key=${service.key}`);
   console.log(`ready ${service.url}`);
   if (!signal.aborted) await once(signal, "abort");
   await service.stop();

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { unstable_DevEnv } from "wrangler";
-import { outsideBindings } from "./outside-bindings.ts";
+import { diskBinding, outsideBindings } from "./own-bindings.ts";
 
 /** The Worker that a host process runs, and how. */
 export interface HostOrder {
@@ -10,6 +10,8 @@ export interface HostOrder {
   port: number;
   /** Folder of the Worker's storage. */
   data: string;
+  /** Folder of its media; null for a Worker that has none. */
+  media: string | null;
   /** Folder through which the Workers of one service find each other. */
   registry: string;
   /** Folder of its static files; null if it has none. */
@@ -45,7 +47,7 @@ environment.on("error", fail);
 environment.on("buildFailed", ({ cause }) => loaded || fail(cause));
 
 async function start(order: HostOrder): Promise<void> {
-  const { config, port, data, registry, assets, watch, dns } = order;
+  const { config, port, data, media, registry, assets, watch, dns } = order;
   // A Worker can be ready before its build is loaded.
   const load = once(environment, "reloadComplete");
   worker = await environment.startWorker({
@@ -55,6 +57,7 @@ async function start(order: HostOrder): Promise<void> {
       ...bindings("plain_text", order.vars),
       ...bindings("secret_text", order.secrets),
       ...(dns && outsideBindings(dns.length > 0 ? dns : null)),
+      ...(media && diskBinding(media)),
     },
     dev: {
       server: { hostname: "127.0.0.1", port },

@@ -35,6 +35,8 @@ export interface ServiceOptions extends Settings {
 export interface Service {
   /** Its base URL, without a trailing slash. */
   url: string;
+  /** The generated API key; null where the settings name keys. */
+  key: string | null;
   /**
    * Lists the running processes of the service, of one Worker, or of the native encoders, the parents of their ffmpeg processes.
    */
@@ -53,6 +55,8 @@ export const WORKERS = {
 /** The name of a Worker of the service. */
 export type WorkerName = keyof typeof WORKERS;
 
+// The project of the generated key, which stays the same with another key.
+const PROJECT = "local";
 const HEALTH_MS = 30_000;
 
 /** Returns the folder of a Worker's storage, in the layout of `wrangler --persist-to`. */
@@ -63,12 +67,18 @@ export function dataOf(
   return join(state_dir, "data", worker);
 }
 
+/** Returns the folder of the service's media. */
+export function mediaOf({ state_dir }: Pick<Settings, "state_dir">): string {
+  return join(state_dir, "media");
+}
+
 /**
  * Starts the whole service on this machine, with separate processes for each Worker; throws a {@link MediaError} when it
  * cannot start. The processes end with the calling process, even when that is killed.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const state = await openState(options.state_dir);
+  const key = options.api_keys === undefined ? state.apiKey() : null;
   const tell = options.tell ?? ((line) => console.error(line));
   const api = createHost(workerProgram("framewright", state), state, tell);
   const encoder = createHost(workerProgram("framewright-encoder", state), state, tell);
@@ -88,6 +98,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     config: join(ROOT, WORKERS[worker]),
     port: 0,
     data: dataOf(options, worker),
+    media: null,
     registry: registryOf(state),
     watch: options.watch ?? false,
     assets: null,
@@ -117,6 +128,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...order("framewright"),
       port: options.port,
       assets,
+      media: mediaOf(options),
       dns: options.dns ?? [],
       vars: {
         // No containers run locally.
@@ -125,15 +137,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         ...options.vars,
       },
       secrets: {
-        API_KEYS: options.api_keys,
+        API_KEYS: options.api_keys ?? `${PROJECT}:${key}`,
+        OPERATOR_KEY: options.operator_key ?? state.operator_key,
         MEDIA_SIGNING_KEY: state.signing_key,
         CONNECTION_KEYS: options.connection_keys ?? state.connection_key,
         NATIVE_ENCODER_TOKEN: native_token,
       },
     });
     await until(() => answers(`${url}/health`), `${url}/health does not respond with 200.`);
+    state.announce(url);
     return {
       url,
+      key,
       pids: (program) => (program ? hosts[program] : all).flatMap((host) => host.pids()),
       kill: end,
       stop: () => end(),

@@ -9,14 +9,16 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 export interface Settings {
   /** Port on 127.0.0.1; 0 for any free one. */
   port: number;
-  /** Comma-separated `KEY` or `PROJECT:KEY`. */
-  api_keys: string;
+  /** Comma-separated `KEY` or `PROJECT:KEY`; default one stored in the state folder. */
+  api_keys?: string;
   /** Folder of everything that the service stores. */
   state_dir: string;
   /** Variables of the service Worker. */
   vars: Record<string, string>;
   /** The token that the native encoders of `NATIVE_ENCODER_URL` require. */
   native_token?: string;
+  /** The key that `npm run keys` manages keys with; default one stored in the state folder. */
+  operator_key?: string;
   /** Keys that encrypt the secrets of connections, comma-separated, newest first; default one stored in the state folder. */
   connection_keys?: string;
 }
@@ -33,12 +35,13 @@ export function parseSettings(env: Variables): Settings {
     const text = given[name] ?? (field === theirs ? undefined : defaultOf(field));
     if (theirs !== undefined && text !== undefined) vars[name] = text;
   }
-  const { API_KEYS: api_keys = "", NATIVE_ENCODER_TOKEN, CONNECTION_KEYS, ...rest } = vars;
+  const { API_KEYS, OPERATOR_KEY, NATIVE_ENCODER_TOKEN, CONNECTION_KEYS, ...rest } = vars;
   return {
     port: PORT,
-    api_keys,
     state_dir: resolve(STATE_DIR),
     vars: rest,
+    ...(API_KEYS !== undefined && { api_keys: API_KEYS }),
+    ...(OPERATOR_KEY !== undefined && { operator_key: OPERATOR_KEY }),
     ...(NATIVE_ENCODER_TOKEN !== undefined && { native_token: NATIVE_ENCODER_TOKEN }),
     ...(CONNECTION_KEYS !== undefined && { connection_keys: CONNECTION_KEYS }),
   };

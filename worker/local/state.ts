@@ -8,6 +8,8 @@ import { endGroup, groupMembers, isRunning, nameProcess, type ProcessName } from
 interface Claim {
   supervisor: ProcessName;
   hosts: ProcessName[];
+  /** The service's base URL, once it is ready. */
+  url?: string;
 }
 
 /** The folder of everything that one local service stores. */
@@ -15,6 +17,10 @@ export interface State {
   dir: string;
   /** Folder for files that need not outlive the service. */
   scratch: string;
+  /** Returns the API key of a service whose settings name none; created once. */
+  apiKey(): string;
+  /** The key that `npm run keys` manages keys with; created once. */
+  operator_key: string;
   /** The key that signs media URLs; created once, so that they stay valid after a restart. */
   signing_key: string;
   /** The key that encrypts the secrets of connections; created once. */
@@ -23,11 +29,14 @@ export interface State {
   log(name: string): string;
   /** Records a process group, which the next service ends if this process dies. */
   note(leader: number): void;
+  /** Records where the service is, for {@link findService}. */
+  announce(url: string): void;
   /** Releases the folder for another service. */
   release(): void;
 }
 
 const LOG_BYTES = 10_000_000;
+const LOCK = "service.json";
 
 /**
  * Opens a state folder for one service and ends the processes that a killed one left running; throws a {@link MediaError}
@@ -36,7 +45,7 @@ const LOG_BYTES = 10_000_000;
 export async function openState(dir: string): Promise<State> {
   const logs = join(dir, "logs");
   const scratch = join(dir, "scratch");
-  const lock = join(dir, "service.json");
+  const lock = join(dir, LOCK);
   attempt(dir, () => {
     for (const folder of [dir, logs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   });
@@ -47,6 +56,8 @@ export async function openState(dir: string): Promise<State> {
   return {
     dir,
     scratch,
+    operator_key: attempt(dir, () => readSecret(join(dir, "operator-key"))),
+    apiKey: () => attempt(dir, () => readSecret(join(dir, "api-key"))),
     signing_key: attempt(dir, () => readSecret(join(dir, "media-signing-key"))),
     connection_key: attempt(dir, () => readSecret(join(dir, "connection-key"))),
     log(name) {
@@ -62,8 +73,19 @@ export async function openState(dir: string): Promise<State> {
       ];
       write(lock, JSON.stringify(claim));
     },
+    announce(url) {
+      claim.url = url;
+      write(lock, JSON.stringify(claim));
+    },
     release: () => rmSync(lock, { force: true }),
   };
+}
+
+/** Returns where the service of a state folder runs and the key of its operator; null when none runs. */
+export function findService(dir: string): { url: string; operator_key: string } | null {
+  const claim = readClaim(join(dir, LOCK));
+  if (!claim?.url || !isRunning(claim.supervisor)) return null;
+  return { url: claim.url, operator_key: readFileSync(join(dir, "operator-key"), "utf8") };
 }
 
 async function takeLock(dir: string, lock: string, claim: Claim): Promise<void> {

@@ -3,11 +3,12 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "vite";
 import { ROOT } from "../settings.ts";
+import { COPYING, LICENSES } from "./licenses.ts";
 
 const ENTRY = join(ROOT, "web", "offline", "service-worker", "main.ts");
 const NAME = "service-worker.js";
-// The server's own rules for these files, never fetched by a page.
-const RULES = "_headers";
+// The server's own rules for these files, never fetched by a page, and texts that few ever read.
+const UNKEPT: readonly string[] = ["/_headers", `/${LICENSES}`, `/${COPYING.page}`];
 const VERSION = /(<html\b[^>]*?)(?: data-version="[^"]*")?>/;
 
 /**
@@ -32,7 +33,7 @@ export async function buildOffline(folder: string): Promise<void> {
   await writeFile(index, page.replace(VERSION, `$1 data-version="${version}">`));
 
   const files = names
-    .filter((path) => path !== `/${RULES}`)
+    .filter((path) => !UNKEPT.includes(path))
     .map((path) => (path === "/index.html" ? "/" : path));
   const packed = files.filter((path) => path.endsWith(".gz"));
   const sizes = await Promise.all(packed.map(async (path) => (await stat(join(folder, path))).size));

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { build, type Plugin } from "vite";
-import { findBuilt } from "../../../core/cache.ts";
-import { DEBIAN, SOURCES } from "../../../core/recipe.ts";
 import { runMain } from "../cli.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore } from "./build-core.ts";
+import { COPYING, gplText, LICENSES, packageLicenses, packageOf } from "./licenses.ts";
 
 // Each compiles against the types of its own platform.
 const PROJECTS = ["src", "src/browser", "worker"];
@@ -29,9 +28,9 @@ export async function buildPackage(): Promise<void> {
   await buildCore(undefined, console.error);
   await buildModules(join(DIST, "lib"));
   const inside = await buildPageParts(DIST);
-  await writeFile(join(DIST, "LICENSES.txt"), await licensesOf(inside));
-  const license = findBuilt("license");
-  if (license) await copyFile(license, join(DIST, "core", "COPYING"));
+  await writeFile(join(DIST, LICENSES), await packageLicenses(inside));
+  const gpl = await gplText();
+  if (gpl) await writeFile(join(DIST, "core", COPYING.package), gpl);
 }
 
 /**
@@ -150,36 +149,6 @@ function withoutWasm(code: string): string {
 }
 
 if (import.meta.main) runMain(buildPackage);
-
-const CORE = `@ffmpeg/core (dist/core/): GPL-2.0-or-later, a program of its own that is loaded at run time.
-License: https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt
-Source: https://github.com/ffmpegwasm/ffmpeg.wasm`;
-
-const FAST_CORE = `framewright-core (dist/core/framewright-core*.wasm): GPL-2.0-or-later (dist/core/COPYING), programs of their own that are
-loaded at run time. The recipe that builds them, with this project's own kernels, is in core/; it fetches these sources:
-${Object.entries(SOURCES)
-  .map(([name, { version, license, path }]) => `${name} ${version}: ${license}, ${DEBIAN.mirror}/${path}`)
-  .join("\n")}`;
-
-/** Returns the name of a module's package; null for one of our own. */
-function packageOf(id: string): string | null {
-  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? null;
-}
-
-/** Returns the licenses of the packages inside the built files, with links to their sources. */
-async function licensesOf(packages: Iterable<string>): Promise<string> {
-  const texts = findBuilt("core") ? [CORE, FAST_CORE] : [CORE];
-  for (const name of [...packages].sort()) {
-    const folder = join(ROOT, "node_modules", name);
-    const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
-    if (!file) throw new Error(`${name} has no license file.`);
-    const source = String(repository?.url ?? repository).replace(/^git\+/, "");
-    const text = await readFile(join(folder, file), "utf8");
-    texts.push(`${name} ${version}: ${license}\nSource: ${source}\n\n${text.trim()}`);
-  }
-  return `${texts.join("\n\n----\n\n")}\n`;
-}
 
 /** The folder with the contents of the npm package. */
 const DIST = join(ROOT, "dist");

@@ -6,6 +6,7 @@ import { findBuilt } from "../../../core/cache.ts";
 import { ROOT } from "../settings.ts";
 import { buildCore, buildThreadedCore } from "./build-core.ts";
 import { buildOffline } from "./build-offline.ts";
+import { pageLicenses } from "./licenses.ts";
 
 // What the page depends on: its own code, the library, the packages and the build scripts.
 const MADE_OF = ["web", "src", "worker/local", "package-lock.json"];
@@ -36,7 +37,11 @@ async function buildInto(page: string): Promise<void> {
   try {
     const configFile = join(ROOT, "web", "vite.config.ts");
     const into = { outDir: making, emptyOutDir: true, reportCompressedSize: false };
-    await build({ configFile, logLevel: "warn", build: into });
+    const licenses = pageLicenses();
+    await build({
+      ...{ configFile, logLevel: "warn", build: into, plugins: [licenses.page] },
+      worker: { plugins: () => [licenses.worker] },
+    });
     await buildOffline(making);
     await forgetOld();
     // Another process may have finished first.

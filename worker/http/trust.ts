@@ -1,0 +1,89 @@
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { MediaError } from "../../src/core/errors.ts";
+import { isLoopback } from "../../src/util/loopback.ts";
+
+// In the settings, it stands for every name and address of this machine.
+const LOOPBACK = "loopback";
+
+/** Lets pages of some origins, `*` for any, call the API with a bearer key and play media; answers preflights before any authentication. */
+export function crossOrigin(origins: readonly string[]): MiddlewareHandler {
+  return cors({
+    origin: origins.includes("*") ? "*" : (origin) => (isTrusted(origins, origin) ? origin : null),
+    allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    allowHeaders: [
+      "Authorization",
+      "Content-Type",
+      "Idempotency-Key",
+      "Last-Event-ID",
+      "Range",
+      "If-Range",
+      "If-None-Match",
+    ],
+    exposeHeaders: [
+      "Request-Id",
+      "Link",
+      "Has-More",
+      "Retry-After",
+      "RateLimit",
+      "RateLimit-Policy",
+      "Content-Length",
+      "Content-Range",
+      "Accept-Ranges",
+      "ETag",
+    ],
+    maxAge: 7200,
+  });
+}
+
+/**
+ * Throws `forbidden` for a request of a page that is neither of these origins nor the service's own at `base_url`. Without the
+ * headers of CORS such a page reads no answer, but a simple request would still be carried out.
+ */
+export function ownPages(origins: readonly string[], base_url: string | undefined): MiddlewareHandler {
+  const base = URL.parse(base_url ?? "")?.origin;
+  return async function ownPages(c, next) {
+    const origin = c.req.header("Origin");
+    const own = origin === undefined || origin === base || origin === new URL(c.req.url).origin;
+    if (!own && !isTrusted(origins, origin)) {
+      throw new MediaError(
+        "forbidden",
+        "Pages of this origin may not call the service; the setting CORS_ORIGINS lists those that may.",
+      );
+    }
+    await next();
+  };
+}
+
+/**
+ * Throws `forbidden` for a request that names a host other than these. A page can make its own host name mean the address of this
+ * service (DNS rebinding), and is then of the same origin for the browser; the name in its requests gives it away.
+ */
+export function ownHosts(hosts: readonly string[]): MiddlewareHandler {
+  return async function ownHosts(c, next) {
+    const { host } = new URL(c.req.url);
+    const named = [host, c.req.header("Host") ?? host];
+    if (!named.every((each) => isOwn(hosts, each))) {
+      throw new MediaError(
+        "forbidden",
+        "The service does not answer for the host of this request; the setting SERVICE_HOSTS lists its own.",
+      );
+    }
+    await next();
+  };
+}
+
+function isTrusted(origins: readonly string[], origin: string): boolean {
+  if (origins.includes("*") || origins.includes(origin)) return true;
+  return origins.includes(LOOPBACK) && isLoopback(hostnameOf(origin));
+}
+
+function isOwn(hosts: readonly string[], host: string): boolean {
+  const hostname = hostnameOf(`http://${host}`);
+  const found = hosts.includes(host.toLowerCase()) || hosts.includes(hostname);
+  return found || (hosts.includes(LOOPBACK) && isLoopback(hostname));
+}
+
+function hostnameOf(url: string): string {
+  return URL.parse(url)?.hostname ?? "";
+}

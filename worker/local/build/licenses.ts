@@ -1,0 +1,94 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Plugin, Rolldown } from "vite";
+import { findBuilt } from "../../../core/cache.ts";
+import { DEBIAN, SOURCES } from "../../../core/recipe.ts";
+import { ROOT } from "../settings.ts";
+
+/** The file that names every part of a build with its license and its source. */
+export const LICENSES = "LICENSES.txt";
+/** The file with the text of the GPL, which the cores are under, in the package and beside the page. */
+export const COPYING = { package: "COPYING", page: "COPYING.txt" } as const;
+
+const GPL = "https://www.gnu.org/licenses/old-licenses/gpl-2.0.txt";
+// Where Debian keeps the text, for a build without our own core.
+const DEBIAN_GPL = "/usr/share/common-licenses/GPL-2";
+
+const stock = (
+  name: string,
+  files: string,
+) => `${name} (${files}): GPL-2.0-or-later, a program of its own that is loaded at run time.
+License: ${GPL}
+Source: https://github.com/ffmpegwasm/ffmpeg.wasm`;
+
+const fast = (
+  files: string,
+  copying: string,
+) => `framewright-core (${files}): GPL-2.0-or-later (${copying}), programs of their own that are loaded at run time.
+The recipe that builds them, with this project's own kernels, is the folder core/ of the package framewright; it fetches these sources:
+${Object.entries(SOURCES)
+  .map(([name, { version, license, path }]) => `${name} ${version}: ${license}, ${DEBIAN.mirror}/${path}`)
+  .join("\n")}`;
+
+/** Returns the text of the GPL; null on a machine that does not have it. */
+export async function gplText(): Promise<string | null> {
+  return readFile(findBuilt("license") ?? DEBIAN_GPL, "utf8").catch(() => null);
+}
+
+/** Returns the licenses of the cores in the package, and of the packages inside its built files, with links to their sources. */
+export function packageLicenses(packages: Iterable<string>): Promise<string> {
+  const cores = [stock("@ffmpeg/core", "dist/core/ffmpeg-core.*")];
+  if (findBuilt("core")) cores.push(fast("dist/core/framewright-core*", `dist/core/${COPYING.package}`));
+  return licensesOf(cores, packages);
+}
+
+/** Collects the packages that Vite bundles into the page and its workers, and writes their licenses beside them. */
+export function pageLicenses(): { page: Plugin; worker: Plugin } {
+  const inside = new Set<string>();
+  const collect = (bundle: Rolldown.OutputBundle) => {
+    for (const file of Object.values(bundle)) {
+      if (file.type !== "chunk") continue;
+      for (const id of file.moduleIds) {
+        const name = packageOf(id);
+        if (name) inside.add(name);
+      }
+    }
+  };
+  const cores = [
+    stock("@ffmpeg/core", "app/ffmpeg-core*"),
+    stock("@ffmpeg/core-mt", "app/ffmpeg-core-mt*, for H.265"),
+  ];
+  if (findBuilt("core")) cores.push(fast("app/framewright-core*", COPYING.page));
+  return {
+    worker: { name: "collect-licenses", generateBundle: (_, bundle) => collect(bundle) },
+    page: {
+      name: "write-licenses",
+      apply: "build",
+      async generateBundle(_, bundle) {
+        collect(bundle);
+        this.emitFile({ type: "asset", fileName: LICENSES, source: await licensesOf(cores, inside) });
+        const gpl = await gplText();
+        if (gpl) this.emitFile({ type: "asset", fileName: COPYING.page, source: gpl });
+      },
+    },
+  };
+}
+
+/** Returns the name of a module's package; null for one of our own. */
+export function packageOf(id: string): string | null {
+  return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? null;
+}
+
+async function licensesOf(cores: readonly string[], packages: Iterable<string>): Promise<string> {
+  const texts = [...cores];
+  for (const name of [...packages].sort()) {
+    const folder = join(ROOT, "node_modules", name);
+    const { license, version, repository } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+    if (!file) throw new Error(`${name} has no license file.`);
+    const source = String(repository?.url ?? repository).replace(/^git\+/, "");
+    const text = await readFile(join(folder, file), "utf8");
+    texts.push(`${name} ${version}: ${license}\nSource: ${source}\n\n${text.trim()}`);
+  }
+  return `${texts.join("\n\n----\n\n")}\n`;
+}

@@ -1,0 +1,38 @@
+import { parseArgs } from "node:util";
+import { runMain, wrong } from "./cli.ts";
+import { checkAccount } from "./doctor/account.ts";
+import { type Finding, lineOf } from "./doctor/finding.ts";
+import { checkService } from "./doctor/service.ts";
+
+const USAGE = `npm run doctor                         checks the account that wrangler is logged in to against wrangler.toml
+API_KEY=… npm run doctor -- --url URL  checks the service at that URL too, with a task on each of its encoders
+API_KEY=… npm run doctor -- --url URL --service
+                                       checks the service alone
+
+It prints a line for each check and exits with code 1 if something is missing. It changes nothing but the tasks, which it deletes.`;
+
+runMain(async () => {
+  const { values } = parseArgs({
+    options: {
+      url: { type: "string" },
+      service: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const { API_KEY } = process.env;
+  if (values.service && values.url === undefined) wrong("--service needs --url.", "url");
+  if (values.url !== undefined && !API_KEY)
+    wrong("API_KEY must be set: a key of the service at --url.", "API_KEY");
+  const findings: Finding[] = [];
+  const report = (found: Finding[]) => {
+    for (const finding of found) console.log(lineOf(finding));
+    findings.push(...found);
+  };
+  if (!values.service) report(await checkAccount());
+  if (values.url !== undefined && API_KEY) report(await checkService(values.url, API_KEY));
+  if (findings.some(({ state }) => state === "missing")) process.exitCode = 1;
+});
