@@ -89,6 +89,10 @@ export default defineConfig({
       ...(process.env.FRAMEWRIGHT_FIREFOX
         ? [{ test: { name: "firefox", include: ["test/browser/firefox.suite.ts"], ...LIMITS } }]
         : []),
+      // So is an hour of crashes.
+      ...(process.env.SOAK_MINUTES
+        ? [{ test: { name: "soak", include: ["test/reliability/soak.suite.ts"], ...LIMITS } }]
+        : []),
     ],
   },
 });

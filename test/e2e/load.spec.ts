@@ -122,6 +122,13 @@ test("serves each file of the page with the right headers, and the API without t
   for (const { src, type } of JSON.parse(await manifest.text()).icons) {
     expect((await get(src)).headers["content-type"]).toBe(type);
   }
+  const licenses = await get("/LICENSES.txt");
+  expect(licenses.headers["content-type"]).toContain("text/plain");
+  const text = await licenses.text();
+  for (const name of ["@ffmpeg/core", "@ffmpeg/core-mt", "preact", "mediabunny", "zod", "@jsquash/avif"]) {
+    expect(text).toMatch(new RegExp(`^${name} (.*: |\\()`, "m"));
+  }
+  expect(await (await get("/COPYING.txt")).text()).toContain("GNU GENERAL PUBLIC LICENSE");
   const tasks = await get("/tasks");
   expect(tasks.status).toBe(401);
   expect(JSON.parse(await tasks.text()).kind).toBe("token_missing");

@@ -84,3 +84,19 @@ export async function expectStream(master: string): Promise<void> {
   const { log } = await runNative(["-v", "warning", "-i", master, "-f", "null", "-"]);
   expect(log.match(/error|invalid/gi)).toBe(null);
 }
+
+/** Adds a file and opens its options; returns its card. */
+export async function openOptions(page: Page, path: string): Promise<Locator> {
+  await addFiles(page, path);
+  const card = cardOf(page, path);
+  await card.getByRole("button", { name: "Options" }).click();
+  await expect(card.getByRole("region", { name: "Options" })).toBeVisible();
+  return card;
+}
+
+/** Converts the file of a card whose options are open, and downloads the result into the folder. */
+export async function convertTo(page: Page, card: Locator, folder: string): Promise<string> {
+  await card.getByRole("button", { name: "Convert this file" }).click();
+  await expect(card.getByRole("heading", { level: 2 })).toBeInViewport();
+  return downloadBy(page, card.getByRole("link", { name: "Download" }), folder);
+}

@@ -5,6 +5,7 @@ import type { ExpectStatic } from "vitest";
 import type { RunErrorKind } from "../../src/core/errors.ts";
 import type { Task } from "../../src/core/task.ts";
 import { CLEANUPS_MS } from "../../worker/run/schedule.ts";
+import { storedBytes } from "../fixtures/stored-media.ts";
 import type { Rig } from "../judge/rig.ts";
 
 /** A secret in the URL of every bad input; no error and no log may repeat it. */
@@ -36,10 +37,10 @@ export async function waitUntilEmpty(rig: Rig): Promise<void> {
     (await rig.door.request<{ id: string }[]>("GET", `/tasks?status=${status}&limit=100`)).body;
   await until(async () => [...(await list("processing")), ...(await list("queued"))]);
   const good = await list("succeeded");
-  if (good.length === 0 || (await storedMedia(rig)).length === 0)
+  if (good.length === 0 || storedBytes(rig.folder).length === 0)
     throw new Error("No output is seen in storage.");
   for (const { id } of good) await rig.door.request("DELETE", `/tasks/${id}`);
-  await until(() => storedMedia(rig));
+  await until(async () => storedBytes(rig.folder));
 }
 
 // The last cleanup of a failed run comes after all these delays, and takes a moment.
@@ -51,12 +52,6 @@ async function until(left: () => Promise<unknown[]>): Promise<void> {
     if (rest.length === 0) return;
     if (Date.now() > end) throw new Error(`Left: ${JSON.stringify(rest)}`);
   }
-}
-
-// All stored media, whole or in parts.
-async function storedMedia(rig: Rig): Promise<string[]> {
-  const paths = await readdir(rig.folder, { recursive: true });
-  return paths.filter((path) => /\/r2\/.*\/blobs\/./.test(path));
 }
 
 /** Returns the log files of a service that contain a text. */

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Task } from "../../src/core/task.ts";
-import { dataOf, startService } from "../../worker/local/service.ts";
+import { startService } from "../../worker/local/service.ts";
 import { parseSettings } from "../../worker/local/settings.ts";
-import { openDatabases } from "../fixtures/databases.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
 import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { storedBytes } from "../fixtures/stored-media.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
 import { type Gate, startGate } from "./heavy-gate.ts";
 
@@ -129,16 +129,7 @@ export async function startHeavyRig(
     },
     ffmpegs: () => natives.flatMap((native) => native.ffmpegs()),
     left: async () => (await Promise.all(natives.map((native) => native.left()))).flat(),
-    stored(id) {
-      const home = join(dataOf({ state_dir: folder }), "v3", "r2", "miniflare-R2BucketObject");
-      const [database] = openDatabases(home);
-      if (!database) return [];
-      const rows = ["_mf_objects", "_mf_multipart_uploads WHERE state = 0"].flatMap((table) =>
-        database.prepare(`SELECT key FROM ${table}`).all(),
-      );
-      database.close();
-      return rows.map(({ key }) => String(key)).filter((key) => key.includes(id));
-    },
+    stored: (id) => storedBytes(folder).filter((key) => key.includes(id)),
     async close() {
       await service.stop();
       await Promise.all([...natives.map((native) => native.close()), origin.close(), gate.close()]);

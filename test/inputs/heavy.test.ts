@@ -102,25 +102,35 @@ test.concurrent("resumes a source that breaks off now and then", async ({ expect
   expect(requests).toBeGreaterThan(2);
 });
 
-// The probe opens such a file once and reads its start, which takes one request.
+async function serveChanging(change: { same_size: boolean; etags: [string | null, string | null] }) {
+  const first = await readFile(await clip("mp4_faststart", { seconds: 1 }));
+  const second = await readFile(await clip("mp4_faststart", { seconds: 2, size: "320x180" }));
+  const before = change.same_size ? pad(first, second.length) : first;
+  const [etag, other] = change.etags;
+  return rig.origin.serve(`/changing-${number++}.mp4`, (request) =>
+    request === 0 ? { file: before, etag } : { file: second, etag: other },
+  );
+}
+
 test.concurrent.for([
-  ["another size", "other", '"v1"'],
-  ["the same size and another ETag", "same", '"v2"'],
-] as const)(
-  "encodes the current version of a source that changes to %s after the probe",
-  async ([, variant, etag], { expect }) => {
-    const first = await readFile(await clip("mp4_faststart", { seconds: 1 }));
-    const second = await readFile(await clip("mp4_faststart", { seconds: 2, size: "320x180" }));
-    const before = variant === "same" ? pad(first, second.length) : first;
-    const input = rig.origin.serve(`/changing-${number++}.mp4`, (request) =>
-      request === 0 ? { file: before } : { file: second, etag },
-    );
-    const task = await rig.finish((await rig.create({ input, ...HEAVY })).id);
-    expect(task.steps[0]?.output).toMatchObject({ width: 160, height: 90, duration: expect.closeTo(1, 1) });
-    expect(task.steps[1]?.output).toMatchObject({ width: 320, height: 180, duration: expect.closeTo(2, 1) });
-    await expectWhole(task, 2);
-  },
-);
+  ["another size", { same_size: false, etags: ['"v1"', '"v1"'] }],
+  ["the same size and another ETag", { same_size: true, etags: ['"v1"', '"v2"'] }],
+] as const)("a source that changes to %s fails", async ([, { same_size, etags }], { expect }) => {
+  const input = await serveChanging({ same_size, etags: [...etags] });
+  const task = await rig.finish((await rig.create({ input, ...HEAVY })).id);
+  expectFailure(task, "input_changed", expect);
+});
+
+// The probe opens such a file once and reads its start, which takes one request.
+test.concurrent("encodes the current version of a source without an ETag that changes after the probe", async ({
+  expect,
+}) => {
+  const input = await serveChanging({ same_size: false, etags: [null, null] });
+  const task = await rig.finish((await rig.create({ input, ...HEAVY })).id);
+  expect(task.steps[0]?.output).toMatchObject({ width: 160, height: 90, duration: expect.closeTo(1, 1) });
+  expect(task.steps[1]?.output).toMatchObject({ width: 320, height: 180, duration: expect.closeTo(2, 1) });
+  await expectWhole(task, 2);
+});
 
 test.concurrent("encodes a step's source as it really is, whatever its description claims", async ({
   expect,

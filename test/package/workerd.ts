@@ -67,7 +67,7 @@ export async function checkBundles(project: string): Promise<void> {
   const wrangler = join(ROOT, "node_modules/.bin/wrangler");
   await runIn(join(project, "edge"), wrangler, ["deploy", "--dry-run", "--outdir", "built"]);
   const built = await readFile(join(project, "edge", "built", "service.js"), "utf8");
-  for (const name of ["TaskObject", "ProjectObject", "TaskWorkflow", "NativeEncoder"]) {
+  for (const name of ["TaskObject", "ProjectObject", "KeyObject", "TaskWorkflow", "NativeEncoder"]) {
     expect(built).toMatch(new RegExp(`\\b${name}\\b`));
   }
 }

@@ -97,11 +97,15 @@ test("recovers from a crash during the probe", async () => {
   await expectOnce(before, "mp3", 2);
 });
 
+// A source without an ETag is copied; any other is read where it is.
 test("recovers from a crash during the ingest", async () => {
   const file = await clip("wav", { seconds: 20 });
   const size = 20 * 44_100 * 4;
   let held = true;
-  const input = origin.serve("/ingest.wav", () => (held ? { file, bytes_per_second: 700_000 } : { file }));
+  const input = origin.serve("/ingest.wav", () => ({
+    ...{ file, etag: null },
+    ...(held && { bytes_per_second: 700_000 }),
+  }));
   const { id } = await create({ input, kind: "audio", options: { format: "opus" } });
   const received = () =>
     origin.log.filter(({ path }) => path === "/ingest.wav").reduce((n, { bytes }) => n + bytes, 0);
@@ -117,7 +121,7 @@ test("recovers from a crash during the ingest", async () => {
 
 test("recovers from a crash during the encode", async () => {
   const file = await clip("mp4", { size: "320x180", seconds: 20 });
-  const input = origin.serve("/encode.mp4", { file });
+  const input = origin.serve("/encode.mp4", { file, etag: null });
   const { id } = await create({ input, kind: "video", options: { quality: "high" } });
   // The service and this test share the machine's clock.
   const works = (task: Task) => Date.now() - (at(task, "encode")?.started_at ?? Infinity) > 200;

@@ -44,7 +44,11 @@ beforeAll(async () => {
           // This many run at once; the others wait in the queue.
           ...{ ...NO_LIMITS, MAX_RUNNING: "25", WEBHOOK_RETRY_SECONDS: "0.2" },
         },
-        secrets: { API_KEYS: KEY, MEDIA_SIGNING_KEY: "a signing key", CONNECTION_KEYS: "a connection key" },
+        secrets: {
+          API_KEYS: KEY,
+          MEDIA_SIGNING_KEY: "a signing key for the faults of all",
+          CONNECTION_KEYS: "a connection key",
+        },
       },
       { configPath: join(ROOT, "worker/encoder/wrangler.toml") },
     ],

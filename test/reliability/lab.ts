@@ -6,18 +6,15 @@ import { dataOf, type Service, startService } from "../../worker/local/service.t
 import { parseSettings } from "../../worker/local/settings.ts";
 import { openDatabases } from "../fixtures/databases.ts";
 import { NO_LIMITS } from "../fixtures/no-limits.ts";
+import { type StoredObject, storedMedia } from "../fixtures/stored-media.ts";
 import { type FrontDoor, openFrontDoor } from "../judge/front-door.ts";
-
-export interface StoredObject {
-  key: string;
-  /** Changes with every write, even of the same bytes. */
-  version: string;
-}
 
 /** A local service that can be killed and restarted on its state, always at the same address. */
 export interface Lab {
   door: FrontDoor;
   url: string;
+  /** Of a request with a valid key. */
+  headers: Record<string, string>;
   /** The folder of the service's state. */
   folder: string;
   /** The running processes of the service, or of one of its programs. */
@@ -46,10 +43,10 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
   const { url } = service;
   const door = openFrontDoor(url, KEY);
   const data = join(dataOf({ state_dir: folder }), "v3");
-  const objects = join(data, "r2", "miniflare-R2BucketObject");
   return {
     door,
     url,
+    headers: { Authorization: `Bearer ${KEY}` },
     folder,
     pids: (program) => service.pids(program),
     crash: () => service.kill("SIGKILL"),
@@ -74,12 +71,7 @@ export async function startLab({ native = 1 } = {}): Promise<Lab> {
         for (const database of databases) database.close();
       }
     },
-    stored() {
-      const [database] = openDatabases(objects);
-      const rows = database?.prepare("SELECT key, version FROM _mf_objects ORDER BY key").all() ?? [];
-      database?.close();
-      return rows.map(({ key, version }) => ({ key: String(key), version: String(version) }));
-    },
+    stored: () => storedMedia(folder),
     async close() {
       await Promise.all([service.stop(), door.close()]);
       await rm(folder, { recursive: true, force: true });

@@ -74,15 +74,8 @@ const CASES = [
     "image",
     { start: 3, width: 320 },
     {},
-    {
-      encoder: "native",
-      chunk_seconds: null,
-      reason: { code: "refused" },
-      refusals: [
-        { encoder: "light", code: "input_memory", needed_bytes: 4_478_976_000, available_bytes: 41_943_040 },
-      ],
-    },
-    "Not on the light encoder: 4272 MB of the input would have to be in memory at once, and 40 MB is available.",
+    { encoder: "light", chunk_seconds: null, reason: { code: "preferred", seconds: 1 }, refusals: [] },
+    "About 1 s of work.",
   ),
   row(
     "a clip of 10 s at 360p",

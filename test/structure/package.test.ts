@@ -13,9 +13,18 @@ interface Manifest {
   optionalDependencies: Record<string, string>;
 }
 
+interface LockedPackage extends Partial<Manifest> {
+  version?: string;
+  /** Hash of its tarball. */
+  integrity?: string;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+}
+
 const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const lockText = readFileSync(join(ROOT, "package-lock.json"), "utf8");
-const lock: { packages: Record<string, Partial<Manifest> & { version?: string }> } = JSON.parse(lockText);
+const lock: { packages: Record<string, LockedPackage> } = JSON.parse(lockText);
 // npm resolves a package next to its dependent, then further up.
 function isLocked(path: string, name: string): boolean {
   if (lock.packages[`${path ? `${path}/` : ""}node_modules/${name}`]) return true;
@@ -53,8 +62,18 @@ test("the lock file names no host, so any registry works", () => {
   expect(hosts.filter((host) => !funding.includes(host))).toEqual([]);
 });
 
+test("the lock file has the hash of every package that a Linux machine installs", () => {
+  const bare = Object.entries(lock.packages).filter(
+    ([path, { integrity, os = ["linux"], cpu = ["x64"], libc = ["glibc"] }]) =>
+      path !== "" && !integrity && os.includes("linux") && cpu.includes("x64") && libc.includes("glibc"),
+  );
+  expect(bare.map(([path]) => path)).toEqual([]);
+});
+
 test("the license exists, and so do the sources of all exports", () => {
-  expect(manifest.license).toBe("MIT");
+  // Our own code is MIT; the built files hold the cores, mediabunny, and the AVIF encoder.
+  expect(manifest.license).toBe("MIT AND GPL-2.0-or-later AND MPL-2.0 AND Apache-2.0");
+  expect(lock.packages[""]?.license).toBe(manifest.license);
   expect(readFileSync(join(ROOT, "LICENSE"), "utf8")).toContain("Framewright contributors");
   const { "./package.json": own, ...exported } = manifest.exports;
   expect(own).toBe("./package.json");

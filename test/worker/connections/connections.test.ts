@@ -86,6 +86,13 @@ test("a run keeps its connection when the default changes, and blocks its remova
   expect((await connections.get("mine", second.id))?.is_default).toBe(true);
 });
 
+test("a connection of a time before rules signs nothing", () => {
+  const table = createMemoryTable();
+  const { signing: _, ...old } = make("old");
+  table.add({ connection: old as Connection, sealed: "x" });
+  expect(table.get(old.id)?.connection.signing).toEqual([]);
+});
+
 test("a reservation for a run that was never created expires", () => {
   const table = createMemoryTable();
   const { id } = table.add({ connection: make("one"), sealed: "x" });

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Connection } from "../../../src/core/connection.ts";
 import { createLookUp } from "../../../worker/local/look-up.ts";
+import { createDnsOverHttps } from "../../../worker/network/dns-over-https.ts";
 import { type NameServer, startNameServer } from "../../fixtures/dns.ts";
+import { type HttpsResolver, startHttpsResolver } from "../../fixtures/dns-over-https.ts";
 import { PRIVATE } from "../../storage/private-hosts.ts";
 import { createMemoryApi, KEY } from "../api/memory-api.ts";
 
@@ -39,7 +41,9 @@ const network = {
 };
 
 let names: NameServer;
+let resolver: HttpsResolver;
 let api: ReturnType<typeof createMemoryApi>;
+let overHttps: ReturnType<typeof createMemoryApi>;
 
 beforeAll(async () => {
   names = await startNameServer((name, before) => {
@@ -47,18 +51,24 @@ beforeAll(async () => {
     return NAMES[name] ?? [];
   });
   api = createMemoryApi({}, { network, lookUp: createLookUp([names.address]) });
+  resolver = await startHttpsResolver((name) => (name.startsWith("broken") ? null : (NAMES[name] ?? [])));
+  overHttps = createMemoryApi({}, { network, lookUp: createDnsOverHttps(resolver.url) });
 });
-afterAll(() => names.close());
+afterAll(() => {
+  names.close();
+  resolver.close();
+});
 
-async function ask<Answer extends object>(method: string, path: string, body: unknown) {
+async function ask<Answer extends object>(method: string, path: string, body: unknown, { app } = api) {
   const headers = { ...KEY, "Content-Type": "application/json" };
-  const response = await api.app.request(path, { method, headers, body: JSON.stringify(body) });
+  const response = await app.request(path, { method, headers, body: JSON.stringify(body) });
   const answer = (await response.json()) as Answer;
   return { status: response.status, answer };
 }
 
 const CONNECTION = {
   ...{ name: "Mine", kind: "s3", region: "auto", access_key_id: "AKID", secret_access_key: "hush-hush" },
+  signing: [{ bucket: "my-bucket", methods: ["GET"] }],
 } as const;
 
 // Every place where a caller names a host, and the error for a private one.
@@ -89,6 +99,44 @@ test.for(Object.entries(ENTRY_POINTS))("%s rejects every form of a private host"
   }
   const [method, path, body] = entryPoint("https://good.example.com/a.mp4");
   expect(await ask(method, path, body)).toMatchObject({ status: 201 });
+});
+
+test.for(Object.entries(ENTRY_POINTS))(
+  "%s rejects private names by DNS over HTTPS",
+  async ([, entryPoint]) => {
+    for (const name of PRIVATE_NAMES) {
+      const url = `https://${name}/a.mp4`;
+      const [method, path, body, kind, param] = entryPoint(url);
+      const { status, answer } = await ask(method, path, body, overHttps);
+      expect({ url, status, ...answer }).toMatchObject({ url, status: 400, kind, param });
+    }
+    // A resolver that fails says nothing about a name; Cloudflare's network refuses private addresses itself.
+    for (const name of ["good.example.com", "unknown.example.com", "broken.example.com"]) {
+      const [method, path, body] = entryPoint(`https://${name}/a.mp4`);
+      expect(await ask(method, path, body, overHttps)).toMatchObject({ status: 201 });
+    }
+  },
+);
+
+test("DNS over HTTPS asks once for both families, and again after 30 seconds or a failure", async () => {
+  let now = 0;
+  const lookUp = createDnsOverHttps(resolver.url, () => now);
+  const asked = async (name: string) => {
+    resolver.asked.length = 0;
+    const addresses = await lookUp(name).catch(() => "failed");
+    return { addresses, asked: [...resolver.asked].sort() };
+  };
+  const addresses = NAMES["good.example.com"];
+  const both = ["A good.example.com", "AAAA good.example.com"];
+  expect(await asked("good.example.com")).toEqual({ addresses, asked: both });
+  now = 29_999;
+  expect(await asked("good.example.com")).toEqual({ addresses, asked: [] });
+  now = 30_000;
+  expect(await asked("good.example.com")).toEqual({ addresses, asked: both });
+  const broken = ["A broken.example.com", "AAAA broken.example.com"];
+  for (const _ of [1, 2]) {
+    expect(await asked("broken.example.com")).toEqual({ addresses: "failed", asked: broken });
+  }
 });
 
 test("a connection cannot move to a private host, nor be used once its host has become private", async () => {

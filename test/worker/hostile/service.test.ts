@@ -215,7 +215,7 @@ test("outgoing requests reach public addresses only, whatever a name resolves to
   const lines: string[] = [];
   const state = await openState(join(dir, "bare"));
   const worker = createHost(workerProgram("outside", state), state, (line) => lines.push(line));
-  const place = { data: join(dir, "bare", "data"), registry: registryOf(state), assets: null };
+  const place = { data: join(dir, "bare", "data"), registry: registryOf(state), assets: null, media: null };
   const config = join(import.meta.dirname, "network", "wrangler.toml");
   try {
     const url = await worker.start({

@@ -39,6 +39,7 @@ const input = "https://example.com/a.mp4";
 const connection = {
   ...{ name: "Mine", kind: "s3", endpoint: "https://s3.example.com", region: "auto" },
   ...{ access_key_id: "AKID", secret_access_key: "hush-hush" },
+  signing: [{ bucket: "my-bucket", methods: ["PUT"] }],
 };
 
 describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", ([, nasty]) => {
@@ -118,18 +119,12 @@ describe.for(NASTY.map((nasty) => [nasty.slice(0, 40), nasty] as const))("%j", (
     if (query.status === 200) expect(new URL(query.answer.url).searchParams.get("uploadId")).toBe(nasty);
     else expect([query.status, query.answer.param]).toEqual([400, "query"]);
     const name = await sign({ query: { [nasty]: "1" } });
-    if (/^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(nasty)) {
-      expect(name.status).toBe(200);
-      expect(new URL(name.answer.url).searchParams.get(nasty)).toBe("1");
-    } else if (nasty === "__proto__") {
-      // The check of the body drops this name.
-      expect([name.status, new URL(name.answer.url).searchParams.has(nasty)]).toEqual([200, false]);
-    } else expect([name.status, name.answer.param]).toEqual([400, "query"]);
+    expect([name.status, name.answer.param]).toEqual([400, "query"]);
     const type = await sign({ content_type: nasty });
     if (type.status === 200)
       expect(type.answer.headers).toEqual(nasty === "" ? {} : { "content-type": nasty });
     else expect([type.status, type.answer.param]).toEqual([400, "content_type"]);
-    expect((await sign({ bucket: nasty })).status).toBe(/^[a-z0-9]{3,}$/.test(nasty) ? 200 : 400);
+    expect((await sign({ bucket: nasty })).status).toBe(/^[a-z0-9]{3,}$/.test(nasty) ? 403 : 400);
   });
 });
 

@@ -1,0 +1,186 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { EncodeKind } from "../../src/core/formats.ts";
+import type { Task } from "../../src/core/task.ts";
+import { clip } from "../fixtures/clips.ts";
+import { type Origin, startOrigin } from "../fixtures/origin.ts";
+import { readFacts } from "../judge/facts.ts";
+import { type Receiver, startReceiver } from "../worker/webhooks/receiver.ts";
+import { type Lab, startLab } from "./lab.ts";
+
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 60);
+// Tasks that are open at once; as one ends, the next is created.
+const OPEN = 12;
+// A kill each so many seconds, on average.
+const KILL_SECONDS = 20;
+const VICTIMS = ["framewright", "framewright-encoder", "native", "all"] as const;
+const MIB = 2 ** 20;
+const MINUTE = 60_000;
+
+interface Wish {
+  kind: EncodeKind;
+  input: string;
+  options: object;
+  /** The kind of the error that it ends with; null when it succeeds. */
+  error: string | null;
+}
+
+let lab: Lab;
+let origin: Origin;
+let receiver: Receiver;
+let webhook_url: string;
+let wishes: readonly Wish[];
+beforeAll(async () => {
+  [lab, origin, receiver] = await Promise.all([startLab(), startOrigin(), startReceiver()]);
+  // Every fifth delivery fails, and for a moment now and then every request for a source: three attempts last longer.
+  webhook_url = receiver.take("/ends", (request) => (request % 5 === 4 ? 503 : 200));
+  const serve = async (name: "mp4" | "wav" | "png" | "mkv", options: object = {}) => {
+    const file = await clip(name, options);
+    return origin.serve(`/${name}`, () => (Date.now() % 20_000 < 1500 ? { status: 503 } : { file }));
+  };
+  const [mp4, wav, png, mkv] = await Promise.all([serve("mp4"), serve("wav"), serve("png"), serve("mkv")]);
+  const none = `${origin.url}/none.mp4`;
+  wishes = [
+    { kind: "image", input: png, options: { format: "jpeg", width: 32 }, error: null },
+    { kind: "audio", input: wav, options: { format: "flac" }, error: null },
+    { kind: "video", input: mp4, options: { width: 80 }, error: null },
+    { kind: "image", input: mp4, options: { format: "webp", start: 1 }, error: null },
+    { kind: "video", input: mkv, options: { format: "webm", end: 1 }, error: null },
+    { kind: "image", input: png, options: { format: "avif", width: 32 }, error: null },
+    { kind: "adaptive_video", input: mp4, options: {}, error: null },
+    { kind: "audio", input: mp4, options: { format: "mp3" }, error: null },
+    { kind: "video", input: none, options: {}, error: "input_not_found" },
+    { kind: "audio", input: png, options: {}, error: "input_no_audio" },
+  ];
+});
+afterAll(() => Promise.all([lab?.close(), origin?.close(), receiver?.close()]));
+
+/** Requests until it is answered: the service may be down. */
+async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+  const headers = {
+    ...lab.headers,
+    "Content-Type": "application/json",
+    "Idempotency-Key": randomUUID(),
+  };
+  for (const end = Date.now() + 3 * MINUTE; ; await sleep(200)) {
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const response = await fetch(lab.url + path, init).catch(() => null);
+    const text = await response?.text().catch(() => null);
+    if (response?.ok && text) return JSON.parse(text);
+    const passing = !response || text === null || [409, 500, 502, 503].includes(response.status);
+    if (!passing) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    if (Date.now() > end) throw new Error(`${method} ${path} keeps failing (${response?.status}).`);
+  }
+}
+
+/** Creates tasks, a few at a time, until the time is up; resolves with each and its wish. */
+async function createUntil(end: number): Promise<Map<string, Wish>> {
+  const made = new Map<string, Wish>();
+  let next = 0;
+  const lane = async () => {
+    while (Date.now() < end) {
+      const wish = wishes[next++ % wishes.length];
+      if (!wish) return;
+      const { kind, input, options } = wish;
+      const { id } = await ask<Task>("POST", "/tasks", { kind, input, options, webhook_url });
+      made.set(id, wish);
+      await vi.waitUntil(async () => (await ask<Task>("GET", `/tasks/${id}`)).finished_at !== null, {
+        timeout: 10 * MINUTE,
+        interval: 250,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: OPEN }, lane));
+  return made;
+}
+
+/** Kills a program of the service now and then; what supervises it starts it again. */
+async function killUntil(end: number): Promise<number> {
+  let kills = 0;
+  while (Date.now() < end) {
+    await sleep(Math.min(end - Date.now(), KILL_SECONDS * 2000 * Math.random()));
+    const victim = VICTIMS[Math.floor(Math.random() * VICTIMS.length)] ?? "all";
+    if (victim === "all") {
+      await lab.crash();
+      await lab.restart();
+    } else {
+      for (const pid of lab.pids(victim)) process.kill(pid, "SIGKILL");
+    }
+    kills++;
+  }
+  return kills;
+}
+
+async function listAll(): Promise<Task[]> {
+  const tasks: Task[] = [];
+  for (let page: Task[] | null = null; page === null || page.length === 100; tasks.push(...page)) {
+    const after = tasks.at(-1)?.id;
+    page = await ask<Task[]>("GET", `/tasks?limit=100${after ? `&after=${after}` : ""}`);
+  }
+  return tasks;
+}
+
+async function memory(): Promise<number> {
+  const sizes = lab.pids().map(async (pid) => {
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+async function diskBytes(): Promise<number> {
+  const { stdout } = await promisify(execFile)("du", ["--summarize", "--bytes", lab.folder]);
+  return Number(stdout.split("\t")[0]);
+}
+
+test(
+  "tasks of all kinds survive the death of every program: none is lost, doubled or stuck",
+  async () => {
+    const started = Date.now();
+    const end = started + MINUTES * MINUTE;
+    const [made, kills] = await Promise.all([createUntil(end), killUntil(end)]);
+    const tasks = await listAll();
+    expect(tasks.map(({ id }) => id).toSorted()).toEqual([...made.keys()].toSorted());
+    for (const task of tasks) {
+      const wish = made.get(task.id);
+      const { status, error } = task;
+      expect([wish, status, error?.kind ?? null]).toEqual([
+        wish,
+        wish?.error === null ? "succeeded" : "failed",
+        wish?.error,
+      ]);
+    }
+    // One output of each kind, whole.
+    for (const wish of wishes.filter(({ error }) => error === null)) {
+      const task = tasks.find(({ id }) => made.get(id) === wish);
+      if (!task?.output || wish.kind === "adaptive_video") continue;
+      const { path } = await lab.door.fetchFile(task.output);
+      const facts = await readFacts(path);
+      expect(facts.picture ?? facts.sound).not.toBeNull();
+    }
+    // The end of each task is delivered, as its final record.
+    const ends = () =>
+      receiver.got("/ends").filter(({ event }) => /succeeded|failed|cancelled/.test(event.kind));
+    await vi.waitUntil(() => new Set(ends().map(({ event }) => event.data.id)).size === tasks.length, {
+      timeout: 5 * MINUTE,
+      interval: 500,
+    });
+    const resident = await memory();
+    for (const { id } of tasks) await lab.door.request("DELETE", `/tasks/${id}`);
+    await vi.waitUntil(() => lab.stored().length === 0, { timeout: 2 * MINUTE, interval: 500 });
+    const disk = await diskBytes();
+    const each = Math.round(disk / tasks.length / 1024);
+    console.log(
+      `${tasks.length} tasks, ${kills} kills in ${Math.round((Date.now() - started) / MINUTE)} min; ` +
+        `${Math.round(resident / MIB)} MiB of memory at the end; ${Math.round(disk / MIB)} MiB of disk after all were deleted (${each} KiB a task).`,
+    );
+    expect(kills).toBeGreaterThan(MINUTES);
+    // Of the programs themselves; what a task leaves in memory would add up.
+    expect(resident).toBeLessThan(2500 * MIB);
+  },
+  (MINUTES + 30) * MINUTE,
+);
