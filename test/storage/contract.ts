@@ -102,6 +102,17 @@ export const STORAGE_CONTRACT: Clause<Storage>[] = [
     },
   },
   {
+    name: "keeps one whole object of several written to a key at once",
+    async check(storage) {
+      const texts = Array.from({ length: 8 }, (_, index) => String(index).repeat(100_000));
+      await Promise.all(texts.map((text) => storage.write("once/same", encode(text), "text/plain")));
+      const stored = await storage.read("once/same");
+      assert.ok(stored && texts.includes(decode(await readAll(stored.body))));
+      await storage.clear("once/");
+      assert.equal(await storage.head("once/same"), null);
+    },
+  },
+  {
     name: "clears everything under a prefix and nothing else",
     async check(storage) {
       const keys = ["c/1/a", "c/1/b/c", "c/10", "d/1/a"];

@@ -54,6 +54,9 @@ export function createDiskBucket(disk: DiskService): R2Bucket {
     const entry = await readEntry(key);
     await files.remove(entryAt(key));
     for (const { path } of entry?.files ?? []) await files.remove(path);
+    // Of several that wrote the key at once, the entry names the last one's bytes alone. Folders are uploads that go on.
+    for (const { name, type } of await files.list(bytesAt(key)))
+      if (type === "file") await files.remove(`${bytesAt(key)}/${name}`);
   }
 
   async function* keysIn(folder: string, prefix: string): AsyncGenerator<string> {
