@@ -105,6 +105,7 @@ export const PARTS = {
     "mp3",
     "mp4",
     "mpegts",
+    "null",
     "ogg",
     "opus",
     "wav",
@@ -117,6 +118,8 @@ export const PARTS = {
   filter: [
     ...[
       "aformat",
+      "afade",
+      "alimiter",
       "anull",
       "apad",
       "aresample",
@@ -125,6 +128,7 @@ export const PARTS = {
       "atrim",
       "color",
       "crop",
+      "ebur128",
       "format",
       "fps",
     ],
@@ -140,13 +144,13 @@ export const PARTS = {
       "setparams",
       "setpts",
     ],
-    ...["setsar", "settb", "split", "tpad", "transpose", "trim", "vflip", "yadif"],
+    ...["setsar", "settb", "split", "tpad", "transpose", "trim", "vflip", "volume", "yadif"],
   ],
 } as const;
 
 /** The parts of the second core, for VP9 alone: a page loads it only for a WebM. */
 export const VP9_PARTS = {
   ...PARTS,
-  encoder: ["libopus", "libvpx_vp9"],
-  muxer: ["framecrc", "matroska", "webm"],
+  encoder: ["libopus", "libvpx_vp9", "pcm_s16le"],
+  muxer: ["framecrc", "matroska", "null", "webm"],
 } as const;

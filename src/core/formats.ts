@@ -85,11 +85,17 @@ export type Fit = (typeof FITS)[number];
 /** Where a picture sits in its box. */
 export type Position = (typeof POSITIONS)[number];
 
-/** Inclusive bounds of the numeric options: frames per second, bits per second, bytes, pixels, percent, seconds. */
+/** Inclusive bounds of the numeric options: frames per second, bits per second, bytes, pixels, percent, seconds, hertz, LUFS. */
 export const BOUNDS = {
   fps: { min: 1, max: 60 },
   video_bitrate: { min: 300_000, max: 60_000_000 },
   audio_bitrate: { min: 32_000, max: 320_000 },
+  channels: { min: 1, max: 8 },
+  sample_rate: { min: 8_000, max: 192_000 },
+  volume: { min: 0, max: 10 },
+  // Louder than -5, speech and music are all limiter; loudnorm's own bounds are wider.
+  target_lufs: { min: -40, max: -5 },
+  fade: { min: 0, max: 600 },
   target_size: { min: 1_000, max: 1_000_000_000_000 },
   pixels: { min: 1, max: 16_384 },
   percent: { min: 1, max: 1_000 },

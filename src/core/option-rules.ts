@@ -1,10 +1,11 @@
 import type { z } from "zod";
 import { DEFAULT_FORMAT, type Fit, FORMATS, type VideoCodec, type VideoFormat } from "./formats.ts";
 
-type Report = Pick<z.RefinementCtx, "addIssue">;
+/** Where a check reports what is wrong. */
+export type Report = Pick<z.RefinementCtx, "addIssue">;
 
-// The error's message is the name of the option and the rule, unless `whole` is another text, or true where the rule is all of it.
-function issue(option: string, message: string, whole?: string | true) {
+/** Returns an issue whose message is the name of the option and the rule, unless `whole` is another text, or true where the rule is all of it. */
+export function issue(option: string, message: string, whole?: string | true) {
   return { code: "custom" as const, path: [option], message, params: { whole } };
 }
 

@@ -89,6 +89,54 @@ export type VideoOptions = (
    */
   target_size?: number | undefined;
   /**
+   * Bits per second of the sound; that of quality when absent. 32,000 to 320,000.
+   */
+  audio_bitrate?: number | undefined;
+  /**
+   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   */
+  channels?: number | undefined;
+  /**
+   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   */
+  sample_rate?: number | undefined;
+  /**
+   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   *
+   * @default 1
+   */
+  volume?: number | undefined;
+  /**
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   *
+   * @default false
+   */
+  normalize?: boolean | undefined;
+  /**
+   * Loudness for normalize, in LUFS. -40 to -5.
+   *
+   * @default -16
+   */
+  target_lufs?: number | undefined;
+  /**
+   * Seconds in which the sound rises at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_in?: number | undefined;
+  /**
+   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_out?: number | undefined;
+  /**
+   * Leaves the sound out.
+   *
+   * @default false
+   */
+  mute?: boolean | undefined;
+  /**
    * Where the output begins in the source, in seconds. 0 to 10,000,000.
    *
    * @default 0
@@ -124,6 +172,44 @@ export type AudioOptions = {
    * Bits per second; wins over quality; lossless formats ignore it. 32,000 to 320,000.
    */
   bitrate?: number | undefined;
+  /**
+   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   */
+  channels?: number | undefined;
+  /**
+   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   */
+  sample_rate?: number | undefined;
+  /**
+   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   *
+   * @default 1
+   */
+  volume?: number | undefined;
+  /**
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   *
+   * @default false
+   */
+  normalize?: boolean | undefined;
+  /**
+   * Loudness for normalize, in LUFS. -40 to -5.
+   *
+   * @default -16
+   */
+  target_lufs?: number | undefined;
+  /**
+   * Seconds in which the sound rises at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_in?: number | undefined;
+  /**
+   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_out?: number | undefined;
   /**
    * Where the output begins in the source, in seconds. 0 to 10,000,000.
    *
@@ -244,6 +330,50 @@ export type AdaptiveVideoOptions = {
    * Hex color of the bars; valid only with fit contain.
    */
   background?: string | undefined;
+  /**
+   * Channels of the sound; lossy formats hold 1 or 2. Those of the source, at most 2 in lossy formats, when absent. 1 to 8.
+   */
+  channels?: number | undefined;
+  /**
+   * Samples per second, in hertz; one that the format has. That of the source, or the nearest, when absent. 8,000 to 192,000.
+   */
+  sample_rate?: number | undefined;
+  /**
+   * Factor of the amplitude: 0.5 takes 6 dB off, 2 adds 6 dB and may clip. 0 to 10.
+   *
+   * @default 1
+   */
+  volume?: number | undefined;
+  /**
+   * Measures the loudness of the whole output by EBU R128 and sets it to target_lufs; peaks stay below -1 dBTP, by limiting where need be.
+   *
+   * @default false
+   */
+  normalize?: boolean | undefined;
+  /**
+   * Loudness for normalize, in LUFS. -40 to -5.
+   *
+   * @default -16
+   */
+  target_lufs?: number | undefined;
+  /**
+   * Seconds in which the sound rises at the start. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_in?: number | undefined;
+  /**
+   * Seconds in which the sound falls to silence at the end. 0 to 600.
+   *
+   * @default 0
+   */
+  fade_out?: number | undefined;
+  /**
+   * Leaves the sound out.
+   *
+   * @default false
+   */
+  mute?: boolean | undefined;
   /**
    * Where the output begins in the source, in seconds. 0 to 10,000,000.
    *

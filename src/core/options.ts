@@ -14,6 +14,7 @@ import {
   VIDEO_CODECS,
 } from "./formats.ts";
 import { checkCodec, checkFrame, checkRate, checkSpan } from "./option-rules.ts";
+import { checkSound, sound, soundtrack } from "./sound-options.ts";
 import { METADATA_MODES } from "./tags.ts";
 
 const keys = <T extends object>(table: T) =>
@@ -149,9 +150,14 @@ export const VideoOptions = optionsOf("video", {
     description:
       "Bytes that the file stays below, in place of bitrate, and with bitrates below its least; quality is then that of the sound.",
   }),
+  audio_bitrate: wholeWithin(BOUNDS.audio_bitrate, BITS)
+    .optional()
+    .meta({ description: "Bits per second of the sound; that of quality when absent." }),
+  ...soundtrack,
   ...span,
   metadata,
 })
+  .superRefine(checkSound("video"))
   .superRefine(checkCodec)
   .superRefine(checkRate)
   .superRefine(checkFrame)
@@ -165,9 +171,11 @@ export const AudioOptions = optionsOf("audio", {
   bitrate: wholeWithin(BOUNDS.audio_bitrate, BITS)
     .optional()
     .meta({ description: "Bits per second; wins over quality; lossless formats ignore it." }),
+  ...sound,
   ...span,
   metadata,
 })
+  .superRefine(checkSound("audio"))
   .superRefine(checkSpan)
   .meta({ id: "AudioOptions" });
 
@@ -192,8 +200,10 @@ export const AdaptiveVideoOptions = optionsOf("adaptive_video", {
     .meta({ description: "The kind of stream.", default: DEFAULT_FORMAT.adaptive_video }),
   quality,
   ...frame,
+  ...soundtrack,
   ...span,
 })
+  .superRefine(checkSound("adaptive_video"))
   .superRefine(checkFrame)
   .superRefine(checkSpan)
   .meta({ id: "AdaptiveVideoOptions" });

@@ -1,14 +1,23 @@
 import type { Source } from "../core/source.ts";
 import type { AudioPlan } from "../plan/plan.ts";
+import { type Level, shapeFilters } from "./loudness.ts";
 import type { Cut } from "./span.ts";
 import type { Toolset } from "./toolset.ts";
 
-export function audioArgs(audio: AudioPlan, source: Source, cut: Cut, toolset: Toolset): string[] {
+/** Returns the arguments of the sound; `level` is what `findLevel` returned. */
+export function audioArgs(
+  audio: AudioPlan,
+  source: Source,
+  cut: Cut,
+  toolset: Toolset,
+  level: Level | null,
+): string[] {
   if (audio.mode === "copy") return ["-c:a", "copy"];
   const tool = toolset.audio[audio.codec];
   if (!tool) throw new RangeError(`${toolset.name} has no ${audio.codec} encoder.`);
+  const filters = [...cut.audio, ...shapeFilters(audio, level)];
   return [
-    ...(cut.audio.length > 0 ? ["-filter:a", cut.audio.join(",")] : []),
+    ...(filters.length > 0 ? ["-filter:a", filters.join(",")] : []),
     ...["-c:a", tool.encoder, ...tool.args],
     ...(audio.bitrate === null ? [] : ["-b:a", String(audio.bitrate)]),
     // Without a ceiling, libvorbis exceeds the requested bitrate by a tenth.

@@ -5,6 +5,7 @@ import { audioArgs } from "./audio-args.ts";
 import { hlsArgs } from "./hls-args.ts";
 import { imageArgs, imageGraph } from "./image-args.ts";
 import { listPackets, listPictures } from "./listing.ts";
+import type { Level } from "./loudness.ts";
 import { metadataArgs } from "./metadata-args.ts";
 import { muxerArgs } from "./output.ts";
 import { type Cut, createCut } from "./span.ts";
@@ -17,6 +18,8 @@ export interface ChunkFiles {
   output: string;
   /** Path prefix for the lists of packets and pictures, see {@link listPackets}; absent to list nothing. */
   lists?: string | undefined;
+  /** The level that `findLevel` found; absent without one. */
+  level?: Level | null;
 }
 
 /**
@@ -35,12 +38,12 @@ export function chunkArgs(
   const lists = io.lists === undefined ? [] : listPackets(plan, chunk, source, cut, io.lists);
   const input = [...cut.seek, ...decoderArgs(plan, source, toolset), "-i", io.input];
   if (plan.kind === "adaptive_video")
-    return [...input, ...hlsArgs(plan, chunk, source, cut, io.output, toolset), ...lists];
+    return [...input, ...hlsArgs(plan, chunk, source, cut, io, toolset), ...lists];
   return [
     ...input,
     ...(plan.image ? imageTrack(plan, source, cut, toolset) : []),
     ...(chunk.track === "audio" ? [] : videoTrack(plan, chunk, source, cut, toolset)),
-    ...(chunk.track === "video" ? [] : audioTrack(plan, source, cut, toolset)),
+    ...(chunk.track === "video" ? [] : audioTrack(plan, source, cut, toolset, io.level ?? null)),
     ...["-map_metadata", "-1", "-map_chapters", "-1", ...toolset.output],
     ...(chunk.track === "all" ? metadataArgs(plan) : []),
     ...muxerArgs(plan),
@@ -79,8 +82,8 @@ function lastingArgs(plan: Plan, source: Source, until: number | null): string[]
   return ["-bsf:v", lastingFilter(plan, source, until), ...timescaleArgs(plan)];
 }
 
-function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset): string[] {
-  return plan.audio ? ["-map", "0:a:0", ...audioArgs(plan.audio, source, cut, toolset)] : [];
+function audioTrack(plan: Plan, source: Source, cut: Cut, toolset: Toolset, level: Level | null): string[] {
+  return plan.audio ? ["-map", "0:a:0", ...audioArgs(plan.audio, source, cut, toolset, level)] : [];
 }
 
 function decoderArgs(plan: Plan, source: Source, toolset: Toolset): string[] {

@@ -5,6 +5,7 @@ import type { Chunk, Geometry, Plan } from "../plan/plan.ts";
 import { DEFAULT_FPS } from "../plan/rate.ts";
 import { audioArgs } from "./audio-args.ts";
 import { colorArgs, videoColor } from "./color.ts";
+import type { Level } from "./loudness.ts";
 import { AUDIO_MASTER, MASTER } from "./output.ts";
 import type { Cut } from "./span.ts";
 import { type Toolset, videoTool } from "./toolset.ts";
@@ -29,7 +30,7 @@ const KEYFRAMES = `expr:gte(t-st(0,if(n,ld(0),t))+0.000004,n_forced*${GROUP_SECO
 const STEADY = "aresample=async=1:first_pts=0";
 
 /**
- * Returns everything after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `folder`,
+ * Returns everything after the input for a chunk of adaptive video. ffmpeg creates a folder for each rendition in `output`,
  * and master playlists. Segments are numbered and timed over the whole stream, from the plan's start; a chunk's init segment
  * carries its index.
  */
@@ -38,7 +39,7 @@ export function hlsArgs(
   chunk: Chunk,
   source: Source,
   cut: Cut,
-  folder: string,
+  { output: folder, level = null }: { output: string; level?: Level | null },
   toolset: Toolset,
 ): string[] {
   const { video, audio } = plan;
@@ -47,7 +48,7 @@ export function hlsArgs(
     args.push(...videoOutput(plan, chunk, source, video, cut, folder, toolset));
   }
   if (audio && chunk.track !== "video") {
-    const sound = audioArgs(audio, source, { ...cut, audio: [...cut.audio, STEADY] }, toolset);
+    const sound = audioArgs(audio, source, { ...cut, audio: [...cut.audio, STEADY] }, toolset, level);
     const master = video ? AUDIO_MASTER : MASTER;
     args.push(
       "-map",

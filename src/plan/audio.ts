@@ -1,14 +1,19 @@
-import type { AudioCodec } from "../core/formats.ts";
+import { invalid } from "../core/errors.ts";
+import { type AudioCodec, BOUNDS } from "../core/formats.ts";
+import {
+  isLossless,
+  MOST_CHANNELS,
+  OPUS_RATE,
+  SAMPLE_RATES,
+  type SoundOptions,
+  TARGET_LUFS,
+} from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
-import type { AudioPlan } from "./plan.ts";
-import { AUDIO_BITRATE, audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
+import type { AudioPlan, SoundShape } from "./plan.ts";
+import { audioBitrate, FLAC_COMPRESSION, type RateOptions } from "./rate.ts";
+import type { Span } from "./span.ts";
 
-/** Sample rates in hertz that MP3 supports and everything plays; AAC and Vorbis are limited to them too. */
-export const SAMPLE_RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
-
-// WAV and FLAC define no layout beyond 8 channels; few players support more than 192 kHz.
-const LOSSY = { channels: 2 };
-const LOSSLESS = { channels: 8, sample_rate: 192_000 };
+export { SAMPLE_RATES } from "../core/sound-options.ts";
 
 // Containers without packet times; sound from any other can be remuxed.
 const NO_PACKET_TIMES: ReadonlySet<string> = new Set(["avi"]);
@@ -58,6 +63,11 @@ const VORBIS: Readonly<
 /** What decides between copying and encoding sound. */
 export interface AudioNeeds extends RateOptions {
   trimmed: boolean;
+  /** Channels and sample rate in hertz that are asked for. */
+  channels?: number | undefined;
+  sample_rate?: number | undefined;
+  /** Null leaves the sound as it is. */
+  shape?: SoundShape | null;
 }
 
 /**
@@ -66,23 +76,29 @@ export interface AudioNeeds extends RateOptions {
  */
 export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioNeeds): AudioPlan {
   const { channels = 2, sample_rate = 48_000 } = source.audio ?? {};
-  const most = codec in AUDIO_BITRATE ? LOSSY.channels : LOSSLESS.channels;
-  const asked = needs.trimmed || needs.quality !== undefined || needs.bitrate !== undefined;
-  const fits = source.codecs?.audio === codec && channels <= most;
+  const most = MOST_CHANNELS[isLossless(codec) ? "lossless" : "lossy"];
+  const { quality, bitrate: given, shape = null } = needs;
+  const asked = needs.trimmed || quality !== undefined || given !== undefined || shape !== null;
+  const alike =
+    (needs.channels ?? channels) === channels && (needs.sample_rate ?? sample_rate) === sample_rate;
+  const fits = source.codecs?.audio === codec && channels <= most && alike;
   if (fits && !asked && !NO_PACKET_TIMES.has(source.format)) return { mode: "copy", codec };
 
   const bitrate = audioBitrate(codec, needs);
   const out = {
-    channels: Math.max(1, Math.min(channels, most)),
-    sample_rate: sampleRate(codec, sample_rate),
+    channels: needs.channels ?? Math.max(1, Math.min(channels, most)),
+    sample_rate: needs.sample_rate ?? sampleRate(codec, sample_rate),
+    ...(shape && { shape }),
   };
   if (bitrate === null) {
-    const compression = codec === "flac" ? FLAC_COMPRESSION[needs.quality ?? "medium"] : null;
+    const compression = codec === "flac" ? FLAC_COMPRESSION[quality ?? "medium"] : null;
     return { mode: "encode", codec, bitrate, compression, ...out };
   }
-  const fitted = codec === "vorbis" ? slowEnough(bitrate, out) : out;
-  const highest = maxBitrate(codec, fitted.channels, fitted.sample_rate);
-  return { mode: "encode", codec, bitrate: Math.min(bitrate, highest), compression: null, ...fitted };
+  const free = codec === "vorbis" && needs.sample_rate === undefined;
+  const fitted = free ? slowEnough(bitrate, out) : out;
+  const [lowest, highest] = bitrateBounds(codec, fitted.channels, fitted.sample_rate);
+  const within = Math.max(lowest, Math.min(bitrate, highest));
+  return { mode: "encode", codec, bitrate: within, compression: null, ...fitted };
 }
 
 /**
@@ -90,12 +106,18 @@ export function createAudioPlan(source: Source, codec: AudioCodec, needs: AudioN
  * 48 kHz for Opus.
  */
 export function sampleRate(codec: AudioCodec, source: number): number {
-  if (codec === "opus") return 48_000;
-  if (codec === "flac" || codec === "pcm_s16le") {
-    return Math.min(Math.max(source, 8000), LOSSLESS.sample_rate);
-  }
+  if (codec === "opus") return OPUS_RATE;
+  const { min, max } = BOUNDS.sample_rate;
+  if (isLossless(codec)) return Math.min(Math.max(source, min), max);
   if (source > 48_000) return source % 11_025 === 0 ? 44_100 : 48_000;
   return SAMPLE_RATES.find((rate) => rate >= source) ?? 48_000;
+}
+
+/** Returns the lowest and the highest bitrate, in bits per second, that a lossy codec accepts. */
+function bitrateBounds(codec: AudioCodec, channels: number, sample_rate: number): readonly [number, number] {
+  return codec === "vorbis"
+    ? vorbisBounds(channels, sample_rate)
+    : [0, maxBitrate(codec, channels, sample_rate)];
 }
 
 /** Returns the highest bitrate, in bits per second, that a lossy codec accepts. */
@@ -119,7 +141,7 @@ export function maxBitrate(codec: AudioCodec, channels: number, sample_rate: num
 }
 
 // Vorbis has no low bitrates at high sample rates, so the sample rate drops to suit the bitrate.
-function slowEnough(bitrate: number, out: { channels: number; sample_rate: number }): typeof out {
+function slowEnough<T extends { channels: number; sample_rate: number }>(bitrate: number, out: T): T {
   const rates = SAMPLE_RATES.filter((rate) => rate <= out.sample_rate).reverse();
   const sample_rate = rates.find((rate) => vorbisBounds(out.channels, rate)[0] <= bitrate);
   return sample_rate === undefined ? out : { ...out, sample_rate };
@@ -127,4 +149,39 @@ function slowEnough(bitrate: number, out: { channels: number; sample_rate: numbe
 
 function vorbisBounds(channels: number, sample_rate: number): readonly [number, number] {
   return VORBIS[sample_rate]?.[channels === 1 ? 0 : 1] ?? [0, Number.POSITIVE_INFINITY];
+}
+
+/**
+ * Returns what the options change about the sound; null when they change nothing.
+ *
+ * @throws `invalid_options` when the fades are longer than the output, or its end is not known.
+ */
+export function soundShape(options: SoundOptions, source: Source, span: Span): SoundShape | null {
+  const { volume = 1, fade_in = 0, fade_out = 0 } = options;
+  const shape: SoundShape = {
+    ...(options.normalize && { loudness: options.target_lufs ?? TARGET_LUFS }),
+    ...(volume !== 1 && { volume }),
+    ...(fade_in > 0 && { fade_in }),
+    ...(fade_out > 0 && { fade_out: fadeOut(fade_out, source, span) }),
+  };
+  const { duration } = span;
+  if (duration !== null && fade_in + fade_out > duration) {
+    const name = fade_in > duration ? "fade_in" : fade_out > 0 ? "fade_out" : "fade_in";
+    throw invalid(
+      `options.${name}`,
+      `is longer than the output, which has ${duration} seconds for its fades.`,
+      "invalid_options",
+    );
+  }
+  return Object.keys(shape).length > 0 ? shape : null;
+}
+
+function fadeOut(seconds: number, source: Source, { start, duration }: Span) {
+  if (duration === null) {
+    throw invalid("options.fade_out", "needs a source whose duration is known.", "invalid_options");
+  }
+  // The sound may end before the pictures do.
+  const stream = source.streams?.find(({ kind }) => kind === "audio");
+  const end = Math.min(duration, (stream?.end ?? Number.POSITIVE_INFINITY) - start);
+  return { at: Number(Math.max(0, end - seconds).toFixed(6)), seconds };
 }

@@ -1,5 +1,11 @@
 import { invalid, MediaError } from "../core/errors.ts";
-import { DEFAULT_FORMAT, type EncodeKind, FORMATS, type ImageFormat } from "../core/formats.ts";
+import {
+  type AudioCodec,
+  DEFAULT_FORMAT,
+  type EncodeKind,
+  FORMATS,
+  type ImageFormat,
+} from "../core/formats.ts";
 import type {
   AdaptiveVideoOptions,
   AudioOptions,
@@ -7,14 +13,15 @@ import type {
   OptionsOf,
   VideoOptions,
 } from "../core/options.ts";
+import type { SoundOptions } from "../core/sound-options.ts";
 import type { Source } from "../core/source.ts";
 import { errorFor } from "../words/reason-words.ts";
-import { createAudioPlan } from "./audio.ts";
+import { createAudioPlan, soundShape } from "./audio.ts";
 import { type ChunkHints, createChunks } from "./chunks.ts";
 import { createGeometry } from "./geometry.ts";
 import { createLadder } from "./ladder.ts";
 import { planMetadata } from "./metadata.ts";
-import type { Plan, VideoPlan } from "./plan.ts";
+import type { AudioPlan, Plan, VideoPlan } from "./plan.ts";
 import { imageQuality } from "./rate.ts";
 import { type StoredPicture, storedPicture } from "./size.ts";
 import { createSpan, type Span } from "./span.ts";
@@ -72,9 +79,8 @@ function planVideo(source: Source, options: VideoOptions, hints: ChunkHints): Pl
   const trimmed = isTrimmed(span);
   const video = createVideoPlan(source, stored, options.codec ?? facts.codecs[0], options, trimmed);
   // `bitrate` is that of the pictures.
-  const audio = hasAudio(source)
-    ? createAudioPlan(source, facts.audio, { quality: options.quality, trimmed })
-    : null;
+  const sound = { ...options, bitrate: options.audio_bitrate };
+  const audio = soundPlan(source, facts.audio, sound, span, trimmed);
   const fps = video.mode === "encode" ? video.fps : null;
   const chunks = createChunks(
     { ...span, encodes_video: video.mode === "encode", has_audio: audio !== null, fps },
@@ -93,12 +99,11 @@ function audioPlan(source: Source, options: AudioOptions): Plan {
   }
   const format = options.format ?? DEFAULT_FORMAT.audio;
   const span = createSpan(options, source.duration, source.duration_estimated);
-  const { quality, bitrate } = options;
-  const needs = { quality, bitrate, trimmed: isTrimmed(span) };
+  const { codec } = FORMATS.audio[format];
   return {
     ...blank("audio", format, span),
     ...planMetadata(source, format, options.metadata),
-    audio: createAudioPlan(source, FORMATS.audio[format].codec, needs),
+    audio: soundPlan(source, codec, options, span, isTrimmed(span)),
   };
 }
 
@@ -135,9 +140,8 @@ function imagePlan(source: Source, options: ImageOptions): Plan {
 function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: ChunkHints): Plan {
   const format = options.format ?? DEFAULT_FORMAT.adaptive_video;
   const span = createSpan(options, source.duration, source.duration_estimated);
-  const sound = { quality: options.quality, trimmed: true };
   // Copied packets may change layout between sources; HLS requires a uniform one.
-  const audio = hasAudio(source) ? createAudioPlan(source, "aac", sound) : null;
+  const audio = soundPlan(source, "aac", options, span, true);
   const plan = { ...blank("adaptive_video", format, span), audio };
   if (!hasVideo(source) && audio) return plan;
   const renditions = createLadder(movingPicture(source), options);
@@ -156,6 +160,21 @@ function adaptivePlan(source: Source, options: AdaptiveVideoOptions, hints: Chun
   if (hints.chunk_seconds === undefined) return { ...plan, frames, video, renditions };
   const needs = { ...span, encodes_video: true, has_audio: audio !== null, fps: null, segmented: true };
   return { ...plan, frames, video, renditions, chunks: createChunks(needs, hints) };
+}
+
+type SoundWish = SoundOptions & Pick<AudioOptions, "quality" | "bitrate"> & { mute?: boolean | undefined };
+
+function soundPlan(
+  source: Source,
+  codec: AudioCodec,
+  options: SoundWish,
+  span: Span,
+  trimmed: boolean,
+): AudioPlan | null {
+  if (!hasAudio(source) || options.mute) return null;
+  const { quality, bitrate, channels, sample_rate } = options;
+  const shape = soundShape(options, source, span);
+  return createAudioPlan(source, codec, { quality, bitrate, channels, sample_rate, shape, trimmed });
 }
 
 function blank(kind: EncodeKind, format: string, span: Span): Plan {

@@ -46,6 +46,18 @@ export type VideoPlan =
       matte: string | null;
     };
 
+/** What is changed about the sound, in the order of the fields; times count from the start of the output. */
+export interface SoundShape {
+  /** Integrated loudness to reach, in LUFS; absent to leave it. */
+  loudness?: number;
+  /** Factor of the amplitude; absent to leave it. */
+  volume?: number;
+  /** Seconds in which the sound rises; absent for none. */
+  fade_in?: number;
+  /** When the sound begins to fall, and in how many seconds; absent for none. */
+  fade_out?: { at: number; seconds: number };
+}
+
 /** How the audio stream is produced. */
 export type AudioPlan =
   | { mode: "copy"; codec: string }
@@ -59,6 +71,8 @@ export type AudioPlan =
       channels: number;
       /** Sample rate in hertz. */
       sample_rate: number;
+      /** What is changed about the sound; absent when nothing is. */
+      shape?: SoundShape;
     };
 
 /** How an image is produced. */

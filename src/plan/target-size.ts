@@ -140,9 +140,13 @@ function soundsFor(options: VideoOptions, source: Source, { audio, start, end }:
       ? [{ bits: own + packetBits(source.audio?.sample_rate ?? 48_000) }]
       : [];
   const trimmed = start > 0 || end !== null;
+  if (options.audio_bitrate !== undefined) return [{ bits: bitsOf(audio) }];
+  const { channels, sample_rate } = options;
   const best = QUALITIES.indexOf(options.quality ?? "medium");
   const encoded = QUALITIES.slice(0, best + 1).map((quality) => {
-    const made = createAudioPlan(source, audio.codec as Encoded["codec"], { quality, trimmed });
+    const made = createAudioPlan(source, audio.codec as Encoded["codec"], {
+      ...{ quality, trimmed, channels, sample_rate },
+    });
     return { bits: bitsOf(made), quality };
   });
   return [...copied, ...encoded.reverse()];

@@ -184,7 +184,7 @@ test("truncates long names in its messages", () => {
     } catch (thrown) {
       expect(thrown).toBeInstanceOf(MediaError);
       const { message, param } = thrown as MediaError;
-      expect(message.length).toBeLessThan(300);
+      expect(message.length).toBeLessThan(500);
       expect(param?.length).toBeLessThan(100);
     }
   }

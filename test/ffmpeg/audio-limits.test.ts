@@ -24,7 +24,7 @@ test.concurrent.for(CASES)(
     const source = audioSource({ audio: { channels, sample_rate } });
     const plan = createAudioPlan(source, codec, { trimmed: false, bitrate });
     const sound = `sine=sample_rate=${sample_rate}:duration=0.1,aformat=channel_layouts=${channels}c`;
-    const args = ["-f", "lavfi", "-i", sound, ...audioArgs(plan, source, UNCUT, NATIVE_TOOLS)];
+    const args = ["-f", "lavfi", "-i", sound, ...audioArgs(plan, source, UNCUT, NATIVE_TOOLS, null)];
     const { stderr } = await run("ffmpeg", ["-v", "warning", "-nostdin", ...args, "-f", "null", "-"]);
     expect(stderr).toBe("");
   },

@@ -6,12 +6,15 @@ import { readSources } from "./source-files.ts";
 const MOST_LINES = 300;
 const MOST_FILES = 25;
 
+// A list that a command writes is looked up, not read.
+const isWritten = (text: string) => text.startsWith("// Written by `npm run");
 const countLines = (text: string) => text.trimEnd().split("\n").length;
 
 test(`no file has more than ${MOST_LINES} lines`, () => {
   const files = readSources("src", "worker", "web", "bench", "test");
   expect(files.length).toBeGreaterThan(500);
   const long = files
+    .filter(({ text }) => !isWritten(text))
     .map(({ path, text }) => ({ path, lines: countLines(text) }))
     .filter(({ lines }) => lines > MOST_LINES);
   expect(long).toEqual([]);

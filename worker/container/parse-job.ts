@@ -49,6 +49,13 @@ const video = z.discriminatedUnion("mode", [
   }),
 ]);
 
+const shape = z.looseObject({
+  loudness: z.number().min(-70).max(0).exactOptional(),
+  volume: z.number().min(0).max(100).exactOptional(),
+  fade_in: seconds.exactOptional(),
+  fade_out: z.looseObject({ at: seconds, seconds }).exactOptional(),
+});
+
 const audio = z.discriminatedUnion("mode", [
   z.looseObject({ mode: z.literal("copy"), codec: word }),
   z.looseObject({
@@ -58,6 +65,7 @@ const audio = z.discriminatedUnion("mode", [
     compression: z.int().min(0).max(12).nullable(),
     channels: z.int().min(1).max(64),
     sample_rate: z.int().min(1).max(1_000_000),
+    shape: shape.exactOptional(),
   }),
 ]);
 

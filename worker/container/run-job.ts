@@ -4,9 +4,10 @@ import { MediaError } from "../../src/core/errors.ts";
 import type { NativeJob, NativeState } from "../../src/encoders/native/native-wire.ts";
 import { chunkArgs } from "../../src/ffmpeg/chunk-args.ts";
 import { LISTS, readLists } from "../../src/ffmpeg/listing.ts";
+import { findLevel } from "../../src/ffmpeg/loudness.ts";
 import { outputFile } from "../../src/ffmpeg/output.ts";
 import { parseProgress } from "../../src/ffmpeg/progress.ts";
-import { checkRun, nothing } from "../../src/ffmpeg/read-failure.ts";
+import { checkRun, nothing, type RunEnd } from "../../src/ffmpeg/read-failure.ts";
 import type { Tally } from "../../src/ffmpeg/tally.ts";
 import { refuseTools } from "../../src/ffmpeg/toolset.ts";
 import { describeRefusals } from "../../src/words/refusal-words.ts";
@@ -16,7 +17,7 @@ import type { InputProxy } from "./input-proxy.ts";
 import type { Installed } from "./installed.ts";
 import { jobTools } from "./job-tools.ts";
 import { createPuts, listOutput, type OutputFile, type Puts, readPlaylists } from "./put-output.ts";
-import { runFfmpeg } from "./run-ffmpeg.ts";
+import { type RunningFfmpeg, runFfmpeg } from "./run-ffmpeg.ts";
 import { removeFolder, type Scratch } from "./scratch.ts";
 import type { Settings } from "./settings.ts";
 import { type Watchdog, watch } from "./watchdog.ts";
@@ -111,14 +112,41 @@ async function encode(
   const moved = new Map<string, number>();
   let speed: number | null = null;
   let watchdog: Watchdog | undefined;
+  const onStart = (ffmpeg: RunningFfmpeg) => {
+    const progress = () => [...moved.values()].reduce((sum, value) => sum + value, input.given());
+    const { stall_seconds } = settings;
+    watchdog = watch({
+      ...{ ffmpeg, progress, fits, stall_seconds },
+      waits: input.waits,
+      folder: join(folder, "out"),
+    });
+  };
+  const check = (end: RunEnd) => {
+    signal.throwIfAborted();
+    failed.signal.throwIfAborted();
+    puts.failed.throwIfAborted();
+    const ended = watchdog?.fault();
+    if (ended) throw ended;
+    checkRun(end, plan, chunk, source);
+  };
   try {
     const output = job.name === null ? "out" : join("out", outputFile(plan, chunk).name);
+    const run = { cwd: folder, installed, limits: settings };
+    const stop = AbortSignal.any([signal, failed.signal, puts.failed]);
+    const leveling = findLevel(plan, chunk, source, input.url, tools);
+    let found = leveling.next();
+    while (!found.done) {
+      watchdog?.stop();
+      const measured = await runFfmpeg({ ...run, args: found.value, signal: stop, onProgress() {}, onStart });
+      check(measured);
+      found = leveling.next(measured.log);
+    }
+    watchdog?.stop();
+    const io = { input: input.url, output, lists: "", level: found.value };
     const end = await runFfmpeg({
-      args: chunkArgs(plan, chunk, source, { input: input.url, output, lists: "" }, tools),
-      cwd: folder,
-      installed,
-      limits: settings,
-      signal: AbortSignal.any([signal, failed.signal, puts.failed]),
+      ...run,
+      args: chunkArgs(plan, chunk, source, io, tools),
+      signal: stop,
       onProgress(line) {
         // ffmpeg's last line of each report.
         if (job.name === null && line === "progress=continue") void putEarly(folder, puts);
@@ -129,25 +157,9 @@ async function encode(
         const reached = parseProgress(line, seconds);
         if (reached !== null && seconds) onProgress((reached / seconds) * ENCODE_SHARE, speed);
       },
-      onStart(ffmpeg) {
-        const progress = () => [...moved.values()].reduce((sum, value) => sum + value, input.given());
-        const { stall_seconds } = settings;
-        watchdog = watch({
-          ffmpeg,
-          progress,
-          fits,
-          waits: input.waits,
-          folder: join(folder, "out"),
-          stall_seconds,
-        });
-      },
+      onStart,
     });
-    signal.throwIfAborted();
-    failed.signal.throwIfAborted();
-    puts.failed.throwIfAborted();
-    const ended = watchdog?.fault();
-    if (ended) throw ended;
-    checkRun(end, plan, chunk, source);
+    check(end);
   } finally {
     watchdog?.stop();
     input.close();

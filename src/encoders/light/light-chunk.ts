@@ -1,6 +1,7 @@
 import type { Source } from "../../core/source.ts";
 import { chunkArgs } from "../../ffmpeg/chunk-args.ts";
 import { readLists } from "../../ffmpeg/listing.ts";
+import { findLevel } from "../../ffmpeg/loudness.ts";
 import { adaptiveMime, MASTER, outputFile } from "../../ffmpeg/output.ts";
 import { checkRun, nothing } from "../../ffmpeg/read-failure.ts";
 import type { Tally } from "../../ffmpeg/tally.ts";
@@ -24,6 +25,7 @@ export interface EncodedChunk {
   tally: Tally;
 }
 
+const INPUT = "/in/input";
 const FOLDER = "/out";
 const LISTING = "/lists";
 const NEVER = 100_000;
@@ -43,11 +45,16 @@ export function runChunk(
   core.makeFolder(FOLDER);
   core.makeFolder(LISTING);
   const status = [...QUIET, String(status_seconds)];
-  const run = core.exec([
-    ...status,
-    ...chunkArgs(plan, chunk, source, { input: "/in/input", output, lists: `${LISTING}/` }, tools),
-  ]);
-  checkRun(run, plan, chunk, source);
+  const run = (args: readonly string[]): readonly string[] => {
+    const ended = core.exec(args);
+    checkRun(ended, plan, chunk, source);
+    return ended.log;
+  };
+  const leveling = findLevel(plan, chunk, source, INPUT, tools);
+  let found = leveling.next();
+  while (!found.done) found = leveling.next(run(found.value));
+  const io = { input: INPUT, output, lists: `${LISTING}/`, level: found.value };
+  run([...status, ...chunkArgs(plan, chunk, source, io, tools)]);
   const files = core.take(FOLDER).filter(({ bytes }) => bytes.length > 0);
   if (files.length === 0) throw nothing(plan);
   const encoded = files.map((file) => ({ ...file, mime: adaptive ? adaptiveMime(file.name) : mime }));

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeClip } from "../fixtures/make-clip.ts";
+import { noiseClip, noiseSound, surroundClip } from "../judge/clips.ts";
+import { readFacts } from "../judge/facts.ts";
+import { ALIKE_SOUND } from "../judge/limits.ts";
+import { runNative } from "../judge/native.ts";
+import { openRig, type Rig } from "../judge/rig.ts";
+import { compareSound, levelOf, readSound, recallSound } from "../judge/sound.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await openRig();
+});
+afterAll(() => rig?.close());
+
+const LIMIT = { timeout: 240_000 };
+const AS = { channels: 2, sample_rate: 8000 };
+
+/** Loudness of a file in LUFS and its true peak in dBTP, by a filter that the product does not use. */
+async function loudnessOf(path: string): Promise<{ integrated: number; peak: number }> {
+  const { log } = await runNative([
+    ...["-i", path, "-vn", "-af", "loudnorm=print_format=json", "-f", "null", "-"],
+  ]);
+  const value = (name: string) => Number(new RegExp(`"${name}" : "([^"]+)"`).exec(log)?.[1]);
+  return { integrated: value("input_i"), peak: value("input_tp") };
+}
+
+const sound = (extension: string, graph: string, ...args: string[]) =>
+  makeClip(extension, ["-f", "lavfi", "-i", graph, ...args]);
+// Syllables of noise with pauses, far below full scale.
+const SPEECH =
+  "anoisesrc=seed=3:color=pink:amplitude=0.4:sample_rate=44100:duration=12,tremolo=f=4:d=0.9,volume='if(lt(mod(t,4),1),0.1,0.5)':eval=frame";
+// Beats whose peaks are 17 dB above their loudness, so that raising them needs a limiter.
+const BEATS = "sine=f=440:sample_rate=48000:duration=12,volume='7*exp(-mod(t,0.5)*12)':eval=frame";
+const MATERIAL = {
+  "quiet speech": () => sound("wav", SPEECH),
+  "loud noise": () =>
+    sound("flac", "anoisesrc=seed=4:color=pink:amplitude=0.9:sample_rate=48000:duration=12"),
+  beats: () => sound("wav", BEATS, "-ac", "2"),
+  "surround sound": () => surroundClip(6),
+} as const;
+
+const NORMALIZED = (Object.keys(MATERIAL) as (keyof typeof MATERIAL)[]).flatMap((name) => [
+  { name, format: "wav", target_lufs: -16 },
+  { name, format: "mp3", target_lufs: -14 },
+  { name, format: "opus", target_lufs: -23 },
+  { name, format: "aac", target_lufs: -16 },
+]);
+
+test.concurrent.for(NORMALIZED)(
+  "$name becomes $target_lufs LUFS in $format",
+  LIMIT,
+  async ({ name, format, target_lufs }, { expect }) => {
+    const options = { format, normalize: true, target_lufs };
+    const input = rig.serve(await MATERIAL[name]());
+    const output = await rig.door.encode({ input, kind: "audio", options });
+    const { integrated, peak } = await loudnessOf(output.path);
+    expect(Math.abs(integrated - target_lufs), `${integrated} LUFS`).toBeLessThan(0.5);
+    expect(peak).toBeLessThanOrEqual(-1);
+  },
+);
+
+test.concurrent("the sound of a video and of a stream is normalized too", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await noiseClip(6));
+  const video = await rig.door.encode({ input, kind: "video", options: { normalize: true } });
+  expect(Math.abs((await loudnessOf(video.path)).integrated + 16)).toBeLessThan(0.5);
+  // The pictures of an H.264 source are copied.
+  expect((await readFacts(video.path)).picture?.times).toHaveLength(150);
+  const options = { normalize: true, target_lufs: -20, width: 80 } as const;
+  const stream = await rig.door.runTask({ input, kind: "adaptive_video", options });
+  expect(Math.abs((await loudnessOf(stream.output ?? "")).integrated + 20)).toBeLessThan(0.5);
+});
+
+test.concurrent("silence stays silent", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await sound("wav", "anullsrc=r=44100:cl=stereo:d=3"));
+  const output = await rig.door.encode({ input, kind: "audio", options: { format: "wav", normalize: true } });
+  const { channels } = await readSound(output.path, AS);
+  expect(channels.map((samples) => Math.max(...samples.map(Math.abs)))).toEqual([0, 0]);
+});
+
+test.concurrent.for(["wav", "mp3", "opus", "flac", "ogg"] as const)(
+  "volume and fades shape the sound of %s and move nothing",
+  LIMIT,
+  async (format, { expect }) => {
+    const original = await noiseSound("flac", 4);
+    const options = { format, quality: "high", volume: 0.5, fade_in: 1, fade_out: 1, start: 0.5, end: 3.5 };
+    const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+    const got = await readSound(output.path, AS);
+    const wanted = await recallSound(original, {
+      ...AS,
+      after: ["-af", "atrim=0.5:3.5,asetpts=PTS-STARTPTS,volume=0.5"],
+    });
+    const part = (sound: typeof got, from: number, to: number) => ({
+      ...sound,
+      channels: sound.channels.map((samples) => samples.subarray(from * 8000, to * 8000)),
+    });
+    for (const echo of compareSound(part(got, 1.1, 1.9), part(wanted, 1.1, 1.9))) {
+      expect(echo.correlation).toBeGreaterThan(ALIKE_SOUND);
+      expect(Math.abs(echo.gain)).toBeLessThan(1);
+    }
+    const level = (sound: typeof got, from: number, to: number) =>
+      levelOf(part(sound, from, to).channels[0] as Float32Array);
+    const fall = (from: number, to: number) => level(got, from, to) - level(wanted, from, to);
+    // A linear rise is at half its height, -6 dB, in its middle.
+    expect(fall(0.4, 0.6)).toBeGreaterThan(-8);
+    expect(fall(0.4, 0.6)).toBeLessThan(-4);
+    expect(fall(0, 0.1)).toBeLessThan(-18);
+    expect(fall(2.9, 2.98)).toBeLessThan(-18);
+  },
+);
+
+test.concurrent.for([
+  { format: "mp3", channels: 1, sample_rate: 22_050 },
+  { format: "aac", channels: 1, sample_rate: 16_000 },
+  { format: "ogg", channels: 1, sample_rate: 48_000 },
+  { format: "opus", channels: 1, sample_rate: 48_000 },
+  { format: "flac", channels: 1, sample_rate: 96_000 },
+  { format: "wav", channels: 6, sample_rate: 8000 },
+] as const)("$format gets $channels channels at $sample_rate Hz", LIMIT, async (options, { expect }) => {
+  const original = await surroundClip(1);
+  const output = await rig.door.encode({ input: rig.serve(original), kind: "audio", options });
+  const { sound } = await readFacts(output.path);
+  expect(sound).toMatchObject({ channels: options.channels, sample_rate: options.sample_rate });
+});
+
+test.concurrent("a video is muted, its pictures copied", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await noiseClip(2));
+  const { path, task } = await rig.door.encode({ input, kind: "video", options: { mute: true } });
+  const { picture, sound } = await readFacts(path);
+  expect([picture?.times.length, sound]).toEqual([50, null]);
+  const encode = task.steps.find(({ kind }) => kind === "video");
+  expect(encode?.output).toMatchObject({ dropped: [{ kind: "audio", reason: "asked" }] });
+  const stream = await rig.door.runTask({ input, kind: "adaptive_video", options: { mute: true } });
+  const { log } = await runNative(["-i", stream.output ?? "", "-f", "null", "-"]);
+  expect([...log.matchAll(/Stream #0:\d+.*?: (Video|Audio)/g)].map(([, kind]) => kind)).not.toContain(
+    "Audio",
+  );
+});
+
+test.concurrent("the sound of a video has a bitrate of its own", LIMIT, async ({ expect }) => {
+  const input = rig.serve(await noiseClip(6));
+  const options = { audio_bitrate: 64_000, channels: 1, sample_rate: 44_100 };
+  const { path } = await rig.door.encode({ input, kind: "video", options });
+  const { sound } = await readFacts(path);
+  expect(sound).toMatchObject({ channels: 1, sample_rate: 44_100 });
+  expect(Math.abs((sound?.bitrate ?? 0) / 64_000 - 1)).toBeLessThan(0.15);
+});
+
+const REFUSED = [
+  ["audio", { format: "mp3", channels: 3 }, "options.channels must be at most 2 in mp3."],
+  ["audio", { channels: 9 }, "options.channels must be a whole number of channels from 1 to 8."],
+  ["audio", { format: "opus", sample_rate: 44_100 }, "options.sample_rate must be one of 48000 in opus."],
+  [
+    "video",
+    { sample_rate: 96_000 },
+    "options.sample_rate must be one of 8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000 in mp4.",
+  ],
+  ["audio", { target_lufs: -14 }, "options.target_lufs needs normalize: true."],
+  ["audio", { normalize: true, volume: 2 }, "options.volume and options.normalize cannot both be given."],
+  ["video", { mute: true, fade_in: 1 }, "options.mute and options.fade_in cannot both be given."],
+  [
+    "video",
+    { mute: true, audio_bitrate: 64_000 },
+    "options.mute and options.audio_bitrate cannot both be given.",
+  ],
+  ["adaptive_video", { volume: 11 }, "options.volume must be a factor from 0 to 10."],
+  ["audio", { normalize: "yes" }, "options.normalize must be true or false."],
+] as const;
+
+test.concurrent.for(REFUSED)("%s with %o is refused", async ([kind, options, message], { expect }) => {
+  const body = { input: "https://example.com/a.mp4", kind, options };
+  const { status, body: answer } = await rig.door.request<{ error: unknown }>("POST", "/tasks", body);
+  expect([status, answer]).toMatchObject([400, { message }]);
+});
+
+test("fades longer than the output fail", LIMIT, async () => {
+  const input = rig.serve(await noiseSound("mp3", 2));
+  const task = await rig.door.runTask({ input, kind: "audio", options: { fade_in: 1.5, fade_out: 1 } });
+  expect([task.status, task.error]).toMatchObject(["failed", { kind: "invalid_options" }]);
+  expect(task.error?.message).toMatch(/^options\.fade_out is longer than the output/);
+});
